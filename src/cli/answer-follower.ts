@@ -64,7 +64,8 @@ export class AnswerFollower {
 
   #readHead(data: Buffer, at: number): (ResponseHead & { readonly next: number }) | undefined {
     const before = this.#head.length
-    const all = before > 0 ? Buffer.concat([this.#head, data.subarray(at)]) : data.subarray(at)
+    const rest = at === 0 ? data : data.subarray(at)
+    const all = before > 0 ? Buffer.concat([this.#head, rest]) : rest
     const end = all.indexOf(END_OF_HEAD)
     // others are read into the same place when this returns
     this.#head = end < 0 ? Buffer.from(all) : NOTHING

@@ -12,10 +12,14 @@ const SHORT = 4 << 10
 const free: Buffer[] = []
 const MOST_FREE = 32
 
-/** @returns the same octets, and for long ones what is to be called when nobody looks at them any more */
-export function copied(octets: Buffer): readonly [copy: Buffer, done?: () => void] {
-  if (octets.length < SHORT) return [Buffer.from(octets)]
+/** @returns the octets that arrived, and for long ones what is to be called when nobody looks at them any more */
+export function copied(length: number): readonly [copy: Buffer, done?: () => void] {
+  if (length < SHORT) {
+    const copy = Buffer.allocUnsafe(length)
+    arriving.copy(copy, 0, 0, length)
+    return [copy]
+  }
   const block = free.pop() ?? Buffer.allocUnsafeSlow(arriving.length)
-  octets.copy(block)
-  return [block.subarray(0, octets.length), () => void (free.length < MOST_FREE && free.push(block))]
+  arriving.copy(block, 0, 0, length)
+  return [block.subarray(0, length), () => void (free.length < MOST_FREE && free.push(block))]
 }

@@ -120,7 +120,7 @@ export class EngineLink {
   #read(socket: Socket, length: number): boolean {
     this.#usedAt = Date.now()
     if (this.#socket === socket) {
-      const [data, done] = copied(arriving.subarray(0, length))
+      const [data, done] = copied(length)
       this.#events.onData(data, done)
     }
     return true

@@ -35,6 +35,9 @@ export class MalformedRequest extends Error {
  * no line that is folded, no blank before a colon.
  */
 export const WELL_FORMED = /^[\t\x20-\x7e\x80-\xff]*(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*)*\r\n$/
+/** The same of what precedes the first CRLF, or follows it. */
+const WELL_FORMED_LINE = /^[\t\x20-\x7e\x80-\xff]*$/
+const WELL_FORMED_LINES = /^\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/
 const SINGLE = /\r\n(content-length|transfer-encoding|expect|upgrade|host):([^\r]*)/g
 /** What the front says itself, or not at all. An empty host is as good as none. */
 const FRAMING = /^(?:content-length|transfer-encoding|expect|host(?=:[ \t]*\r)):[^\r]*\r\n/gim
@@ -52,17 +55,58 @@ const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** As Go's server takes hosts. A slash would move the path in the URL that the Worker sees. */
 const HOST = /^[\w!$%&'()*+,.:;=[\]~-]*$/
 
+/** What the lines behind the first say. */
+type HeadLines = Omit<RequestHead, 'method' | 'target' | 'version'>
+
+/**
+ * The lines of the head before, on one connection: a client sends the same ones with each request, so they are read
+ * once. They mean something else in another version of HTTP. Bound: one head of MAX_KNOWN.
+ */
+export class KnownLines {
+  #text = ''
+  #version: RequestHead['version'] | undefined
+  #lines: HeadLines | undefined
+
+  /** @param text from the CRLF of the first line on */
+  find(text: string, version: RequestHead['version']): HeadLines | undefined {
+    return version === this.#version && text === this.#text ? this.#lines : undefined
+  }
+
+  keep(text: string, version: RequestHead['version'], lines: HeadLines): void {
+    if (text.length > MAX_KNOWN) return
+    this.#text = text
+    this.#version = version
+    this.#lines = lines
+  }
+}
+
+/** A connection keeps what it has read last in any case. */
+const MAX_KNOWN = 4 << 10
+
 /** `text` is the head in Latin-1 with the CRLF of its last line. @throws MalformedRequest */
-export function parseRequestHead(text: string): RequestHead {
-  if (!WELL_FORMED.test(text)) throw new MalformedRequest(400, 'malformed header')
+export function parseRequestHead(text: string, known = new KnownLines()): RequestHead {
+  const end = text.indexOf('\r\n')
+  const line = end < 0 ? text : text.slice(0, end)
+  const rest = end < 0 ? '' : text.slice(end)
+  const version = line.endsWith('HTTP/1.0') ? '1.0' : '1.1'
+  const same = known.find(rest, version)
+  if (!WELL_FORMED_LINE.test(line) || (same === undefined && !WELL_FORMED_LINES.test(rest)))
+    throw new MalformedRequest(400, 'malformed header')
   // of one length: no octet of Latin-1 becomes two letters
-  const lower = text.toLowerCase()
+  const lower = same === undefined ? text.toLowerCase() : line.toLowerCase()
   if (lower.includes(STATEMENT_BEGIN) && STATEMENT.test(lower))
     throw new MalformedRequest(400, 'a header of that name is not for clients')
+  if (same !== undefined) return { ...parseRequestLine(line), ...same }
   if (OF_USERS.some((begin) => lower.includes(begin)) && JOINED.test(lower))
     throw new MalformedRequest(400, 'a group or an extra value of a user has a comma and a blank in it')
-  const endOfLine = text.indexOf('\r\n')
-  const { method, target, version } = parseRequestLine(text.slice(0, endOfLine))
+  const first = parseRequestLine(line)
+  const lines = parseLines(rest, lower, version)
+  known.keep(rest, version, lines)
+  return { ...first, ...lines }
+}
+
+/** @param rest from the CRLF of the first line on, @param lower the head in lower case */
+function parseLines(rest: string, lower: string, version: RequestHead['version']): HeadLines {
   const single = singleHeaders(lower)
   checkHost(single.host, version)
   const body = bodyOf(single, version)
@@ -71,11 +115,8 @@ export function parseRequestHead(text: string): RequestHead {
     throw new MalformedRequest(400, 'an upgrade with a body')
   const isFramed = (single['content-length'] ?? single['transfer-encoding'] ?? single.expect) !== undefined
   const isNamed = single.host !== undefined && single.host !== ''
-  const lines = text.slice(endOfLine + 2)
+  const lines = rest.slice(2)
   return {
-    method,
-    target,
-    version,
     body,
     expectsContinue: expectsContinue(single.expect, version),
     wantsUpgrade: single.upgrade !== undefined,
@@ -162,22 +203,19 @@ export const tunnelIn = (text: string): string | undefined => TUNNEL.exec(text)?
 /** Of the engine, which is trusted. `bodiless`: the answer to HEAD. */
 export function parseResponseHead(text: string, bodiless: boolean): ResponseHead {
   const status = Number(text.slice(9, 12))
-  const last = CLOSE.test(text.toLowerCase())
-  return {
-    status,
-    last,
-    body: bodiless || status < 200 || status === 204 || status === 304 ? 'none' : responseBody(text),
+  let last = false
+  let body: ResponseHead['body'] = 'until-close'
+  RESPONSE_FRAMING.lastIndex = 0
+  for (let match = RESPONSE_FRAMING.exec(text); match !== null; match = RESPONSE_FRAMING.exec(text)) {
+    const [, length, coding, connection] = match
+    if (connection !== undefined) last ||= CLOSES.test(connection)
+    else if (coding !== undefined) body = 'chunked'
+    else if (body !== 'chunked') body = Number(length) === 0 ? 'none' : Number(length)
   }
+  return { status, last, body: bodiless || status < 200 || status === 204 || status === 304 ? 'none' : body }
 }
 
 // pattern: of heads that the engine writes
-const RESPONSE_FRAMING = /\r\n(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r]*)(?=\r\n)/gi
-
-function responseBody(text: string): ResponseHead['body'] {
-  let body: ResponseHead['body'] = 'until-close'
-  for (const [, name = '', value = ''] of text.matchAll(RESPONSE_FRAMING)) {
-    if (name.length === 'transfer-encoding'.length) return 'chunked'
-    body = Number(value) === 0 ? 'none' : Number(value)
-  }
-  return body
-}
+const RESPONSE_FRAMING =
+  /\r\n(?:content-length[ \t]*:[ \t]*(\d+)[ \t]*|transfer-encoding[ \t]*:([^\r]*)|connection:([^\r]*))(?=\r\n)/gi
+const CLOSES = /\bclose\b/i

@@ -1,7 +1,7 @@
 // A client's octets, taken apart into requests. Nobody behind this reads what the client wrote to mark where a request
 // ends: the engine gets heads that were checked and bodies in frames of our own (engineHead, ChunkedBody).
 import { ChunkedBody } from './chunked-body.ts'
-import { MalformedRequest, parseRequestHead } from './http-framing.ts'
+import { KnownLines, MalformedRequest, parseRequestHead } from './http-framing.ts'
 import type { RequestHead } from './http-framing.ts'
 
 export type RequestPart =
@@ -26,6 +26,7 @@ export class RequestReader {
   #searched = 0
   #body: 'none' | 'complete' | ChunkedBody | number = 'none'
   #isLast = false
+  readonly #known = new KnownLines()
 
   /** How much waits to be read. */
   get length(): number {
@@ -90,7 +91,7 @@ export class RequestReader {
       this.#searched = this.#to
       return undefined
     }
-    const head = parseRequestHead(this.#octets.toString('latin1', this.#from, end + 2))
+    const head = parseRequestHead(this.#octets.toString('latin1', this.#from, end + 2), this.#known)
     const octets = this.#octets.subarray(this.#from, end + END_OF_HEAD.length)
     this.#from = end + END_OF_HEAD.length
     this.#isLast = head.isLast

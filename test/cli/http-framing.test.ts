@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import fc from '../chance.ts'
 import { ChunkedBody, chunkOf } from '../../src/cli/chunked-body.ts'
-import { MalformedRequest, parseRequestHead, parseResponseHead } from '../../src/cli/http-framing.ts'
+import { KnownLines, MalformedRequest, parseRequestHead, parseResponseHead } from '../../src/cli/http-framing.ts'
 
 const head = (...lines: string[]): string => lines.map((line) => line + '\r\n').join('')
 
@@ -47,6 +47,72 @@ test('a name, and a group with a comma, are passed on', () => {
   expect(parseRequestHead(head('GET / HTTP/1.1', ...lines)).lines).toBe(head(...lines))
 })
 
+describe('lines that the connection has sent before', () => {
+  const LINES = head('Host: h', 'Accept: a', 'Connection: keep-alive')
+  const requestLine = fc.constantFrom(
+    'GET / HTTP/1.1',
+    'PUT /a?b HTTP/1.1',
+    'GET / HTTP/1.0',
+    'GET / HTTP/2.0',
+    'GET /HTTP/1.0',
+    'GET /a b HTTP/1.1',
+    'GET /\nx HTTP/1.1',
+    'GET /kedge-front-statement: HTTP/1.1',
+  )
+  const line = fc.constantFrom(
+    'Host: h',
+    'host:',
+    'Accept: a',
+    'Content-Length: 2',
+    'Transfer-Encoding: chunked',
+    'Expect: 100-continue',
+    'Connection: close',
+    'Upgrade: SPDY/3.1',
+    'X-Remote-Group: a, b',
+    'Kedge-Front-Statement: {}',
+    ' folded',
+  )
+  const outcome = (text: string, known?: KnownLines): unknown => {
+    try {
+      return parseRequestHead(text, known)
+    } catch (error) {
+      return error instanceof MalformedRequest ? [error.status, error.message] : error
+    }
+  }
+
+  test('mean what they mean alone', () => {
+    const heads = fc.array(fc.tuple(requestLine, fc.array(line, { maxLength: 3 })), { minLength: 2, maxLength: 8 })
+    fc.assert(
+      fc.property(heads, (sent) => {
+        const known = new KnownLines()
+        for (const [first, lines] of sent) {
+          // the second time they are known, if they are good
+          for (const text of [head(first, ...lines), head(first, 'Host: h', ...lines), head(first) + LINES])
+            expect([outcome(text, known), outcome(text, known)]).toEqual([outcome(text), outcome(text)])
+        }
+      }),
+    )
+  })
+
+  test('are read once', () => {
+    const known = new KnownLines()
+    const [first, second] = ['GET /a HTTP/1.1', 'PUT /b HTTP/1.1'].map((one) =>
+      parseRequestHead(head(one) + LINES, known),
+    )
+    expect(second).toMatchObject({ method: 'PUT', target: '/b' })
+    expect(second!.lines).toBe(first!.lines)
+    expect(known.find(`\r\n${LINES}`, '1.1')).toBeDefined()
+    expect(known.find(`\r\n${LINES}`, '1.0')).toBeUndefined()
+  })
+
+  test('are not kept where they are long', () => {
+    const known = new KnownLines()
+    const lines = head('Host: h', `A: ${'a'.repeat(5_000)}`)
+    parseRequestHead(head('GET / HTTP/1.1') + lines, known)
+    expect(known.find(`\r\n${lines}`, '1.1')).toBeUndefined()
+  })
+})
+
 // Linear work takes milliseconds here, quadratic work hours: no clock is needed to tell them apart.
 describe('a megabyte of head is read in one go', () => {
   const MANY = 250_000
@@ -74,6 +140,18 @@ describe('response heads', () => {
   test.each([
     ['a length', head('HTTP/1.1 200 OK', 'Content-Length: 5'), false, { status: 200, body: 5, last: false }],
     ['neither', head('HTTP/1.1 200 OK', 'Connection: close'), false, { status: 200, body: 'until-close', last: true }],
+    [
+      'chunks',
+      head('HTTP/1.1 200 OK', 'transfer-encoding: chunked'),
+      false,
+      { status: 200, body: 'chunked', last: false },
+    ],
+    [
+      'a length of zero, and no more answers',
+      head('HTTP/1.1 200 OK', 'connection: Close', 'content-length: 0'),
+      false,
+      { status: 200, body: 'none', last: true },
+    ],
     ['to HEAD', head('HTTP/1.1 200 OK', 'Content-Length: 5'), true, { status: 200, body: 'none', last: false }],
     [
       'not modified',
