@@ -13,8 +13,11 @@ warmUp()
 const serveNow = (request: Request, env: Env, execution: ExecutionContext): Promise<Response> =>
   serve(request, env, execution, platformClock)
 
+const serveAttested = (request: Request, env: Env, execution: ExecutionContext): Promise<Response> =>
+  serve(request, env, execution, platformClock, true)
+
 /** Where the local server's front delivers requests with a client certificate. Cloudflare has no way that leads here. */
-export const AttestedRequests = { fetch: attestedRequests(serveNow, platformClock) } satisfies ExportedHandler<Env>
+export const AttestedRequests = { fetch: attestedRequests(serveAttested, platformClock) } satisfies ExportedHandler<Env>
 
 export default {
   fetch: serveNow,

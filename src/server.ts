@@ -46,10 +46,17 @@ compileExpressionsWith(async () => (await import('./expressions/identity-express
 /** An error of the control plane's own storage is about no resource. */
 const NO_RESOURCE = { group: '', resource: '' }
 
-export async function serve(request: Request, env: Env, execution: ExecutionContext, clock: Clock): Promise<Response> {
+/** @param isAttested the local front states something of it */
+export async function serve(
+  request: Request,
+  env: Env,
+  execution: ExecutionContext,
+  clock: Clock,
+  isAttested = false,
+): Promise<Response> {
   const problem = problemOf(env) ?? (hasConfigurations(env) ? await configurationProblem(env) : undefined)
   if (problem !== undefined) return refuseAll(problem, env)
-  const received = receive(request, env, execution, clock)
+  const received = receive(request, env, execution, clock, isAttested)
   if (received instanceof Response) return received
   const response = respond(received)
   if (endsBySelf(received)) received.waitUntil(response)

@@ -53,6 +53,7 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
       const request = Object.assign(new Request(url, init), { cf })
       return {
         request,
+        cf: request.cf as Request['cf'],
         headers: RequestHeaders.of(request.headers),
         method: request.method,
         query,

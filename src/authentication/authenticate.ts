@@ -61,9 +61,10 @@ function byRequestHeaders(request: ApiRequest): Finding | Promise<Finding> {
     : 'nothing'
 }
 
-function byCertificate({ request, env, now }: ApiRequest): Finding | Promise<Finding> {
+function byCertificate(request: ApiRequest): Finding | Promise<Finding> {
   const presented = presentedCertificate(request)
   if (presented === undefined) return 'nothing'
+  const { env, now } = request
   const authority = clientAuthority(settingsOf(env).authority)
   const known = authority?.known(presented, now)
   if (known !== undefined) return ofCertificate(known)

@@ -19,10 +19,9 @@ export interface ClientCertificate {
   readonly certChainRFC9440?: string
 }
 
-export function presentedCertificate(request: Request): ClientCertificate | undefined {
+export function presentedCertificate({ cf }: { readonly cf?: unknown }): ClientCertificate | undefined {
   // the platform's type lacks the fields of RFC 9440
-  const { cf } = request as { readonly cf?: { readonly tlsClientAuth?: ClientCertificate } }
-  const certificate = cf?.tlsClientAuth
+  const certificate = (cf as { readonly tlsClientAuth?: ClientCertificate } | undefined)?.tlsClientAuth
   return certificate?.certPresented === '1' ? certificate : undefined
 }
 

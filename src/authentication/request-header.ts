@@ -15,15 +15,15 @@ import { authenticated } from '../request/user-info.ts'
 export const saysForWhom = ({ headers, env }: Asked): boolean =>
   settingsOf(env).requestHeaderAuthority !== undefined && (headers.get(REQUEST_HEADERS.username) ?? '').trim() !== ''
 
-type Asked = Pick<ApiRequest, 'request' | 'headers' | 'env' | 'now'>
+type Asked = Pick<ApiRequest, 'cf' | 'headers' | 'env' | 'now'>
 
 /**
  * Undefined: it is no front proxy that asks.
  * @param asked says for whom
  */
-export async function requestHeaderUser({ request, headers, env, now }: Asked): Promise<UserInfo | undefined> {
+export async function requestHeaderUser({ cf, headers, env, now }: Asked): Promise<UserInfo | undefined> {
   const name = headers.get(REQUEST_HEADERS.username) ?? ''
-  const presented = presentedCertificate(request)
+  const presented = presentedCertificate({ cf })
   if (presented === undefined) return undefined
   const proxy = await clientAuthority(settingsOf(env).requestHeaderAuthority)?.verify(presented, now)
   if (proxy === undefined || !isAllowed(proxy.name)) return undefined

@@ -124,12 +124,12 @@ function counted(count: FlowCount, found: Seat | Refusal, waited: number): Seat 
   return found
 }
 
-function distinguisherOf({ user, info, request }: ApiRequest, method: string | undefined): string {
+function distinguisherOf({ user, info, headers, cf }: ApiRequest, method: string | undefined): string {
   if (method === 'ByNamespace') return info.namespace
   if (method !== 'ByUser') return ''
   // Everybody without a name has the same: the platform tells addresses, which a client cannot make up there.
-  const isAtTheEdge = user.name === ANONYMOUS.name && typeof request.cf?.['colo'] === 'string'
-  return isAtTheEdge ? `${user.name} ${request.headers.get('CF-Connecting-IP') ?? ''}` : user.name
+  const isAtTheEdge = user.name === ANONYMOUS.name && typeof cf?.['colo'] === 'string'
+  return isAtTheEdge ? `${user.name} ${headers.get('CF-Connecting-IP') ?? ''}` : user.name
 }
 
 function patienceOf(request: ApiRequest): number {

@@ -52,6 +52,8 @@ export interface FirstRead {
 /** A client's request on its way through the chain, with what the steps before found out. */
 export interface ApiRequest extends ApiCall {
   readonly request: Request
+  /** What who ends TLS says of it; undefined: nothing (receive.ts). */
+  readonly cf: Request['cf']
   readonly headers: RequestHeaders
   readonly method: string
   /** The query, first values winning; decoded leniently as Go's net/url does. */

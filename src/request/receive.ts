@@ -13,9 +13,19 @@ import { targetOf } from './target.ts'
 /**
  * Reads method, path and query; everything a step after this one needs. A path that is no text is 400, one that names a
  * verb and no resource 500, for any user. The path is cut out of the URL as it came: parsing would tidy it up.
+ * @param isAttested it came with a statement of the local front, which is genuine
  */
-export function receive(request: Request, env: Env, execution: ExecutionContext, clock: Clock): ApiRequest | Response {
-  const method = methodOf(request)
+export function receive(
+  request: Request,
+  env: Env,
+  execution: ExecutionContext,
+  clock: Clock,
+  isAttested = false,
+): ApiRequest | Response {
+  const settings = settingsOf(env)
+  // where there is a front, it says nothing of a request that comes without a statement; reading nothing is dear, too
+  const cf = settings.frontKey === undefined || isAttested ? request.cf : undefined
+  const method = methodOf(request, cf)
   const target = targetOf(request)
   const mark = target.indexOf('?')
   const search = mark < 0 ? '' : target.slice(mark)
@@ -30,9 +40,9 @@ export function receive(request: Request, env: Env, execution: ExecutionContext,
   const headers = RequestHeaders.of(request.headers)
   const auditId = headers.get('Audit-Id') ?? crypto.randomUUID()
   if (info.apiPrefix !== '' && !info.isResourceRequest) return unclear(target, auditId)
-  const settings = settingsOf(env)
   return {
     request,
+    cf,
     headers,
     method,
     query,
@@ -67,7 +77,7 @@ export function internalErrorText(target: string, why: string, more: Readonly<Re
 }
 
 /** The local engine cannot carry every method. Its front sends the real one beside the request. */
-function methodOf({ method, cf }: Request): string {
+function methodOf({ method }: Request, cf: Request['cf']): string {
   const carried: unknown = cf?.method
   return typeof carried === 'string' ? carried : method
 }

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { platformClock } from '../../src/api/clock.ts'
+import { presentedCertificate } from '../../src/authentication/client-certificate.ts'
+import type { Env } from '../../src/env.ts'
+import { receive } from '../../src/request/receive.ts'
+
+const execution = {} as ExecutionContext
+const LOCAL = { KEDGE_FRONT_KEY: Buffer.alloc(32).toString('base64') } as Env
+const CLOUDFLARE = {} as Env
+
+/** What is believed of the certificate and the method that come beside a POST. */
+function believed(env: Env, isAttested: boolean): [certificate: boolean, method: string] {
+  const cf = { tlsClientAuth: { certPresented: '1' }, method: 'FOO' }
+  const request = Object.assign(new Request('http://h/version', { method: 'POST' }), { cf })
+  const received = receive(request, env, execution, platformClock, isAttested)
+  if (received instanceof Response) throw new Error('refused')
+  return [presentedCertificate(received) !== undefined, received.method]
+}
+
+test('behind the local front only a statement says something of a request', () => {
+  expect(believed(LOCAL, true)).toEqual([true, 'FOO'])
+  expect(believed(LOCAL, false)).toEqual([false, 'POST'])
+})
+
+test('on Cloudflare the platform itself says it', () => {
+  expect(believed(CLOUDFLARE, false)).toEqual([true, 'FOO'])
+})
