@@ -8,7 +8,7 @@
 import { StorageError } from '../src/storage/errors.ts'
 import type { Place } from '../src/storage/revision.ts'
 import { lastRevisionAt, nextRevision, revisionAt } from '../src/storage/revision.ts'
-import type { Attempt, ListCall, Written } from '../src/storage/shard-protocol.ts'
+import type { Attempt, ListCall, StoredText, Written } from '../src/storage/shard-protocol.ts'
 import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/storage.ts'
 import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from '../src/storage/value-text.ts'
 import { rangeOf } from './key-range.ts'
@@ -102,6 +102,12 @@ export class Log {
     this.reach(notOlderThan, keep)
     const live = this.statements.liveValue(key)
     return live && { revision: live.rv, text: live.v }
+  }
+
+  /** The same as a StoredText. */
+  getText(key: string, notOlderThan: Revision, keep = true): StoredText | undefined {
+    this.reach(notOlderThan, keep)
+    return this.statements.liveText(key)
   }
 
   create(key: string, value: NewValue, attempt: Attempt = 'first'): WriteOutcome {

@@ -20,6 +20,7 @@ import type {
   ShardReply,
   ShardStats,
   ShardWrite,
+  StoredText,
   WatchCall,
   Written,
 } from '../src/storage/shard-protocol.ts'
@@ -140,12 +141,21 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     return databaseProblem(this.ctx.storage.sql)
   }
 
-  get(key: string, notOlderThan: Revision, keep: boolean): ShardReply<StoredValue | undefined> {
+  /** A caller of an earlier release passes no `asText`. */
+  get(
+    key: string,
+    notOlderThan: Revision,
+    keep: boolean,
+    asText = false,
+  ): ShardReply<StoredValue | undefined> | StoredText | undefined {
     this.usage.woken('get')
-    return reply(() => {
+    try {
       this.lock.check()
-      return this.log.get(key, notOlderThan, keep)
-    })
+      if (asText) return this.log.getText(key, notOlderThan, keep)
+      return { value: this.log.get(key, notOlderThan, keep) }
+    } catch (error) {
+      return failure(error)
+    }
   }
 
   create(key: string, value: NewValue, attempt: Attempt): Promise<ShardReply<Written>> {

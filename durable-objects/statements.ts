@@ -1,4 +1,5 @@
 /** All SQL of a shard, as a vocabulary: named statements with typed parameters and rows. */
+import type { StoredText } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
 
 export const ADDED = 0
@@ -117,6 +118,13 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         'SELECT rev.rv, rev.v FROM cur CROSS JOIN rev ON rev.rv = cur.rv WHERE cur.k = ?',
         k,
       ),
+
+    /** The same as a StoredText. */
+    liveText: (k: string) =>
+      first<{ t: StoredText }>(
+        'SELECT rev.rv || char(10) || rev.v AS t FROM cur CROSS JOIN rev ON rev.rv = cur.rv WHERE cur.k = ?',
+        k,
+      )?.t,
 
     /** Without the value: writes compare revisions. */
     live: (k: string) =>

@@ -43,7 +43,7 @@ export function encrypted<S extends Storage>(storage: S, sealer: Sealer): S {
       const stored = await storage.get(collection, key, notOlderThan)
       // also where values are not sealed any more: what is left of them must not be taken for objects
       if (stored === undefined) return undefined
-      const opened = await open(collection, key, stored)
+      const opened = stored.text.startsWith(SEALED) ? await open(collection, key, stored) : stored
       return sealer.isStale(collection, stored.text) ? { ...opened, isStale: true } : opened
     },
     create: (collection, key, value) =>

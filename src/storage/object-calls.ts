@@ -1,6 +1,6 @@
 /** The calls that the two Durable Object classes take. A Worker's bindings are typed by these, not by the classes. */
 import type { GroupResource } from '../api/group-version.ts'
-import type { OutboxReceiver, ShardRefusal, ShardReply, ShardStats } from './shard-protocol.ts'
+import type { OutboxReceiver, ShardRefusal, ShardReply, ShardStats, StoredText } from './shard-protocol.ts'
 import type { Attempt, ShardWrite, Written } from './shard-protocol.ts'
 import type { KeyedValue, NewValue, RestoredValue, RestoreId, Revision, ShardChanges, StoredValue } from './storage.ts'
 
@@ -9,7 +9,13 @@ type Answer<Value> = Value | Promise<Value>
 
 export interface ShardCalls extends Rpc.DurableObjectBranded {
   check(): Answer<string | undefined>
-  get(key: string, notOlderThan: Revision, keep: boolean): Answer<ShardReply<StoredValue | undefined>>
+  /** @param asText a StoredText is wanted; an object of an earlier release does not know it */
+  get(
+    key: string,
+    notOlderThan: Revision,
+    keep: boolean,
+    asText?: boolean,
+  ): Answer<ShardReply<StoredValue | undefined> | StoredText | undefined>
   create(key: string, value: NewValue, attempt: Attempt): Answer<ShardReply<Written>>
   createMissing(values: readonly KeyedValue[], attempt: Attempt): Answer<ShardReply<null>>
   update(key: string, value: NewValue, expected: Revision, attempt: Attempt): Answer<ShardReply<Written>>

@@ -6,7 +6,7 @@ import type { ShardCalls } from './object-calls.ts'
 import { StorageError, databaseFailure } from './errors.ts'
 import type { StorageErrorCode } from './errors.ts'
 import { InitialEvents } from './initial-events.ts'
-import { decodeHeader } from './shard-protocol.ts'
+import { decodeHeader, storedValue } from './shard-protocol.ts'
 import type {
   Attempt,
   ListCall,
@@ -15,6 +15,7 @@ import type {
   ShardReply,
   ShardStats,
   ShardWrite,
+  StoredText,
   StreamShape,
   Written,
 } from './shard-protocol.ts'
@@ -146,14 +147,17 @@ function storageIn(
     })
 
   return {
-    get: (collection, key, notOlderThan = 0) =>
-      untilReached(clock, async () =>
-        valueOf(
-          await read<ShardReply<StoredValue | undefined>>(collection, (stub, keep) =>
-            stub.get(keyOf(collection, key), notOlderThan, keep),
-          ),
-        ),
-      ),
+    get: (collection, key, notOlderThan = 0) => {
+      const ask = async (): Promise<StoredValue | undefined> => {
+        const reply = await read<ShardReply<StoredValue | undefined> | StoredText | undefined>(
+          collection,
+          (stub, keep) => stub.get(keyOf(collection, key), notOlderThan, keep, true),
+        )
+        if (reply === undefined) return undefined
+        return typeof reply === 'string' ? storedValue(reply) : valueOf(reply)
+      }
+      return notOlderThan === 0 ? ask() : untilReached(clock, ask)
+    },
 
     create: (collection, key, value) => writeOne(collection, { verb: 'create', key: keyOf(collection, key), value }),
 
