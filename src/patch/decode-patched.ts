@@ -17,7 +17,6 @@ import type { Decoded } from '../codec/decode.ts'
 import type { JsonTree } from '../api/json.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
-import { isCustomKind } from '../schema/structural.ts'
 import { OpenMap, closed, copyOf, opened, treeText } from './json-document.ts'
 
 const SCHEME = 'pkg/runtime/scheme.go:111'
@@ -35,7 +34,6 @@ export function decodePatched(
   hasInternal = true,
 ): Decoded {
   if (type.goType === undefined) return decodeCustom(type, kind, tree, applyDefaults)
-  if (isCustomKind(type)) return decodePatchedCustom(type, kind, tree, applyDefaults)
   const found = kindIn(tree)
   // without a version kube-apiserver decodes into its internal type, whose fields have other names
   if (found.apiVersion === '' && hasInternal) {
@@ -89,20 +87,6 @@ function decodeCustom(
 function nameOf({ metadata }: JsonObject): string {
   const name = isJsonObject(metadata) ? metadata['name'] : undefined
   return typeof name === 'string' ? name : ''
-}
-
-/** A patch may have changed the kind: validation refuses that later. */
-function decodePatchedCustom(
-  type: StructType,
-  kind: GroupVersionKind,
-  tree: JsonTree,
-  applyDefaults: (type: StructType, object: JsonObject) => void,
-): Decoded {
-  const { object, strict } = decodeObject(type, tree)
-  applyDefaults(type, object)
-  object['kind'] ??= kind.kind
-  object['apiVersion'] = apiVersionOf(kind)
-  return { object, strict }
 }
 
 const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({

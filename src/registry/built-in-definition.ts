@@ -2,6 +2,7 @@
  * All that is special about a built-in resource, beside what was generated of it (resources-table.json, the schema, the
  * columns of its tables): one value for each, in registry/GROUP/RESOURCE.ts. A resource without one has all defaults.
  */
+import type { PodTemplateSpec } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Presentation } from '../codec/presentation.ts'
 import type { DefaultRule } from '../schema/default-rules.ts'
@@ -20,4 +21,11 @@ export interface BuiltInDefinition<O extends KubeObject = KubeObject> extends St
    * in storage says what its own objects lose on the way in.
    */
   readonly conversions?: Readonly<Record<string, Conversion>>
+  /** Of a kind whose objects are made into pods: the template of these. PodSecurity looks at it. */
+  podTemplate?(object: O): Pick<PodTemplateSpec, 'metadata' | 'spec'> | undefined
+  /**
+   * Which admission is never asked about it: kinds that configure admission could keep themselves from being mended, and
+   * for reviews other requests wait.
+   */
+  readonly exemptFrom?: readonly ('policies' | 'webhooks')[]
 }

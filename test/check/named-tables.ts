@@ -43,12 +43,6 @@ export const policies: ReadonlyMap<string, string> = new Map([
   ['src/admission/node-restriction.ts', NODES],
   ['src/authorization/rbac.ts', RBAC],
   ['src/admission/rbac-escalation.ts', RBAC],
-  ['src/admission/pod-security/pod-security.ts', 'Pod Security checks the templates of a list of kinds (KEP-2579)'],
-  [
-    'src/admission/policies/exempt-resources.ts',
-    'policies never apply to the kinds that configure admission (KEP-3488)',
-  ],
-  ['src/admission/webhooks/rules.ts', 'webhooks are never called for the kinds that configure admission'],
   ['src/admission/chain.ts', PLUGINS],
   ['src/configuration/admission-plugins.ts', PLUGINS],
   ['src/validation/pod/resources.ts', 'names of amounts that a quota may limit'],

@@ -7,13 +7,12 @@ import type { GroupResource } from '../../api/group-version.ts'
 import { append } from '../../api/append.ts'
 import type { FieldError } from '../../api/field.ts'
 import { messageOf } from '../../api/field.ts'
-import { groupResourceText } from '../../api/group-version.ts'
-import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { forbidden, internalError, invalid } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { PodSecuritySetting } from '../../configuration/pod-security.ts'
 import { settingsOf } from '../../settings.ts'
+import { definitionOf } from '../../registry/definitions.ts'
 import { namespaceOf } from '../../tenancy/namespaces.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { countError, countEvaluation, countExemption } from './counted.ts'
@@ -25,22 +24,8 @@ import { LATEST, PREFIX, isPrivileged, isSame, isStricter, policyOf, standardTex
 /** What is judged: a pod, or the template of pods to come. */
 type Template = Pick<PodTemplateSpec, 'metadata' | 'spec'>
 
-const ofSpec = (object: KubeObject): Template | undefined =>
-  // each kind of the table below has its template there
-  (object as unknown as { spec?: { template?: Template } }).spec?.template
-
-const TEMPLATES: Readonly<Record<string, (object: KubeObject) => Template | undefined>> = {
-  'cronjobs.batch': (object) =>
-    (object as unknown as { spec?: { jobTemplate?: { spec?: { template?: Template } } } }).spec?.jobTemplate?.spec
-      ?.template,
-  'daemonsets.apps': ofSpec,
-  'deployments.apps': ofSpec,
-  'jobs.batch': ofSpec,
-  podtemplates: (object) => (object as unknown as { template?: Template }).template,
-  'replicasets.apps': ofSpec,
-  replicationcontrollers: ofSpec,
-  'statefulsets.apps': ofSpec,
-}
+/** Undefined: its objects are not made into pods. */
+const templateIn = (resource: GroupResource) => definitionOf(resource).podTemplate
 
 /** They change nothing that the checks read. Any other subresource of a pod, also one that is new, is judged. */
 const IGNORED_SUBRESOURCES = new Set(['attach', 'binding', 'eviction', 'exec', 'log', 'portforward', 'proxy', 'status'])
@@ -53,7 +38,7 @@ export const podSecurity: AdmissionPlugin = {
     if (operation !== 'CREATE' && operation !== 'UPDATE') return false
     if (isOf(resource, 'pods')) return !IGNORED_SUBRESOURCES.has(subresource)
     if (subresource !== '') return false
-    return isOf(resource, 'namespaces') || ownValue(TEMPLATES, groupResourceText(resource)) !== undefined
+    return isOf(resource, 'namespaces') || templateIn(resource) !== undefined
   },
   validate(attributes) {
     const { resource } = attributes
@@ -156,7 +141,7 @@ async function judgeTemplate(attributes: Attributes): Promise<void> {
   if (namespace === undefined || object === undefined) return
   const { policy, errors } = policyOf(namespace.metadata.labels, settingOf(attributes).defaults)
   if (errors.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
-  const template = ownValue(TEMPLATES, groupResourceText(resource))?.(object)
+  const template = templateIn(resource)?.(object)
   if (template === undefined || isExemptClass(attributes, template)) return
   annotateErrors(attributes, errors)
   auditViolations(attributes, policy.audit, template)

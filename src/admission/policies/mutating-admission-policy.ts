@@ -11,7 +11,7 @@ import { Rounds } from '../rounds.ts'
 import { replaceObject, typeOfMatched } from '../made-object.ts'
 import type { BoundPolicy, Policies } from './configured-policies.ts'
 import { policiesAbout } from './configured-policies.ts'
-import { isBeyondPolicies } from './exempt-resources.ts'
+import { isExempt } from '../exempt.ts'
 import type { Invocation } from './invocations.ts'
 import { conditionsOwner, configurationProblem, invocationsOf } from './invocations.ts'
 import type { Param } from './params.ts'
@@ -21,7 +21,7 @@ import { asSeen } from './versioned-object.ts'
 
 export const mutatingAdmissionPolicy: AdmissionPlugin = {
   name: 'MutatingAdmissionPolicy',
-  handles: ({ operation, resource }) => operation !== 'DELETE' && !isBeyondPolicies(resource),
+  handles: ({ operation, resource }) => operation !== 'DELETE' && !isExempt(resource, 'policies'),
   async admit(attributes) {
     const policies = policiesAbout(await controlSnapshot(attributes.request), 'mutating', attributes.resource.resource)
     if (policies.length > 0) await mutateBy(policies, attributes)

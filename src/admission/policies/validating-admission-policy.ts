@@ -11,7 +11,7 @@ import type { ResourceKind } from '../equivalent-resources.ts'
 import { admissionForbidden } from '../forbidden.ts'
 import type { BoundPolicy, Policies } from './configured-policies.ts'
 import { policiesAbout } from './configured-policies.ts'
-import { isBeyondPolicies } from './exempt-resources.ts'
+import { isExempt } from '../exempt.ts'
 import type { Invocation } from './invocations.ts'
 import { conditionsOwner, configurationProblem, invocationsOf } from './invocations.ts'
 import { once, PolicyRequest } from './policy-request.ts'
@@ -20,7 +20,7 @@ import type { Verdict } from './validate-by-policy.ts'
 
 export const validatingAdmissionPolicy: AdmissionPlugin = {
   name: 'ValidatingAdmissionPolicy',
-  handles: (attributes) => !isBeyondPolicies(attributes.resource),
+  handles: (attributes) => !isExempt(attributes.resource, 'policies'),
   async validate(attributes) {
     const policies = policiesAbout(
       await controlSnapshot(attributes.request),

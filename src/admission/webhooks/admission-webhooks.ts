@@ -18,9 +18,9 @@ import type { Webhook } from './configured-webhooks.ts'
 import { configuredWebhooks } from './configured-webhooks.ts'
 import { applyResponse, mutationText, patchText } from './mutate.ts'
 import { isAsked } from './match.ts'
-import { isExempt } from './rules.ts'
+import { isExempt } from '../exempt.ts'
 
-const handles = (attributes: Attributes): boolean => !isExempt(attributes)
+const handles = (attributes: Attributes): boolean => !isExempt(attributes.resource, 'webhooks')
 
 export const mutatingAdmissionWebhook: AdmissionPlugin = {
   name: 'MutatingAdmissionWebhook',

@@ -37,16 +37,3 @@ function scopeMatches({ scope = ALL }: RuleWithOperations, { resource, namespace
 
 export const isNamespaces = ({ group, resource }: GroupVersionResource): boolean =>
   group === '' && resource === 'namespaces'
-
-const EXEMPT: ReadonlySet<string> = new Set([
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionPolicyBinding',
-  'MutatingWebhookConfiguration',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionPolicyBinding',
-  'ValidatingWebhookConfiguration',
-])
-
-/** No webhook is asked about configurations of admission: one could keep itself from being mended. */
-export const isExempt = ({ kind }: Pick<Attributes, 'kind'>): boolean =>
-  kind.group === 'admissionregistration.k8s.io' && EXEMPT.has(kind.kind)

@@ -41,6 +41,7 @@ type MutatingPolicy = MutatingAdmissionPolicy & KubeObject
 
 export const validatingAdmissionPolicies: BuiltInDefinition<ValidatingPolicy> = {
   printer: validatingAdmissionPolicyPrinter,
+  exemptFrom: ['policies', 'webhooks'],
   work: ({ object, old }) =>
     object === undefined || object.metadata.generation === old?.metadata.generation
       ? []
@@ -65,6 +66,7 @@ export const validatingAdmissionPolicies: BuiltInDefinition<ValidatingPolicy> = 
 
 export const mutatingAdmissionPolicies: BuiltInDefinition<MutatingPolicy> = {
   printer: mutatingAdmissionPolicyPrinter,
+  exemptFrom: ['policies', 'webhooks'],
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,

@@ -27,6 +27,7 @@ type MutatingBinding = MutatingAdmissionPolicyBinding & KubeObject
 
 export const validatingAdmissionPolicyBindings: BuiltInDefinition<ValidatingBinding> = {
   printer: validatingAdmissionPolicyBindingPrinter,
+  exemptFrom: ['policies', 'webhooks'],
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
@@ -39,6 +40,7 @@ export const validatingAdmissionPolicyBindings: BuiltInDefinition<ValidatingBind
 
 export const mutatingAdmissionPolicyBindings: BuiltInDefinition<MutatingBinding> = {
   printer: mutatingAdmissionPolicyBindingPrinter,
+  exemptFrom: ['policies', 'webhooks'],
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,

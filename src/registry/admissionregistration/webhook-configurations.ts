@@ -33,6 +33,7 @@ const REVIEW_VERSIONS = ['v1', 'v1beta1']
 const MAX_SECONDS = 30
 
 const webhookConfigurations: BuiltInDefinition<Configuration> = {
+  exemptFrom: ['webhooks'],
   hasGeneration: true,
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,

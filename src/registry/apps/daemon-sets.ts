@@ -43,6 +43,7 @@ export const daemonSets: BuiltInDefinition<DaemonSet> = {
   defaults: { v1: defaultRule<DaemonSet>(applyDefaults) },
   internalAnnotation: 'deprecated.daemonset.template.generation',
   zero: { annotations: { 'deprecated.daemonset.template.generation': '0' } },
+  podTemplate: ({ spec }) => spec?.template,
   printer: daemonSetPrinter,
   workloadWork: [itself('daemon-set')],
   hasGeneration: true,

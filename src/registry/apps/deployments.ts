@@ -30,6 +30,7 @@ export const deployments: BuiltInDefinition<Deployment> = {
   defaults: { v1: defaultRule<Deployment>(applyDefaults) },
   internalAnnotation: 'deprecated.deployment.rollback.to',
   zero: { members: { spec: { replicas: 0 } } },
+  podTemplate: ({ spec }) => spec?.template,
   printer: deploymentPrinter,
   workloadWork: [itself('deployment'), scalableWork],
   hasGeneration: true,

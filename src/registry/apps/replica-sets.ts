@@ -19,6 +19,7 @@ const status = path('status')
 
 export const replicaSets: BuiltInDefinition<ReplicaSet> = {
   zero: { members: { spec: { replicas: 0 } } },
+  podTemplate: ({ spec }) => spec?.template,
   printer: replicaSetPrinter,
   workloadWork: [itself('replica-set'), dependentWork, scalableWork],
   hasGeneration: true,

@@ -64,6 +64,7 @@ interface Skips {
 export const statefulSets: BuiltInDefinition<StatefulSet> = {
   defaults: { v1: defaultRule<StatefulSet>(applyDefaults) },
   zero: { members: { spec: { replicas: 0 } } },
+  podTemplate: ({ spec }) => spec?.template,
   printer: statefulSetPrinter,
   workloadWork: [itself('stateful-set'), scalableWork],
   hasGeneration: true,

@@ -24,6 +24,7 @@ const MAX_NAME = 52
 const jobOf = ({ spec: wanted }: CronJob) => wanted?.jobTemplate?.spec ?? {}
 
 export const cronJobs: BuiltInDefinition<CronJob> = {
+  podTemplate: (cronJob) => jobOf(cronJob).template,
   printer: cronJobPrinter,
   workloadWork: [itself('cron-job')],
   hasGeneration: true,

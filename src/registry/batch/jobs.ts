@@ -46,6 +46,7 @@ const goneWork: WorkloadRule = ({ object, old }) =>
 export const jobs: BuiltInDefinition<Job> = {
   defaults: { v1: defaultRule<Job>(applyDefaults) },
   unknownField: (field) => `field label ${goQuote(field)} not supported for Job`,
+  podTemplate: ({ spec }) => spec?.template,
   printer: jobPrinter,
   workloadWork: [itself('job'), ownersWork, goneWork],
   hasGeneration: true,

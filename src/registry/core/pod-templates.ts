@@ -9,6 +9,7 @@ import { dropDisabledPodFields } from './pod-disabled-fields.ts'
 const at = path('template')
 
 export const podTemplates: BuiltInDefinition<PodTemplate> = {
+  podTemplate: ({ template }) => template,
   printer: podTemplatePrinter,
   hasGeneration: true,
   prepareForCreate({ template }, { enabled }) {

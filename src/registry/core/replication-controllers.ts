@@ -20,6 +20,7 @@ const status = path('status')
 
 export const replicationControllers: BuiltInDefinition<ReplicationController> = {
   defaults: { v1: defaultRule<ReplicationController>(applyDefaults) },
+  podTemplate: ({ spec }) => spec?.template,
   printer: replicationControllerPrinter,
   quota: countEvaluator('count/replicationcontrollers', 'replicationcontrollers'),
   workloadWork: [itself('replication-controller'), scalableWork],

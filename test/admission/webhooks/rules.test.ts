@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RuleWithOperations } from '../../../src/api/admissionregistration/v1.ts'
-import { isExempt, ruleMatches } from '../../../src/admission/webhooks/rules.ts'
+import { ruleMatches } from '../../../src/admission/webhooks/rules.ts'
 import type { RuleAttributes } from '../../../src/admission/webhooks/rules.ts'
 
 const everything: RuleWithOperations = {
@@ -52,17 +52,4 @@ test.each<[RuleWithOperations, RuleAttributes, boolean]>([
   [rule({ scope: 'Namespaced' }), namespaces, false],
 ])('%j for %j: %j', (one, attributes, expected) => {
   expect(ruleMatches(one, attributes)).toBe(expected)
-})
-
-test.each<[string, string, boolean]>([
-  ['admissionregistration.k8s.io', 'ValidatingWebhookConfiguration', true],
-  ['admissionregistration.k8s.io', 'MutatingWebhookConfiguration', true],
-  ['admissionregistration.k8s.io', 'ValidatingAdmissionPolicy', true],
-  ['admissionregistration.k8s.io', 'ValidatingAdmissionPolicyBinding', true],
-  ['admissionregistration.k8s.io', 'MutatingAdmissionPolicy', true],
-  ['admissionregistration.k8s.io', 'MutatingAdmissionPolicyBinding', true],
-  ['example.com', 'ValidatingWebhookConfiguration', false],
-  ['', 'ConfigMap', false],
-])('%s %s is exempt: %j', (group, kind, expected) => {
-  expect(isExempt({ kind: { group, version: 'v1', kind } })).toBe(expected)
 })
