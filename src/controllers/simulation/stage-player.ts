@@ -19,8 +19,12 @@ import { finalizersAfter, renderedPatch } from './stage-patches.ts'
 /** Steps that a pod may take at once; then it takes one a second. */
 const AT_ONCE = 10
 const PACE = 1000
-/** Pods whose waiting is kept: delays of those that are forgotten begin anew. */
+/** Pods whose waiting is kept: delays of those that are forgotten begin anew, and their steps are counted together. */
 const MOST_WAITING = 4000
+/** Where the pace of those stands, of whom a hundred steps are taken at once, and then one each ten milliseconds. */
+const FORGOTTEN = ''
+const FORGOTTEN_AT_ONCE = 100
+const FORGOTTEN_PACE = 10
 
 /**
  * Of a pod that a Stage is or was for: its version, since when it has it, when it is ahead of its pace no more (0: none was
@@ -74,11 +78,15 @@ export class StagePlayer {
     const stage = drawn(matching, json, chance(`${uid}/${version}`))
     const [least, most] = stage.delay(json, since)
     const due = since + least + (most - least) * chance(`${uid}/${version}/${stage.name}`)
-    const after = Math.max(due, pace - (AT_ONCE - 1) * PACE) - now
+    const isForgotten = known === undefined && this.waiting.size >= MOST_WAITING
+    const ahead = isForgotten ? this.paceOfForgotten() : pace - (AT_ONCE - 1) * PACE
+    const after = Math.max(due, ahead) - now
     if (after > 0) {
-      this.keep(pod, [version, since, pace, 0, uid])
+      if (!isForgotten || ahead <= due) this.keep(pod, [version, since, pace, 0, uid])
+      if (!isSame && ahead > due) await this.tellPace(stage, pod)
       return { after }
     }
+    if (isForgotten) this.countForgotten(now)
     this.keep(pod, [version, since, Math.max(pace, now) + PACE, 1, uid])
     await this.perform(stage, pod, node)
     return {}
@@ -96,12 +104,29 @@ export class StagePlayer {
     this.waiting.delete(key)
   }
 
+  private paceOfForgotten(): number {
+    return (this.waiting.get(FORGOTTEN)?.[2] ?? 0) - (FORGOTTEN_AT_ONCE - 1) * FORGOTTEN_PACE
+  }
+
+  private countForgotten(now: number): void {
+    const pace = Math.max(this.waiting.get(FORGOTTEN)?.[2] ?? 0, now) + FORGOTTEN_PACE
+    this.waiting.delete(FORGOTTEN)
+    this.waiting.set(FORGOTTEN, ['', now, pace, 1, ''])
+  }
+
   private keep(pod: Pod, waiting: Waiting): void {
     const key = keyOf(pod)
     this.waiting.delete(key)
     this.waiting.set(key, waiting)
     const [oldest] = this.waiting.keys()
     if (this.waiting.size > MOST_WAITING && oldest !== undefined) this.waiting.delete(oldest)
+  }
+
+  /** Stages that lead back to each other without a delay look like a pod that does nothing else. */
+  private async tellPace({ name }: Stage, pod: KubeObject & Pod): Promise<void> {
+    const events = new EventRecorder(this.clients, 'kubelet', () => this.context.now(), pod.spec?.nodeName)
+    const message = `stage ${name} waits: a pod takes ${AT_ONCE} steps at once, and then one each ${PACE / 1000} s`
+    await events.warnOnce(pod, 'StagePaced', message)
   }
 
   /** What cannot be done is told as an Event, and not tried again before the pod changes. */

@@ -69,8 +69,13 @@ class StageReader {
     const spec = members((object as unknown as JsonObject)['spec'])
     if (JSON.stringify(spec).length > LARGEST) this.refuse('spec', `more than ${LARGEST} characters`)
     const reference = members(spec['resourceRef'])
-    if (reference['kind'] !== 'Pod' || (reference['apiGroup'] ?? 'v1') !== 'v1')
-      this.refuse('spec.resourceRef', 'only stages of Pods are played')
+    const isCore = (reference['apiGroup'] ?? 'v1') === 'v1'
+    if (isCore && reference['kind'] === 'Node')
+      this.refuse(
+        'spec.resourceRef',
+        'only stages of Pods are played: a simulated node is ready, and needs no heartbeats',
+      )
+    else if (reference['kind'] !== 'Pod' || !isCore) this.refuse('spec.resourceRef', 'only stages of Pods are played')
     if (spec['selector'] === undefined) this.refuse('spec.selector', 'a Stage without one is for no object')
     const delay = members(spec['delay'])
     const [least, most] = [

@@ -298,3 +298,125 @@ test('a Stage beyond those that are played has an Event that says so', async () 
     'Warning simulated-kubelet StageNotPlayed: the first 200 Stages by name are played, as long as they have 1000000 characters together',
   )
 })
+
+/** As the Stages that keep nodes alive with KWOK: one that fills in a status, and one that renews it for ever. */
+const ofNodes: [string, object][] = [
+  [
+    'node-initialize',
+    {
+      resourceRef: { apiGroup: 'v1', kind: 'Node' },
+      selector: { matchExpressions: [{ key: '.status.conditions', operator: 'DoesNotExist' }] },
+      next: { statusTemplate: 'phase: Running\naddresses: [{ type: InternalIP, address: {{ NodeIP | Quote }} }]' },
+    },
+  ],
+  [
+    'node-heartbeat',
+    {
+      resourceRef: { apiGroup: 'v1', kind: 'Node' },
+      selector: { matchExpressions: [{ key: '.status.phase', operator: 'In', values: ['Running'] }] },
+      delay: { durationMilliseconds: 20_000, jitterDurationMilliseconds: 25_000 },
+      next: {
+        statusTemplate:
+          'conditions: [{{ range NodeConditions }}{ type: {{ .type }}, status: {{ .status | Quote }} },{{ end }}]',
+      },
+    },
+  ],
+]
+
+test('Stages of Nodes keep nobody awake: a node is as it was, and nothing waits', async () => {
+  const plane = await planeWith(...ofNodes)
+  const node = async () => plane.plane.get({ group: '', resource: 'nodes' }, '', 'n')
+  const before = await node()
+  await run(plane)
+  await plane.plane.pass(3_600_000)
+  expect(await node()).toEqual(before)
+  expect(plane.plane.waiting).toEqual([])
+})
+
+describe('hostile Stages', () => {
+  const at = (place: string) => ({ matchExpressions: [is('.metadata.annotations.at', place)] })
+  const goTo = (place: string) => ({ patches: [{ root: 'metadata', template: `annotations: { at: ${place} }` }] })
+  const versionOf = async (plane: SimulatedPlane) => (await podOf(plane))!.metadata.resourceVersion
+
+  test('a circle without delays goes one step a second, and the pod has an Event that says so', async () => {
+    const circle = ['one', 'two', 'three']
+    const plane = await planeWith(
+      ...circle.map((place, n): [string, object] => [place, { selector: at(place), next: goTo(circle[(n + 1) % 3]!) }]),
+    )
+    const looks = () => plane.plane.tried.filter((topic) => topic === 'simulated-pods').length
+    await run(plane, { annotations: { at: 'one' } })
+    const atFirst = looks()
+    expect(atFirst).toBeLessThan(30)
+    for (let second = 0; second < 60; second++) await plane.plane.pass(1_000)
+    // one for the time that has come, and one for what that wrote
+    expect(looks() - atFirst).toBeLessThanOrEqual(3 * 60)
+    const said = (await plane.said('Pod')).filter((line) => line.includes('StagePaced'))
+    expect(said.length).toBeGreaterThan(0)
+    expect(said.length).toBeLessThanOrEqual(circle.length)
+    expect(said[0]).toMatch(/stage \w+ waits: a pod takes 10 steps at once, and then one each 1 s$/)
+  })
+
+  test('one that is for every pod and changes nothing is done once', async () => {
+    const plane = await planeWith(['always', { selector: {}, next: { statusTemplate: 'phase: Running' } }])
+    await run(plane)
+    const before = await versionOf(plane)
+    await plane.plane.pass(3_600_000)
+    expect(await versionOf(plane)).toBe(before)
+    expect(plane.plane.waiting).toEqual([])
+  })
+
+  test('the steps of a pod are counted, whichever of many Stages takes them', async () => {
+    const places = Array.from({ length: 150 }, (_, n) => `place-${n}`)
+    const plane = await planeWith(
+      ...places.map((place, n): [string, object] => [
+        place,
+        { selector: at(place), next: goTo(places[n + 1] ?? 'end') },
+      ]),
+    )
+    await run(plane, { annotations: { at: 'place-0' } })
+    const place = async () => (await podOf(plane))!.metadata.annotations?.['at']
+    expect(await place()).toBe('place-10')
+    for (let second = 0; second < 140; second++) await plane.plane.pass(1_000)
+    expect(await place()).toBe('end')
+    await plane.plane.pass(60_000)
+    expect(plane.plane.waiting).toEqual([])
+  })
+
+  test('pods that are more than are known one by one take their steps together', async () => {
+    const plane = await planeWith(['mark', { selector: at('start'), next: goTo('end') }])
+    const others = Array.from({ length: 4000 }, (_, n) => [`other/p-${n}`, ['1', 0, 0, 0, `u-${n}`]])
+    plane.plane.sightings.set('stages/', { record: JSON.stringify(others), time: 0 })
+    const stepped = async () =>
+      (await plane.pods()).filter(({ metadata }) => metadata.annotations?.['at'] === 'end').length
+    for (let n = 0; n < 130; n++) await run(plane, { name: `p-${n}`, annotations: { at: 'start' } })
+    expect(await stepped()).toBe(100)
+    await plane.plane.pass(100)
+    expect(await stepped()).toBe(110)
+    await plane.plane.pass(10_000)
+    expect(await stepped()).toBe(130)
+  })
+
+  test.each([
+    ['runs for ever', '{{ range 20000 }}{{ range 20000 }}{{ end }}{{ end }}', 'more than 20000 steps'],
+    [
+      'makes more than a pod',
+      'reason: {{ range 9000 }}abcdefghijklmnopqrstuvwxyz{{ end }}',
+      'more than 200000 characters',
+    ],
+  ])('a template that %s ends, with an Event', async (_, statusTemplate, why) => {
+    const plane = await planeWith(['large', { selector: {}, next: { statusTemplate } }])
+    await run(plane)
+    await plane.plane.pass(3_600_000)
+    expect((await plane.said('Pod')).filter((line) => line.includes('StageFailed'))).toEqual([
+      expect.stringContaining(why),
+    ])
+    expect(plane.plane.waiting).toEqual([])
+  })
+
+  test('a Stage of more than 64 Ki is not played', async () => {
+    const large = { selector: {}, next: { statusTemplate: `phase: Failed # ${'x'.repeat(70_000)}` } }
+    const plane = await planeWith(['large', large])
+    await run(plane)
+    expect((await podOf(plane))?.status?.phase).toBe('Running')
+  })
+})

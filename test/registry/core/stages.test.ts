@@ -4,6 +4,8 @@ import { withStageWarnings } from '../../../src/registry/core/stage-work.ts'
 import { readStage, stageProblems } from '../../../src/registry/core/stages.ts'
 import type { Strategy, StrategyContext } from '../../../src/registry/strategy.ts'
 
+const OF_NODES = 'spec.resourceRef: only stages of Pods are played: a simulated node is ready, and needs no heartbeats'
+
 const stage = (spec: object) =>
   ({
     kind: 'Stage',
@@ -13,7 +15,13 @@ const stage = (spec: object) =>
   }) as never
 
 test.each([
-  ['another kind', { resourceRef: { kind: 'Node' } }, ['spec.resourceRef: only stages of Pods are played']],
+  ['another kind', { resourceRef: { kind: 'Service' } }, ['spec.resourceRef: only stages of Pods are played']],
+  ['a Node', { resourceRef: { apiGroup: 'v1', kind: 'Node' } }, [OF_NODES]],
+  [
+    'a Node of another group',
+    { resourceRef: { apiGroup: 'v2', kind: 'Node' } },
+    ['spec.resourceRef: only stages of Pods are played'],
+  ],
   ['no selector', { selector: undefined }, ['spec.selector: a Stage without one is for no object']],
   [
     'an expression of jq that is not there',
@@ -99,7 +107,7 @@ test.each([
 })
 
 test.each([
-  ['simulated', ['simulated nodes do not play this Stage: spec.resourceRef: only stages of Pods are played']],
+  ['simulated', [`simulated nodes do not play this Stage: ${OF_NODES}`]],
   ['off', []],
 ])('with workloads %s writers are told what is not played', async (workloads, wanted) => {
   const warnings: string[] = []
