@@ -1,5 +1,8 @@
 // kube-controller-manager and kube-scheduler take over from Kedge's controllers, and find nothing to change; and back.
 import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { eventually } from '../eventually.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
@@ -26,8 +29,29 @@ let kedge: KedgeProcess
 let kubectl: Session
 let cluster: Cluster
 const others: ChildProcess[] = []
+const directory = mkdtempSync(join(tmpdir(), 'kedge-takeover-'))
+const auditLog = join(directory, 'audit.log')
+/** Every request to write: a write that changes nothing has no new resourceVersion. */
+const POLICY = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- { level: None, verbs: [get, list, watch] }
+- level: None
+  resources:
+  - { group: coordination.k8s.io, resources: [leases] }
+  - { group: '', resources: [events] }
+  - { group: events.k8s.io, resources: [events] }
+  - { group: authentication.k8s.io }
+  - { group: authorization.k8s.io }
+- { level: Metadata }
+`
 beforeAll(async () => {
-  kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', '3'])
+  const policy = join(directory, 'policy.yaml')
+  writeFileSync(policy, POLICY)
+  const audit = ['--audit-policy-file', policy, '--audit-log-path', auditLog, '--audit-log-mode', 'blocking']
+  kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', '3', ...audit])
   kubectl = new Session(kedge.kubeconfig)
   cluster = new Cluster(kedge.kubeconfig)
 })
@@ -43,6 +67,7 @@ afterEach(endOthers)
 afterAll(async () => {
   cluster.close()
   await kedge.stop()
+  rmSync(directory, { recursive: true, force: true })
 })
 
 const LEADERS = ['kube-controller-manager', 'kube-scheduler'] as const
@@ -93,6 +118,25 @@ const changes = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string,
   [...new Set([...before.keys(), ...after.keys()])]
     .filter((key) => before.get(key) !== after.get(key))
     .map((key) => `${key}\n  before: ${before.get(key) ?? 'nothing'}\n  after:  ${after.get(key) ?? 'nothing'}`)
+
+interface AuditEvent {
+  readonly verb: string
+  readonly requestURI: string
+  readonly userAgent?: string
+}
+
+const isTheirs = ({ userAgent = '' }: AuditEvent): boolean => /^kube-(?:controller-manager|scheduler)\//.test(userAgent)
+/** Kedge's own controllers are written down without a version. */
+const isOurs = ({ userAgent = '' }: AuditEvent): boolean => /^kube-(?:controller-manager|scheduler)$/.test(userAgent)
+
+/** What some asked to be written, whether it changed something or not. */
+const writesOf = (isOf: (event: AuditEvent) => boolean): string[] =>
+  readFileSync(auditLog, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as AuditEvent) // the server writes nothing else
+    .filter(isOf)
+    .map(({ verb, requestURI }) => `${verb} ${requestURI}`)
 
 async function quiet(): Promise<ReadonlyMap<string, string>> {
   let known = await everything()
@@ -199,17 +243,27 @@ test('what kube-controller-manager and kube-scheduler made is left as it is', as
   await work('theirs')
   const before = await everything('theirs')
   await endOthers()
+  const known = writesOf(isOurs).length
   await isWorking('after-theirs')
   await quiet()
   expect(changes(before, await everything('theirs'))).toEqual([])
+  const writes = writesOf(isOurs).slice(known)
+  const isProbe = (write: string) => write.includes('after-theirs')
+  expect(writes.filter(isProbe)).not.toEqual([])
+  expect(writes.filter((write) => write.includes('theirs') && !isProbe(write))).toEqual([])
 }, 900_000)
 
 test('what Kedge made is left as it is by kube-controller-manager and kube-scheduler', async () => {
   const before = await work('ours')
+  const known = writesOf(isTheirs).length
   await startOthers()
   await isWorking('after-ours')
   await new Promise((resolve) => setTimeout(resolve, WATCHED_MS))
   const isProbe = (key: string) => key.includes('after-ours')
   const after = new Map([...(await everything())].filter(([key]) => !isProbe(key)))
   expect(changes(before, after)).toEqual([])
+  const writes = writesOf(isTheirs).slice(known)
+  // they did work
+  expect(writes.filter(isProbe)).not.toEqual([])
+  expect(writes.filter((write) => !isProbe(write))).toEqual([])
 }, 900_000)
