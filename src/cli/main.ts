@@ -56,8 +56,10 @@ Flags of start
   --scheduler-config FILE
                    A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), as with kube-scheduler's --config: the
                    scheduler's profiles, with their plugins and args (docs/workloads.md).
-  --nodes N        Simulated nodes that are made when they are not there. Without this flag and the one above: 2, in a
+  --nodes N        Simulated nodes that are made when they are not there. Without this flag and --workloads: 2, in a
                    control plane that has no node yet.
+  --missing-images LIST
+                   Images that simulated nodes cannot pull, whole or a beginning and a star: broken,example.com/*.
   -v, --v N        How much is logged, 0 to 10. From 3 on, a line of JSON for each request.
   --audit-policy-file FILE
                    Which requests are audited: an audit.k8s.io/v1 Policy, in YAML or JSON. Events go to the files

@@ -34,6 +34,7 @@ export const startFlags = {
   workloads: { type: 'string' },
   controllers: { type: 'string', multiple: true },
   'scheduler-config': { type: 'string' },
+  'missing-images': { type: 'string', multiple: true },
   nodes: { type: 'string' },
   ...identityFlags,
   ...serviceAccountFlags,
@@ -89,6 +90,7 @@ export const startSchema = z
     workloads: text,
     controllers: lists,
     'scheduler-config': text,
+    'missing-images': lists,
     nodes: z.optional(wholeNumber(0, MOST_NODES)),
     ...identitySchema,
     ...serviceAccountSchema,
@@ -106,6 +108,10 @@ export const startSchema = z
     ),
     z.refine((flags) => flags.nodes === undefined || (flags.workloads ?? 'simulated') === 'simulated', {
       path: ['nodes'],
+      error: 'is for --workloads simulated.',
+    }),
+    z.refine((flags) => flags['missing-images'] === undefined || (flags.workloads ?? 'simulated') === 'simulated', {
+      path: ['missing-images'],
       error: 'is for --workloads simulated.',
     }),
     z.refine((flags) => flags['scheduler-config'] === undefined || (flags.workloads ?? 'simulated') === 'simulated', {
@@ -136,6 +142,7 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     ...workloadOptions(flags),
     controllers: flags.controllers,
     schedulerConfig: await schedulerConfig(flags['scheduler-config']),
+    missingImages: flags['missing-images'],
     identity: identityOptions(flags),
     serviceAccounts: serviceAccountSettings(flags),
   }

@@ -72,6 +72,8 @@ export interface StartOptions {
   readonly controllers?: string
   /** KEDGE_SCHEDULER_CONFIG. */
   readonly schedulerConfig?: string
+  /** KEDGE_MISSING_IMAGES. */
+  readonly missingImages?: string
   /** Nodes that are made when they are not there. */
   readonly simulatedNodes?: SimulatedNodes
 }
@@ -256,6 +258,7 @@ const optionSettings = ({
   workloads,
   controllers,
   schedulerConfig,
+  missingImages,
 }: StartOptions): Record<string, string> => ({
   ...identity?.settings,
   ...serviceAccounts,
@@ -268,6 +271,7 @@ const optionSettings = ({
   ...(workloads === undefined ? {} : { KEDGE_WORKLOADS: workloads }),
   ...(controllers === undefined ? {} : { KEDGE_CONTROLLERS: controllers }),
   ...(schedulerConfig === undefined ? {} : { KEDGE_SCHEDULER_CONFIG: schedulerConfig }),
+  ...(missingImages === undefined ? {} : { KEDGE_MISSING_IMAGES: missingImages }),
   ...(verbosity === undefined ? {} : { KEDGE_VERBOSITY: verbosity }),
   ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
   ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),

@@ -65,6 +65,7 @@ test.each([
   [['--audit-log-maxbackup', 'many'], ['audit-log-maxbackup'], 'wants a number of at least 0, not "many".'],
   [['--ephemeral', '--data-dir', 'x'], ['ephemeral'], 'and --data-dir exclude each other.'],
   [['--workloads', 'off', '--nodes', '2'], ['nodes'], 'is for --workloads simulated.'],
+  [['--workloads', 'off', '--missing-images', 'x'], ['missing-images'], 'is for --workloads simulated.'],
   [['--workloads', 'controllers', '--scheduler-config', 'x'], ['scheduler-config'], 'is for --workloads simulated.'],
   [['--audit-log-path', '-'], ['audit-policy-file'], 'is missing: nothing is audited without it.'],
 ])('%j is refused by the name of the flag', (args, path, message) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { kubectlServer } from './kubectl-server.ts'
 
-const kubectl = kubectlServer('--workloads', 'simulated', '--nodes', '3')
+const kubectl = kubectlServer('--workloads', 'simulated', '--nodes', '3', '--missing-images', 'broken,gone/*')
 
 const names = async (line: string): Promise<string[]> =>
   (await kubectl.run(`${line} -o name`)).split('\n').filter((name) => name !== '')
@@ -12,6 +12,13 @@ describe('a control plane with simulated nodes', () => {
   test('has nodes that are ready', async () => {
     await kubectl.run('wait --for=condition=Ready nodes --all --timeout=180s')
     expect(await names('get nodes')).toEqual(['node/node-1', 'node/node-2', 'node/node-3'])
+  })
+
+  test('cannot pull the images that are said to be missing', async () => {
+    await kubectl.run('run lost --image=gone/away:1')
+    const reason = 'get pod lost -o jsonpath={.status.containerStatuses[0].state.waiting.reason}'
+    await eventually(async () => expect(await kubectl.run(reason)).toBe('ImagePullBackOff'))
+    await kubectl.run('delete pod lost --now')
   })
 
   test('runs what is deployed, and rolls it out', async () => {

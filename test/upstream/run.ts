@@ -15,8 +15,8 @@ const { values: flags } = parseArgs({
     tests: { type: 'string', default: join(import.meta.dirname, 'tests.txt') },
   },
 })
-/** An image that one of the tests wants nobody to find. */
-const MISSING_IMAGES = 'webserver:404'
+/** Images that tests want nobody to find. */
+const MISSING_IMAGES = 'webserver:404,foo:non-existent'
 const NODES = 3
 
 interface Spec {
@@ -47,10 +47,8 @@ if (program === undefined || !existsSync(program)) {
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-upstream-'))
 const report = join(directory, 'report.json')
-const kedge = await startKedge(['--ephemeral', '--port', '0', '--workloads', 'simulated', '--nodes', String(NODES)], {
-  ...process.env,
-  KEDGE_MISSING_IMAGES: MISSING_IMAGES,
-})
+const simulated = ['--workloads', 'simulated', '--nodes', String(NODES), '--missing-images', MISSING_IMAGES]
+const kedge = await startKedge(['--ephemeral', '--port', '0', ...simulated])
 let specs: readonly Spec[] = []
 try {
   const args = [
