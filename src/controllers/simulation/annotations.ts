@@ -18,6 +18,8 @@ export function duration(text: string | undefined): number | undefined {
   return Number(hours) * 3_600_000 + Number(minutes) * 60_000 + Number(seconds) * 1000 + Number(millis)
 }
 
+const ending = (duration: number): number | undefined => (duration === Infinity ? undefined : duration)
+
 export class Script {
   /** @param isMissing images that nobody can pull */
   constructor(
@@ -63,9 +65,9 @@ export class Script {
     return text === '' ? [] : text.replace(/\n$/, '').split('\n')
   }
 
-  /** Milliseconds that an init container runs. */
-  initDuration(container: string): number {
-    return duration(this.text('duration', container)) ?? 0
+  /** Milliseconds that an init container runs; undefined: for ever. */
+  initDuration(container: string): number | undefined {
+    return duration(this.text('duration', container)) ?? ending(this.command(container)?.duration ?? 0)
   }
 
   /** Milliseconds that a container runs; undefined: for ever. Those of Jobs end at once where nothing else is said. */
@@ -73,19 +75,17 @@ export class Script {
     const said = duration(this.text('duration', container))
     if (said !== undefined) return said
     if (this.text('exit-code', container) !== undefined) return 0
-    if (!this.isOfJob) return undefined
-    const asked = this.command(container)?.duration ?? 0
-    return asked === Infinity ? undefined : asked
+    return ending(this.command(container)?.duration ?? (this.isOfJob ? 0 : Infinity))
   }
 
   private get isOfJob(): boolean {
     return controllerRefOf(this.pod)?.kind === 'Job'
   }
 
-  /** What its command says, of a Job's container. */
   private command(container: string): CommandOutcome | undefined {
-    if (!this.isOfJob) return undefined
-    const found = this.pod.spec?.containers?.find(({ name }) => name === container)
+    const { containers = [], initContainers = [] } = this.pod.spec ?? {}
+    // few: the containers of one pod
+    const found = [...containers, ...initContainers].find(({ name }) => name === container)
     return found && outcomeOf(found)
   }
 

@@ -1,6 +1,6 @@
 /**
- * Commands of a Job's container that are plain enough to be simulated: `sleep 30`, `sleep infinity`, `true`, `false`,
- * `exit 3`, each also behind `sh -c`. Nothing else is read: it ends at once.
+ * Commands of a container that are plain enough to be simulated: `sleep 30`, `sleep infinity`, `true`, `false`,
+ * `exit 3`, each also behind `sh -c`, and what the image `pause` does. Nothing else is read.
  */
 import type { Container } from '../../api/core/v1.ts'
 
@@ -10,7 +10,11 @@ export interface CommandOutcome {
   readonly exitCode: number
 }
 
-export function outcomeOf({ command = [], args = [] }: Container): CommandOutcome | undefined {
+/** The image of which Kubernetes makes the sandboxes of pods: it does nothing, for ever. */
+const PAUSE = /(?:^|\/)pause(?:[:@]|$)/
+
+export function outcomeOf({ image = '', command = [], args = [] }: Container): CommandOutcome | undefined {
+  if (command.length === 0 && PAUSE.test(image)) return { duration: Infinity, exitCode: 0 }
   const words = [...command, ...args]
   const [shell = '', flag, script, ...more] = words
   const isShell = /^(?:\/bin\/)?(?:ba)?sh$/.test(shell) && flag === '-c' && script !== undefined && more.length === 0

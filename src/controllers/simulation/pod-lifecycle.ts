@@ -36,11 +36,36 @@ export function advance(pod: Pod, facts: NodeFacts, now: Date): Step {
   const bound = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime
   const wait = script.startDelay - (bound === undefined ? 0 : now.getTime() - Date.parse(bound))
   if (script.startDelay > 0 && wait > 0 && pod.status?.startTime === undefined) return { after: wait }
-  const next = run(pod, script, now)
-  const status = withAddresses(statusOf(pod, next, now), pod, facts)
+  const left = timeLeft(pod, now)
+  const next = left === 0 ? killed(run(pod, script, now), now) : run(pod, script, now)
+  const status = withAddresses({ ...statusOf(pod, next, now), ...(left === 0 ? PAST_DEADLINE : {}) }, pod, facts)
+  const after = isOver(next.phase) ? undefined : least([next.after, left].filter((wait) => wait !== undefined))
+  return { ...(sameJson(status, pod.status ?? {}) ? {} : { status }), ...(after === undefined ? {} : { after }) }
+}
+
+const PAST_DEADLINE = {
+  reason: 'DeadlineExceeded',
+  message: 'Pod was active on the node longer than the specified deadline',
+}
+
+/** Milliseconds until activeDeadlineSeconds are over; undefined: they never are. */
+function timeLeft({ spec, status }: Pod, now: Date): number | undefined {
+  const seconds = spec?.activeDeadlineSeconds
+  if (seconds === undefined) return undefined
+  const age = status?.startTime === undefined ? 0 : now.getTime() - Date.parse(status.startTime)
+  return Math.max(0, Number(seconds) * 1000 - age)
+}
+
+/** What still runs is ended by force. */
+function killed({ init, regular, ephemeral, isInitialized }: Containers, now: Date): Containers {
+  const end = (status: ContainerStatus) => stopped(status, now, { exitCode: 137, reason: 'Error' })
   return {
-    ...(sameJson(status, pod.status ?? {}) ? {} : { status }),
-    ...(next.after === undefined ? {} : { after: next.after }),
+    init: init.map(end),
+    regular: regular.map(end),
+    ephemeral: ephemeral.map(end),
+    isInitialized,
+    phase: 'Failed',
+    after: undefined,
   }
 }
 
@@ -89,10 +114,10 @@ function run(pod: Pod, script: Script, now: Date): Containers {
       policy: isSidecar(container) ? 'Always' : policy === 'Never' ? 'Never' : 'OnFailure',
       duration: isSidecar(container) ? undefined : script.initDuration(name),
     })
-    init.push(isSidecar(container) ? step.status : { ...step.status, ready: step.isDone })
+    const failed = step.isDone && step.status.state?.terminated?.exitCode !== 0
+    init.push(isSidecar(container) ? step.status : { ...step.status, ready: step.isDone && !failed })
     if (step.after !== undefined) waits.push(step.after)
     const isStarted = isSidecar(container) ? step.status.started === true : step.isDone
-    const failed = step.isDone && step.status.state?.terminated?.exitCode !== 0
     if (!isStarted || failed) isInitialized = false
     hasFailed ||= failed
   }
@@ -137,10 +162,10 @@ function run(pod: Pod, script: Script, now: Date): Containers {
 }
 
 /** Sidecars end with the others. */
-function stopped(status: ContainerStatus, now: Date): ContainerStatus {
+function stopped(status: ContainerStatus, now: Date, how = { exitCode: 0, reason: 'Completed' }): ContainerStatus {
   const { startedAt } = status.state?.running ?? {}
   if (startedAt === undefined) return status
-  const end = { exitCode: 0, reason: 'Completed', startedAt, finishedAt: timeText(now) }
+  const end = { ...how, startedAt, finishedAt: timeText(now) }
   const terminated = { ...end, ...(status.containerID === undefined ? {} : { containerID: status.containerID }) }
   return { ...status, state: { terminated }, ready: false, started: false }
 }
@@ -187,7 +212,10 @@ function statusOf(pod: Pod, { init, regular, ephemeral, isInitialized, phase }: 
   const gates = (pod.spec?.readinessGates ?? []).map(({ conditionType = '' }) => conditionType)
   // few: the conditions of one pod
   const closed = gates.filter((gate) => pod.status?.conditions?.find(({ type }) => type === gate)?.status !== 'True')
-  const pendingInit = init.flatMap(({ name = '', ready, started }) => (ready || started ? [] : [name]))
+  const pendingInit = init.flatMap(({ name = '', ready, started }, index) => {
+    const isWaitedFor = isSidecar(pod.spec?.initContainers?.[index] ?? {}) ? started !== true : ready !== true
+    return isWaitedFor ? [name] : []
+  })
   const isReady: Partial<PodCondition> =
     areReady && closed.length > 0
       ? { reason: 'ReadinessGatesNotReady', message: `the status of pod readiness gate "${closed[0]}" is not "True"` }

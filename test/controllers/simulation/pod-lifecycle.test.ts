@@ -12,6 +12,8 @@ interface Given {
   readonly restartPolicy?: string
   readonly initContainers?: Container[]
   readonly hostNetwork?: boolean
+  readonly command?: string[]
+  readonly activeDeadlineSeconds?: number
 }
 
 const bound = ({
@@ -19,9 +21,18 @@ const bound = ({
   restartPolicy = 'Always',
   initContainers = [],
   hostNetwork = false,
+  command,
+  activeDeadlineSeconds,
 }: Given = {}): Pod => ({
   metadata: { name: 'p', namespace: 'default', uid: 'u', generation: 1, annotations },
-  spec: { nodeName: 'n', restartPolicy, initContainers, hostNetwork, containers: [{ name: 'c', image: 'i' }] },
+  spec: {
+    nodeName: 'n',
+    restartPolicy,
+    initContainers,
+    hostNetwork,
+    containers: [{ name: 'c', image: 'i', ...(command && { command }) }],
+    ...(activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds }),
+  },
   status: {
     phase: 'Pending',
     conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
@@ -50,6 +61,32 @@ function story(pod: Pod, until = 600): string[] {
 describe('a pod on a simulated node', () => {
   test.each<[string, Pod, readonly string[]]>([
     ['runs at once', bound(), ['0s Running running ready']],
+    ['ends as its command does', bound({ command: ['/bin/false'], restartPolicy: 'Never' }), ['0s Failed Error 1']],
+    [
+      'ends after its command',
+      bound({ command: ['sleep', '5'], restartPolicy: 'Never' }),
+      ['0s Running running ready', '5s Succeeded Completed 0'],
+    ],
+    [
+      'waits for the command of an init container',
+      bound({ initContainers: [{ name: 'i', image: 'i', command: ['sleep', '7'] }] }),
+      ['0s Pending PodInitializing', '7s Running running ready'],
+    ],
+    [
+      'never starts after an init container that fails',
+      bound({ initContainers: [{ name: 'i', image: 'i', command: ['/bin/false'] }], restartPolicy: 'Never' }),
+      ['0s Failed PodInitializing'],
+    ],
+    [
+      'is ended at its deadline',
+      bound({ activeDeadlineSeconds: 30 }),
+      ['0s Running running ready', '30s Failed Error 137'],
+    ],
+    [
+      'ends before its deadline',
+      bound({ activeDeadlineSeconds: 30, command: ['sleep', '5'], restartPolicy: 'Never' }),
+      ['0s Running running ready', '5s Succeeded Completed 0'],
+    ],
     ['starts later', bound({ annotations: { 'kedge.dev/start-delay': '5s' } }), ['5s Running running ready']],
     [
       'gets ready later',
@@ -205,4 +242,31 @@ test('addresses are given out once, and ranges too', () => {
   expect(addressesOf('fd00::/64', new Set())()).toBeUndefined()
   const having = (podCIDR: string) => ({ metadata: {}, spec: { podCIDR } })
   expect(freePodRange([having('10.244.0.0/24'), having('10.0.0.0/24'), having('10.244.2.0/24')])).toBe('10.244.1.0/24')
+})
+
+test.each<[string, Container[], string]>([
+  [
+    'one that fails',
+    [
+      { name: 'a', command: ['true'] },
+      { name: 'b', command: ['false'] },
+    ],
+    '[b]',
+  ],
+  ['those behind it, too', [{ name: 'a', command: ['sleep', '9'] }, { name: 'b' }], '[a b]'],
+  [
+    'no sidecar that runs',
+    [
+      { name: 'a', restartPolicy: 'Always' },
+      { name: 'b', command: ['sleep', '9'] },
+    ],
+    '[b]',
+  ],
+])('of the init containers those are incomplete that are waited for: %s', (_, initContainers, names) => {
+  const pod = bound({ initContainers, restartPolicy: 'Never' })
+  const { status } = advance(pod, { hostIP: '172.18.0.1', allocateIP: () => '10.244.0.2' }, at(0))
+  expect(status?.conditions?.find(({ type }) => type === 'Initialized')).toMatchObject({
+    status: 'False',
+    message: `containers with incomplete status: ${names}`,
+  })
 })
