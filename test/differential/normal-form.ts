@@ -70,6 +70,10 @@ function randomNames(objects: readonly KubeObject[]): ReadonlyMap<string, string
     const { name, generateName } = metadata
     if (generateName !== undefined && name.startsWith(generateName)) names.set(name, `${generateName}*`)
   }
+  // a claim is named after its pod, whose name was generated, too
+  for (const [name, instead] of names)
+    for (const [other, known] of names)
+      if (other !== name && instead.startsWith(other)) names.set(name, known + instead.slice(other.length))
   return names
 }
 

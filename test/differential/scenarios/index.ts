@@ -3,6 +3,7 @@ import type { Scenario } from '../scenario.ts'
 import { budgets } from './budgets.ts'
 import { daemonSets } from './daemon-sets.ts'
 import { deployments } from './deployments.ts'
+import { devices } from './devices.ts'
 import { jobs } from './jobs.ts'
 import { replicaSets } from './replica-sets.ts'
 import { scheduling } from './scheduling.ts'
@@ -18,4 +19,5 @@ export const areas: Readonly<Record<string, readonly Scenario[]>> = {
   services,
   scheduling,
   budgets,
+  devices,
 }

@@ -6,6 +6,7 @@ import type {
   DeviceAllocationConfiguration,
   DeviceRequestAllocationResult,
 } from '../../../api/resource/v1.ts'
+import { capacityTexts } from './capacity.ts'
 import type { Chosen, Found } from './search.ts'
 import type { Wish } from './requests.ts'
 
@@ -18,7 +19,7 @@ export function allocationOf(wish: Wish, found: Found, node: Node): AllocationRe
   }
 }
 
-function resultOf({ option, device }: Chosen): DeviceRequestAllocationResult {
+function resultOf({ option, device, share }: Chosen): DeviceRequestAllocationResult {
   const { tolerations = [] } = option.wanted
   return {
     request: option.name,
@@ -27,6 +28,8 @@ function resultOf({ option, device }: Chosen): DeviceRequestAllocationResult {
     device: device.device.name ?? '',
     ...(option.isAdmin ? { adminAccess: true } : {}),
     ...(tolerations.length === 0 ? {} : { tolerations }),
+    ...(share === undefined ? {} : { shareID: crypto.randomUUID() }),
+    ...(share === undefined || share.size === 0 ? {} : { consumedCapacity: capacityTexts(share) }),
   }
 }
 

@@ -98,8 +98,8 @@ export class ClaimPlan {
     if (this.wishes.length === 0) return []
     if (typeof facts.supply === 'string') throw new AllocationFailed(`node ${name}: nothing is known of devices`)
     const { pools, selectors } = facts.supply
-    const { isAllocated } = facts
-    const result = search(this.wishes, { node, pools: pools.on(node), isAllocated, selectors, budget })
+    const { isAllocated, usedOf } = facts
+    const result = search(this.wishes, { node, pools: pools.on(node), isAllocated, usedOf, selectors, budget })
     return typeof result === 'string' ? refusals[result] : result
   }
 
@@ -140,6 +140,6 @@ const refusals = {
   none: forGood('cannot allocate all claims'),
   'invalid pools': forGood('invalid resource pools were encountered'),
   'beyond us': forGood(
-    'cannot allocate all claims without devices that several claims share or that have binding conditions, which are not built in',
+    'cannot allocate all claims without devices that have binding conditions, which are not built in',
   ),
 } as const

@@ -6,6 +6,8 @@ import { claimNameOf } from '../../../registry/resource/pod-claims.ts'
 import type { Clientset } from '../../clientset.ts'
 import { typedResource } from '../../clientset.ts'
 import { RESOURCE_CLAIMS } from '../../workloads/resource-claim-templates.ts'
+import { capacityOf, UsedCapacity } from './capacity.ts'
+import type { Capacity } from './capacity.ts'
 import { deviceId, Pools } from './pools.ts'
 import type { Claim } from './requests.ts'
 import { claimText } from './requests.ts'
@@ -28,6 +30,7 @@ export class DeviceFacts {
   private readonly claims = new Map<string, Claim>()
   private readonly classes = new Map<string, DeviceClass>()
   private readonly allocated = new Set<string>()
+  private readonly shared = new UsedCapacity()
   /** Claims whose allocation is being written. */
   private readonly underWay = new Set<string>()
   /** `none`: no pod needs any. */
@@ -63,6 +66,7 @@ export class DeviceFacts {
 
   readonly findClass = (name: string): DeviceClass | undefined => this.classes.get(name)
   readonly isAllocated = (device: string): boolean => this.allocated.has(device)
+  readonly usedOf = (device: string): Capacity | undefined => this.shared.of(device)
 
   claim(namespace: string | undefined, name: string): Claim | undefined {
     return this.claims.get(`${namespace}/${name}`)
@@ -90,10 +94,13 @@ export class DeviceFacts {
   }
 
   private noteAllocated(allocation: AllocationResult | undefined): void {
-    for (const result of allocation?.devices?.results ?? [])
+    for (const { driver, pool, device, adminAccess, shareID, consumedCapacity } of allocation?.devices?.results ?? []) {
       // who administers a device leaves it to its users
-      if (result.adminAccess !== true)
-        this.allocated.add(deviceId({ driver: result.driver, pool: result.pool, device: result.device }))
+      if (adminAccess === true) continue
+      const id = deviceId({ driver, pool, device })
+      if (shareID === undefined) this.allocated.add(id)
+      else this.shared.add(id, capacityOf(consumedCapacity))
+    }
   }
 }
 

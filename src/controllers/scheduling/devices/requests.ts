@@ -69,12 +69,10 @@ export const wishOf = (claim: Claim, find: FindClass): Wish => ({
 
 function optionOf(claim: Claim, name: string, wanted: ExactDeviceRequest, find: FindClass): Option {
   const where = `claim ${claimText(claim)}, request ${name}`
-  const { deviceClassName = '', allocationMode = 'ExactCount', count = 1, adminAccess, capacity } = wanted
+  const { deviceClassName = '', allocationMode = 'ExactCount', count = 1, adminAccess } = wanted
   const deviceClass = find(deviceClassName)
   if (deviceClass === undefined)
     throw new AllocationFailed(`${where}: could not retrieve device class ${deviceClassName}`)
-  if (capacity !== undefined)
-    throw new AllocationFailed(`${where}: asks for a part of a device's capacity, which is not built in`)
   if (allocationMode !== 'ExactCount' && allocationMode !== 'All')
     throw new AllocationFailed(`${where}: unsupported count mode ${allocationMode}`)
   const isAll = allocationMode === 'All'

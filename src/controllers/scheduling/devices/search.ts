@@ -4,6 +4,8 @@
  */
 import type { Node } from '../../../api/core/v1.ts'
 import type { Quantity } from '../../../schema/quantity.ts'
+import type { Capacity } from './capacity.ts'
+import { consumedOf, hasRoom, isShared, UsedCapacity } from './capacity.ts'
 import type { Constraint } from './constraints.ts'
 import type { Pool, PoolDevice } from './pools.ts'
 import { isBeyondUs } from './pools.ts'
@@ -21,6 +23,8 @@ const MOST_OF_POD = 512
 export interface Chosen {
   readonly option: Option
   readonly device: PoolDevice
+  /** What it takes of a device that others may use beside it. */
+  readonly share: Capacity | undefined
 }
 
 /** Of one claim: its devices, and which option was taken for each request. */
@@ -47,6 +51,8 @@ export interface Searched {
   readonly node: Node
   readonly pools: readonly Pool[]
   readonly isAllocated: (device: string) => boolean
+  /** Of devices that are shared; undefined: nobody has a share. */
+  readonly usedOf: (device: string) => Capacity | undefined
   readonly selectors: Selectors
   readonly budget: SearchBudget
 }
@@ -76,6 +82,8 @@ class Search {
   private readonly all = new Map<Option, readonly PoolDevice[]>()
   /** In which claims a device is, of this search. */
   private readonly taken = new Map<string, number[]>()
+  /** What this search takes of shared devices. */
+  private readonly used = new UsedCapacity()
   private readonly poolOf = new Map<PoolDevice, Pool>()
   private readonly counters = new Map<Pool, Map<string, Quantity>>()
 
@@ -127,7 +135,7 @@ class Search {
         `claim ${claimText(this.wishes[claim]!.claim)}, request ${option.name}: asks for all devices, but resource pool ${unusable.id} is currently ${why}`,
       )
     }
-    return this.candidates.filter((device) => this.isSelected(claim, option, device))
+    return this.candidates.filter((device) => this.isSelected(claim, option, device) && this.hasRoom(option, device))
   }
 
   private next(claim: number, at: number): Outcome {
@@ -194,13 +202,17 @@ class Search {
     )
   }
 
+  private hasRoom({ wanted }: Option, { id, device }: PoolDevice): boolean {
+    return hasRoom(device, wanted.capacity?.requests, [this.where.usedOf(id), this.used.of(id)])
+  }
+
   /** @param must there is no other way than with this device */
   private add({ claim, option }: Place, device: PoolDevice, must = false): boolean {
     if (isBeyondUs(device.device)) {
       this.isBeyondUs = true
       return false
     }
-    if (isRepelled(device.device.taints, option)) return false
+    if (isRepelled(device.device.taints, option) || !this.hasRoom(option, device)) return false
     if (!this.addToConstraints(claim, option, device)) {
       if (!must) return false
       throw new AllocationFailed(
@@ -211,8 +223,10 @@ class Search {
       for (const constraint of this.constraints[claim]!) constraint.remove(option.name, device)
       return false
     }
-    this.taken.set(device.id, [...(this.taken.get(device.id) ?? []), claim])
-    this.chosen[claim]!.push({ option, device })
+    const share = isShared(device.device) ? consumedOf(device.device, option.wanted.capacity?.requests) : undefined
+    if (share === undefined) this.taken.set(device.id, [...(this.taken.get(device.id) ?? []), claim])
+    else this.used.add(device.id, share)
+    this.chosen[claim]!.push({ option, device, share })
     return true
   }
 
@@ -229,25 +243,34 @@ class Search {
   }
 
   private addToCounters(device: PoolDevice): boolean {
-    const left = this.countersOf(device)
+    const left = this.hasShares(device) ? undefined : this.countersOf(device)
     if (left === undefined || takeCounters(left, device.device, 1)) return true
     takeCounters(left, device.device, -1)
     return false
   }
 
+  /** The first share took the counters. */
+  private hasShares({ id }: PoolDevice): boolean {
+    return this.where.usedOf(id) !== undefined || this.used.of(id) !== undefined
+  }
+
   private countersOf(device: PoolDevice): Map<string, Quantity> | undefined {
     const pool = this.poolOf.get(device)
     if (pool?.counters === undefined) return undefined
-    const left = this.counters.get(pool) ?? pool.counters.left(this.where.isAllocated)
+    const left =
+      this.counters.get(pool) ??
+      pool.counters.left((id) => this.where.isAllocated(id) || this.where.usedOf(id) !== undefined)
     this.counters.set(pool, left)
     return left
   }
 
   private remove({ claim, option }: Place, device: PoolDevice): void {
-    this.chosen[claim]!.pop()
-    const taken = this.taken.get(device.id) ?? []
-    taken.splice(taken.indexOf(claim), 1)
-    const left = this.countersOf(device)
+    const share = this.chosen[claim]!.pop()?.share
+    if (share === undefined) {
+      const taken = this.taken.get(device.id) ?? []
+      taken.splice(taken.indexOf(claim), 1)
+    } else this.used.remove(device.id, share)
+    const left = this.hasShares(device) ? undefined : this.countersOf(device)
     if (left !== undefined) takeCounters(left, device.device, -1)
     for (const constraint of this.constraints[claim]!) constraint.remove(option.name, device)
   }

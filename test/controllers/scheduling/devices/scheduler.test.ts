@@ -163,12 +163,15 @@ describe('a pod waits', () => {
     await addClass()
     await addDevices('node-1', 'gpu-0')
     await clients.resource(SLICES).updateWithRetries('node-1', ({ spec }) => {
-      for (const device of spec?.devices ?? []) device.allowMultipleAllocations = true
+      for (const device of spec?.devices ?? []) {
+        device.bindingConditions = ['attached']
+        device.bindingFailureConditions = ['broken']
+      }
     })
     await addClaim('one')
     await addPod('web', 'one')
     expect(await nodeOf('web')).toBeUndefined()
-    expect(await whyNot('web')).toContain('1 cannot allocate all claims without devices that several claims share')
+    expect(await whyNot('web')).toContain('1 cannot allocate all claims without devices that have binding conditions')
   })
 })
 

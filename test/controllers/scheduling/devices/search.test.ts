@@ -9,6 +9,7 @@ import type {
   ResourceSliceSpec,
 } from '../../../../src/api/resource/v1.ts'
 import { allocationOf } from '../../../../src/controllers/scheduling/devices/allocation.ts'
+import { capacityOf } from '../../../../src/controllers/scheduling/devices/capacity.ts'
 import { Pools } from '../../../../src/controllers/scheduling/devices/pools.ts'
 import { wishOf } from '../../../../src/controllers/scheduling/devices/requests.ts'
 import { search, SearchBudget } from '../../../../src/controllers/scheduling/devices/search.ts'
@@ -56,11 +57,13 @@ interface Given {
   readonly slices: readonly ResourceSlice[]
   readonly claims: readonly DeviceClaim[]
   readonly allocated?: readonly string[]
+  /** What shares took of devices, by id. */
+  readonly used?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly node?: Node
 }
 
 /** What each claim gets, or why there is nothing. */
-function allocate({ slices, claims, allocated = [], node = NODE }: Given) {
+function allocate({ slices, claims, allocated = [], used, node = NODE }: Given) {
   const find = (name: string) => CLASSES[name]
   const wishes = claims.map((devices, at) =>
     wishOf({ metadata: { namespace: 'default', name: `claim-${at}` }, spec: { devices } }, find),
@@ -69,6 +72,7 @@ function allocate({ slices, claims, allocated = [], node = NODE }: Given) {
     node,
     pools: new Pools(slices).on(node),
     isAllocated: (id) => allocated.includes(id),
+    usedOf: (id) => (used?.[id] === undefined ? undefined : capacityOf(used[id])),
     selectors: new Selectors(engine),
     budget: new SearchBudget(),
   })
@@ -82,6 +86,8 @@ function chosen(given: Given) {
   return found.map(({ devices }) => devices?.results?.map(({ request, device }) => `${request}=${device}`).join(' '))
 }
 
+const MANY = { allowMultipleAllocations: true }
+const takes = (memory: string) => ({ capacity: { requests: { memory } } })
 const FOUR = slice([gpu('gpu-0', '10Gi', 0), gpu('gpu-1', '20Gi', 0), gpu('gpu-2', '20Gi', 1), gpu('gpu-3', '40Gi', 1)])
 const SHARED = { nodeName: undefined, allNodes: true } as const
 const partitions = [
@@ -346,9 +352,58 @@ const table: readonly (Given & { readonly title: string; readonly want: unknown 
   },
   {
     title: 'says where devices of a sort that is not built in might have done',
-    slices: [slice([gpu('x', '1Gi', 0, { allowMultipleAllocations: true })])],
+    slices: [slice([gpu('x', '1Gi', 0, { bindingConditions: ['attached'] })])],
     claims: [{ requests: [ask('a')] }],
     want: 'beyond us',
+  },
+  {
+    title: 'a share of what others leave of a device',
+    slices: [slice([gpu('x', '4Gi', 0, MANY), gpu('y', '4Gi', 0, MANY)])],
+    claims: [{ requests: [ask('a', takes('2Gi'))] }],
+    used: { 'gpu.example/pool/x': { memory: '3Gi' } },
+    want: ['a=y'],
+  },
+  {
+    title: 'shares of one device for several claims, as long as there is some left',
+    slices: [slice([gpu('x', '4Gi', 0, MANY), gpu('y', '4Gi', 0, MANY)])],
+    claims: ['3Gi', '3Gi', '1Gi'].map((amount) => ({ requests: [ask('a', takes(amount))] })),
+    want: ['a=x', 'a=y', 'a=x'],
+  },
+  {
+    title: 'one share of a device for each device of a request',
+    slices: [slice([gpu('x', '4Gi', 0, MANY)])],
+    claims: [{ requests: [ask('a', { count: 2, ...takes('1Gi') })] }],
+    want: 'none',
+  },
+  {
+    title: 'a share given back where the rest does not work out',
+    slices: [slice([gpu('x', '4Gi', 0, MANY), gpu('y', '8Gi', 1, MANY)])],
+    claims: [
+      {
+        requests: [ask('a', takes('3Gi')), ask('b', takes('5Gi'))],
+        constraints: [{ matchAttribute: 'gpu.example/numa' }],
+      },
+      { requests: [ask('c', takes('4Gi'))] },
+    ],
+    want: ['a=y b=y', 'c=x'],
+  },
+  {
+    title: 'no share where less is left than is asked for',
+    slices: [slice([gpu('x', '4Gi', 0, MANY)])],
+    claims: [{ requests: [ask('a', takes('5Gi'))] }],
+    want: 'none',
+  },
+  {
+    title: 'an exclusive device that is large enough',
+    slices: [FOUR],
+    claims: [{ requests: [ask('a', takes('30Gi'))] }],
+    want: ['a=gpu-3'],
+  },
+  {
+    title: 'nothing that has not the capacity which is asked for',
+    slices: [FOUR],
+    claims: [{ requests: [ask('a', { capacity: { requests: { cores: '1' } } })] }],
+    want: 'none',
   },
 ]
 
@@ -386,12 +441,6 @@ const failing: readonly (Given & { readonly title: string; readonly why: string 
       { requests: [ask('a', { allocationMode: 'All' })], constraints: [{ matchAttribute: 'gpu.example/numa' }] },
     ],
     why: 'claim default/claim-0, request a: cannot add device gpu.example/pool/gpu-2 because a claim constraint would not be satisfied',
-  },
-  {
-    title: 'a part of the capacity of a device',
-    slices: [FOUR],
-    claims: [{ requests: [ask('a', { capacity: { requests: { memory: '1Gi' } } })] }],
-    why: "claim default/claim-0, request a: asks for a part of a device's capacity, which is not built in",
   },
   {
     title: 'more combinations than are tried',
