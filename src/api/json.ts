@@ -553,6 +553,35 @@ export function parseStoredInParts(text: string, owner: object, numbers: 'exact'
   return reading.value!
 }
 
+/**
+ * What JSON.parse makes of a text, in steps.
+ * @throws JsonSyntaxError also where it is nested more deeply
+ */
+export function* parsingPlainJson(text: string, maxDepth = MAX_DEPTH): Steps<Json> {
+  return (yield* scanning(new Scanner(text, maxDepth, false, Infinity, 'rounded'))) as Json // without literals
+}
+
+/** Characters that are written between two steps. */
+const WRITTEN = 64 * 1024
+
+/** What JSON.stringify makes of a value, in steps: the innermost of so many levels of members are each written at once. */
+export function* writingPlainJson(value: Json, levels: number): Steps<string> {
+  if (levels === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value)
+  const members: string[] = []
+  let length = 0
+  for (const [name, one] of Object.entries(value)) {
+    if (one === undefined) continue
+    const text = `${JSON.stringify(name)}:${yield* writingPlainJson(one, levels - 1)}`
+    members.push(text)
+    length += text.length
+    if (length > WRITTEN) {
+      yield
+      length = 0
+    }
+  }
+  return `{${members.join(',')}}`
+}
+
 // they can stand in strings only, so that the whole text may be searched
 const escaped = /[<>&\u2028\u2029]/
 const escapes: Readonly<Record<string, string>> = {

@@ -2,6 +2,8 @@
 import { ownValue } from '../api/own.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
+import { Pace } from '../api/pace.ts'
+import type { Steps } from '../api/slices.ts'
 import type { Member } from './members.ts'
 import { textOf } from './members.ts'
 
@@ -21,7 +23,7 @@ const SECTIONS = ['definitions', 'parameters'] as const
 type Section = (typeof SECTIONS)[number]
 
 /** @param document whatever came @param prefix of paths */
-export function specBelow(document: unknown, prefix: string): RemoteSpec {
+export function* specBelow(document: unknown, prefix: string): Steps<RemoteSpec> {
   const entries = (name: string): [string, Json][] => {
     const value = isJsonObject(document) ? ownValue(document, name) : undefined
     return isJsonObject(value) ? membersOf(value) : []
@@ -30,29 +32,54 @@ export function specBelow(document: unknown, prefix: string): RemoteSpec {
   const all = { definitions: new Map(entries('definitions')), parameters: new Map(entries('parameters')) }
   const needed: Record<Section, Map<string, Json>> = { definitions: new Map(), parameters: new Map() }
   const waiting: Json[] = [...paths.values()]
+  const pace = new Pace()
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-    for (const [section, name] of referencesIn(next)) {
+    for (const reference of referencesIn(next)) {
+      if (pace.isOver()) yield
+      if (reference === undefined) continue
+      const [section, name] = reference
       const found = all[section].get(name)
       if (found === undefined || needed[section].has(name)) continue
       needed[section].set(name, found)
       waiting.push(found)
     }
-  const hash = String(hashOf(JSON.stringify([...paths, ...needed.definitions, ...needed.parameters])))
-  return { hash, paths, ...needed }
+  const hash = new Hash()
+  for (const members of [paths, needed.definitions, needed.parameters])
+    for (const member of members) if (hash.add(JSON.stringify(member))) yield
+  return { hash: hash.text, paths, ...needed }
 }
 
+/** Characters that are looked at between two steps. */
+const LOOKED_AT = 256 * 1024
+
 /** FNV-1a of UTF-16 units, and the length: for telling documents of one server apart, from one look to the next. */
-function hashOf(text: string): string {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return `${text.length}-${(hash >>> 0).toString(16)}`
+class Hash {
+  private hash = 0x811c9dc5
+  private length = 0
+  private left = LOOKED_AT
+
+  /** @returns whether others should have their turn */
+  add(text: string): boolean {
+    for (let at = 0; at < text.length; at++) this.hash = Math.imul(this.hash ^ text.charCodeAt(at), 0x01000193)
+    this.length += text.length
+    this.left -= text.length
+    if (this.left > 0) return false
+    this.left = LOOKED_AT
+    return true
+  }
+
+  get text(): string {
+    return `${this.length}-${(this.hash >>> 0).toString(16)}`
+  }
 }
 
 const REFERENCE = /^#\/(definitions|parameters)\/(.+)$/
 
-function* referencesIn(root: Json): Generator<readonly [Section, string], void, undefined> {
+/** Undefined between those that it comes to: once for each value that it looks at. */
+function* referencesIn(root: Json): Generator<readonly [Section, string] | undefined, void, undefined> {
   const waiting: Json[] = [root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    yield undefined
     if (Array.isArray(value)) for (const one of value) waiting.push(one)
     else if (isJsonObject(value))
       for (const [name, member] of membersOf(value)) {

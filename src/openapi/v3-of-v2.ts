@@ -4,13 +4,15 @@
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue, setOwn } from '../api/own.ts'
+import { Pace } from '../api/pace.ts'
+import type { Steps } from '../api/slices.ts'
 
 /** What another server said makes more than this server keeps. */
 export class TooLarge extends Error {}
 
 /** @param document JSON, nested no deeper than a call stack @param most characters of all schemas of bodies. @throws TooLarge */
-export const v3OfV2 = (document: JsonObject, most: number): JsonObject => new Conversion(most).document(document)
+export const v3OfV2 = (document: JsonObject, most: number): Steps<JsonObject> => new Conversion(most).document(document)
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 
@@ -26,89 +28,162 @@ const DEFINITIONS = '#/definitions/'
 class Conversion {
   /** Characters: a schema is written once for each media type, of which a server may name any number. */
   #left: number
+  readonly #pace = new Pace()
 
   constructor(most: number) {
     this.#left = most
   }
 
-  document(v2: JsonObject): JsonObject {
+  *document(v2: JsonObject): Steps<JsonObject> {
+    const produces = textsOf(v2, 'produces')
+    const paths = yield* this.#mapped(member(v2, 'paths'), (item, path) =>
+      isExtension(path) ? as(item) : this.#pathItem(item),
+    )
+    const schemas = yield* this.#mapped(member(v2, 'definitions'), (schema) => this.#schema(schema))
+    const responses = yield* this.#mapped(member(v2, 'responses'), (one) => this.#response(one, produces))
+    const securitySchemes = yield* this.#mapped(member(v2, 'securityDefinitions'), (one) => as(securityScheme(one)))
     return present({
       openapi: '3.0.0',
       info: member(v2, 'info'),
-      paths: mapped(member(v2, 'paths'), (item, path) => (isExtension(path) ? item : this.#pathItem(item))),
-      components: present({
-        schemas: mapped(member(v2, 'definitions'), schemaOf),
-        responses: mapped(member(v2, 'responses'), (one) => this.#response(one, textsOf(v2, 'produces'))),
-        securitySchemes: mapped(member(v2, 'securityDefinitions'), securityScheme),
-      }),
+      paths,
+      components: present({ schemas, responses, securitySchemes }),
       externalDocs: member(v2, 'externalDocs'),
     })
   }
 
-  #pathItem(item: Json): Json {
+  *#pathItem(item: Json): Steps<Json> {
     if (!isJsonObject(item)) return {}
-    const parameters = listOf(item, 'parameters').map(parameterOf)
+    const parameters = yield* this.#list(listOf(item, 'parameters'), (one) => this.#parameter(one))
+    const operations: [string, Json | undefined][] = []
+    for (const method of METHODS) {
+      const operation = member(item, method)
+      operations.push([method, isJsonObject(operation) ? yield* this.#operation(operation) : undefined])
+    }
     return present({
       ...kept(item, OF_PATHS),
-      ...Object.fromEntries(
-        METHODS.map((method) => {
-          const operation = member(item, method)
-          return [method, isJsonObject(operation) ? this.#operation(operation) : undefined]
-        }),
-      ),
+      ...Object.fromEntries(operations),
       parameters: parameters.length === 0 ? undefined : parameters,
     })
   }
 
-  #operation(operation: JsonObject): JsonObject {
+  *#operation(operation: JsonObject): Steps<JsonObject> {
     const all = listOf(operation, 'parameters')
     const body = all.findLast(isBody)
-    const others = all.filter((one) => !isBody(one)).map(parameterOf)
+    const others = yield* this.#list(
+      all.filter((one) => !isBody(one)),
+      (one) => this.#parameter(one),
+    )
     const produces = textsOf(operation, 'produces')
+    const content = body && (yield* this.#content(textsOf(operation, 'consumes'), body['schema']))
+    const responses = yield* this.#mapped(member(operation, 'responses') ?? {}, (one, code) =>
+      isExtension(code)
+        ? as(one)
+        : /^(?:default|-?\d+)$/.test(code)
+          ? this.#response(one, produces)
+          : as<Json | undefined>(undefined),
+    )
     return present({
       ...kept(operation, OF_OPERATIONS),
       parameters: others.length === 0 ? undefined : others,
-      requestBody: body && present({ content: this.#content(textsOf(operation, 'consumes'), body['schema']) }),
-      responses: mapped(member(operation, 'responses') ?? {}, (one, code) =>
-        isExtension(code) ? one : /^(?:default|-?\d+)$/.test(code) ? this.#response(one, produces) : undefined,
-      ),
+      requestBody: body && present({ content }),
+      responses,
     })
   }
 
-  #response(response: Json, produces: readonly string[] | undefined): Json {
+  *#response(response: Json, produces: readonly string[] | undefined): Steps<Json> {
     if (!isJsonObject(response)) return {}
+    const { schema } = response
     return present({
       ...kept(response, OF_RESPONSES),
       $ref: referenceOf(response, 'responses'),
-      content: response['schema'] === undefined ? undefined : this.#content(produces, response['schema']),
+      content: schema === undefined ? undefined : yield* this.#content(produces, schema),
     })
   }
 
-  #content(types: readonly string[] | undefined, v2: Json | undefined): JsonObject | undefined {
+  *#content(types: readonly string[] | undefined, v2: Json | undefined): Steps<JsonObject | undefined> {
     if (types === undefined || types.length === 0) return undefined
-    const schema = schemaOf(v2 ?? null)
+    const schema = yield* this.#schema(v2 ?? null)
     this.#left -= types.length * JSON.stringify(schema).length
     if (this.#left < 0) throw new TooLarge('a document of OpenAPI v2 has too many media types')
     return Object.fromEntries(types.map((type) => [type, { schema }]))
   }
+
+  *#parameter(parameter: Json): Steps<Json> {
+    if (!isJsonObject(parameter)) return {}
+    const { type = '', format, uniqueItems, schema } = parameter
+    return present({
+      ...kept(parameter, OF_PARAMETERS),
+      $ref: referenceOf(parameter, 'parameters'),
+      required: parameter['required'] === true ? true : undefined,
+      allowEmptyValue: parameter['allowEmptyValue'] === true ? true : undefined,
+      schema: isJsonObject(schema)
+        ? yield* this.#schema(schema)
+        : present({ type, format: format === '' ? undefined : format, uniqueItems: uniqueItems || undefined }),
+    })
+  }
+
+  *#schema(schema: Json): Steps<Json> {
+    if (this.#pace.isOver()) yield
+    if (!isJsonObject(schema)) return schema
+    const members: [string, Json][] = []
+    for (const [name, value] of membersOf(schema)) members.push([name, yield* this.#part(name, value)])
+    const reference = members.find(([name]) => name === '$ref')
+    // v3 has nothing beside a reference
+    if (reference === undefined || members.length === 1) return Object.fromEntries(members)
+    const others = members.filter(([name]) => name !== '$ref' && name !== 'allOf')
+    return Object.fromEntries([...others, ['allOf', [Object.fromEntries([reference])]]])
+  }
+
+  *#part(name: string, value: Json): Steps<Json> {
+    switch (name) {
+      case '$ref': {
+        const at = typeof value === 'string' ? value.indexOf(DEFINITIONS) : -1
+        return at < 0 ? value : `#/components/schemas/${(value as string).slice(at + DEFINITIONS.length)}`
+      }
+      case 'properties':
+        return (yield* this.#mapped(value, (one) => this.#schema(one))) ?? value
+      case 'items':
+        return Array.isArray(value) ? yield* this.#list(value, (one) => this.#schema(one)) : yield* this.#schema(value)
+      case 'additionalProperties':
+      case 'additionalItems':
+        return yield* this.#schema(value)
+      default:
+        return value
+    }
+  }
+
+  *#list(list: readonly Json[], of: (one: Json) => Steps<Json>): Steps<Json[]> {
+    const made: Json[] = []
+    for (const one of list) {
+      if (this.#pace.isOver()) yield
+      made.push(yield* of(one))
+    }
+    return made
+  }
+
+  /** Without those that `of` makes nothing of; undefined where it is no object. */
+  *#mapped(
+    value: Json | undefined,
+    of: (one: Json, name: string) => Steps<Json | undefined>,
+  ): Steps<JsonObject | undefined> {
+    if (!isJsonObject(value)) return undefined
+    const made: JsonObject = {}
+    for (const [name, one] of membersOf(value)) {
+      if (this.#pace.isOver()) yield
+      const member = yield* of(one, name)
+      if (member !== undefined) setOwn(made, name, member)
+    }
+    return made
+  }
+}
+
+/** What is as it is. */
+function* as<Of extends Json | undefined>(value: Of): Steps<Of> {
+  return value
 }
 
 const isBody = (parameter: Json): parameter is JsonObject =>
   isJsonObject(parameter) && parameter['name'] === 'body' && isJsonObject(parameter['schema'])
-
-function parameterOf(parameter: Json): Json {
-  if (!isJsonObject(parameter)) return {}
-  const { type = '', format, uniqueItems, schema } = parameter
-  return present({
-    ...kept(parameter, OF_PARAMETERS),
-    $ref: referenceOf(parameter, 'parameters'),
-    required: parameter['required'] === true ? true : undefined,
-    allowEmptyValue: parameter['allowEmptyValue'] === true ? true : undefined,
-    schema: isJsonObject(schema)
-      ? schemaOf(schema)
-      : present({ type, format: format === '' ? undefined : format, uniqueItems: uniqueItems || undefined }),
-  })
-}
 
 function securityScheme(scheme: Json): Json {
   if (!isJsonObject(scheme)) return {}
@@ -120,34 +195,6 @@ function securityScheme(scheme: Json): Json {
         ? Object.fromEntries([[flow, present({ authorizationUrl, tokenUrl, scopes })]])
         : undefined,
   })
-}
-
-function schemaOf(schema: Json): Json {
-  if (!isJsonObject(schema)) return schema
-  const members = membersOf(schema).map(([name, value]): [string, Json] => [name, partOf(name, value)])
-  const reference = members.find(([name]) => name === '$ref')
-  // v3 has nothing beside a reference
-  if (reference === undefined || members.length === 1) return Object.fromEntries(members)
-  const others = members.filter(([name]) => name !== '$ref' && name !== 'allOf')
-  return Object.fromEntries([...others, ['allOf', [Object.fromEntries([reference])]]])
-}
-
-function partOf(name: string, value: Json): Json {
-  switch (name) {
-    case '$ref': {
-      const at = typeof value === 'string' ? value.indexOf(DEFINITIONS) : -1
-      return at < 0 ? value : `#/components/schemas/${(value as string).slice(at + DEFINITIONS.length)}`
-    }
-    case 'properties':
-      return mapped(value, schemaOf) ?? value
-    case 'items':
-      return Array.isArray(value) ? value.map(schemaOf) : schemaOf(value)
-    case 'additionalProperties':
-    case 'additionalItems':
-      return schemaOf(value)
-    default:
-      return value
-  }
 }
 
 /** Of a parameter or a response. */
@@ -178,17 +225,6 @@ function textsOf(object: JsonObject, name: string): readonly string[] | undefine
   const value = member(object, name)
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : undefined
 }
-
-/** Without those that `of` makes nothing of; undefined where it is no object. */
-const mapped = (value: Json | undefined, of: (one: Json, name: string) => Json | undefined): JsonObject | undefined =>
-  isJsonObject(value)
-    ? Object.fromEntries(
-        membersOf(value).flatMap(([name, one]): [string, Json][] => {
-          const made = of(one, name)
-          return made === undefined ? [] : [[name, made]]
-        }),
-      )
-    : undefined
 
 const present = (members: { readonly [name: string]: Json | undefined }): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject

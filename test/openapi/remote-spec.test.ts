@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../src/api/object.ts'
-import { addedBy, specBelow } from '../../src/openapi/remote-spec.ts'
+import { atOnce } from '../../src/api/slices.ts'
+import { addedBy, specBelow as below } from '../../src/openapi/remote-spec.ts'
 import { textOf } from '../../src/openapi/members.ts'
 import type { Member } from '../../src/openapi/members.ts'
 
@@ -21,6 +22,7 @@ const definitions = {
   Meta: { properties: { again: refer('Meta') }, 'x-kubernetes-group-version-kind': [{ kind: 'Remote' }] },
   Thing: {},
 }
+const specBelow = (value: unknown, prefix: string) => atOnce(below(value, prefix))
 const spec = (more: object = {}) => specBelow(document({ ...definitions, ...more }), '/apis/wardle.example.com/v1/')
 
 const members = (object: Record<string, Json>): Member[] =>

@@ -3,16 +3,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/api/object.ts'
+import { writingPlainJson } from '../../src/api/json.ts'
+import { PART } from '../../src/api/parts.ts'
+import { atOnce } from '../../src/api/slices.ts'
 import { TooLarge, v3OfV2 } from '../../src/openapi/v3-of-v2.ts'
 
 const PLENTY = 1 << 20
+const converted = (v2: JsonObject, most: number): JsonObject => atOnce(v3OfV2(v2, most))
 const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'v3-of-v2.json'), 'utf8')) as {
   v2: JsonObject
   v3: JsonObject
 }
 
 test('a document is what kube-openapi makes of it', () => {
-  expect(v3OfV2(recorded.v2, PLENTY)).toEqual(recorded.v3)
+  expect(converted(recorded.v2, PLENTY)).toEqual(recorded.v3)
 })
 
 describe('what is no document of v2 is one of v3 with little in it:', () => {
@@ -25,13 +29,13 @@ describe('what is no document of v2 is one of v3 with little in it:', () => {
     ['definitions that are none', { definitions: { a: 1, b: null, c: { properties: 1, items: 2, $ref: 3 } } }],
     ['security that is none', { securityDefinitions: { a: 1, b: { flow: 2 } } }],
   ])('%s', (_, v2) => {
-    expect(v3OfV2(v2, PLENTY)).toMatchObject({ openapi: '3.0.0' })
+    expect(converted(v2, PLENTY)).toMatchObject({ openapi: '3.0.0' })
   })
 })
 
 test('names of JavaScript’s own are names', () => {
   const named = JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"object"}}') as JsonObject
-  const made = v3OfV2({ definitions: { ...named, x: { properties: named } } }, PLENTY) as {
+  const made = converted({ definitions: { ...named, x: { properties: named } } }, PLENTY) as {
     components: { schemas: { x: { properties: JsonObject } } }
   }
   expect(JSON.stringify(made.components.schemas.x.properties)).toBe(JSON.stringify(named))
@@ -46,7 +50,25 @@ test('a schema of many media types is written only so often', () => {
   const answer = { produces: types, responses: { 200: { schema } } }
   for (const operation of [body, answer]) {
     const v2 = { paths: { '/a': { post: operation } } } as JsonObject
-    expect(() => v3OfV2(v2, 50_000)).toThrow(TooLarge)
-    expect(() => v3OfV2(v2, 60_000)).not.toThrow()
+    expect(() => converted(v2, 50_000)).toThrow(TooLarge)
+    expect(() => converted(v2, 60_000)).not.toThrow()
   }
+})
+
+test('others have their turn while a large document is converted and written', () => {
+  const properties = Object.fromEntries(Array.from({ length: 3 * PART }, (_, at) => [`p${at}`, { type: 'string' }]))
+  const definitions = { one: { properties }, ...properties }
+  const turns = { count: 0 }
+  const counted = <T>(steps: Generator<void, T, boolean>): T => {
+    for (;;) {
+      const { done, value } = steps.next(true)
+      if (done === true) return value
+      turns.count++
+    }
+  }
+  const v3 = counted(v3OfV2({ definitions }, PLENTY))
+  expect(turns.count).toBeGreaterThanOrEqual(6)
+  turns.count = 0
+  expect(counted(writingPlainJson(v3, 3))).toBe(JSON.stringify(v3))
+  expect(turns.count).toBeGreaterThanOrEqual(2)
 })

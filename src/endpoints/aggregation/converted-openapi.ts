@@ -1,5 +1,7 @@
 /** OpenAPI v3 of servers that have v2 alone: their document of v2 as one of v3, which this server serves as its own. */
+import { writingPlainJson } from '../../api/json.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { inTurns } from '../../api/slices.ts'
 import type { OpenApiDocument } from '../../openapi/documents.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
@@ -9,12 +11,15 @@ import { RemoteDocuments, okJson } from './remote-documents.ts'
 /** Of the document of v2, and of what the one of v3 may have more than it. */
 const MAX_BYTES = 6 << 20
 
+/** Of members that are each written at once: those of paths and of components' schemas. */
+const LEVELS = 3
+
 const converted = new RemoteDocuments<OpenApiDocument>({
   path: () => '/openapi/v2',
   accept: 'application/json',
   maxBytes: MAX_BYTES,
   async read(answer) {
-    const v2 = okJson(answer)
+    const v2 = await okJson(answer)
     if (!isJsonObject(v2)) throw new CallFailed('the answer is no document of OpenAPI')
     // most servers have v3: what makes it of v2 is loaded for the first that has not
     const [{ hashed }, { TooLarge, v3OfV2 }] = await Promise.all([
@@ -22,7 +27,8 @@ const converted = new RemoteDocuments<OpenApiDocument>({
       import('../../openapi/v3-of-v2.ts'),
     ])
     try {
-      return await hashed(JSON.stringify(v3OfV2(v2, MAX_BYTES)))
+      const v3 = await inTurns(v3OfV2(v2, MAX_BYTES))
+      return await hashed(await inTurns(writingPlainJson(v3, LEVELS)))
     } catch (error) {
       throw error instanceof TooLarge ? new CallFailed(error.message) : error
     }

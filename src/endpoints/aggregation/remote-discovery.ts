@@ -44,8 +44,8 @@ const documents = new RemoteDocuments<readonly JsonObject[]>({
   path: ({ spec }) => `/apis/${spec?.group}/${spec?.version}`,
   accept: 'application/json',
   maxBytes: 3 << 20,
-  read(answer) {
-    const list = apiResourceList.safeParse(okJson(answer))
+  async read(answer) {
+    const list = apiResourceList.safeParse(await okJson(answer))
     if (!list.success) throw new CallFailed('the answer is no APIResourceList')
     return aggregatedResources(list.data.resources ?? [])
   },

@@ -5,7 +5,9 @@
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
+import { parsingPlainJson } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { inTurns } from '../../api/slices.ts'
 import { logError } from '../../log/log.ts'
 import { AGGREGATOR, askApiService, isAvailable, placeOfApiService } from '../../outgoing/api-service.ts'
 import type { WholeAnswer } from '../../outgoing/bounded-answer.ts'
@@ -130,27 +132,15 @@ async function inTime(work: Promise<unknown>): Promise<void> {
   clearTimeout(timer)
 }
 
-/** @throws CallFailed */
-export function okJson({ status, text }: WholeAnswer): unknown {
-  if (status !== 200) throw new CallFailed(`the answer has status ${status}`)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new CallFailed(String(error))
-  }
-  if (isDeep(value)) throw new CallFailed('the answer is nested too deeply')
-  return value
-}
-
 /** Schemas have a few dozen levels; what walks them calls itself. */
 const MAX_DEPTH = 500
 
-function isDeep(root: unknown): boolean {
-  let level: unknown[] = [root]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true
-    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+/** @throws CallFailed */
+export async function okJson({ status, text }: WholeAnswer): Promise<unknown> {
+  if (status !== 200) throw new CallFailed(`the answer has status ${status}`)
+  try {
+    return await inTurns(parsingPlainJson(text, MAX_DEPTH))
+  } catch (error) {
+    throw new CallFailed(String(error))
   }
-  return false
 }

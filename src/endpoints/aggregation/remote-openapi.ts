@@ -4,6 +4,7 @@ import type { OpenApiDocument, RemoteSpecs } from '../../openapi/documents.ts'
 import type { RemoteSpec } from '../../openapi/remote-spec.ts'
 import { specBelow } from '../../openapi/remote-spec.ts'
 import { AGGREGATOR, askApiService, isAvailable, placeOfApiService } from '../../outgoing/api-service.ts'
+import { inTurns } from '../../api/slices.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { targetOf } from '../../request/target.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
@@ -27,9 +28,9 @@ const indexes = new RemoteDocuments<Index>({
   path: () => '/openapi/v3',
   accept: JSON_TYPE,
   maxBytes: 3 << 20,
-  read(answer, service) {
+  async read(answer, service) {
     if (answer.status === 404) return 'v2 alone'
-    const read = index.safeParse(okJson(answer))
+    const read = index.safeParse(await okJson(answer))
     if (!read.success) throw new CallFailed('the answer is no index of OpenAPI')
     return { url: new Map(Object.entries(read.data.paths)).get(keyOf(service))?.serverRelativeURL }
   },
@@ -92,7 +93,7 @@ const specs = new RemoteDocuments<RemoteSpec>({
   path: () => '/openapi/v2',
   accept: JSON_TYPE,
   maxBytes: 12 << 20,
-  read: (answer, { spec }) => specBelow(okJson(answer), `/apis/${spec?.group}/${spec?.version}/`),
+  read: async (answer, { spec }) => inTurns(specBelow(await okJson(answer), `/apis/${spec?.group}/${spec?.version}/`)),
 })
 
 export async function remoteSpecs(request: ApiRequest): Promise<RemoteSpecs> {
