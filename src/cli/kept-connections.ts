@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import { BUSY } from '../webhooks/failure-text.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 import type { Ending } from './call-ending.ts'
 import { OutgoingAnswer } from './outgoing-answer.ts'
@@ -33,7 +34,9 @@ export function placeOf(where: Where): Place {
 }
 
 /** Connections to one place, and as many of them may wait: a handshake costs more than a call. */
-const MAX_CONNECTIONS = 128
+export const MAX_CONNECTIONS = 128
+/** Calls that wait for one of them; those that come then are refused. */
+export const MAX_WAITING = 1024
 const IDLE_MS = 30_000
 
 /** The connection had been used before, and was closed before anything of an answer came. */
@@ -89,7 +92,7 @@ class Pool {
   readonly #idle: Connection[] = []
   /** Connections that are there or are being made. */
   #count = 0
-  /** Calls that wait for their turn. Bound: each goes with its call, which has a time. */
+  /** Calls that wait for their turn. Bound: MAX_WAITING, and those that lost a turn which they had: one a connection. */
   readonly #waiting = new Set<() => void>()
 
   constructor(options: ConnectionOptions, onEmpty: () => void) {
@@ -97,16 +100,20 @@ class Pool {
     this.#onEmpty = onEmpty
   }
 
-  /** @param isNew none that waited, although there may be some. @throws what Node throws */
+  /** @param isNew none that waited, although there may be some. @throws what Node throws, an error with the code BUSY */
   async take(ending: Ending, isNew: boolean): Promise<Connection> {
     // those that wait may all have been closed by the other side
     if (isNew) this.#idle.pop()?.destroy()
+    let hasWaited = false
     for (;;) {
       const kept = isNew ? undefined : this.#idle.pop()
       if (kept?.isUsable) return kept
       kept?.destroy()
       if (kept === undefined && this.#count < MAX_CONNECTIONS) return this.#dial(ending)
-      if (kept === undefined) await this.#turn(ending)
+      if (kept !== undefined) continue
+      if (!hasWaited && this.#waiting.size >= MAX_WAITING) throw Object.assign(new Error(BUSY), { code: BUSY })
+      await this.#turn(ending)
+      hasWaited = true
     }
   }
 

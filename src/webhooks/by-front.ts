@@ -3,7 +3,9 @@
  * A call is one line of JSON, and behind it what is posted (cli/outgoing-calls.ts reads it).
  */
 import type { CallFailure } from './failure-text.ts'
-import { callFailure, failureText } from './failure-text.ts'
+import type { StatusError } from '../api/status.ts'
+import { tooManyRequests } from '../api/status.ts'
+import { BUSY, callFailure, failureText } from './failure-text.ts'
 import type { Outgoing, OutgoingAnswer } from './outgoing-call.ts'
 import { CANCELED, CallFailed } from './outgoing-call.ts'
 
@@ -45,7 +47,7 @@ export const byFront =
     }
     const inHeader = answer.headers.get(ANSWER_HEADER)
     if (inHeader !== null) return answerIn(inHeader)
-    if (answer.status === FAILED) throw new CallFailed(failureText(failureOf(await answer.text())))
+    if (answer.status === FAILED) throw thrownFor(failureOf(await answer.text()))
     const status = Number(answer.headers.get(STATUS_HEADER))
     if (!answer.ok || !(status > 0)) {
       await answer.body?.cancel()
@@ -69,3 +71,9 @@ function answerIn(header: string): OutgoingAnswer {
 const encoder = new TextEncoder()
 
 const failureOf = (json: string): CallFailure => callFailure.parse(JSON.parse(json))
+
+/** Where the front makes no more calls nobody was asked, so that no policy of failures is for it: the request is refused. */
+function thrownFor(failure: CallFailure): CallFailed | StatusError {
+  const text = failureText(failure)
+  return failure.code === BUSY ? tooManyRequests(`${text}, please try again later`, 1) : new CallFailed(text)
+}

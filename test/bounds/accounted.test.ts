@@ -52,7 +52,7 @@ const accounts: Readonly<Record<string, string>> = {
   'src/cel/patterns.ts': FILLED,
   'src/cli/arriving.ts': 'test/cli/arriving.test.ts: up to 32 of them',
   'src/cli/connection-limits.ts': 'test/cli/connection-limits.test.ts: an address without connections is forgotten',
-  'src/cli/kept-connections.ts': 'places that calls go to, 128 connections each',
+  'src/cli/kept-connections.ts': 'test/cli/kept-connections.test.ts: so many wait for their turn',
   'src/cli/outgoing-answer.ts': OF_A_CALL,
   'src/cli/outgoing-calls.ts': 'connections of the engine; lines of calls, 200 of 32 KiB',
   'src/cli/outgoing-exchanges.ts': 'hosts with an exchange under way',
