@@ -142,20 +142,38 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     }
   }
 
-  /** Its name may be left to generateName. @throws StatusError AlreadyExists */
-  async create(object: O): Promise<O> {
+  /** Its name may be left to generateName. @param shared as in ListOptions. @throws StatusError AlreadyExists */
+  async create(object: O, shared = false): Promise<O> {
     const scope = this.writing('create', '')
-    return this.written(scope, await create(scope, decoded(scope, object), this.options, this.actor.admission))
+    return this.written(scope, await this.insert(scope, object), shared)
+  }
+
+  /** The same for who does not look at what is stored then, which is not parsed. */
+  async add(object: O): Promise<void> {
+    await this.insert(this.writing('create', ''), object)
+  }
+
+  private insert(scope: ResourceScope, object: O): Promise<WriteResult> {
+    return create(scope, decoded(scope, object), this.options, this.actor.admission)
   }
 
   /** As PUT: the object's resourceVersion, where it has one, must still be that. @throws StatusError Conflict */
-  update(object: O): Promise<O> {
-    return this.put(object, '')
+  async update(object: O): Promise<O> {
+    const scope = this.putting(object, '')
+    return this.written(scope, await this.put(scope, object))
   }
 
-  /** @param known as it was just read, which is not read again: what changed since is found by the compare and swap */
-  updateStatus(object: O, known?: O): Promise<O> {
-    return this.put(object, 'status', known)
+  async updateStatus(object: O): Promise<O> {
+    const scope = this.putting(object, 'status')
+    return this.written(scope, await this.put(scope, object))
+  }
+
+  /**
+   * The same for who does not look at what is stored then, which is not parsed.
+   * @param known as it was just read, which is not read again: what changed since is found by the compare and swap
+   */
+  async putStatus(object: O, known?: O): Promise<void> {
+    await this.put(this.putting(object, 'status'), object, known)
   }
 
   /**
@@ -231,10 +249,13 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     await (undo === undefined ? act(scope) : undoing(scope.request, () => act(scope), undo))
   }
 
-  private async put(object: O, subresource: string, known?: O): Promise<O> {
-    const scope = this.writing('update', object.metadata.name ?? '', subresource)
+  private putting(object: O, subresource: string): ResourceScope {
+    return this.writing('update', object.metadata.name ?? '', subresource)
+  }
+
+  private async put(scope: ResourceScope, object: O, known?: O): Promise<WriteResult> {
     const { result } = await update(scope, decoded(scope, object), this.options, this.actor.admission, { known })
-    return this.written(scope, result)
+    return result
   }
 
   private async patched(
@@ -267,8 +288,11 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.typed(shared ? parsedOnce(this.context.tenant, stored.text, parse) : parse())
   }
 
-  private async written(scope: ResourceScope, result: WriteResult): Promise<O> {
-    const shown = await inRequestVersion(scope, result.stored ?? result.object)
+  private async written(scope: ResourceScope, result: WriteResult, shared = false): Promise<O> {
+    const { stored } = result
+    if (shared && stored !== undefined && scope.resource.converter === undefined)
+      return this.stored(scope, stored, shared)
+    const shown = await inRequestVersion(scope, stored ?? result.object)
     return this.typed('text' in shown ? liveOf(shown).object : shown)
   }
 

@@ -169,7 +169,7 @@ export class PodWrites {
       const nanoseconds = BigInt(now.getTime()) * 1_000_000n + tries
       const metadata = { name: `${name}.${nanoseconds.toString(16)}`, namespace }
       const named = { ...event, metadata } as unknown as KubeObject & Event
-      if ((await overtaken(events.create(named))) !== undefined) return
+      if (await overtaken(events.add(named).then(() => true))) return
     }
   }
 }

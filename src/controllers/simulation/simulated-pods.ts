@@ -3,7 +3,6 @@
  * those whose time has come. Key: nothing, or that claims of devices were reserved.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
-import { cloneJson } from '../../api/clone-json.ts'
 import { turnOfOthers } from '../../api/slices.ts'
 import { StatusError } from '../../api/status.ts'
 import { settingsOf } from '../../settings.ts'
@@ -161,7 +160,7 @@ class Look {
     const pods = this.clients.resource(PODS, namespace)
     if (isGone === true)
       await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }).catch(ignoreOvertaken)
-    else if (status !== undefined) await pods.updateStatus({ ...cloneJson(pod), status }, pod).catch(ignoreOvertaken)
+    else if (status !== undefined) await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
   }
 
   /** It is looked at again when claims are reserved. */

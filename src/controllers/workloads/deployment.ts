@@ -94,7 +94,7 @@ async function writeStatus(rollout: Rollout, found: Deployment, status: Deployme
   const isSameRevision = sameJson(rollout.deployment.metadata.annotations, found.metadata.annotations)
   if (isSameRevision && sameJson(status, found.status ?? {})) return
   // what the look changed of the metadata is written with it
-  await rollout.deployments.updateStatus({ ...rollout.deployment, status })
+  await rollout.deployments.putStatus({ ...rollout.deployment, status })
 }
 
 /** @returns the status that it has now; undefined where another look follows anyhow */

@@ -6,7 +6,6 @@ import { leastOf } from '../../api/extremes.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import type { Condition } from '../../api/meta/v1.ts'
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/policy/v1.ts'
-import { cloneJson } from '../../api/clone-json.ts'
 import { ownValue } from '../../api/own.ts'
 import { StatusError } from '../../api/status.ts'
 import { timeText } from '../../schema/time.ts'
@@ -47,7 +46,7 @@ export const disruptionController: Controller = {
     const events = new EventRecorder(clients, SOURCE, context.now)
     const now = context.now()
     const write = async (status: PodDisruptionBudgetStatus) => {
-      if (!sameJson(status, budget.status)) await budgets.updateStatus({ ...cloneJson(budget), status })
+      if (!sameJson(status, budget.status)) await budgets.putStatus({ ...budget, status })
     }
     const selector = budget.spec?.selector
     const pods =

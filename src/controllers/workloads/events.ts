@@ -86,7 +86,7 @@ export class EventRecorder {
       reportingInstance: this.host ?? '',
     }
     try {
-      await events.create(event)
+      await events.add(event)
     } catch (error) {
       if (!(error instanceof StatusError) || error.code >= 500) throw error
       if (error.code !== 409 || !isCounted) return

@@ -79,7 +79,7 @@ export async function createJobPods(making: Making): Promise<{ count: number; wa
   const ref = controllerRefTo(job, { group: 'batch', version: 'v1', kind: 'Job' })
   const pod = podFromTemplate(tracked(job), job, ref)
   if (!isIndexed(job)) {
-    await slowStart(count, () => control.create(cloneJson(pod), job))
+    await slowStart(count, () => control.create(pod, job))
     return { count }
   }
   const running = new Set(state.active.flatMap((one) => indexOf(one) ?? []))

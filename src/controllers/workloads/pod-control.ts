@@ -59,10 +59,10 @@ export class PodControl {
     private readonly events: EventRecorder,
   ) {}
 
-  /** @throws StatusError after an Event about it; in a namespace that ends nothing happens */
+  /** @returns what nobody may change. @throws StatusError after an Event about it; in a namespace that ends nothing happens */
   async create(pod: Pod, owner: KubeObject): Promise<Pod | undefined> {
     try {
-      const created = await this.clients.resource(PODS, owner.metadata.namespace).create(pod)
+      const created = await this.clients.resource(PODS, owner.metadata.namespace).create(pod, true)
       await this.events.normal(owner, 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
       return created
     } catch (error) {

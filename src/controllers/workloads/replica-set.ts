@@ -9,7 +9,6 @@ import type { LabelSelector } from '../../api/meta/v1.ts'
 import type { OwnerReference } from '../../api/object.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { StatusError } from '../../api/status.ts'
-import { cloneJson } from '../../api/clone-json.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset, TypedResource } from '../clientset.ts'
@@ -89,7 +88,7 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
       const now = context.now()
       const leaving = type.countsTerminating ? pods.filter(isLeaving) : undefined
       const status = replicaSetStatus(set, { active, leaving }, failure?.message, now, timeText(now))
-      if (!sameJson(status, set.status)) await sets.updateStatus({ ...cloneJson(found), status })
+      if (!sameJson(status, set.status)) await sets.putStatus({ ...found, status })
       if (failure !== undefined) throw failure
       const { minReadySeconds = 0 } = set.spec
       return minReadySeconds === 0 ? undefined : untilNextAvailable(active, minReadySeconds, now)
@@ -99,7 +98,7 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
 
 function createPods(control: PodControl, set: ReplicaSet, ref: OwnerReference, count: number): Promise<void> {
   const pod = podFromTemplate(set.spec?.template, set, ref)
-  return slowStart(count, () => control.create(cloneJson(pod), set))
+  return slowStart(count, () => control.create(pod, set))
 }
 
 /** Those of the other ReplicaSets of its Deployment too. */
