@@ -7,8 +7,8 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { wasWritten } from '../registry/written-types.ts'
-import type { FreedOwners, ObjectKey } from '../registry/collector-work.ts'
-import { deletedOwnerIn, freedOwnersIn, objectKeyIn, ownedObjectIn, servedKindIn } from '../registry/collector-work.ts'
+import type { FreedOwners, ObjectKey, OwnedObjects } from '../registry/collector-work.ts'
+import { deletedOwnerIn, freedOwnersIn, objectKeyIn, ownedIn, servedKindIn } from '../registry/collector-work.ts'
 import { managerClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { forEachAnyway } from './each-anyway.ts'
@@ -60,18 +60,29 @@ async function letGo(context: ControllerContext, { namespace, owners }: FreedOwn
   })
 }
 
-/** Key: an OwnedObject. An object that names owners may name none that exists. */
+/** Key: OwnedObjects, or an ObjectKey. Objects that name owners may name none that exists. */
 export const ownedController: Controller = {
   neverGivesUp: true,
   async reconcile(key, context) {
-    const { owners, ...object } = ownedObjectIn(key)
-    if (owners !== undefined && (await areThere(context, owners, object.namespace))) return undefined
-    const found = await findObject(context, object)
-    if (found === undefined) return undefined
-    await reportForeignOwners(context, found)
-    await collectIfUnowned(context, found)
+    const owned = ownedIn(key)
+    if ('owners' in owned && (await areThere(context, owned.owners, owned.namespace))) return undefined
+    const found = 'owners' in owned ? await naming(context, owned) : await findObject(context, owned)
+    await forEachAnyway([found ?? []].flat(), context.now, async (one) => {
+      await reportForeignOwners(context, one)
+      await collectIfUnowned(context, one)
+    })
     return undefined
   },
+}
+
+/** Objects that name one of the owners, each once. */
+async function naming(context: ControllerContext, { namespace, owners, ...resource }: OwnedObjects): Promise<Found[]> {
+  const client = await managerClients(context).ifServed(resource, namespace)
+  const found = new Map<string, Found>()
+  for (const uid of new Set(owners.flatMap((owner) => owner.uid ?? [])))
+    for (const object of (await client?.list({ owner: uid })) ?? [])
+      found.set(object.metadata.uid ?? '', keyed(resource, object))
+  return [...found.values()]
 }
 
 /** Nothing is to be done for an object whose owners are all there to stay: should it name others, that is work of its own. */

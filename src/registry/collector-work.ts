@@ -14,9 +14,13 @@ export interface ObjectKey extends GroupResource {
   readonly uid: string
 }
 
-/** An object, and the owners that it named when it was written; those of earlier releases are to be read. */
-export interface OwnedObject extends ObjectKey {
-  readonly owners?: readonly OwnerReference[]
+/**
+ * Objects of a resource that name these owners. No object is named, so that what is written for one owner brings the same
+ * work again and again, which is kept once.
+ */
+export interface OwnedObjects extends GroupResource {
+  readonly namespace: string
+  readonly owners: readonly OwnerReference[]
 }
 
 /** Owners that an object does not hold back any more. */
@@ -48,9 +52,10 @@ export function objectKeyIn(payload: string): ObjectKey {
   return { group, resource, namespace, name, uid }
 }
 
-export function ownedObjectIn(payload: string): OwnedObject {
-  const key = objectKeyIn(payload)
-  return ownValue(parsed(payload), 'owners') === undefined ? key : { ...key, owners: ownersIn(payload) }
+/** Work of earlier releases, and that of a kind that is served again, names one object. */
+export function ownedIn(payload: string): OwnedObjects | ObjectKey {
+  if (ownValue(parsed(payload), 'name') !== undefined) return objectKeyIn(payload)
+  return { ...textsIn(payload, ['group', 'resource', 'namespace']), owners: ownersIn(payload) }
 }
 
 export function freedOwnersIn(payload: string): FreedOwners {

@@ -2,7 +2,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import type { WorkloadSwitches } from '../settings.ts'
-import type { DeletedOwner, FreedOwners, ObjectKey, OwnedObject } from './collector-work.ts'
+import type { DeletedOwner, FreedOwners, ObjectKey, OwnedObjects } from './collector-work.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
 import { changesUsage } from './quota/work.ts'
 import { protectedKey } from './protection-finalizers.ts'
@@ -93,8 +93,8 @@ function keyText({ group, resource }: GroupResource, { metadata }: KubeObject): 
 }
 
 function ownedText({ group, resource }: GroupResource, { metadata }: KubeObject): string {
-  const { namespace = '', name = '', uid = '', ownerReferences: owners = [] } = metadata
-  return JSON.stringify({ group, resource, namespace, name, uid, owners } satisfies OwnedObject)
+  const { namespace = '', ownerReferences: owners = [] } = metadata
+  return JSON.stringify({ group, resource, namespace, owners } satisfies OwnedObjects)
 }
 
 /** Whether an owner that is deleted in the foreground waits for this. */

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Event } from '../../src/api/core/v1.ts'
 import type { JsonObject, OwnerReference } from '../../src/api/object.ts'
+import { ownedIn } from '../../src/registry/collector-work.ts'
 import { CONFIG_MAPS, ControlPlaneInMemory, EVENTS, ownedBy } from './control-plane.ts'
 
 const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
@@ -54,6 +55,24 @@ const priorityClass = (ownerReferences: OwnerReference[]): JsonObject =>
     value: 1,
     metadata: { name: 'wide', ownerReferences },
   }) as unknown as JsonObject
+
+describe('objects that name owners when they are written', () => {
+  test('bring the same work, and all of them are looked at', async () => {
+    const owners = [absent('u1')]
+    for (const name of ['one', 'other']) await plane.configMap(name, owners)
+    await plane.configMap('of-another', [absent('u2')])
+    await plane.configMap('of-none')
+    const works = plane.waiting.filter((work) => work.startsWith('owned '))
+    expect(new Set(works).size).toBe(2)
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(['of-none'])
+  })
+
+  test.each([{}, { owners: [absent('u1')] }])('are known from work of earlier releases, which names one: %j', (more) => {
+    const one = { ...CONFIG_MAPS, namespace: 'default', name: 'dependent', uid: 'u2' }
+    expect(ownedIn(JSON.stringify({ ...one, ...more }))).toEqual(one)
+  })
+})
 
 describe('an owner that cannot be judged is not gone', () => {
   test.each<[string, OwnerReference[], 'kept' | 'collected']>([
