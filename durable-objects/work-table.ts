@@ -34,6 +34,9 @@ export function retryAfter(attempts: number, neverGivesUp = false): number | und
 }
 
 export class WorkTable {
+  /** Whether some work may be parked: it seldom is, and what is done is looked for there. */
+  private hasParked: boolean
+
   constructor(
     private readonly sql: SqlStorage,
     private readonly now: () => number,
@@ -44,6 +47,7 @@ export class WorkTable {
        CREATE TABLE IF NOT EXISTS parked (controller TEXT, key TEXT, at INTEGER NOT NULL, why TEXT NOT NULL,
        PRIMARY KEY (controller, key)) WITHOUT ROWID`,
     )
+    this.hasParked = sql.exec('SELECT 1 FROM parked LIMIT 1').toArray().length > 0
   }
 
   add(controller: string, key: string, delay: number): void {
@@ -73,7 +77,7 @@ export class WorkTable {
 
   done({ controller, key, generation }: Work): void {
     this.sql.exec('DELETE FROM work WHERE controller = ? AND key = ? AND generation = ?', controller, key, generation)
-    this.sql.exec('DELETE FROM parked WHERE controller = ? AND key = ?', controller, key)
+    if (this.hasParked) this.sql.exec('DELETE FROM parked WHERE controller = ? AND key = ?', controller, key)
   }
 
   again({ controller, key, generation }: Work, delay: number, failed: boolean): void {
@@ -90,6 +94,7 @@ export class WorkTable {
   /** @param why is stored with the work */
   park(work: Work, why: string): void {
     const { controller, key, generation } = work
+    this.hasParked = true
     this.sql.exec('DELETE FROM work WHERE controller = ? AND key = ? AND generation = ?', controller, key, generation)
     this.sql.exec(
       'INSERT INTO parked VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET at = excluded.at, why = excluded.why',

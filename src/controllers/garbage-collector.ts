@@ -16,7 +16,7 @@ import { reportForeignOwners } from './foreign-owners.ts'
 import { countAgain } from './resource-quota.ts'
 import { lookAtNamespace } from './namespace.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf, ownerKindsOf } from '../registry/owner-kinds.ts'
-import type { Found } from './owners.ts'
+import type { Found, OwnerState } from './owners.ts'
 import { findObject, stateOf, waitsForDependents } from './owners.ts'
 
 /** How often an object is judged again because it changed meanwhile, before the work waits. */
@@ -55,7 +55,7 @@ export const freedController: Controller = {
 /** Those that waited for this dependent may go, if it was the last. */
 async function letGo(context: ControllerContext, { namespace, owners }: FreedOwners): Promise<void> {
   await forEachAnyway(owners, context.now, async (reference) => {
-    const found = await stateOf(context, reference, namespace)
+    const found = await stateOnce(context, reference, namespace)
     if (found.state === 'present' && waitsForDependents(found.owner.object)) await foreground(context, found.owner)
   })
 }
@@ -85,6 +85,10 @@ async function naming(context: ControllerContext, { namespace, owners, ...resour
   return [...found.values()]
 }
 
+/** Many dependents come and go with one owner. */
+const stateOnce = (context: ControllerContext, owner: OwnerReference, namespace: string): Promise<OwnerState> =>
+  context.once(JSON.stringify([owner, namespace]), () => stateOf(context, owner, namespace))
+
 /** Nothing is to be done for an object whose owners are all there to stay: should it name others, that is work of its own. */
 async function areThere(
   context: ControllerContext,
@@ -92,7 +96,7 @@ async function areThere(
   namespace: string,
 ): Promise<boolean> {
   for (const owner of owners) {
-    const found = await context.once(JSON.stringify([owner, namespace]), () => stateOf(context, owner, namespace))
+    const found = await stateOnce(context, owner, namespace)
     if (found.state !== 'present' || waitsForDependents(found.owner.object)) return false
   }
   return true

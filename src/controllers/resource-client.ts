@@ -219,8 +219,9 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.patched(config.metadata.name ?? '', subresource, body, { ...this.options, fieldManager, force: true })
   }
 
-  delete(name: string, options: DeleteOptions = {}): Promise<Deleted> {
-    return deleteObject(this.writing('delete', name), name, options, this.actor.admission)
+  /** @param known as in putStatus */
+  delete(name: string, options: DeleteOptions = {}, known?: O): Promise<Deleted> {
+    return deleteObject(this.writing('delete', name), name, options, this.actor.admission, known && { known })
   }
 
   /** A DELETE of the collection: admission sees each object, and no name. @throws StatusError of the first that is refused */

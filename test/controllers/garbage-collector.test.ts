@@ -68,10 +68,13 @@ describe('objects that name owners when they are written', () => {
     expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(['of-none'])
   })
 
-  test.each([{}, { owners: [absent('u1')] }])('are known from work of earlier releases, which names one: %j', (more) => {
-    const one = { ...CONFIG_MAPS, namespace: 'default', name: 'dependent', uid: 'u2' }
-    expect(ownedIn(JSON.stringify({ ...one, ...more }))).toEqual(one)
-  })
+  test.each([{}, { owners: [absent('u1')] }])(
+    'are known from work of earlier releases, which names one: %j',
+    (more) => {
+      const one = { ...CONFIG_MAPS, namespace: 'default', name: 'dependent', uid: 'u2' }
+      expect(ownedIn(JSON.stringify({ ...one, ...more }))).toEqual(one)
+    },
+  )
 })
 
 describe('an owner that cannot be judged is not gone', () => {

@@ -156,6 +156,33 @@ test('a delete with a precondition removes no other object of the name', async (
   expect(await configMaps.get('a')).toBeUndefined()
 })
 
+test('who deletes what he knows removes what is there now, and nothing else', async () => {
+  const known = await configMaps.create({ ...configMap({ a: '1' }), metadata: { name: 'a', finalizers: ['e.com/f'] } })
+  await configMaps.updateWithRetries('a', (object) => void (object.data = { a: '2' }))
+  const { uid = '' } = known.metadata
+  await configMaps.delete('a', { preconditions: { uid } }, known)
+  const marked = await configMaps.get('a')
+  expect(marked).toMatchObject({ data: { a: '2' }, metadata: { deletionTimestamp: expect.any(String) } })
+  await configMaps.updateWithRetries('a', ({ metadata }) => void delete metadata.finalizers)
+  await configMaps.create(configMap({}))
+  await expect(configMaps.delete('a', { preconditions: { uid } }, known)).rejects.toMatchObject({ code: 409 })
+  await configMaps.delete('a')
+  await expect(configMaps.delete('a', { preconditions: { uid } }, known)).rejects.toMatchObject({ code: 404 })
+})
+
+test('what is added or put without looking is stored, and what is shared is frozen', async () => {
+  await pods.add(pod('added'))
+  const created = await pods.create(pod('shared'), true)
+  expect(created.metadata).toMatchObject({ name: 'shared', resourceVersion: expect.any(String) })
+  expect(Object.isFrozen(created.spec)).toBe(true)
+  await pods.putStatus({ ...created, status: { ...created.status, phase: 'Running' } }, created)
+  const phases = (await pods.list()).map(({ metadata, status }) => [metadata.name, status?.phase])
+  expect(phases).toEqual([
+    ['added', 'Pending'],
+    ['shared', 'Running'],
+  ])
+})
+
 test('what a write brings is work for the controllers', async () => {
   await pods.create(pod())
   await pods.delete('web', { gracePeriodSeconds: 0 })

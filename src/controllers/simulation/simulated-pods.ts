@@ -159,7 +159,7 @@ class Look {
     const { namespace, name = '', uid = '' } = pod.metadata
     const pods = this.clients.resource(PODS, namespace)
     if (isGone === true)
-      await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }).catch(ignoreOvertaken)
+      await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }, pod).catch(ignoreOvertaken)
     else if (status !== undefined) await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
   }
 

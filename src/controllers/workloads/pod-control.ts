@@ -73,11 +73,11 @@ export class PodControl {
     }
   }
 
-  /** What is gone already is as good. */
-  async delete(pod: Pod, owner: KubeObject): Promise<void> {
+  /** What is gone already is as good. @param known as it was just read */
+  async delete(pod: Pod, owner: KubeObject, known?: Pod): Promise<void> {
     const { name = '', uid = '' } = pod.metadata
     try {
-      await this.clients.resource(PODS, owner.metadata.namespace).delete(name, { preconditions: { uid } })
+      await this.clients.resource(PODS, owner.metadata.namespace).delete(name, { preconditions: { uid } }, known)
       await this.events.normal(owner, 'SuccessfulDelete', `Deleted pod: ${name}`)
     } catch (error) {
       if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return

@@ -79,7 +79,7 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
         if (change < 0) {
           const related = await podsOfFamily(clients, type.resource, set, pods)
           const going = podsToDelete(active, related, Math.min(-change, BURST), context.now())
-          await inTurns(going, (pod) => control.delete(pod, set))
+          await inTurns(going, (pod) => control.delete(pod, set, pod))
         }
       } catch (error) {
         if (!(error instanceof StatusError)) throw error

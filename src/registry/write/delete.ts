@@ -13,7 +13,7 @@ import { StorageError } from '../../storage/errors.ts'
 import type { Live } from '../../codec/stored-object.ts'
 import { newValueOf } from '../stored-form.ts'
 import { timeText } from '../../schema/time.ts'
-import { readLive } from '../store.ts'
+import { knownLive, readLive } from '../store.ts'
 import type { Admission } from './admission.ts'
 import type { WriteMode } from './allocate.ts'
 import { undoing } from './undo.ts'
@@ -29,15 +29,17 @@ export interface Deleted {
   readonly gone: boolean
 }
 
+/** @param known as the caller just read it: what changed since is found by the compare and swap */
 export async function deleteObject(
   scope: ResourceScope,
   name: string,
   options: DeleteOptions,
   admission: Admission,
-  namespace = scope.place.namespace,
+  { namespace = scope.place.namespace, known }: { readonly namespace?: string; readonly known?: KubeObject } = {},
 ): Promise<Deleted> {
   for (let attempt = 1; ; attempt++) {
-    const live = await readLive(scope, name, namespace)
+    const isKnown = attempt === 1 && known !== undefined
+    const live = isKnown ? knownLive(known) : await readLive(scope, name, namespace)
     if (live === undefined) throw notFound(scope.resource.gvr, name)
     try {
       return await deleteLive(scope, live, options, admission)
