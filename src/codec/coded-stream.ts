@@ -3,8 +3,9 @@
  * came of it, so that a pipe through one reads its source to the end for a reader who takes nothing.
  */
 import { turnOfOthers } from '../api/slices.ts'
-import { joined } from '../api/bytes.ts'
+import { availableReader } from '../storage/byte-chunks.ts'
 import type { ByteReader } from '../storage/byte-chunks.ts'
+import { LentBytes } from '../storage/lent-stream.ts'
 
 type Stream = ReadableStream<Uint8Array>
 
@@ -15,18 +16,19 @@ const PIECE = 64 * 1024
 const TURN = 256 * 1024
 
 /** The coder gets a piece only where a reader waits. It hands out chunks of 4 KiB, which are joined. */
-export function recoded(input: ByteReader, coder: CompressionStream | DecompressionStream): Stream {
+export function recoded(input: ByteReader, coder: CompressionStream | DecompressionStream): ByteReader {
   const writer = coder.writable.getWriter()
-  const made: Uint8Array[] = []
-  const whole = drain(coder.readable, (chunk) => made.push(chunk))
+  const made = new LentBytes(PIECE)
+  const whole = drain(coder.readable, (chunk) => made.add(chunk))
   whole.catch(() => undefined) // its end awaits it
   /** Of what the source gave. */
   let rest: Uint8Array = new Uint8Array()
   let sinceTurn = 0
-  return new ReadableStream({
-    async pull(controller) {
-      let isOver = false
-      while (made.length === 0 && !isOver) {
+  let isOver = false
+  return {
+    async read() {
+      made.free()
+      while (made.isEmpty && !isOver) {
         if (rest.length === 0) {
           const piece = await input.read()
           isOver = piece === undefined
@@ -42,21 +44,17 @@ export function recoded(input: ByteReader, coder: CompressionStream | Decompress
           await turnOfOthers()
         }
       }
-      if (made.length > 0) controller.enqueue(joined(made.splice(0)))
-      if (isOver) controller.close()
+      return made.isEmpty ? undefined : made.lend()
     },
-    async cancel(reason) {
-      writer.abort(reason).catch(() => undefined)
+    async cancel() {
+      writer.abort().catch(() => undefined)
       await input.cancel()
     },
-  })
+  }
 }
 
+/** @param take gets what is good for the moment */
 export async function drain(stream: Stream, take: (chunk: Uint8Array) => void): Promise<void> {
-  const reader = stream.getReader()
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    take(value)
-  }
+  const reader = availableReader(stream)
+  for (let chunk = await reader.read(); chunk !== undefined; chunk = await reader.read()) take(chunk)
 }

@@ -7,6 +7,7 @@ import { joined } from '../api/bytes.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import { byteReader } from '../storage/byte-chunks.ts'
 import type { ByteReader } from '../storage/byte-chunks.ts'
+import { lentStream } from '../storage/lent-stream.ts'
 import { recoded } from './coded-stream.ts'
 import type { Body } from './serialize.ts'
 import { bytesOf } from './serialize.ts'
@@ -61,7 +62,7 @@ export async function compressibleStream(
 
 /** `encodeBody` keeps the platform from compressing what is compressed. */
 const encoded = (status: number, headers: Headers, body: ByteReader): Response =>
-  new Response(recoded(body, new CompressionStream('gzip')), { status, headers, encodeBody: 'manual' })
+  new Response(lentStream(recoded(body, new CompressionStream('gzip'))), { status, headers, encodeBody: 'manual' })
 
 /** What is at hand, and then what is still to come. */
 const readerOf = (held: Uint8Array[], more?: ByteReader): ByteReader => ({

@@ -11,7 +11,7 @@ import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { convertedV3, remoteIndex, remoteSpecs, serveRemoteV3 } from './aggregation/remote-openapi.ts'
 import { packedBody, plainBody } from './packed-bodies.ts'
-import { slowByteStream, slowStream } from './slow-stream.ts'
+import { slowBytes, slowText } from './slow-stream.ts'
 import type { Content } from './serve-content.ts'
 import { httpDate, serveContent } from './serve-content.ts'
 import { NO_CACHE } from './text-response.ts'
@@ -85,7 +85,7 @@ async function contentOf(
 }
 
 const jsonOf = (document: OpenApiDocument | OpenApiStream): Content['body'] =>
-  'text' in document ? new TextEncoder().encode(document.text) : () => slowStream(document.pieces())
+  'text' in document ? new TextEncoder().encode(document.text) : () => slowText(document.pieces())
 
 /** That of a group version is made of its whole text. */
 async function protobufOf(
@@ -93,7 +93,7 @@ async function protobufOf(
   version: 'v2' | 'v3',
 ): Promise<Content['body']> {
   const { protobufPieces, protobufV2, protobufV3 } = await import('../openapi/protobuf.ts')
-  if ('members' in document) return () => slowByteStream(protobufPieces(document.members))
+  if ('members' in document) return () => slowBytes(protobufPieces(document.members))
   const whole = 'text' in document ? document : { text: await wholeText(document.pieces(), turnOfOthers) }
   return version === 'v2' ? protobufV2(whole) : protobufV3(whole)
 }

@@ -5,9 +5,7 @@
 import { BoundedMap } from '../api/bounded-map.ts'
 import { joined } from '../api/bytes.ts'
 import { drain, recoded } from '../codec/coded-stream.ts'
-import { byteReader } from '../storage/byte-chunks.ts'
-
-type Stream = ReadableStream<Uint8Array>
+import type { ByteReader } from '../storage/byte-chunks.ts'
 
 /** Bytes of gzip that an isolate keeps. */
 export const MAX_KEPT = 8 * 1024 * 1024
@@ -24,22 +22,21 @@ const MOST_GATHERED = 2
 const gathering = new Map<string, Gathered>()
 
 /** @param key the same key, the same bytes. @param make is called where nothing is kept */
-export function packedBody(key: string, make: () => Stream): Stream {
+export function packedBody(key: string, make: () => ByteReader): ByteReader {
   const known = kept.get(key)
   if (known !== undefined && known !== TOO_LARGE) return slices(known)
-  const gzip = recoded(byteReader(make()), new CompressionStream('gzip'))
+  const gzip = recoded(make(), new CompressionStream('gzip'))
   return known === TOO_LARGE || gathering.has(key) ? gzip : followed(gzip, new Gathered(key))
 }
 
 /** As `packedBody`, but plain. Where nothing is kept it is packed on its way to the client. */
-export function plainBody(key: string, make: () => Stream): Stream {
+export function plainBody(key: string, make: () => ByteReader): ByteReader {
   const known = kept.get(key)
-  if (known !== undefined && known !== TOO_LARGE)
-    return recoded(byteReader(slices(known)), new DecompressionStream('gzip'))
+  if (known !== undefined && known !== TOO_LARGE) return recoded(slices(known), new DecompressionStream('gzip'))
   return known === TOO_LARGE || gathering.has(key) ? make() : followed(make(), new PackedBeside(new Gathered(key)))
 }
 
-/** Sees what goes by. */
+/** Sees what goes by, which is good for the moment. */
 interface Follower {
   take(chunk: Uint8Array): void | Promise<void>
   end(): void | Promise<void>
@@ -64,7 +61,7 @@ class Gathered implements Follower {
     if (!this.isGathered) return
     this.length += chunk.length
     if (this.length > MAX_KEPT) this.chunks = []
-    else this.chunks.push(chunk)
+    else this.chunks.push(chunk.slice())
   }
 
   end(): void {
@@ -109,33 +106,29 @@ class PackedBeside implements Follower {
   }
 }
 
-function followed(source: Stream, follower: Follower): Stream {
-  const reader = source.getReader()
-  return new ReadableStream({
-    async pull(controller) {
+function followed(source: ByteReader, follower: Follower): ByteReader {
+  return {
+    async read() {
       try {
-        const { done, value } = await reader.read()
-        await (done ? follower.end() : follower.take(value))
-        if (done) controller.close()
-        else controller.enqueue(value)
+        const piece = await source.read()
+        await (piece === undefined ? follower.end() : follower.take(piece))
+        return piece
       } catch (error) {
         follower.drop()
         throw error
       }
     },
-    async cancel(reason) {
+    async cancel() {
       follower.drop()
-      await reader.cancel(reason)
+      await source.cancel()
     },
-  })
+  }
 }
 
-function slices(bytes: Uint8Array): Stream {
+function slices(bytes: Uint8Array): ByteReader {
   let at = 0
-  return new ReadableStream({
-    pull(controller) {
-      if (at < bytes.length) controller.enqueue(bytes.slice(at, (at += SLICE)))
-      else controller.close()
-    },
-  })
+  return {
+    read: async () => (at < bytes.length ? bytes.subarray(at, (at += SLICE)) : undefined),
+    cancel: async () => {},
+  }
 }

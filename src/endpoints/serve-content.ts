@@ -2,10 +2,12 @@
  * A document served as a file, with the conditions and ranges of RFC 9110 as Go's http.ServeContent knows them: entity
  * tags compared weakly for If-None-Match, strongly elsewhere; any method is served.
  */
+import type { ByteReader } from '../storage/byte-chunks.ts'
+import { lentStream } from '../storage/lent-stream.ts'
 
 export interface Content {
   /** A stream has no ranges. */
-  readonly body: Uint8Array | (() => ReadableStream<Uint8Array>)
+  readonly body: Uint8Array | (() => ByteReader)
   /** With its quotes. */
   readonly etag?: string
   readonly lastModified: Date
@@ -29,7 +31,8 @@ export function serveContent(request: Request, content: Content): Response {
     return new Response(null, { status: 304, headers })
   }
 
-  if (typeof body === 'function') return new Response(request.method === 'HEAD' ? null : body(), { headers })
+  if (typeof body === 'function')
+    return new Response(request.method === 'HEAD' ? null : lentStream(body()), { headers })
   headers.set('Accept-Ranges', 'bytes')
   const text = ifRangeHolds(request, content) ? request.headers.get('Range') : null
   const ranges = text === null ? [] : parseRanges(text, body.length)

@@ -1,51 +1,58 @@
-import { joined } from '../api/bytes.ts'
+import type { ByteReader } from '../storage/byte-chunks.ts'
+import { LentBytes } from '../storage/lent-stream.ts'
 
-/** UTF-16 units after which a chunk is full. */
+/** UTF-16 units, or bytes, after which a chunk is full. */
 const CHUNK = 128 * 1024
 /** Pieces, each of which may take a good part of a millisecond to make, after which others get their turn. */
 const SLICE = 16
+/** Bytes that a UTF-16 unit may take. */
+const MAX_UTF8 = 3
 
 /** A text that is made piece by piece, as fast as the client reads it. Between the pieces other requests get their turn. */
-export const slowStream = (pieces: Iterable<string>): ReadableStream<Uint8Array> => {
+export function slowText(pieces: Iterable<string>): ByteReader {
   const encoder = new TextEncoder()
-  return slowly(pieces, (texts) => encoder.encode(texts.join('')))
-}
-
-/** The same of bytes. */
-export const slowByteStream = (pieces: Iterable<Uint8Array>): ReadableStream<Uint8Array> =>
-  slowly(pieces, (all) => joined(all))
-
-function slowly<Piece extends { readonly length: number }>(
-  pieces: Iterable<Piece>,
-  chunkOf: (pieces: readonly Piece[]) => Uint8Array,
-): ReadableStream<Uint8Array> {
-  const iterator = pieces[Symbol.iterator]()
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      for (;;) {
-        const { made, done } = slice(iterator)
-        if (made.length > 0) controller.enqueue(chunkOf(made))
-        if (done) controller.close()
-        await othersTurn()
-        if (made.length > 0 || done) return
-      }
-    },
-    cancel() {
-      iterator.return?.()
-    },
+  return slowly(pieces, (made, text) => {
+    const { read, written } = encoder.encodeInto(text, made.room(text.length))
+    made.took(written)
+    if (read === text.length) return
+    const rest = text.slice(read)
+    made.took(encoder.encodeInto(rest, made.room(rest.length * MAX_UTF8)).written)
   })
 }
 
-function slice<Piece extends { readonly length: number }>(pieces: Iterator<Piece>): { made: Piece[]; done: boolean } {
-  const made: Piece[] = []
-  let length = 0
-  for (let count = 0; count < SLICE && length < CHUNK; count++) {
-    const { done, value } = pieces.next()
-    if (done === true) return { made, done }
-    if (value.length > 0) made.push(value)
-    length += value.length
+/** The same of bytes. */
+export const slowBytes = (pieces: Iterable<Uint8Array>): ByteReader => slowly(pieces, (made, piece) => made.add(piece))
+
+function slowly<Piece extends { readonly length: number }>(
+  pieces: Iterable<Piece>,
+  write: (made: LentBytes, piece: Piece) => void,
+): ByteReader {
+  const iterator = pieces[Symbol.iterator]()
+  const made = new LentBytes(2 * CHUNK)
+  let isOver = false
+  const slice = (): void => {
+    let length = 0
+    for (let count = 0; count < SLICE && length < CHUNK; count++) {
+      const { done, value } = iterator.next()
+      isOver = done === true
+      if (done === true) return
+      if (value.length > 0) write(made, value)
+      length += value.length
+    }
   }
-  return { made, done: false }
+  return {
+    async read() {
+      made.free()
+      while (made.isEmpty && !isOver) {
+        slice()
+        await othersTurn()
+      }
+      return made.isEmpty ? undefined : made.lend()
+    },
+    async cancel() {
+      iterator.return?.()
+    },
+  }
 }
 
 const othersTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))

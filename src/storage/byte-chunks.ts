@@ -8,7 +8,18 @@ export interface ByteReader {
   cancel(): Promise<void>
 }
 
-export function byteReader(stream: ReadableStream<Uint8Array>): ByteReader {
+/** Pieces of half a chunk and more. */
+export const byteReader = (stream: ReadableStream<Uint8Array>): ByteReader =>
+  reading(stream, (lender, view) => lender.readAtLeast(CHUNK / 2, view))
+
+/** Whatever is there, as soon as something is. */
+export const availableReader = (stream: ReadableStream<Uint8Array>): ByteReader =>
+  reading(stream, (lender, view) => lender.read(view))
+
+function reading(
+  stream: ReadableStream<Uint8Array>,
+  readInto: (lender: ReadableStreamBYOBReader, view: Uint8Array) => ReturnType<ReadableStreamBYOBReader['readAtLeast']>,
+): ByteReader {
   const lender = lendingReader(stream)
   if (lender === undefined) {
     const reader = stream.getReader()
@@ -19,7 +30,7 @@ export function byteReader(stream: ReadableStream<Uint8Array>): ByteReader {
   return {
     async read() {
       if (isOver) return undefined
-      const { value, done } = await lender.readAtLeast(CHUNK / 2, new Uint8Array(buffer))
+      const { value, done } = await readInto(lender, new Uint8Array(buffer))
       // at the end there is an empty view, or none
       const piece = value as Uint8Array<ArrayBuffer> | undefined
       isOver = done || piece === undefined || piece.length === 0

@@ -10,14 +10,18 @@ import { parseStored } from '../api/json.ts'
 
 type Definition = KubeObject & CustomResourceDefinition
 
-/** UTF-16 units of the texts that are kept parsed by this isolate. */
-const MAX_PARSED = 2 * 1024 * 1024
+/**
+ * UTF-16 units of the texts that are kept parsed by this isolate: for the steps of one request, and for requests side by
+ * side. A document of all definitions reads each once; what is kept longer grows old in V8's heap, and costs a full collection.
+ */
+const MAX_PARSED = 256 * 1024
 
 /** Keyed by text: equal definitions have equal text, and it holds nothing else of its control plane. */
 const parsed = new BoundedMap<string, Definition>({
   entries: 1_000,
   size: MAX_PARSED,
-  sizeOf: (text) => text.length,
+  // the one that was read last is kept, however large it is
+  sizeOf: (text) => Math.min(text.length, MAX_PARSED),
 })
 
 export function lazyDefinition(text: string): KubeObject {
@@ -37,7 +41,6 @@ export function lazyDefinition(text: string): KubeObject {
   return definition
 }
 
-/** Larger than all that may be kept: parsed each time. */
 function whole(text: string): Definition {
   return parsed.getOrMake(text, () => parse(text))
 }

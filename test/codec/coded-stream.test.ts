@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { recoded } from '../../src/codec/coded-stream.ts'
+import { lentStream } from '../../src/storage/lent-stream.ts'
 
 const PIECE = 16 * 1024
 const PIECES = 128
@@ -14,7 +15,7 @@ test('others have their turn after every 256 KiB, and not after each piece', asy
     cancel: async () => {},
   }
   const turns = vi.spyOn(globalThis, 'setTimeout')
-  const packed = recoded(input, new CompressionStream('gzip'))
+  const packed = lentStream(recoded(input, new CompressionStream('gzip')))
   const unpacked = packed.pipeThrough(new DecompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>)
   const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer())
   const taken = turns.mock.calls.filter(([, milliseconds]) => milliseconds === 0).length
@@ -38,7 +39,7 @@ test('a piece is not touched when the next was asked for, the last one neither',
     },
     cancel: async () => {},
   }
-  const packed = recoded(input, new CompressionStream('gzip'))
+  const packed = lentStream(recoded(input, new CompressionStream('gzip')))
   const unpacked = packed.pipeThrough(new DecompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>)
   expect((await new Response(unpacked).arrayBuffer()).byteLength).toBe(3 * PIECE)
 })

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { MAX_KEPT, packedBody, plainBody } from '../../src/endpoints/packed-bodies.ts'
+import * as packedBodies from '../../src/endpoints/packed-bodies.ts'
+import { byteReader } from '../../src/storage/byte-chunks.ts'
+import { lentStream } from '../../src/storage/lent-stream.ts'
+
+const { MAX_KEPT } = packedBodies
+const packedBody = (key: string, make: () => Stream): Stream =>
+  lentStream(packedBodies.packedBody(key, () => byteReader(make())))
+const plainBody = (key: string, make: () => Stream): Stream =>
+  lentStream(packedBodies.plainBody(key, () => byteReader(make())))
 
 type Stream = ReadableStream<Uint8Array>
 

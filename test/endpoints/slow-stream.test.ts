@@ -1,10 +1,18 @@
 import { expect, test } from 'vitest'
-import { slowStream } from '../../src/endpoints/slow-stream.ts'
+import { slowText } from '../../src/endpoints/slow-stream.ts'
+import { lentStream } from '../../src/storage/lent-stream.ts'
+
+const slowStream = (pieces: Iterable<string>): ReadableStream<Uint8Array> => lentStream(slowText(pieces))
 
 test('the pieces come whole and in order, empty ones too', async () => {
   const pieces = Array.from({ length: 500 }, (_, n) => (n % 3 === 0 ? '' : `piece ${n} `.repeat(n)))
   expect(await new Response(slowStream(pieces)).text()).toBe(pieces.join(''))
   expect(await new Response(slowStream([])).text()).toBe('')
+})
+
+test('characters of every length come whole, in pieces that are larger than a buffer', async () => {
+  const pieces = ['a', 'é', '€', '😀'].map((character) => character.repeat(150_000))
+  expect(await new Response(slowStream(pieces)).text()).toBe(pieces.join(''))
 })
 
 test('others get their turn between slices, also where pieces are long in coming', async () => {
