@@ -6,7 +6,8 @@ import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { persistentVolumePrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { specErrors, validateVolume, volumeChangeErrors } from './persistent-volume-validation.ts'
+import { volumeChangeErrors } from './persistent-volume-changes.ts'
+import { specErrors, validateVolume } from './persistent-volume-validation.ts'
 import { volumeRules } from './volume-work.ts'
 
 const RECYCLE =

@@ -1,0 +1,136 @@
+/** What of a PersistentVolume may change. */
+import type { PersistentVolumeSpec, VolumeNodeAffinity } from '../../api/core/v1.ts'
+import type { FieldError } from '../../api/field.ts'
+import { forbiddenField, invalidValue, path } from '../../api/field.ts'
+import type { JsonObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
+import { sentField } from '../../schema/emptied.ts'
+import { immutable } from '../../validation/field-rules.ts'
+import { differenceText } from '../../validation/difference-text.ts'
+import { internalJson } from '../../validation/pod/internal-json.ts'
+import { sourceOrder } from './persistent-volume-sources.ts'
+
+const specAt = path('spec')
+
+/** Checks of what may not change. Others validate the new state. */
+export function volumeChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeSpec): FieldError[] {
+  const classBefore = before.volumeAttributesClassName
+  return [
+    ...sourceChangeErrors(now, before),
+    // kube-apiserver reports these paths without `spec`
+    ...immutable(path('volumeMode'), now.volumeMode, now.volumeMode === before.volumeMode),
+    ...(before.nodeAffinity !== undefined && !sameAffinity(now.nodeAffinity, before.nodeAffinity)
+      ? [
+          invalidValue(
+            path('nodeAffinity'),
+            now.nodeAffinity === undefined ? null : affinityAsPrinted(now.nodeAffinity),
+            'field is immutable, except for updating from beta label to GA',
+          ),
+        ]
+      : []),
+    ...(classBefore !== undefined && now.volumeAttributesClassName === undefined
+      ? [forbiddenField(specAt.child('volumeAttributesClassName'), 'update from non-nil value to nil is forbidden')]
+      : []),
+  ]
+}
+
+function sourceChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeSpec): FieldError[] {
+  const source = (of: PersistentVolumeSpec) => JSON.stringify(sorted(sourcesOf(of)))
+  const old = source(before)
+  if (source(now) === old) return []
+  // a secret for growing may be added
+  const { controllerExpandSecretRef, ...csi } = now.csi ?? {}
+  const isAdded = before.csi !== undefined && before.csi.controllerExpandSecretRef === undefined
+  if (now.csi !== undefined && isAdded && controllerExpandSecretRef !== undefined && source({ ...now, csi }) === old)
+    return []
+  return [
+    forbiddenField(
+      specAt.child('persistentvolumesource'),
+      'spec.persistentvolumesource is immutable after creation\n' +
+        differenceText(shownSources(before), shownSources(now)),
+    ),
+  ]
+}
+
+/** The sources, with the names that kube-apiserver uses inside. */
+function shownSources(of: PersistentVolumeSpec): object {
+  const whole = internalJson('io.k8s.api.core.v1.PersistentVolumeSpec', sourcesOf(of)) as JsonObject
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => !besideSources.has(name)))
+}
+
+const besideSources = new Set(
+  `Capacity AccessModes ClaimRef PersistentVolumeReclaimPolicy StorageClassName MountOptions VolumeMode NodeAffinity
+  VolumeAttributesClassName`.split(/\s+/),
+)
+
+const sourcesOf = (of: PersistentVolumeSpec): object =>
+  Object.fromEntries(sourceOrder.flatMap((field) => (of[field] === undefined ? [] : [[field, of[field]]])))
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined)
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, sorted(member)]))
+}
+
+/** Labels of nodes that got other names may be written with these. kube-apiserver takes a removed key, too. */
+const renamedLabels: Readonly<Record<string, string>> = {
+  'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
+  'beta.kubernetes.io/arch': 'kubernetes.io/arch',
+  'beta.kubernetes.io/os': 'kubernetes.io/os',
+  'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
+}
+
+function sameAffinity(now: VolumeNodeAffinity | undefined, before: VolumeNodeAffinity): boolean {
+  if (now === undefined) return false
+  const old = affinityAsPrinted(before).Required?.NodeSelectorTerms ?? []
+  const terms = affinityAsPrinted(now).Required?.NodeSelectorTerms ?? []
+  return (
+    old.length === terms.length &&
+    old.every((term, index) => {
+      const other = terms[index]!
+      return (
+        sameExpressions(term.MatchFields ?? [], other.MatchFields ?? []) &&
+        sameExpressions(term.MatchExpressions ?? [], other.MatchExpressions ?? [])
+      )
+    })
+  )
+}
+
+interface Expression {
+  readonly Key: string
+  readonly Operator: string
+  readonly Values: readonly string[] | null
+}
+
+const sameExpressions = (before: readonly Expression[], now: readonly Expression[]): boolean =>
+  before.length === now.length &&
+  before.every((old, index) => {
+    const { Key, ...rest } = now[index]!
+    const { Key: oldKey, ...oldRest } = old
+    const isSameKey = Key === oldKey || (ownValue(renamedLabels, oldKey) ?? '') === Key
+    return isSameKey && JSON.stringify(rest) === JSON.stringify(oldRest)
+  })
+
+/** With the names that kube-apiserver uses inside. */
+function affinityAsPrinted({ required: selector }: VolumeNodeAffinity) {
+  const expressions = (list: readonly { key?: string; operator?: string; values?: string[] }[] | undefined) =>
+    list === undefined || list.length === 0
+      ? null
+      : list.map((one) => ({
+          Key: one.key ?? '',
+          Operator: one.operator ?? '',
+          Values: sentField(one, 'values') ?? null,
+        }))
+  if (selector === undefined) return { Required: null }
+  return {
+    Required: {
+      NodeSelectorTerms:
+        selector.nodeSelectorTerms?.map(({ matchExpressions, matchFields }) => ({
+          MatchExpressions: expressions(matchExpressions),
+          MatchFields: expressions(matchFields),
+        })) ?? null,
+    },
+  }
+}
