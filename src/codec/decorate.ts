@@ -4,7 +4,7 @@ import type { EncodedResource } from './encoded-resource.ts'
 import { asJson } from '../api/object.ts'
 import { encodeJson } from './encode.ts'
 import { parseStored } from '../api/json.ts'
-import { lineBatches } from '../storage/lines.ts'
+import { mappedLines } from '../storage/lines.ts'
 
 type Decorated = Pick<EncodedResource, 'strategy' | 'storageType'>
 
@@ -21,17 +21,5 @@ export function decoratedText(resource: Decorated, text: string): string {
 /** @param values texts, each followed by a newline */
 export function decoratedLines(resource: Decorated, values: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   if (resource.strategy.decorator === undefined) return values
-  const encoder = new TextEncoder()
-  const batches = lineBatches(values)
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value: lines } = await batches.next()
-      if (done) controller.close()
-      else controller.enqueue(encoder.encode(lines.map((line) => `${decoratedText(resource, line)}\n`).join('')))
-    },
-    async cancel(reason) {
-      await batches.return(undefined)
-      await values.cancel(reason).catch(() => {})
-    },
-  })
+  return mappedLines(values, (lines) => lines.map((line) => decoratedText(resource, line)))
 }

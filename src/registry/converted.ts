@@ -3,7 +3,7 @@ import { stringify } from '../api/json.ts'
 import type { KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
 import { liveOf, parseStoredObject } from '../codec/stored-object.ts'
-import { lineBatches } from '../storage/lines.ts'
+import { mappedLines } from '../storage/lines.ts'
 import type { NewValue, StoredValue } from '../storage/storage.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { newValueOf } from './stored-form.ts'
@@ -43,17 +43,5 @@ export async function convertedTexts(scope: ResourceScope, texts: readonly strin
 /** @param values texts, each followed by a newline */
 export function convertedLines(scope: ResourceScope, values: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   if (scope.resource.converter === undefined) return values
-  const encoder = new TextEncoder()
-  const batches = lineBatches(values)
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value: lines } = await batches.next()
-      if (done) controller.close()
-      else controller.enqueue(encoder.encode((await convertedTexts(scope, lines)).map((text) => `${text}\n`).join('')))
-    },
-    async cancel(reason) {
-      await batches.return(undefined)
-      await values.cancel(reason).catch(() => {})
-    },
-  })
+  return mappedLines(values, (lines) => convertedTexts(scope, lines))
 }

@@ -58,3 +58,23 @@ export async function* wholeLines(stream: ReadableStream<Uint8Array>): AsyncGene
   }
   if (rest.length > 0) yield rest.take()
 }
+
+/** @param values texts, each followed by a newline @param map what a chunk of lines becomes, in their order */
+export function mappedLines(
+  values: ReadableStream<Uint8Array>,
+  map: (lines: readonly string[]) => readonly string[] | Promise<readonly string[]>,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const batches = lineBatches(values)
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value: lines } = await batches.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode((await map(lines)).map((text) => `${text}\n`).join('')))
+    },
+    async cancel(reason) {
+      await batches.return(undefined)
+      await values.cancel(reason).catch(() => {})
+    },
+  })
+}

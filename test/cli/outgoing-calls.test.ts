@@ -1,6 +1,5 @@
 /** The front makes a call for the engine: what comes back of servers of every kind. */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -14,6 +13,7 @@ import { serveOutgoingCalls } from '../../src/cli/outgoing-calls.ts'
 import type { OutgoingCalls } from '../../src/cli/outgoing-calls.ts'
 import { MOST_IN_HEADER, byFront } from '../../src/webhooks/by-front.ts'
 import type { OutgoingCall } from '../../src/webhooks/outgoing-call.ts'
+import { outgoingBinding } from '../outgoing-binding.ts'
 import { MAX_ANSWER } from '../../src/webhooks/outgoing-call.ts'
 
 const subject = { commonName: 'webhooks' }
@@ -31,28 +31,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true })
 })
 
-/** What the engine's binding does. */
-const binding = {
-  fetch: (_url: string, init: RequestInit): Promise<Response> =>
-    new Promise((resolve, reject) => {
-      const request = httpRequest(
-        { socketPath: socket, method: 'POST', signal: init.signal ?? undefined },
-        (answer) => {
-          const chunks: Buffer[] = []
-          answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-          answer.on('end', () => {
-            const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [
-              name,
-              String(value),
-            ])
-            resolve(new Response(Buffer.concat(chunks), { status: answer.statusCode, headers }))
-          })
-        },
-      )
-      request.on('error', reject)
-      request.end(init.body)
-    }),
-}
+const binding = outgoingBinding(socket)
 
 const closing: (() => void)[] = []
 afterEach(() => {

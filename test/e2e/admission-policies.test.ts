@@ -1,20 +1,9 @@
 // Admission policies as the Kubernetes documentation introduces them: a limit, the same with a parameter, variables, an
 // authorization check, sidecars. Told as one story: the order matters.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { Session, serverUnderTest, skipWithoutKubectl } from './session.ts'
-import type { ServerUnderTest } from './session.ts'
+import { expect, test } from 'vitest'
+import { kubectlServerUnderTest } from './kubectl-server.ts'
 
-let server: ServerUnderTest
-let kubectl: Session
-beforeEach(skipWithoutKubectl)
-beforeAll(async () => {
-  server = await serverUnderTest()
-  kubectl = new Session(server.kubeconfig)
-})
-afterAll(async () => {
-  kubectl.close()
-  await server.stop()
-})
+const kubectl = kubectlServerUnderTest()
 
 const apply = (text: string) => kubectl.run('apply -f -', text)
 const refusal = async (line: string, stdin?: string) => (await kubectl.try(line.split(' '), stdin)).stderr

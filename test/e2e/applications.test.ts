@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadAll } from 'js-yaml'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Session, skipWithoutKubectl, serverUnderTest } from './session.ts'
-import type { ServerUnderTest } from './session.ts'
+import { describe, expect, test } from 'vitest'
+import { kubectlServerUnderTest } from './kubectl-server.ts'
 
 interface Manifest {
   readonly apiVersion: string
@@ -13,17 +12,7 @@ interface Manifest {
   readonly stringData?: Readonly<Record<string, string>>
 }
 
-let server: ServerUnderTest
-let kubectl: Session
-beforeEach(skipWithoutKubectl)
-beforeAll(async () => {
-  server = await serverUnderTest()
-  kubectl = new Session(server.kubeconfig)
-})
-afterAll(async () => {
-  kubectl.close()
-  await server.stop()
-})
+const kubectl = kubectlServerUnderTest()
 
 describe.each(['shop', 'visitors-book'])('%s', (application) => {
   const file = join(import.meta.dirname, 'applications', `${application}.yaml`)

@@ -1,19 +1,8 @@
 // Deletions whose end the controllers bring about, as Kubernetes' own end-to-end tests and people ask for them.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { Session, skipWithoutKubectl, serverUnderTest } from './session.ts'
-import type { ServerUnderTest } from './session.ts'
+import { expect, test } from 'vitest'
+import { kubectlServerUnderTest } from './kubectl-server.ts'
 
-let server: ServerUnderTest
-let kubectl: Session
-beforeEach(skipWithoutKubectl)
-beforeAll(async () => {
-  server = await serverUnderTest()
-  kubectl = new Session(server.kubeconfig)
-})
-afterAll(async () => {
-  kubectl.close()
-  await server.stop()
-})
+const kubectl = kubectlServerUnderTest()
 
 interface Meta {
   readonly name: string

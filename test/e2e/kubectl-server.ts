@@ -1,23 +1,29 @@
 // A server for the tests of a file, and kubectl beside it.
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { startKedge } from '../cli/kedge-process.ts'
-import type { KedgeProcess } from '../cli/kedge-process.ts'
-import { Session, skipWithoutKubectl } from './session.ts'
+import { Session, serverUnderTest, skipWithoutKubectl } from './session.ts'
+import type { ServerUnderTest } from './session.ts'
 
 /**
  * Starts the server before the file's tests and stops it after them; skips them where there is no kubectl.
  * @param flags of `kedge start`
  * @returns kubectl, which the tests can run
  */
-export function kubectlServer(...flags: readonly string[]): Session {
-  let kedge: KedgeProcess
-  const kubectl = new Session(() => kedge.kubeconfig)
+export const kubectlServer = (...flags: readonly string[]): Session =>
+  kubectlOn(() => startKedge(['--ephemeral', '--port', '0', ...flags]))
+
+/** The same with the server that the run is about, which may be another one than Kedge. */
+export const kubectlServerUnderTest = (): Session => kubectlOn(serverUnderTest)
+
+function kubectlOn(start: () => Promise<Pick<ServerUnderTest, 'kubeconfig' | 'stop'>>): Session {
+  let server: Pick<ServerUnderTest, 'kubeconfig' | 'stop'>
+  const kubectl = new Session(() => server.kubeconfig)
   beforeAll(async () => {
-    kedge = await startKedge(['--ephemeral', '--port', '0', ...flags])
+    server = await start()
   })
   afterAll(() => {
     kubectl.close()
-    return kedge.stop()
+    return server.stop()
   })
   beforeEach(skipWithoutKubectl)
   return kubectl

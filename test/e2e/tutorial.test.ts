@@ -1,19 +1,8 @@
 // What the reader of a tutorial types, from the first command to the clean-up. Told as one story: the order matters.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { Session, skipWithoutKubectl, serverUnderTest } from './session.ts'
-import type { ServerUnderTest } from './session.ts'
+import { expect, test } from 'vitest'
+import { kubectlServerUnderTest } from './kubectl-server.ts'
 
-let server: ServerUnderTest
-let kubectl: Session
-beforeEach(skipWithoutKubectl)
-beforeAll(async () => {
-  server = await serverUnderTest()
-  kubectl = new Session(server.kubeconfig)
-})
-afterAll(async () => {
-  kubectl.close()
-  await server.stop()
-})
+const kubectl = kubectlServerUnderTest()
 
 const DEPLOYMENT = (image: string): string => `
 apiVersion: apps/v1

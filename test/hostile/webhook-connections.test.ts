@@ -1,6 +1,5 @@
 // What a hostile server outside does with its connection: the call ends with an error, or has the answer that is its own.
 import { mkdtempSync, rmSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
 import { createServer as createPlainServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,6 +10,7 @@ import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import { serveOutgoingCalls } from '../../src/cli/outgoing-calls.ts'
 import type { OutgoingCalls } from '../../src/cli/outgoing-calls.ts'
 import { byFront } from '../../src/webhooks/by-front.ts'
+import { outgoingBinding } from '../outgoing-binding.ts'
 import { MAX_ANSWER } from '../../src/webhooks/outgoing-call.ts'
 
 const authority = await createAuthority({ commonName: 'webhooks' }, new Date(), 30)
@@ -29,21 +29,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true })
 })
 
-/** What the engine's binding does. */
-const binding = {
-  fetch: (_url: string, init: RequestInit): Promise<Response> =>
-    new Promise((resolve, reject) => {
-      const request = httpRequest({ socketPath: path, method: 'POST' }, (answer) => {
-        const chunks: Buffer[] = []
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-        answer.on('end', () => {
-          const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)])
-          resolve(new Response(Buffer.concat(chunks), { status: answer.statusCode, headers }))
-        })
-      })
-      request.on('error', reject).end(init.body)
-    }),
-}
+const binding = outgoingBinding(path)
 
 const opened = new Set<Socket>()
 const servers: Server[] = []

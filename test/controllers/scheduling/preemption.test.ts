@@ -4,11 +4,8 @@ import type { PodDisruptionBudget } from '../../../src/api/policy/v1.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
 import { preempt } from '../../../src/controllers/scheduling/preemption.ts'
-import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
-import { defaultScheduler } from '../../../src/configuration/scheduler/configuration.ts'
-import { profileOf } from '../../../src/controllers/scheduling/profile.ts'
-import { VolumeFacts } from '../../../src/controllers/scheduling/volume-facts.ts'
-import { choose, Filters } from '../../../src/controllers/scheduling/schedule.ts'
+import { filtersFor } from './filters-for.ts'
+import { choose } from '../../../src/controllers/scheduling/schedule.ts'
 
 /** `NAME PRIORITY CPU STARTED [LABEL]` */
 function pod(text: string): Pod {
@@ -36,22 +33,8 @@ const budget = (app: string, disruptionsAllowed: number): PodDisruptionBudget =>
   status: { disruptionsAllowed, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
 })
 
-const defaultProfile = profileOf(defaultScheduler.profiles[0]!)
-
 function outcome(wanted: Pod, nodes: readonly NodeState[], budgets: readonly PodDisruptionBudget[] = []): string {
-  const cluster = {
-    nodes,
-    namespaces: () => ({}),
-    defaultSelector: () => undefined,
-    volumes: new VolumeFacts(),
-    devices: new DeviceFacts(),
-  }
-  const filters = Filters.begin(defaultProfile, {
-    ...cluster,
-    pod: wanted,
-    info: new PodInfo(wanted),
-    claims: undefined,
-  })
+  const filters = filtersFor(wanted, nodes)
   const choice = choose(filters)
   if ('node' in choice) return `fits ${choice.node.name}`
   const before = nodes.map(({ pods, requested }) => [[...pods.keys()].sort(), [...requested]])

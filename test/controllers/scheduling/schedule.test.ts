@@ -8,6 +8,7 @@ import { afterFilters } from '../../../src/controllers/scheduling/post-filter.ts
 import { profileOf } from '../../../src/controllers/scheduling/profile.ts'
 import { VolumeFacts } from '../../../src/controllers/scheduling/volume-facts.ts'
 import type { Search } from '../../../src/controllers/scheduling/schedule.ts'
+import { filtersFor } from './filters-for.ts'
 import { choose, failureMessage, Filters } from '../../../src/controllers/scheduling/schedule.ts'
 
 interface Given {
@@ -41,19 +42,7 @@ const beside = { labelSelector: { matchLabels: web }, topologyKey: 'kubernetes.i
 const defaultProfile = profileOf(defaultScheduler.profiles[0]!)
 
 async function outcome(wanted: Pod, nodes: readonly NodeState[]): Promise<string> {
-  const cluster = {
-    nodes,
-    namespaces: () => ({}),
-    defaultSelector: () => undefined,
-    volumes: new VolumeFacts(),
-    devices: new DeviceFacts(),
-  }
-  const filters = Filters.begin(defaultProfile, {
-    ...cluster,
-    pod: wanted,
-    info: new PodInfo(wanted),
-    claims: undefined,
-  })
+  const filters = filtersFor(wanted, nodes)
   const choice = choose(filters)
   if ('node' in choice) return choice.node.name
   if (nodes.length === 0) return failureMessage(choice, '')

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { CronJob, CronJobSpec } from '../../../src/api/batch/v1.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
-import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
-import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
+import { typedResource } from '../../../src/controllers/clientset.ts'
 import { cronTimes, mostRecent } from '../../../src/controllers/workloads/cron-times.ts'
 import { JOBS } from '../../../src/controllers/workloads/job-kind.ts'
 import type { Event } from '../../../src/api/core/v1.ts'
-import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+import type { ControlPlaneInMemory } from '../control-plane.ts'
+import { EVENTS } from '../control-plane.ts'
+import { SimulatedPlane } from './simulated-plane.ts'
 
 const CRON_JOBS = typedResource<CronJob>('batch', 'cronjobs')
 
@@ -47,12 +48,7 @@ let plane: ControlPlaneInMemory
 let clients: Clientset
 
 beforeEach(async () => {
-  plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
-  clients = clientsetFor(await plane.context(), 'somebody')
-  await clients
-    .resource(NODES)
-    .create({ kind: 'Node', apiVersion: 'v1', metadata: { name: 'n', labels: { 'kedge.dev/simulated': 'true' } } })
-  await plane.settle()
+  ;({ plane, clients } = await SimulatedPlane.start('n'))
 })
 
 async function create(spec: CronJobSpec = {}, annotations: Record<string, string> = {}): Promise<void> {

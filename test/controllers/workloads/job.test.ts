@@ -1,23 +1,17 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Job, JobSpec } from '../../../src/api/batch/v1.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
-import { clientsetFor } from '../../../src/controllers/clientset.ts'
-import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { JOBS } from '../../../src/controllers/workloads/job-kind.ts'
 import { indexesText, parseIndexes } from '../../../src/controllers/workloads/job-indexes.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
-import { ControlPlaneInMemory } from '../control-plane.ts'
+import type { ControlPlaneInMemory } from '../control-plane.ts'
+import { SimulatedPlane } from './simulated-plane.ts'
 
 let plane: ControlPlaneInMemory
 let clients: Clientset
 
 beforeEach(async () => {
-  plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
-  clients = clientsetFor(await plane.context(), 'somebody')
-  await clients
-    .resource(NODES)
-    .create({ kind: 'Node', apiVersion: 'v1', metadata: { name: 'n', labels: { 'kedge.dev/simulated': 'true' } } })
-  await plane.settle()
+  ;({ plane, clients } = await SimulatedPlane.start('n'))
 })
 
 async function run(spec: JobSpec = {}, annotations: Record<string, string> = {}): Promise<void> {

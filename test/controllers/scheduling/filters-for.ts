@@ -1,0 +1,21 @@
+import { defaultScheduler } from '../../../src/configuration/scheduler/configuration.ts'
+import type { Pod } from '../../../src/api/core/v1.ts'
+import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
+import type { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
+import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
+import { profileOf } from '../../../src/controllers/scheduling/profile.ts'
+import { Filters } from '../../../src/controllers/scheduling/schedule.ts'
+import { VolumeFacts } from '../../../src/controllers/scheduling/volume-facts.ts'
+
+/** The default profile's filters for a pod, in a cluster that has these nodes, and no Services, volumes and devices. */
+export const filtersFor = (pod: Pod, nodes: readonly NodeState[]): Filters =>
+  Filters.begin(profileOf(defaultScheduler.profiles[0]!), {
+    nodes,
+    namespaces: () => ({}),
+    defaultSelector: () => undefined,
+    volumes: new VolumeFacts(),
+    devices: new DeviceFacts(),
+    pod,
+    info: new PodInfo(pod),
+    claims: undefined,
+  })
