@@ -39,9 +39,12 @@ export const answerHeaders = (contentType: string): AnswerHeaders => ({
 const FINISHED = Symbol('finished')
 type Answer = Response & { [FINISHED]?: boolean }
 
+/** Whether it was made with all its headers, and without a length: asking for them makes an object of the engine's own. */
+export const isFinished = (response: Answer): boolean => response[FINISHED] === true
+
 /** Adds what the headers of an answer lack that say something of the request. */
 export function finish({ answerHeaders, warnings }: ApiRequest, response: Answer): void {
-  if (response[FINISHED] !== true)
+  if (!isFinished(response))
     for (const [name, value] of Object.entries(answerHeaders)) response.headers.set(name, value)
   for (const warning of warningHeaders(warnings)) response.headers.append('Warning', warning)
 }

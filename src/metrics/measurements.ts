@@ -2,6 +2,7 @@
  * What this isolate counts of the requests of each control plane: endpoints/metrics.ts shows it under kube-apiserver's
  * names.
  */
+import { isFinished } from '../codec/respond.ts'
 import type { Env } from '../env.ts'
 import { builtInServed } from '../registry/served.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -117,7 +118,7 @@ function count(all: Measurements, request: ApiRequest, response: Response, secon
   const kind = kindOf(all, request, status)
   kind.codes.set(status, (kind.codes.get(status) ?? 0) + 1)
   if (seconds !== undefined) kind.durations.observe(seconds)
-  observeLength(kind.sizes, response.headers)
+  if (!isFinished(response)) observeLength(kind.sizes, response.headers)
   if (request.info.isResourceRequest && request.method !== 'GET') observeLength(kind.bodySizes, request.headers)
   if (request.warnings.some((warning) => warning.includes(' is deprecated in v'))) {
     const { group = '', version = '', resource = '', subresource = '' } = kind.labels
