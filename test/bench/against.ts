@@ -25,6 +25,15 @@ const LISTED = 300
 
 const measures: readonly Measure[] = [
   { what: 'get, 16 clients', clients: 16, requests: 400, call: (side) => side.get() },
+  {
+    what: `get of one of ${LISTED}, 16 clients`,
+    clients: 16,
+    requests: 400,
+    call: ({ collection }, id) => ({
+      method: 'GET',
+      path: `${collection}/listed-${Number(id.split('-')[1]) % (LISTED - 1)}`,
+    }),
+  },
   { what: `list of ${LISTED}, 4 clients`, clients: 4, requests: 32, call: (side) => side.list() },
   { what: 'create 2 KB, 16 clients', clients: 16, requests: 200, call: (side, id) => side.create(id) },
 ]
