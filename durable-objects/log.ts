@@ -87,6 +87,7 @@ export class Log {
     } catch (error) {
       this.last = last
       this.pendingWork.forget()
+      this.statements.forgetTexts()
       throw error
     }
   }

@@ -1,4 +1,5 @@
 /** All SQL of a shard, as a vocabulary: named statements with typed parameters and rows. */
+import { BoundedMap } from '../src/api/bounded-map.ts'
 import type { StoredText } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
 
@@ -62,6 +63,9 @@ export interface StateStatements {
   count(range: KeyRange): number
 }
 
+/** Of one shard, of which an isolate may have all: in characters, 7 MB. */
+const KEPT_TEXTS = { entries: 64, size: 128 << 10 }
+
 export type Statements = ReturnType<typeof statements>
 
 /** @param count is told how many rows a statement read and wrote, when it is done */
@@ -87,6 +91,15 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
   function run(query: string, ...values: SqlStorageValue[]): void {
     const { rowsRead, rowsWritten } = sql.exec(query, ...values)
     count(rowsRead, rowsWritten)
+  }
+  /** What `liveText` read last. Only `cur` says which version is read, and a version never changes. */
+  const texts = new BoundedMap<string, StoredText>(KEPT_TEXTS)
+  /** What `liveText` looked for in vain. */
+  const wanted = new BoundedMap<string, true>({ entries: KEPT_TEXTS.entries })
+  /** Of a row in `cur`. */
+  const write = (k: string, query: string, ...values: SqlStorageValue[]): void => {
+    texts.delete(k)
+    run(query, ...values)
   }
   const first = <Row extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]) =>
     all<Row>(query, ...values)[0]
@@ -119,12 +132,22 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         k,
       ),
 
-    /** The same as a StoredText. */
-    liveText: (k: string) =>
-      first<{ t: StoredText }>(
+    /** The same as a StoredText. Not within a transaction: what is read there may never have been. */
+    liveText(k: string): StoredText | undefined {
+      const known = texts.get(k)
+      if (known !== undefined) return known
+      const found = first<{ t: StoredText }>(
         'SELECT rev.rv || char(10) || rev.v AS t FROM cur CROSS JOIN rev ON rev.rv = cur.rv WHERE cur.k = ?',
         k,
-      )?.t,
+      )?.t
+      // most objects are read once: to remember each of them costs more than it saves
+      if (found !== undefined && wanted.has(k)) texts.set(k, found)
+      wanted.set(k, true)
+      return found
+    },
+
+    /** What was read before a transaction that failed is read again. */
+    forgetTexts: () => texts.clear(),
 
     /** Without the value: writes compare revisions. */
     live: (k: string) =>
@@ -147,16 +170,17 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         l,
         v,
       ),
-    insertCurrent: ({ k, rv, l }: CurrentRow) => run('INSERT INTO cur (k, rv, l) VALUES (?, ?, ?)', k, rv, l),
-    updateCurrent: ({ k, rv, l }: CurrentRow) => run('UPDATE cur SET rv = ?, l = ? WHERE k = ?', rv, l, k),
+    insertCurrent: ({ k, rv, l }: CurrentRow) => write(k, 'INSERT INTO cur (k, rv, l) VALUES (?, ?, ?)', k, rv, l),
+    updateCurrent: ({ k, rv, l }: CurrentRow) => write(k, 'UPDATE cur SET rv = ?, l = ? WHERE k = ?', rv, l, k),
     clear: () => {
+      texts.clear()
       run('DELETE FROM cur')
       run('DELETE FROM rev')
       run('DELETE FROM outbox')
     },
     keys: ({ from, to }: KeyRange) =>
       all<{ k: string }>('SELECT k FROM cur WHERE k >= ? AND k < ? ORDER BY k', from, to).map(({ k }) => k),
-    deleteCurrent: (k: string) => run('DELETE FROM cur WHERE k = ?', k),
+    deleteCurrent: (k: string) => write(k, 'DELETE FROM cur WHERE k = ?', k),
 
     newestRevision: () => number('SELECT MAX(rv) AS n FROM rev'),
     meta: (k: Meta) => number('SELECT v AS n FROM meta WHERE k = ?', k),

@@ -78,6 +78,13 @@ export class BoundedMap<Key, Value> {
     if (key === this.newest) this.newest = undefined
   }
 
+  clear(): void {
+    this.kept.clear()
+    this.oldest = this.kept.keys()
+    this.newest = undefined
+    this.total = 0
+  }
+
   /** The value of a key, made where there is none yet. */
   getOrMake(key: Key, make: () => Value): Value {
     const known = this.get(key)

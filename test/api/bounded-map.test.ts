@@ -34,6 +34,16 @@ test('a hundred thousand keys leave no more than the bound', () => {
   expect(map.values().at(-1)).toBe(99_999)
 })
 
+test('what is cleared is as new', () => {
+  const map = new BoundedMap<string, string>({ entries: 2, size: 10, sizeOf: (_, value) => value.length })
+  for (let round = 0; round < 3; round++) {
+    for (const key of ['a', 'b', 'c']) map.set(key, '12345')
+    expect(map.keys()).toEqual(['b', 'c'])
+    map.clear()
+    expect([map.size, map.get('c')]).toEqual([0, undefined])
+  }
+})
+
 test('a key that is deleted frees its size', () => {
   const map = new BoundedMap<string, string>({ entries: 9, size: 10, sizeOf: (_, value) => value.length })
   map.set('a', '1234567890')

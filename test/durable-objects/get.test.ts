@@ -24,3 +24,57 @@ test('a shard answers a get with an object to a caller of an earlier release, an
   expect(await shard.get('pods/a/c', 0, true)).toEqual({ value: undefined })
   expect(await shard.get('pods/a/c', 0, true, true)).toBeUndefined()
 })
+
+test('what a shard remembers of a get is what is stored', async () => {
+  const collection = { tenant: crypto.randomUUID(), shard: 'pods', prefix: 'pods' }
+  const storage = shardStorage(SHARDS, platformClock)
+  const valueOf = (data: string) => {
+    const start = '{"metadata":{"resourceVersion":"'
+    return { text: `${start}","uid":"u"},"data":"${data}"}`, at: start.length, uid: 'u' }
+  }
+  const found = async () => {
+    const get = () => storage.get(collection, 'a/b')
+    const [first, ...more] = [await get(), await get(), await get()]
+    expect(more).toEqual([first, first])
+    return first
+  }
+  expect(await found()).toBeUndefined()
+  const created = await storage.create(collection, 'a/b', valueOf('one'))
+  expect(await found()).toEqual(created)
+  const updated = await storage.update(collection, 'a/b', valueOf('two'), created.revision)
+  expect(await found()).toEqual(updated)
+  // a write that is refused, and one that fails within its transaction
+  await expect(storage.update(collection, 'a/b', valueOf('three'), created.revision)).rejects.toThrow('Conflict')
+  expect(await found()).toEqual(updated)
+  await storage.delete(collection, 'a/b', valueOf('four'), updated.revision)
+  expect(await found()).toBeUndefined()
+  const again = await storage.create(collection, 'a/b', valueOf('five'))
+  expect(await found()).toEqual(again)
+  const restore = 1
+  await storage.lock(collection, restore)
+  await storage.clear(collection, restore)
+  await storage.unlock(collection, restore, again.revision)
+  expect(await found()).toBeUndefined()
+})
+
+test('a third get reads no row, and a long value is not remembered', async () => {
+  const collection = { tenant: crypto.randomUUID(), shard: 'pods', prefix: 'pods' }
+  const storage = shardStorage(SHARDS, platformClock)
+  const start = '{"metadata":{"resourceVersion":"'
+  const rowsOfGet = async (key: string) => {
+    const before = (await storage.stats(collection)).rowsRead
+    await storage.get(collection, key)
+    const after = (await storage.stats(collection)).rowsRead
+    return after - before - counting
+  }
+  let counting = 0
+  for (const key of ['a/short', 'a/long']) {
+    const text = `${start}"},"data":"${'x'.repeat(key === 'a/long' ? 200_000 : 10)}"}`
+    await storage.create(collection, key, { text, at: start.length, uid: 'u' })
+  }
+  counting = await rowsOfGet('a/none')
+  const rowsOfGets = async (key: string) => [await rowsOfGet(key), await rowsOfGet(key), await rowsOfGet(key)]
+  const some = expect.any(Number) as number
+  expect(await rowsOfGets('a/short')).toEqual([some, some, 0])
+  expect(await rowsOfGets('a/long')).not.toContain(0)
+})
