@@ -19,7 +19,7 @@ export interface Waiting {
   /** The plug-ins that refused it when it was last tried; undefined: it is to be tried. */
   refusedBy?: ReadonlySet<string> | undefined
   /** Where its binding was refused: when it is to be tried again, in milliseconds since 1970, and how often it was tried. */
-  retry?: { readonly at: number; readonly tries: number } | undefined
+  retry?: { readonly at: number; readonly tries: number; readonly isHelped?: true } | undefined
 }
 
 interface Assigned {

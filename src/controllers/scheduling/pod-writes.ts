@@ -88,6 +88,22 @@ export class PodWrites {
       await this.tell(pod, { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: message })
   }
 
+  /** Keeps the node for it while drivers make its devices ready. */
+  async awaitDevices(pod: Pod, node: string): Promise<void> {
+    const { namespace, name = '', uid } = pod.metadata
+    await this.tell(pod, {
+      type: 'Normal',
+      reason: 'BindingConditionsPending',
+      action: 'Scheduling',
+      note: `waiting for binding conditions for device on node ${node}`,
+    })
+    await overtaken(
+      this.clients.resource(PODS, namespace).updateStatusWithRetries(name, (live) => {
+        if (live.metadata.uid === uid && !live.spec?.nodeName) live.status = { ...live.status, nominatedNodeName: node }
+      }),
+    )
+  }
+
   /** Stops a pod whose place somebody more important gets. What goes already goes anyhow. */
   async evict(victim: PodInfo, preemptor: Pod, node: NodeState): Promise<void> {
     if (victim.isTerminating) return

@@ -17,6 +17,7 @@ import type { Controller, ControllerContext } from '../controller.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import type { Waiting } from './cluster-state.ts'
 import { ClusterState } from './cluster-state.ts'
+import { BINDING_TIMEOUT_MS, hasBindingConditions } from './devices/binding.ts'
 import type { ClaimWrite } from './devices/claim-plan.ts'
 import { ClaimPlan } from './devices/claim-plan.ts'
 import { DeviceFacts } from './devices/device-facts.ts'
@@ -107,7 +108,9 @@ function wake(state: ClusterState, now: number): boolean {
   let isSome = false
   for (const waiting of state.waiting.values()) {
     const { refusedBy, retry } = waiting
-    if (refusedBy !== undefined && (retry === undefined ? isHelped(refusedBy, happened) : retry.at <= now))
+    const isTime = retry !== undefined && retry.at <= now
+    const mayBeHelped = retry === undefined || retry.isHelped === true
+    if (refusedBy !== undefined && (isTime || (mayBeHelped && isHelped(refusedBy, happened))))
       waiting.refusedBy = undefined
     isSome ||= waiting.refusedBy === undefined
   }
@@ -142,6 +145,8 @@ async function clusterOf(
 
 /** What it waits for is of devices: its claims, or that something changes about them. */
 const WITHOUT_DEVICES: ReadonlySet<string> = new Set([dynamicResources.name])
+const waitingForDrivers = (until: number) =>
+  ({ refusedBy: WITHOUT_DEVICES, retry: { at: until, tries: 0, isHelped: true } }) as const
 /** Its claims have no volumes yet. */
 const UNPROVISIONED: ReadonlySet<string> = new Set(['VolumeBinding'])
 
@@ -185,8 +190,10 @@ class Turn {
     if (devices.isUnderWay(pod)) await this.written()
     const profile = this.rules.profiles.get(pod.spec?.schedulerName ?? '')
     if (profile === undefined) return // it waits only where there is one
-    const claims = profile.allocatesDevices ? ClaimPlan.of(pod, devices) : undefined
+    const now = this.context.now().getTime()
+    const claims = profile.allocatesDevices ? ClaimPlan.of(pod, devices, now) : undefined
     if (claims === 'waits') return void (waiting.refusedBy = WITHOUT_DEVICES)
+    if (claims !== undefined && 'until' in claims) return void Object.assign(waiting, waitingForDrivers(claims.until)) // own key: made here
     try {
       await this.decide(key, waiting, profile, claims)
     } catch (error) {
@@ -216,6 +223,12 @@ class Turn {
   private async bind(key: string, waiting: Waiting, node: string, reservations: readonly ClaimWrite[]): Promise<void> {
     const outcome = await this.bindReserved(waiting.pod, node, reservations)
     if (outcome === 'bound') return
+    if (outcome === 'waits') {
+      const until = this.context.now().getTime() + BINDING_TIMEOUT_MS
+      this.state.unassign(key, { ...waiting, ...waitingForDrivers(until) })
+      this.state.nominate(key, { ...waiting, ...waitingForDrivers(until) }, node)
+      return this.podWrites.awaitDevices(waiting.pod, node)
+    }
     const retry = outcome === 'refused' ? this.retry(waiting) : undefined
     this.state.unassign(key, { ...waiting, refusedBy: UNBOUND, retry })
     if (reservations.length === 0) return
@@ -224,7 +237,7 @@ class Turn {
     await this.claimWrites.unreserve(reservations, waiting.pod)
   }
 
-  private async bindReserved(pod: Pod, node: string, reservations: readonly ClaimWrite[]): Promise<Bound> {
+  private async bindReserved(pod: Pod, node: string, reservations: readonly ClaimWrite[]): Promise<Bound | 'waits'> {
     try {
       if (reservations.length > 0) await this.claimWrites.reserve(reservations, pod)
     } catch (error) {
@@ -233,7 +246,9 @@ class Turn {
       await this.podWrites.refuse(pod, message, '', 'SchedulerError')
       return 'refused'
     }
-    return this.podWrites.bind(pod, node)
+    // drivers begin when a claim is allocated
+    const isAwaited = reservations.some(({ allocation }) => hasBindingConditions(allocation?.devices?.results))
+    return isAwaited ? 'waits' : this.podWrites.bind(pod, node)
   }
 
   private retry({ retry }: Waiting) {

@@ -58,13 +58,20 @@ const templateWork: WorkloadRule = ({ object, old }) =>
 /** What the scheduler tries pods again for, beside pods and nodes. */
 const DEVICE_CHANGED: readonly Work[] = [{ topic: 'scheduler', payload: 'DeviceChanged' }]
 
+/** A driver says how far a device is that is waited for. */
+const isTold = (claim: ResourceClaim | undefined, before: ResourceClaim | undefined): boolean =>
+  claim?.status?.allocation?.devices?.results?.some(({ bindingConditions = [] }) => bindingConditions.length > 0) ===
+    true && JSON.stringify(claim.status.devices) !== JSON.stringify(before?.status?.devices)
+
 /** Pods wait for a claim that somebody writes, and for the devices of one that is given up. */
 const waitedForWork: WorkloadRule = ({ object, old }, mode) => {
   const [claim, before]: (ResourceClaim | undefined)[] = [object, old]
   const [isAllocated, wasAllocated] = [claim, before].map((one) => one?.status?.allocation !== undefined)
   // the name of one that is made for a pod comes with the pod's status
   const isShared = object !== undefined && podOfClaim(object) === undefined
-  const isNews = wasAllocated ? !isAllocated : isShared && (before === undefined || isAllocated)
+  const isNews = wasAllocated
+    ? !isAllocated || isTold(claim, before)
+    : isShared && (before === undefined || isAllocated)
   return mode === 'simulated' && isNews ? DEVICE_CHANGED : []
 }
 

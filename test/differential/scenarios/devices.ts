@@ -386,19 +386,49 @@ const consumable: Scenario[] = [
   },
 ]
 
-const NOT_YET = 'devices with binding conditions are not built in: the pod waits, and its condition says so'
+const AWAITED = { bindsToNode: true, bindingConditions: ['attached'], bindingFailureConditions: ['broken'] }
+const tells = (driver: string, type: string): Action => ({
+  patch: 'resource.k8s.io/v1/resourceclaims/c/status',
+  with: {
+    status: {
+      devices: [
+        {
+          driver,
+          pool: 'pool-1',
+          device: 'x',
+          conditions: [
+            { type, status: 'True', reason: 'Driver', message: 'so it is', lastTransitionTime: '2026-01-01T00:00:00Z' },
+          ],
+        },
+      ],
+    },
+  },
+})
+/** kube-scheduler looks at conditions each five seconds. */
+const quietSeconds = 12
 const conditional: Scenario[] = [
   {
     name: 'a device whose driver has to be waited for',
-    differs: NOT_YET,
+    quietSeconds,
     steps: [
-      supply(
-        'bind.example',
-        slice('bind.example', 1, [
-          { name: 'x', bindsToNode: true, bindingConditions: ['attached'], bindingFailureConditions: ['broken'] },
-        ]),
-      ),
-      make(claim('c', [asks('bind.example')]), pod('a', uses('c'))),
+      [
+        supply('bind.example', slice('bind.example', 1, [{ name: 'x', ...AWAITED }])),
+        make(claim('c', [asks('bind.example')]), pod('a', uses('c'))),
+      ],
+      tells('bind.example', 'attached'),
+      remove('a'),
+    ],
+  },
+  {
+    name: 'a device that its driver cannot make ready',
+    quietSeconds,
+    steps: [
+      [
+        supply('broken.example', slice('broken.example', 1, [{ name: 'x', ...AWAITED }])),
+        make(claim('c', [asks('broken.example')]), pod('a', uses('c'))),
+      ],
+      tells('broken.example', 'broken'),
+      tells('broken.example', 'attached'),
     ],
   },
 ]

@@ -21,6 +21,7 @@ export function allocationOf(wish: Wish, found: Found, node: Node): AllocationRe
 
 function resultOf({ option, device, share }: Chosen): DeviceRequestAllocationResult {
   const { tolerations = [] } = option.wanted
+  const { bindingConditions = [], bindingFailureConditions = [] } = device.device
   return {
     request: option.name,
     driver: device.driver,
@@ -28,6 +29,7 @@ function resultOf({ option, device, share }: Chosen): DeviceRequestAllocationRes
     device: device.device.name ?? '',
     ...(option.isAdmin ? { adminAccess: true } : {}),
     ...(tolerations.length === 0 ? {} : { tolerations }),
+    ...(bindingConditions.length === 0 ? {} : { bindingConditions, bindingFailureConditions }),
     ...(share === undefined ? {} : { shareID: crypto.randomUUID() }),
     ...(share === undefined || share.size === 0 ? {} : { consumedCapacity: capacityTexts(share) }),
   }

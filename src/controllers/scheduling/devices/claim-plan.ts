@@ -1,5 +1,6 @@
 /** How the claims of one pod may be had on each node, in one cycle of the scheduler. */
 import type { Pod } from '../../../api/core/v1.ts'
+import { leastOf } from '../../../api/extremes.ts'
 import type { AllocationResult } from '../../../api/resource/v1.ts'
 import { claimNameOf, isReservedFor, notMadeFor } from '../../../registry/resource/pod-claims.ts'
 import type { Refusal } from '../framework.ts'
@@ -7,9 +8,10 @@ import { forGood } from '../framework.ts'
 import { matchesSelector } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
 import { allocationOf } from './allocation.ts'
+import { bindingOf } from './binding.ts'
 import type { DeviceFacts } from './device-facts.ts'
 import type { Claim, Wish } from './requests.ts'
-import { claimProblem, claimText, wishOf } from './requests.ts'
+import { claimProblem, wishOf } from './requests.ts'
 import type { Found } from './search.ts'
 import { search, SearchBudget } from './search.ts'
 import { AllocationFailed } from './selectors.ts'
@@ -27,7 +29,7 @@ const MOST_OPTIONS = 8
 export class ClaimPlan {
   /** Against all nodes. */
   readonly problem: string | undefined
-  /** Allocated for nodes of which some were asked about. */
+  /** Allocated for other nodes than some that were asked about, or in vain. */
   private readonly elsewhere = new Set<Claim>()
   private readonly budget = new SearchBudget()
   /** Each node is asked about once. */
@@ -38,12 +40,13 @@ export class ClaimPlan {
     private readonly pod: Pod,
     private readonly claims: readonly Claim[],
     private readonly facts: DeviceFacts,
+    private readonly now: number,
   ) {
     this.problem = this.findProblem()
   }
 
-  /** `waits`: for a claim, about which nothing is said. Undefined: the pod needs none. */
-  static of(pod: Pod, facts: DeviceFacts): ClaimPlan | 'waits' | undefined {
+  /** `waits`: for a claim, about which nothing is said. `until`: for drivers. Undefined: the pod needs none. */
+  static of(pod: Pod, facts: DeviceFacts, now: number): ClaimPlan | 'waits' | { readonly until: number } | undefined {
     // the same one may be named twice
     const claims = new Set<Claim>()
     for (const podClaim of pod.spec?.resourceClaims ?? []) {
@@ -55,7 +58,12 @@ export class ClaimPlan {
       if (found.isMade && notMadeFor(pod, claim) !== undefined) return 'waits'
       claims.add(claim)
     }
-    return claims.size === 0 ? undefined : new ClaimPlan(pod, [...claims], facts)
+    if (claims.size === 0) return undefined
+    const bindings = [...claims].map((claim) => bindingOf(claim, now))
+    const times = bindings.flatMap((binding) => (typeof binding === 'string' ? [] : [binding.until]))
+    // one that is to be given up is given up before others are waited for
+    if (times.length > 0 && !bindings.includes('failed')) return { until: leastOf(times) }
+    return new ClaimPlan(pod, [...claims], facts, now)
   }
 
   private get unallocated(): readonly Claim[] {
@@ -64,10 +72,8 @@ export class ClaimPlan {
 
   private findProblem(): string | undefined {
     for (const claim of this.claims) {
-      const results = claim.status?.allocation?.devices?.results
-      if (results?.some(({ bindingConditions = [] }) => bindingConditions.length > 0) === true)
-        return `resource claim ${claimText(claim)}: its devices have binding conditions, which are not built in`
-      const problem = results === undefined ? claimProblem(claim, this.facts.findClass) : undefined
+      const isNew = claim.status?.allocation === undefined
+      const problem = isNew ? claimProblem(claim, this.facts.findClass) : undefined
       if (problem !== undefined) return problem
     }
     if (this.unallocated.length === 0) return undefined
@@ -76,9 +82,10 @@ export class ClaimPlan {
 
   /** @throws AllocationFailed */
   refusalOn(node: NodeState): Refusal | undefined {
-    const away = this.claims.filter(({ status }) => {
-      const selector = status?.allocation?.nodeSelector
-      return selector !== undefined && !matchesSelector(selector, node.node)
+    const away = this.claims.filter((claim) => {
+      const selector = claim.status?.allocation?.nodeSelector
+      const isElsewhere = selector !== undefined && !matchesSelector(selector, node.node)
+      return isElsewhere || bindingOf(claim, this.now) === 'failed'
     })
     for (const claim of away) this.elsewhere.add(claim)
     const found = this.findOn(node)
@@ -139,7 +146,4 @@ export class ClaimPlan {
 const refusals = {
   none: forGood('cannot allocate all claims'),
   'invalid pools': forGood('invalid resource pools were encountered'),
-  'beyond us': forGood(
-    'cannot allocate all claims without devices that have binding conditions, which are not built in',
-  ),
 } as const

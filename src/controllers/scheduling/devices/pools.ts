@@ -11,9 +11,6 @@ export const deviceId = ({
   device = '',
 }: Readonly<Record<'driver' | 'pool' | 'device', string | undefined>>) => `${driver}/${pool}/${device}`
 
-/** Not built in: devices whose drivers are to be waited for. */
-export const isBeyondUs = ({ bindingConditions = [] }: Device): boolean => bindingConditions.length > 0
-
 export class PoolDevice {
   readonly id: string
 

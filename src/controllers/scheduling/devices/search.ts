@@ -8,7 +8,6 @@ import type { Capacity } from './capacity.ts'
 import { consumedOf, hasRoom, isShared, UsedCapacity } from './capacity.ts'
 import type { Constraint } from './constraints.ts'
 import type { Pool, PoolDevice } from './pools.ts'
-import { isBeyondUs } from './pools.ts'
 import { takeCounters } from './counters.ts'
 import type { Option, Request, Wish } from './requests.ts'
 import { claimText, constraintsOf, isRepelled } from './requests.ts'
@@ -59,21 +58,17 @@ export interface Searched {
 
 type Outcome = 'found' | 'none' | 'too many'
 
-/** `beyond us`: there might be devices for it, of a sort that is not built in. */
-export type SearchResult = readonly Found[] | 'none' | 'invalid pools' | 'beyond us'
+export type SearchResult = readonly Found[] | 'none' | 'invalid pools'
 
 /** @throws AllocationFailed */
 export function search(wishes: readonly Wish[], where: Searched): SearchResult {
   const running = new Search(wishes, where)
   const outcome = running.run()
   if (outcome === 'found') return running.found
-  if (running.isBeyondUs) return 'beyond us'
   return where.pools.some(({ state }) => state === 'invalid') ? 'invalid pools' : 'none'
 }
 
 class Search {
-  /** Some device would have been taken, but for its sort. */
-  isBeyondUs = false
   private readonly candidates: readonly PoolDevice[]
   private readonly constraints: readonly (readonly Constraint[])[]
   private readonly chosen: readonly Chosen[][]
@@ -208,10 +203,6 @@ class Search {
 
   /** @param must there is no other way than with this device */
   private add({ claim, option }: Place, device: PoolDevice, must = false): boolean {
-    if (isBeyondUs(device.device)) {
-      this.isBeyondUs = true
-      return false
-    }
     if (isRepelled(device.device.taints, option) || !this.hasRoom(option, device)) return false
     if (!this.addToConstraints(claim, option, device)) {
       if (!must) return false

@@ -158,8 +158,15 @@ describe('a pod waits', () => {
     )
     expect(plane.waiting).toEqual([])
   })
+})
 
-  test('where it asks for what is not built in, and its condition says so', async () => {
+describe('a device whose driver is to be waited for', () => {
+  const said = async () =>
+    (await clients.resource(typedResource<KubeObject & { reason?: string }>('', 'events'), 'default').list())
+      .map(({ reason }) => reason)
+      .filter((reason) => reason === 'BindingConditionsPending' || reason === 'FailedScheduling')
+
+  beforeEach(async () => {
     await addClass()
     await addDevices('node-1', 'gpu-0')
     await clients.resource(SLICES).updateWithRetries('node-1', ({ spec }) => {
@@ -170,8 +177,58 @@ describe('a pod waits', () => {
     })
     await addClaim('one')
     await addPod('web', 'one')
+  })
+
+  async function tell(type: string): Promise<void> {
+    await claims().updateStatusWithRetries('one', (claim) => {
+      const conditions = [
+        { type, status: 'True', reason: 'R', message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' },
+      ]
+      claim.status = {
+        ...claim.status,
+        devices: [{ driver: 'gpu.example', pool: 'node-1', device: 'gpu-0', conditions }],
+      }
+    })
+    await plane.settle()
+  }
+
+  test('is reserved, and its pod is bound when the conditions hold', async () => {
+    expect(await allocations()).toEqual(['one: node-1/gpu-0 for web'])
+    expect([await nodeOf('web'), (await pods().get('web'))?.status?.nominatedNodeName]).toEqual([undefined, 'node-1'])
+    expect(await said()).toEqual(['BindingConditionsPending'])
+    await tell('other')
     expect(await nodeOf('web')).toBeUndefined()
-    expect(await whyNot('web')).toContain('1 cannot allocate all claims without devices that have binding conditions')
+    await tell('attached')
+    expect(await nodeOf('web')).toBe('node-1')
+    await plane.pass(3_600_000)
+    expect(await allocations()).toEqual(['one: node-1/gpu-0 for web'])
+  })
+
+  test('is given up when its driver fails, and tried again', async () => {
+    await addDevices('node-2', 'gpu-1')
+    await clients.resource(SLICES).delete('node-1')
+    await tell('broken')
+    expect(await allocations()).toEqual(['one: node-2/gpu-1 for web'])
+    expect(await nodeOf('web')).toBe('node-2')
+  })
+
+  test('is given up when nothing is said of it for ten minutes', async () => {
+    await plane.pass(599_000)
+    await addDevices('node-2', 'gpu-1')
+    await clients.resource(SLICES).delete('node-1')
+    await plane.settle()
+    expect(await allocations()).toEqual(['one: node-1/gpu-0 for web'])
+    await plane.pass(2_000)
+    expect(await nodeOf('web')).toBe('node-2')
+    expect(plane.waiting).toEqual([])
+  })
+
+  test("is anybody's again when its pod goes", async () => {
+    await pods().delete('web', { gracePeriodSeconds: 0 })
+    await plane.settle()
+    expect(await allocations()).toEqual(['one: nothing for nobody'])
+    await plane.pass(600_000)
+    expect(plane.waiting).toEqual([])
   })
 })
 

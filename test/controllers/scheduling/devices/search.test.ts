@@ -351,10 +351,10 @@ const table: readonly (Given & { readonly title: string; readonly want: unknown 
     want: 'invalid pools',
   },
   {
-    title: 'says where devices of a sort that is not built in might have done',
+    title: 'devices that are to be waited for',
     slices: [slice([gpu('x', '1Gi', 0, { bindingConditions: ['attached'] })])],
     claims: [{ requests: [ask('a')] }],
-    want: 'beyond us',
+    want: ['a=x'],
   },
   {
     title: 'a share of what others leave of a device',
