@@ -4,8 +4,8 @@
  * with 503, the objects refuse their work, and the local server does not start.
  */
 import * as z from 'zod/mini'
-import { parsePolicy } from './audit/policy.ts'
-import type { Policy } from './audit/policy.ts'
+import { parsePolicy } from './configuration/audit-policy.ts'
+import type { Policy } from './configuration/audit-policy.ts'
 import { builtInServedBy } from './registry/built-in-served.ts'
 import type { BuiltInServed } from './registry/built-in-served.ts'
 import { parseFeatureGates } from './api/feature-gates.ts'

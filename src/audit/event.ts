@@ -10,7 +10,8 @@ import { addressSeen } from '../request/address-seen.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import type { RequestRecord } from '../request/record.ts'
 import { familyOf } from '../api/ip-addresses.ts'
-import type { AuditedAttributes, AuditStage, Decision } from './policy.ts'
+import type { AuditStage } from '../configuration/audit-policy.ts'
+import type { AuditedAttributes, Decision } from './policy.ts'
 import { carriesCredentials } from './policy.ts'
 
 /** What an event says that is not known before its stage. */

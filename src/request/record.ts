@@ -3,11 +3,9 @@
  * somebody asked for it; the copies that steps make of a request share it.
  */
 import type { Status } from '../api/status.ts'
+import { levels } from '../configuration/audit-policy.ts'
+import type { AuditLevel } from '../configuration/audit-policy.ts'
 import type { UserInfo } from './user-info.ts'
-
-/** audit.k8s.io Level, ascending. */
-export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
-export type AuditLevel = (typeof levels)[number]
 
 export const reaches = (level: AuditLevel, wanted: AuditLevel): boolean =>
   levels.indexOf(level) >= levels.indexOf(wanted)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditedAttributes } from '../../src/audit/policy.ts'
-import { decide, parsePolicy } from '../../src/audit/policy.ts'
+import { decide } from '../../src/audit/policy.ts'
+import { parsePolicy } from '../../src/configuration/audit-policy.ts'
 import { pathAttributes, resourceAttributes } from '../../src/authorization/attributes.ts'
 
 const user = { name: 'alice', uid: '', groups: ['devs', 'system:authenticated'], extra: {} }
