@@ -30,7 +30,7 @@ const MAX_NEEDLES = 64
 
 /**
  * Texts that must occur in the narrow JSON of whatever a selection can match. They only narrow the rows that are
- * parsed: the decision is `matches`'. What must be absent cannot be told from texts.
+ * parsed: the decision is `matches`'. Texts do not show what must be absent.
  */
 export function needlesOf({ labels, fields, owner }: Selection): Needles {
   const groups: string[][] = []

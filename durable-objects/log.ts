@@ -277,7 +277,7 @@ export class Log {
   }
 
   /**
-   * Of which state is settled in this turn, though the first key may be found in a later one.
+   * This turn settles the revision of the list, though a later turn may find its first key.
    * @throws StorageError Compacted, FutureRevision
    */
   async select({ at, start, keep, ...scope }: Omit<ListCall, 'shape'>): Promise<Page> {

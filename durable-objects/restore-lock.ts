@@ -8,7 +8,7 @@ import type { RestoreId } from '../src/storage/storage.ts'
 import type { Statements } from './statements.ts'
 
 export class RestoreLock {
-  /** 0: nobody. */
+  /** 0: no restore has it. */
   private holder: RestoreId
 
   constructor(private readonly statements: Statements) {

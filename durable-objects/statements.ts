@@ -34,8 +34,8 @@ export type CurrentRow = {
   l: string
 }
 
-/** `clean`: up to there nothing is left that nobody can read any more; `compacted`: when it came to that. */
-/** `told`: 1 where the control shard knows of this one. `place`: 1 + the index of the place that it has there, or 0. */
+/** `clean`: the log has no unreadable version up to this revision; `compacted`: when the compactor reached it. */
+/** `told`: 1 where the control shard has a row for this one. `place`: 1 + the index of the place that it has there, or 0. */
 /** `restore`: which restore has the shard; `held`, `heldUntil`: what a backup reads, and until when (milliseconds). */
 export type Meta =
   | 'floor'
@@ -51,7 +51,7 @@ export type Meta =
   | 'held'
   | 'heldUntil'
 
-/** Which rows of a narrow table can match at all: texts of which each group must have one in `l`. */
+/** A row can only match if its `l` has at least one text of each group. */
 export type Needles = readonly (readonly string[])[]
 
 /** A state of the shard: as it is, or as it was at a revision. */
@@ -68,7 +68,7 @@ const KEPT_TEXTS = { entries: 64, size: 128 << 10 }
 
 export type Statements = ReturnType<typeof statements>
 
-/** @param count is told how many rows a statement read and wrote, when it is done */
+/** @param count gets how many rows a statement read and wrote, when it is done */
 export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritten: number) => void) {
   function* rows<Row extends Record<string, SqlStorageValue>>(
     query: string,

@@ -153,7 +153,7 @@ export class WatchHub {
       if (socket.bufferedAmount > MAX_UNSENT) socket.close(TRY_AGAIN, 'too slow')
       else socket.send(message)
     } catch {
-      // It is closing: its end will be told to `closed`, and the watcher goes on from what it has.
+      // It is closing: the engine will call `closed`, and the watcher goes on from what it has.
     }
   }
 

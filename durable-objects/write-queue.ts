@@ -8,7 +8,7 @@ import { logError } from '../src/log/log.ts'
 import { turnOfOthers } from '../src/api/slices.ts'
 import { StorageError } from '../src/storage/errors.ts'
 
-/** Writes of one commit: they take some ten milliseconds, in which the object serves nobody else. */
+/** Writes of one commit: they take some ten milliseconds, in which the object serves no other request. */
 const MAX_TOGETHER = 256
 /** Writes that may wait: with more, the shard is overloaded. */
 const MAX_WAITING = 4_096
@@ -21,7 +21,7 @@ export class WriteQueue<Outcome> {
     reject: (error: unknown) => void
   }[] = []
 
-  /** @param committed is told what was written, once for all that was written together */
+  /** @param committed gets the outcomes of one commit, once for all of them */
   constructor(
     private readonly transact: (write: () => Outcome) => Outcome,
     private readonly committed: (outcomes: readonly Outcome[]) => void,

@@ -1,4 +1,4 @@
-/** ControlPlanes, which are custom resources: what is wrong with one is refused, and another spec is work for its controller. */
+/** ControlPlanes, which are custom resources. The server refuses invalid ones; a changed spec is work for their controller. */
 import type { FieldError } from '../api/field.ts'
 import { forbiddenField, path } from '../api/field.ts'
 import type { GroupResource } from '../api/group-version.ts'

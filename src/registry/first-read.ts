@@ -18,7 +18,7 @@ const placeOf = ({ shard, prefix }: Collection, key: string): string => `${shard
 
 export function beginFirstRead(request: ApiRequest): void {
   const { info, env, tenant, user } = request
-  // who has no name, and is likely to be denied, wakes no object
+  // an anonymous request will likely be denied, so it does not wake the shard
   if (user.name === ANONYMOUS.name) return
   const { verb, apiGroup, apiVersion, resource, namespace, pathName, subresource, deeper } = info
   if (!info.isResourceRequest || !VERBS.has(verb) || !SUBRESOURCES.has(subresource)) return

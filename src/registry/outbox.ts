@@ -39,7 +39,7 @@ export const eachOnce = (all: readonly Work[]): Work[] => [
   ...new Map(all.map((item) => [`${item.topic} ${item.payload}`, item])).values(),
 ]
 
-/** What is protected goes once it is deleted and nobody uses it. */
+/** A protected object goes when it is deleted and no other object uses it. */
 function protectionWork({ protection }: WorkRules, { resource, object, old }: Change): Work[] {
   if (protection === undefined || object === undefined) return []
   if (old?.metadata.deletionTimestamp !== undefined) return []

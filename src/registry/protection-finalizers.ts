@@ -6,7 +6,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 
-/** RESOURCE.GROUP/[NAMESPACE/]NAME of what is being deleted and protected; undefined for anything else. */
+/** RESOURCE.GROUP/[NAMESPACE/]NAME of an object that is being deleted and still has the finalizer; undefined for others. */
 export function protectedKey(resource: GroupResource, finalizer: string, { metadata }: KubeObject): string | undefined {
   if (metadata.deletionTimestamp === undefined || !metadata.finalizers?.includes(finalizer)) return undefined
   const { namespace, name = '' } = metadata

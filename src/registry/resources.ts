@@ -110,7 +110,7 @@ export interface ServedGroup {
 export interface ServedResources {
   /** In the order of discovery. All definitions are read for it. */
   readonly groups: readonly ServedGroup[]
-  /** All definitions are read, some at a time, so that nobody waits behind that: `groups` costs little then. */
+  /** Reads all definitions, a few at a time, so that other requests need not wait. `groups` costs little afterwards. */
   read(turn?: () => Promise<void>): Promise<void>
   /** Put together when it is asked for: a thousand definitions make it long. */
   readonly resources: readonly ResourceEntry[]

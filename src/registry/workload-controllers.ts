@@ -3,7 +3,7 @@ import type { ControllerName } from '../configuration/controllers.ts'
 import type { WorkloadSwitches } from '../settings.ts'
 import type { Topic } from './topic.ts'
 
-/** `several`: it hands work to others, of which each is asked. */
+/** `several`: it hands work to other controllers, and each of these decides whether it runs. */
 export const workloadTopics = {
   autoscaled: 'horizontal-pod-autoscaler-controller',
   'autoscaler-written': 'horizontal-pod-autoscaler-controller',
@@ -56,11 +56,11 @@ export const ownersTopics: Readonly<Record<string, WorkloadTopic>> = {
 
 export type WorkloadTopic = keyof typeof workloadTopics
 
-/** Of kube-system. The programs have them by these names unless they are told otherwise. */
+/** Leases in kube-system. The programs use these names unless a flag gives another one. */
 export const LEADER_LEASES = ['kube-controller-manager', 'kube-scheduler'] as const
 export type LeaderLease = (typeof LEADER_LEASES)[number]
 
-/** Whose holder does what the controller would do; undefined: nobody else can. */
+/** The Lease whose holder does the controller's work; undefined: no other program does it. */
 export function leaseOf(controller: ControllerName): LeaderLease | undefined {
   if (controller === 'simulated-kubelet') return undefined
   return controller === 'kube-scheduler' ? 'kube-scheduler' : 'kube-controller-manager'

@@ -157,7 +157,7 @@ function structMap(type: StructType, preserving: boolean): MapAtom {
   const found = new Map<string, Atom>()
   const declared = (name: string): Atom | undefined => {
     let atom = found.get(name)
-    // only what is declared is kept: clients think of names without end
+    // keeps declared fields alone: clients could make up any number of names
     if (atom === undefined && (atom = find(name)) !== undefined) found.set(name, atom)
     return atom
   }

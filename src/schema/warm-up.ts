@@ -7,7 +7,7 @@ const EVERYWHERE = ['ObjectMeta', 'ListMeta', 'Status', 'DeleteOptions']
 /**
  * Reads the types that are needed whatever is asked for, so that the engine has compiled what expands types before the
  * first request: half of what the first Pod's types cost. At the edge an isolate evaluates its modules while the
- * connection is still being secured, when nobody waits for it.
+ * connection is still being secured, when no request waits for it.
  */
 export function warmUp(): void {
   for (const kind of EVERYWHERE) expand(builtInType(`io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`))

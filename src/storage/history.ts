@@ -10,7 +10,7 @@ export interface History {
   readonly expiry?: number
 }
 
-/** What kube-apiserver's caches keep of what changes all the time: who was cut off from a watch must be able to go on. */
+/** kube-apiserver's caches keep so much of resources that change all the time: a client whose watch broke must be able to go on. */
 export const SHORTEST = 75_000
 
 /** Seconds, as kube-apiserver has its etcd do it. */

@@ -9,7 +9,7 @@ const SLICE = 64 * 1024
 const LINE = 256
 
 /**
- * The lines without their newlines, one after the other, for who parses each: between slices of them others have their
+ * The lines without their newlines, one after the other, for a caller that parses each: between slices other requests have their
  * turn, also where all of them are here already.
  */
 export async function* linesOf(

@@ -113,7 +113,7 @@ interface Version {
 }
 
 class MemoryShard {
-  /** What is older than the retention when a shard begins is as good as compacted. */
+  /** Revisions that are older than the retention when a shard begins count as compacted. */
   floor: Revision
   last: Revision
   /** Which has it: 0 for none. */

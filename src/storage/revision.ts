@@ -23,7 +23,7 @@ export interface Place {
 /** The first of a millisecond. Never 0, which in the API means "any version". @param now milliseconds since 1970 */
 export const revisionAt = (now: number): Revision => Math.max(1, Math.floor((now - EPOCH) * TICKS))
 
-/** The last of a millisecond: what is above it is in the future. */
+/** The last of a millisecond: a higher revision is in the future. */
 export const lastRevisionAt = (now: number): Revision => revisionAt(now + 1) - 1
 
 /** @param place of the shard that gives it */

@@ -101,7 +101,7 @@ const additionalDataOf = ({ tenant, prefix }: Collection, key: string): Uint8Arr
 
 /** From here on a text is compressed, so that its envelope fits a row. */
 const LONG = 1024 * 1024
-/** The first byte of what is sealed. */
+/** The first byte of a sealed value. */
 const PLAIN = 0
 const COMPRESSED = 1
 

@@ -48,10 +48,10 @@ export interface ShardStorage extends Storage {
   stats(shard: ShardName): Promise<ShardStats>
   /**
    * Ends the watches of a resource that has a shard of its own; none begins before this.
-   * @param since of which it is: what was renewed after that stays as it is
+   * @param since the revision of the definition: does nothing if watches were ended after it
    */
   renew(collection: Collection, since?: Revision): Promise<void>
-  /** Of a shard that is empty nobody knows any more who walks over all of them, until it is written to. */
+  /** Walks over all shards leave an empty one out from then on, until its next write. */
   retire(shard: ShardName): Promise<void>
 }
 

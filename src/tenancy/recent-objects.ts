@@ -18,7 +18,7 @@ import { perTenant } from './tenant-state.ts'
 
 /** Milliseconds. */
 const MAX_AGE = 1_000
-/** What is larger is read each time. UTF-16 units of JSON. */
+/** Larger objects are read each time. UTF-16 units of JSON. */
 const MAX_SIZE = 4 * 1024 * 1024
 
 interface Read {
@@ -76,7 +76,7 @@ async function recent<Found>(
 }
 
 /**
- * For who reads objects by itself, and calls this before: what it then hands over is as good as read here in that moment.
+ * For a caller that reads objects itself and calls this first: the object that it then hands over counts as read here at that moment.
  * Nobody may change it.
  */
 export function readingRecent<O>({ tenant }: Plane, resource: GroupResource): (key: string, found: O) => void {

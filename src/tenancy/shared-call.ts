@@ -1,5 +1,5 @@
 /**
- * A call whose answer serves all who asked before it began: at most one is under way and one is waited for. Who asks
+ * A call whose answer serves every request that asked before it began: at most one is under way and one is waited for. Who asks
  * while it is under way may have written since it began, and needs the next.
  *
  * Requests wait for one another's calls: the engine goes on in each with what another one settled (its compatibility

@@ -2,7 +2,7 @@ import { platformClock } from '../api/clock.ts'
 import { SharedCall } from './shared-call.ts'
 
 /**
- * A value that the first who asks makes, and all others get. A promise that is kept for others would never settle where
+ * A value that the first caller makes, and all other callers get. A promise that is kept for others would never settle where
  * the engine ends the request that makes it (its client hung up), and everybody after it would wait for ever: here they
  * wait for a while, and then one of them makes it. What fails is made anew for the next who ask.
  */

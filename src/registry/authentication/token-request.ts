@@ -155,7 +155,7 @@ async function boundObject(
   throw badRequest(`cannot bind token to object of type ${groupVersion}, Kind=${kind}`)
 }
 
-/** A node that nobody registered has a name all the same. */
+/** The token names the node of the pod, even if there is no Node object. */
 async function nodeOfPod(request: ApiRequest, { spec }: Pod): Promise<ObjectIdentity | undefined> {
   const name = spec?.nodeName ?? ''
   if (name === '') return undefined

@@ -27,7 +27,7 @@ async function statusOf(
   token: string,
   audiences: string[] | undefined,
 ): Promise<TokenReviewStatus> {
-  // asked as a request would that carries the token: a header with nothing behind its blanks is nobody's
+  // as for a request that carries the token: an authorization header of blanks alone names no user
   const carried = bearerToken(`Bearer ${token}`, [])
   if (carried === undefined)
     return {

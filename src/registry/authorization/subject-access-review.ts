@@ -152,7 +152,7 @@ function fieldsOf({ fieldSelector }: ResourceAttributes): { fields: FieldRequire
   }
 }
 
-/** As text, which is what a request has. What cannot be read is told, though authorizers outside alone look at labels. */
+/** As text, as a request has it. The review reports a selector that cannot be read, though only webhooks look at labels. */
 function labelsOf({ labelSelector }: ResourceAttributes): { labels: string; problem?: string } {
   const { rawSelector = '', requirements = [] } = labelSelector ?? {}
   if (requirements.length === 0) return isLabelSelector(rawSelector) ? { labels: rawSelector } : unreadable(rawSelector)

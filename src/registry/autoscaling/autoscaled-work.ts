@@ -55,7 +55,7 @@ export const scalableWork: WorkloadRule = ({ object, old }) => {
   return isStrange(one) ? [autoscaled(namespace)] : []
 }
 
-/** What controls it is of a kind that nobody here knows, and may be what is scaled. */
+/** Its controller is of a kind that the server does not know. It may be the kind that an autoscaler scales. */
 function isStrange(object: KubeObject): boolean {
   const owner = controllerRefOf(object)
   return owner !== undefined && ownValue(ownersTopics, ownerKindOf(owner)) === undefined

@@ -134,7 +134,7 @@ const listOf = (element: string): ListType => ({
   patchStrategy: { merge: false, replace: false, retainKeys: false },
 })
 
-/** Annotations are anybody's text: what is no JSON, or none of this type, counts for nothing. */
+/** Any client may write annotations: a text that is no JSON of this type is ignored. */
 function parsed<T>(type: Structural, text: string | undefined): T | undefined {
   if (text === undefined) return undefined
   try {

@@ -34,7 +34,7 @@ const JOB_NAME = 'batch.kubernetes.io/job-name'
 const LEGACY_CONTROLLER_UID = 'controller-uid'
 const LEGACY_JOB_NAME = 'job-name'
 
-/** The pods of a Job that is gone are counted by nobody, and its controller forgets it. */
+/** No Job counts these pods any more: `job-gone` takes its finalizer off them, and the Job's controller forgets the Job. */
 const goneWork: WorkloadRule = ({ object, old }) =>
   object === undefined && old !== undefined
     ? [

@@ -79,7 +79,7 @@ export const certificateSigningRequests: BuiltInDefinition<Request> = {
   },
 }
 
-/** Who asks is who is logged in, whatever the client says. */
+/** The server sets the user who asks, whatever the client sends. */
 function requester({ name, uid, groups, extra }: UserInfo): CertificateSigningRequestSpec {
   return {
     username: name,
@@ -178,7 +178,7 @@ const knownUsages = [
 
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown'
 
-/** @param old what is wrong in it already is let be */
+/** @param old the stored object: its own errors are allowed to stay */
 async function requestErrors(request: Request, old: Request | undefined): Promise<FieldError[]> {
   const { spec = {}, status = {} } = request
   const { usages = [], signerName = '', expirationSeconds } = spec

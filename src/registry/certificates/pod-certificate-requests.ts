@@ -167,7 +167,7 @@ async function provenKeyErrors(
   return proven ? [] : [invalidOmitted(proofAt, 'could not verify proof-of-possession signature')]
 }
 
-/** @param shown the key in errors that do not say what is wrong with it; left out of requests */
+/** @param shown the key as errors show it; undefined where errors leave it out */
 function kindErrors(key: PublicKey, at: FieldPath, curves: string, shown?: string): FieldError[] {
   switch (key.kind) {
     case 'Ed25519':

@@ -19,7 +19,7 @@ export function parseVersion(text: string): SemanticVersion | undefined {
 
 const ZERO: SemanticVersion = { numbers: [0n, 0n, 0n], before: [] }
 
-/** Below, at or above zero as `a` is lower, the same or higher; what is absent is 0.0.0. */
+/** Below, at or above zero as `a` is lower, the same or higher; an absent version is 0.0.0. */
 export function compareVersions(a: SemanticVersion = ZERO, b: SemanticVersion = ZERO): number {
   for (const [index, number] of a.numbers.entries())
     if (number !== b.numbers[index]) return number < b.numbers[index]! ? -1 : 1

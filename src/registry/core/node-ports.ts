@@ -1,6 +1,6 @@
 /**
  * Node ports. A port is taken while there is a record with its number in the shard of the Services; creating the record
- * is the allocation. Records are no API objects: nobody lists or watches them.
+ * is the allocation. Records are no API objects: clients cannot list or watch them.
  */
 import { mostOf } from '../../api/extremes.ts'
 import type { Service } from '../../api/core/v1.ts'

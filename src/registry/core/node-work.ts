@@ -65,7 +65,7 @@ function nodeHealthWork({ object, old }: Change): readonly Work[] {
   ]
 }
 
-/** A node that goes, or that somebody says is out of service. */
+/** A node that is deleted, or that a user tainted as out of service. */
 function strandingWork({ object, old }: Change): readonly Work[] {
   const node: Node | undefined = object
   if (node === undefined) return old === undefined ? [] : [{ topic: 'node-gone', payload: keyOf(old) }]

@@ -71,7 +71,7 @@ function podsWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   return waits && hasOtherWish(object, old) ? [{ topic: 'scheduler', payload: '' }] : scheduler
 }
 
-/** Room that is left, and labels that others look at. */
+/** Whether a pod that waits may fit now: this one ended, went, or changed what the affinity of other pods looks at. */
 function helpsOthers(pod: Pod | undefined, before: Pod | undefined): boolean {
   if (!before?.spec?.nodeName) return false
   return pod === undefined || (isOver(pod) && !isOver(before)) || hasOtherWish(pod, before)
@@ -113,7 +113,7 @@ function strandedWork({ object, old }: Change): readonly Work[] {
   return old === undefined ? [{ topic: 'node-gone', payload: nodeName }] : []
 }
 
-/** Jobs count a pod before it may go: one that is deleted, or that nobody controls, may have nobody who counts it. */
+/** A Job counts a pod before it may go. A pod that is deleted, or has no controller, may have no Job that counts it. */
 function trackedWork({ object }: Change): readonly Work[] {
   if (object?.metadata.finalizers?.includes('batch.kubernetes.io/job-tracking') !== true) return []
   const isOrphan = controllerRefOf(object) === undefined

@@ -55,7 +55,7 @@ export const pods: BuiltInDefinition<Pod> = {
   quota: podEvaluator,
   hasGeneration: true,
   resetFields: { status: without(['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']) },
-  // of what is sent, prepareForCreate keeps the class
+  // prepareForCreate keeps the class that the client sent
   keepsStatusOnCreate: true,
   prepareForCreate(pod, context) {
     const spec = (pod.spec ??= {})

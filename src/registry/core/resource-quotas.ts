@@ -57,7 +57,7 @@ export const resourceQuotas: BuiltInDefinition<ResourceQuota> = {
     // it is counted at once, and who writes a new limit into the status charges nothing
     if (isNewLimit(object, old)) return work('resource-quota', object.metadata.namespace)
     const period = chargedIn(object, old, now)
-    // charges come in numbers, so each period of a quota is told once
+    // a quota may be charged many times in a period: the controller gets one work for all of them
     return period === undefined ? [] : storedOnce('resource-quota-charged', `${keyOf(object)} ${period}`)
   },
   validate: (quota) => [...specErrors(quota.spec ?? {}), ...statusErrors(quota)],

@@ -111,7 +111,7 @@ async function claim(context: WriteContext, service: Service, name: string, fami
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     if (error.status.reason === 'AlreadyExists') return false
-    // storage that is away is nobody's refusal
+    // an unavailable storage says nothing about the address
     throw error.code === 503 || error.code === 504 ? error : new AddressError(error.message)
   }
 }

@@ -84,7 +84,7 @@ function keepNodePorts(ports: readonly ServicePort[], before: readonly ServicePo
 const hasNodePorts = ({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean =>
   type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts !== false)
 
-/** Who knows only `clusterIP` writes that; the list follows it. */
+/** Old clients write `clusterIP` alone; `clusterIPs` follows it. */
 function normalizeClusterIps(now: ServiceSpec, before: ServiceSpec | undefined): void {
   const ips = now.clusterIPs ?? []
   if (before === undefined) {
@@ -111,7 +111,7 @@ const staysAsPreferred = (now: ServiceSpec, before: ServiceSpec | undefined): bo
   sameList(now.clusterIPs, before.clusterIPs) &&
   sameList(now.ipFamilies, before.ipFamilies)
 
-/** Policy and families, as far as nobody chose them. @throws 422 */
+/** Sets the policy and the families that the client did not choose. @throws 422 */
 function fillFamilies(service: Service, before: ServiceSpec | undefined, context: WriteContext): void {
   const now = specOf(service)
   if (isExternalName(now) || staysAsPreferred(now, before)) return
@@ -174,7 +174,7 @@ function singleStackErrors(now: ServiceSpec): FieldError[] {
   ]
 }
 
-/** Addresses that somebody chose say of which families they are. */
+/** Addresses that the client chose decide the families. */
 function addFamiliesOfIps(now: ServiceSpec, served: readonly string[]): FieldError[] {
   const ips = now.clusterIPs ?? []
   const list = (now.ipFamilies ??= [])

@@ -30,7 +30,7 @@ function loadBalancerWork({ object, old }: Change): readonly Work[] {
   return object !== undefined && isBalanced ? [{ topic: 'load-balancer', payload: keyOf(object) }] : []
 }
 
-/** Those of Services with a selector are not mirrored: a controller writes them, again where somebody deletes them. */
+/** Endpoints that the controller made are not mirrored. If a client deletes them, the controller writes them again. */
 function mirrorWork({ object, old }: Change): readonly Work[] {
   const endpoints = object ?? old
   if (endpoints === undefined) return []

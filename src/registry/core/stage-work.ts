@@ -1,4 +1,4 @@
-/** Stages of KWOK, which are custom resources: whose writes are work for simulated nodes, and what their writers are told. */
+/** Stages of KWOK, which are custom resources: which writes are work for simulated nodes, and which warnings clients get. */
 import type { GroupResource } from '../../api/group-version.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
@@ -15,7 +15,7 @@ export const stageRules: WorkRules = {
   workloadWork: [(_, mode) => (mode === 'simulated' ? [{ topic: 'simulated-pods', payload: '' }] : [])],
 }
 
-/** Where nodes are simulated, the client that writes a Stage which is not played is told why. */
+/** Where nodes are simulated, a client that writes a Stage which does not run gets a warning that says why. */
 export function withStageWarnings(strategy: Strategy): Strategy {
   const warn = async (object: KubeObject, context: StrategyContext): Promise<void> => {
     if (switchesOf(context).workloads !== 'simulated') return

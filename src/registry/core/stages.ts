@@ -1,6 +1,6 @@
 /**
  * Stages of KWOK (kwok.x-k8s.io/v1alpha1 Stage), as far as simulated nodes play them: which pods one is for, after which
- * delay, and what becomes of them. What is not supported is told in words when the Stage is written.
+ * delay, and what becomes of them. A client that writes an unsupported Stage gets an error that says why.
  */
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
@@ -50,7 +50,7 @@ export interface StagePatch {
   readonly template: readonly Template[]
 }
 
-/** Bytes of a Stage: more is no Stage that somebody wrote. */
+/** Bytes. No Stage that a person writes is larger. */
 const LARGEST = 65_536
 const MOST_STEPS = 32
 const LONGEST_DELAY = 7 * 24 * 3_600_000

@@ -4,7 +4,7 @@ import type { Workloads } from '../../settings.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { controllerRefOf, keyOf } from '../work.ts'
 
-/** What the scheduler tries pods again for, beside pods and nodes. */
+/** The scheduler tries waiting pods again after these writes, too, not only after those of pods and nodes. */
 const VOLUME_CHANGED = { topic: 'scheduler', payload: 'VolumeChanged' } as const
 
 /** A claim that goes lets the next pod of the number of its owner be made. */

@@ -148,7 +148,7 @@ export function inVersion(
   return renamedTo(tenant, definition, object, version)
 }
 
-/** A copy of which only what the other version knows by the same name is left. It is for comparing alone. */
+/** A copy with only the fields that the other version has under the same names. Use it for comparisons alone. */
 export function renamedTo(
   tenant: Tenant,
   definition: CustomResourceDefinition,

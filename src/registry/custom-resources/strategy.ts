@@ -50,7 +50,7 @@ export function customStrategy(
     schema === undefined
       ? []
       : validateValue(schema, asJson(object), FieldPath.root, old === undefined ? undefined : { value: asJson(old) })
-  /** What is checked needs patterns, which have to be waited for once. */
+  /** Validation needs compiled patterns, for which the first object has to wait. */
   const withPatterns = async (check: () => FieldError[]): Promise<FieldError[]> => {
     const resume = resuming()
     if (schema !== undefined) await loadPatterns()

@@ -194,7 +194,7 @@ function addressWarnings({ metadata, endpoints }: EndpointSlice): string[] {
   )
 }
 
-/** Slices that somebody else changed or deleted are put right. */
+/** The controller corrects slices that a client changed or deleted. */
 function sliceWork({ object, old }: Change): readonly Work[] {
   const { namespace = '', labels } = (old ?? object)?.metadata ?? {}
   const service = ownValue(labels, 'kubernetes.io/service-name')

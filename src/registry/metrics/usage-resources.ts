@@ -1,7 +1,7 @@
 /**
  * metrics.k8s.io/v1beta1, as metrics-server serves it, where nodes are simulated: what pods and nodes use, worked out when
  * it is asked for (controllers/simulation/usage.ts). Its kinds are none of kube-apiserver's, so they are said as
- * definitions are, which nobody made and nobody sees.
+ * definitions are, which no client made and no client sees.
  */
 import type { CustomResourceColumnDefinition, CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { lazy } from '../../api/lazy.ts'

@@ -47,7 +47,7 @@ export const claimEvaluator: Evaluator = {
   },
 }
 
-/** What was allocated counts where it is more than what is asked for: an expansion may have been taken back. */
+/** The allocated size counts if it is larger than the requested one: a user may have taken an expansion back. */
 function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
   const asked = spec?.resources?.requests?.['storage']
   if (asked === undefined) return undefined

@@ -7,7 +7,7 @@ import type { Evaluator } from './evaluator.ts'
 
 type Quota = KubeObject & ResourceQuota
 
-/** Milliseconds: what is charged within one of these periods is compared with what is there once, after it. */
+/** Milliseconds. After each period with charges the controller once compares the quota with the objects that exist. */
 const PERIOD = 60_000
 
 /** Whether an object uses more or less after an update, now or soon, or in another scope. (What is deleted is work anyhow.) */

@@ -72,7 +72,7 @@ function subjectErrors(subject: Subject, scope: Scope, at: FieldPath): FieldErro
   }
 }
 
-/** What is granted by a binding changes only with a new one. */
+/** The roleRef of a binding is immutable: another role needs a new binding. */
 function changedRoleErrors({ roleRef = {} }: Binding, { roleRef: old = {} }: Binding): FieldError[] {
   const same = roleRef.apiGroup === old.apiGroup && roleRef.kind === old.kind && roleRef.name === old.name
   return same ? [] : [invalidValue(REF, goRef(roleRef), 'cannot change roleRef')]

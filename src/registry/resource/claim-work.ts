@@ -55,15 +55,15 @@ function goneWork(claim: ResourceClaim | undefined): readonly Work[] {
 const templateWork: WorkloadRule = ({ object, old }) =>
   object === undefined || old !== undefined ? [] : [work('template', keyOf(object))]
 
-/** What the scheduler tries pods again for, beside pods and nodes. */
+/** The scheduler tries waiting pods again after these writes, too, not only after those of pods and nodes. */
 const DEVICE_CHANGED: readonly Work[] = [{ topic: 'scheduler', payload: 'DeviceChanged' }]
 
-/** A driver says how far a device is that is waited for. */
+/** A driver reports how far a device is that a pod waits for. */
 const isTold = (claim: ResourceClaim | undefined, before: ResourceClaim | undefined): boolean =>
   claim?.status?.allocation?.devices?.results?.some(({ bindingConditions = [] }) => bindingConditions.length > 0) ===
     true && JSON.stringify(claim.status.devices) !== JSON.stringify(before?.status?.devices)
 
-/** Pods wait for a claim that somebody writes, and for the devices of one that is given up. */
+/** A pod may wait for a new claim, or for the devices of a claim that is deallocated. */
 const waitedForWork: WorkloadRule = ({ object, old }, mode) => {
   const [claim, before]: (ResourceClaim | undefined)[] = [object, old]
   const [isAllocated, wasAllocated] = [claim, before].map((one) => one?.status?.allocation !== undefined)
@@ -75,7 +75,7 @@ const waitedForWork: WorkloadRule = ({ object, old }, mode) => {
   return mode === 'simulated' && isNews ? DEVICE_CHANGED : []
 }
 
-/** Classes, and slices: what is gone helps nobody. */
+/** New or changed classes and slices. A deleted one helps no waiting pod. */
 const supplyWork: WorkloadRule = ({ object, old }, mode) => {
   const [now, before]: (ResourceSlice | DeviceClass | undefined)[] = [object, old]
   const isNews = now !== undefined && JSON.stringify(now.spec) !== JSON.stringify(before?.spec)

@@ -62,7 +62,7 @@ function policyErrors({ basic, gang }: PodGroupSchedulingPolicy, at: FieldPath):
   ]
 }
 
-/** Members of a union, of which one must be there. */
+/** Members of a union: exactly one must be set. */
 export function oneOf(members: Readonly<Record<string, unknown>>, at: FieldPath): FieldError[] {
   const names = Object.keys(members)
   const given = names.filter((name) => ownValue(members, name) !== undefined && ownValue(members, name) !== null)
@@ -89,7 +89,7 @@ const claimErrors = (claim: PodGroupResourceClaim, at: FieldPath): FieldError[] 
   ...optionalFormat(at.child('resourceClaimTemplateName'), claim.resourceClaimTemplateName, longName),
 ]
 
-/** A list whose elements have names, each another, of which there may be as many as claims. */
+/** The names of the elements are unique. @param max by default as many as a pod may have claims */
 export function uniqueErrors<T extends { readonly name?: string }>(
   list: readonly T[],
   model: string,

@@ -73,7 +73,7 @@ function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
     times.set(keys[index]!, before + 1)
     // kube-apiserver compares with as many empty terms as there are terms, too
     const repeats = keys[index] === EMPTY ? terms.length + before : before
-    // each of many is told as often as there are others: the square of them
+    // kube-apiserver reports a term once for each equal one before it, so the errors grow with the square
     const reported = Math.min(repeats, MAX_PROBLEMS)
     return [...wrong, ...Array.from({ length: reported }, () => duplicate(at, ''))]
   })

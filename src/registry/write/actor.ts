@@ -2,7 +2,7 @@ import type { UserInfo } from '../../request/user-info.ts'
 import type { WriteOptions } from '../../request/options.ts'
 import type { Admission } from './admission.ts'
 
-/** Who writes, beside the requests of clients: each of its calls has an audit id of its own. */
+/** A part of the server that writes without a client's request. Each of its calls has its own audit id. */
 export interface Actor {
   readonly user: UserInfo
   /** Owner of the fields that it writes. */
@@ -11,5 +11,5 @@ export interface Actor {
   readonly admission: Admission
 }
 
-/** What kube-apiserver writes itself beside a client's write: addresses, the usage in quotas. */
+/** The server's own writes within a client's write: addresses of Services, the usage in quotas. */
 export const BY_SERVER: WriteOptions = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore' }

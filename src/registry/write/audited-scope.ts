@@ -13,7 +13,7 @@ import type { ResourceScope } from '../resource-scope.ts'
 /** The verbs of calls that write. */
 export type WritingVerb = 'create' | 'update' | 'patch' | 'delete'
 
-/** As the program calls itself that writes this beside kube-apiserver. */
+/** The user agent of the program that makes this write in a Kubernetes cluster. */
 const agentOf = (user: string): string =>
   user === API_SERVER.name ? 'kube-apiserver' : user === SCHEDULER ? 'kube-scheduler' : 'kube-controller-manager'
 

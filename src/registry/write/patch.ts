@@ -68,7 +68,7 @@ export function patch(
     authorizeCreate,
     *wanted(live) {
       const object = yield* patchTypes[body.type]({ ...input, live })
-      // what is written through a view is compared there
+      // a write through a view compares there
       if (view !== undefined) return object
       checkName(scope.place, object)
       yield* inParts(() => dropDuplicateOwners(object, request.warnings))

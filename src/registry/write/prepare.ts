@@ -158,7 +158,7 @@ function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): bo
   return encodeSame(scope, bare, before) && !(scope.resource.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))
 }
 
-/** What is equal need not be encoded to be known so. */
+/** Compares the objects first: encoding equal ones would be wasted work. */
 const encodeSame = (scope: ResourceScope, a: KubeObject, b: KubeObject): boolean =>
   valuesEqual(asJson(a), asJson(b)) ||
   newValueOf(scope.resource.storageType, a, {}).text === newValueOf(scope.resource.storageType, b, {}).text
