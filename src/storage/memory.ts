@@ -121,6 +121,8 @@ class MemoryShard {
   held = { revision: 0, until: 0 }
   /** Bound: what a test writes; so are the others. */
   private log: Version[] = []
+  /** The last version of each key, deletions too: most ask for what is there now, and not for what was. Bound: as the log. */
+  private readonly latest = new Map<string, Version>()
   /** Bound: the watches of a test. */
   private readonly watchers = new Set<MemoryWatcher>()
 
@@ -133,7 +135,7 @@ class MemoryShard {
   }
 
   live(key: string): Version | undefined {
-    const newest = this.log.findLast((version) => version.key === key)
+    const newest = this.latest.get(key)
     return newest?.type === 'DELETED' ? undefined : newest
   }
 
@@ -157,6 +159,7 @@ class MemoryShard {
     const version = { key, type, revision, value, text: withRevision(value.text, value.at, revision), previous }
     this.last = revision
     this.log.push(version)
+    this.latest.set(key, version)
     for (const watcher of this.watchers) watcher.see(version)
     return version
   }
@@ -177,6 +180,7 @@ class MemoryShard {
 
   clear(): void {
     this.log = []
+    this.latest.clear()
     this.floor = this.last = nextRevision(this.last, this.now(), this.place)
   }
 
@@ -186,6 +190,7 @@ class MemoryShard {
       this.log.push({ key: `${prefix}/${key}`, type: 'ADDED', revision, value, text })
     }
     this.log.sort((a, b) => a.revision - b.revision)
+    for (const version of this.log) this.latest.set(version.key, version)
   }
 
   unlock(cut: Revision): void {
@@ -209,11 +214,16 @@ class MemoryShard {
     return at.revision
   }
 
+  private latestUpTo(revision: Revision): ReadonlyMap<string, Version> {
+    const latest = new Map<string, Version>()
+    for (const version of this.log) if (version.revision <= revision) latest.set(version.key, version)
+    return latest
+  }
+
   /** What existed at a revision, in key order. */
   private snapshot(revision: Revision): Version[] {
-    const newest = new Map<string, Version>()
-    for (const version of this.log) if (version.revision <= revision) newest.set(version.key, version)
-    return [...newest.values()].filter(({ type }) => type !== 'DELETED').sort((a, b) => compareBytes(a.key, b.key))
+    const versions = revision >= this.newest ? this.latest : this.latestUpTo(revision)
+    return [...versions.values()].filter(({ type }) => type !== 'DELETED').sort((a, b) => compareBytes(a.key, b.key))
   }
 
   list(collection: Collection, { namespace, selection, at, shape, limit = 0, start = '' }: ListQuery): ListResult {
