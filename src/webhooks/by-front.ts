@@ -6,7 +6,7 @@ import type { CallFailure } from './failure-text.ts'
 import type { StatusError } from '../api/status.ts'
 import { tooManyRequests } from '../api/status.ts'
 import { BUSY, callFailure, failureText } from './failure-text.ts'
-import type { Outgoing, OutgoingAnswer } from './outgoing-call.ts'
+import type { Outgoing, OutgoingAnswer, OutgoingCall } from './outgoing-call.ts'
 import { CANCELED, CallFailed } from './outgoing-call.ts'
 
 /** Headers of the front's answer. */
@@ -37,7 +37,7 @@ export const byFront =
     try {
       answer = await front.fetch('http://outgoing/', {
         method: 'POST',
-        body: `${JSON.stringify(call)}\n${body}`,
+        body: `${lineOf(call)}\n${body}`,
         // the front ends the call in time
         ...(gone === undefined ? {} : { signal: gone }),
       })
@@ -62,10 +62,39 @@ export const byFront =
     }
   }
 
+/** The call that was made last and its line: most calls go to where one went before, with the same certificates. */
+let last: { readonly call: OutgoingCall; readonly line: string } | undefined
+
+function lineOf(call: OutgoingCall): string {
+  if (last === undefined || !isSame(last.call, call)) last = { call, line: JSON.stringify(call) }
+  return last.line
+}
+
+const MEMBERS = Object.keys({
+  method: true,
+  url: true,
+  serverName: true,
+  caBundle: true,
+  clientCertificate: true,
+  headers: true,
+  timeoutMs: true,
+} satisfies Record<keyof OutgoingCall, true>) as (keyof OutgoingCall)[] // these and no others
+
+/** Of members that are objects: whether they are the very same. */
+const isSame = (one: OutgoingCall, other: OutgoingCall): boolean => MEMBERS.every((name) => one[name] === other[name])
+
 function answerIn(header: string): OutgoingAnswer {
   const [status, contentType = '', retryAfter = '', text = ''] = header.slice(0, -1).split('\t')
   const whole = header.endsWith(LINE_FEED) ? `${text}\n` : text
-  return { status: Number(status), contentType, retryAfter, body: encoder.encode(whole) }
+  return {
+    status: Number(status),
+    contentType,
+    retryAfter,
+    text: whole,
+    get body() {
+      return encoder.encode(whole)
+    },
+  }
 }
 
 const encoder = new TextEncoder()

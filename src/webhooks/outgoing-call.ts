@@ -21,6 +21,8 @@ export interface OutgoingAnswer {
   readonly contentType: string
   /** Of Retry-After; '' where there is none. */
   readonly retryAfter?: string
+  /** The body as text, where it is ASCII and came as text. */
+  readonly text?: string
   readonly body: Uint8Array
 }
 

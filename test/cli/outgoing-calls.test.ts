@@ -132,6 +132,26 @@ test.each(['text/plain; a="b\tc"', 'text/pl\u00e4in', ''])('the type %j arrives 
   })
 })
 
+test('each call says its own time, headers and authorities', async () => {
+  const lines: string[] = []
+  const fetch = async (at: string, init: RequestInit): Promise<Response> => {
+    lines.push(String(init.body).split('\n')[0] ?? '')
+    return binding.fetch(at, init)
+  }
+  const first = { url: await hook(echo), headers: {}, timeoutMs: 20_000, caBundle: authority.certificate }
+  const others = [
+    { ...first, timeoutMs: 19_000 },
+    { ...first, headers: { a: 'b' } },
+    { ...first, caBundle: undefined },
+    { ...first, serverName: 'localhost' },
+    { ...first, method: 'GET' as const },
+    { ...first, url: `${first.url}?a` },
+  ]
+  const all = others.flatMap((other) => [first, other, other, first])
+  for (const call of all) await byFront({ fetch })(call, 'sent').catch(() => {})
+  expect(lines).toEqual(all.map((call) => JSON.stringify(call)))
+})
+
 test('calls of two servers in turn reach each its own', async () => {
   const urls = [
     await hook((_, response) => response.end('one')),

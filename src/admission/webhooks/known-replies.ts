@@ -35,11 +35,16 @@ export async function reviewLikeKnown(
 const responseOf = ({ response }: JsonObject): JsonObject | undefined => (isJsonObject(response) ? response : undefined)
 
 /** Undefined: the reply is too long, not plain ASCII, or does not contain the UID exactly once. */
-function keyOf({ status, body }: OutgoingAnswer, version: string, uid: string): string | undefined {
-  if (status !== 200 || body.length > MAX_REPLY) return undefined
-  const text = decodeUtf8(body)
-  // ASCII alone: decoding loses nothing, so two different replies never have the same text
-  if (text.length !== body.length) return undefined
+function keyOf(answer: OutgoingAnswer, version: string, uid: string): string | undefined {
+  const text = answer.status === 200 ? (answer.text ?? asciiOf(answer.body)) : undefined
+  if (text === undefined || text.length > MAX_REPLY) return undefined
   const around = text.split(`"${uid}"`)
   return around.length === 2 ? `${version}\0${around.join('\0')}` : undefined
+}
+
+/** ASCII alone: decoding loses nothing, so two different replies never have the same text. */
+function asciiOf(body: Uint8Array): string | undefined {
+  if (body.length > MAX_REPLY) return undefined
+  const text = decodeUtf8(body)
+  return text.length === body.length ? text : undefined
 }
