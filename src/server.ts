@@ -100,7 +100,8 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   const { record } = received
   const refusal = record === undefined ? undefined : await auditReceived(known, record)
   if (refusal !== undefined) return refusal
-  const request = await impersonate(known)
+  const acting = impersonate(known)
+  const request = acting instanceof Promise ? await acting : acting
   const asked = attributesOf(request.user, request.info, request.query)
   const isRestore = request.info.path === RESTORE_PATH
   const snapshot = isRestore

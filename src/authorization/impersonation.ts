@@ -25,10 +25,17 @@ import { ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED } from '../re
 const USER = 'Impersonate-User'
 const GROUP = 'Impersonate-Group'
 const UID = 'Impersonate-Uid'
+/** Of all these, as headers are asked for. */
+const PREFIX = 'impersonate-'
 const EXTRA_PREFIX = 'impersonate-extra-'
 
-/** @throws StatusError 400 for a half-said wish, 403 */
-export async function impersonate(request: ApiRequest): Promise<ApiRequest> {
+/** At once where no header asks for it. @throws StatusError 400 for a half-said wish, 403 */
+export function impersonate(request: ApiRequest): ApiRequest | Promise<ApiRequest> {
+  for (const name of request.headers.names()) if (name.startsWith(PREFIX)) return impersonating(request)
+  return request
+}
+
+async function impersonating(request: ApiRequest): Promise<ApiRequest> {
   const wanted = wantedUser(request.headers)
   return wanted === undefined ? request : { ...request, user: await impersonated(request, wanted) }
 }
