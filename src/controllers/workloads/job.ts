@@ -27,6 +27,7 @@ import {
   isOver,
   isSuspended,
   isTracked,
+  TRACKING,
   jobState,
   newJobCondition,
   untilDeadline,
@@ -60,7 +61,9 @@ export const jobController: Controller = {
     const look: Look = { context, clients, jobs, events, control: new PodControl(clients, events), now: context.now() }
     if (isOver(found)) return afterTheEnd(look, found)
     const job = cloneJson(found)
-    const pods = await dependentsOf(clients, PODS, job, controllerRefTo(job, JOB), selecting(job))
+    const pods = await dependentsOf(clients, PODS, job, controllerRefTo(job, JOB), selecting(job), {
+      finalizer: TRACKING,
+    })
     return step(look, job, pods)
   },
 }

@@ -5,6 +5,7 @@
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import type { ControllerName } from '../../configuration/controllers.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
+import type { Job } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
@@ -19,6 +20,8 @@ import { isControllerOurs } from '../leadership.ts'
 import { DAEMON_SET, DAEMON_SETS } from './daemon-set-history.ts'
 import { DAEMON_SET_COMPONENT } from './daemon-set.ts'
 import { DEPLOYMENT, DEPLOYMENTS } from './deployment.ts'
+import { JOB, JOB_COMPONENT, JOBS, OURS } from './job-kind.ts'
+import { isOver, TRACKING } from './job-state.ts'
 import { claim, controllerRefTo, PODS, requirementsOf } from './pod-control.ts'
 import {
   REPLICA_SET,
@@ -57,6 +60,7 @@ const adopters =
     [controller, component]: readonly [name: ControllerName, account: string],
     selecting: (owner: Owner) => LabelSelector | undefined,
     belongs: (owner: Identity, orphan: Orphan) => boolean = () => true,
+    finalizer?: string,
   ): Adopters<Orphan> =>
   async (context, orphans, orphan) => {
     if (!isControllerOurs(controller, context)) return false
@@ -71,7 +75,16 @@ const adopters =
     })
     for (const { owner, selector } of candidates) {
       if (selector.length === 0 || !matchesLabels(selector, labels) || !belongs(owner, orphan)) continue
-      const claimed = await claim(clients, orphans, owner, controllerRefTo(owner, kind), selector, [orphan])
+      const claimed = await claim(
+        clients,
+        orphans,
+        owner,
+        controllerRefTo(owner, kind),
+        selector,
+        [orphan],
+        undefined,
+        finalizer,
+      )
       if (claimed.length > 0) return true
     }
     return false
@@ -104,9 +117,19 @@ const ofDeployments = adopters(DEPLOYMENTS, DEPLOYMENT, same('deployment-control
 const ofStatefulSets = <Orphan extends KubeObject>(belongs?: (set: Identity, orphan: Orphan) => boolean) =>
   adopters(STATEFUL_SETS, STATEFUL_SET, same(STATEFUL_SET_COMPONENT), ({ spec }) => spec?.selector, belongs)
 
+/** Those that are over take nobody in, and those of others neither. */
+const ofJobs = adopters<KubeObject & Job, Pod & KubeObject>(
+  JOBS,
+  JOB,
+  ['job-controller', JOB_COMPONENT],
+  (job) => (isOver(job) || (job.spec?.managedBy ?? OURS) !== OURS ? undefined : job.spec?.selector),
+  undefined,
+  TRACKING,
+)
+
 /** Who may adopt, by what is adopted. */
 const adoptions: Readonly<Record<string, ReturnType<typeof adoption>>> = {
-  pods: adoption(PODS, ofReplicaSets, ofStatefulSets<Pod>(isMemberOf), ofDaemonSets, ofControllers),
+  pods: adoption(PODS, ofReplicaSets, ofStatefulSets<Pod>(isMemberOf), ofDaemonSets, ofControllers, ofJobs),
   'replicasets.apps': adoption(REPLICA_SETS, ofDeployments),
   'controllerrevisions.apps': adoption(REVISIONS, ofStatefulSets(), ofDaemonSets),
 }

@@ -110,6 +110,8 @@ interface Claiming<O> {
   readonly belongs?: (object: O) => boolean
   /** As in ListOptions. */
   readonly shared?: boolean
+  /** What its own have, and lose when they are released. */
+  readonly finalizer?: string
 }
 
 /**
@@ -122,7 +124,7 @@ export async function dependentsOf<O extends KubeObject>(
   owner: KubeObject,
   ref: OwnerReference,
   { spec, status }: Selecting,
-  { belongs, shared = false }: Claiming<O> = {},
+  { belongs, shared = false, finalizer }: Claiming<O> = {},
 ): Promise<O[]> {
   const { namespace, uid = '', generation = 0 } = owner.metadata
   const client = clients.resource(resource, namespace)
@@ -131,7 +133,7 @@ export async function dependentsOf<O extends KubeObject>(
   const isKnown = (status?.observedGeneration ?? 0) >= generation
   const orphans = isKnown ? [] : await client.list({ labelSelector: labelSelectorText(spec?.selector ?? {}) })
   const free = orphans.filter((object) => controllerRefOf(object) === undefined)
-  return claim(clients, resource, owner, ref, selector, [...owned, ...free], belongs)
+  return claim(clients, resource, owner, ref, selector, [...owned, ...free], belongs, finalizer)
 }
 
 /**
@@ -147,6 +149,7 @@ export async function claim<O extends KubeObject>(
   selector: readonly LabelRequirement[],
   candidates: readonly O[],
   belongs: (object: O) => boolean = () => true,
+  finalizer?: string,
 ): Promise<O[]> {
   const client = clients.resource(resource, owner.metadata.namespace)
   const claimed: O[] = []
@@ -156,12 +159,12 @@ export async function claim<O extends KubeObject>(
     if (controller?.uid === ref.uid) {
       if (isSelected) claimed.push(object)
       else if (owner.metadata.deletionTimestamp === undefined)
-        await patched(client.patch(object.metadata.name ?? '', STRATEGIC, release(object, ref)))
+        await patched(client.patch(object.metadata.name ?? '', STRATEGIC, release(object, ref, finalizer)))
       continue
     }
     const isFree = controller === undefined && object.metadata.deletionTimestamp === undefined
     if (!isFree || !isSelected || owner.metadata.deletionTimestamp !== undefined) continue
-    const adopted = await patched(client.patch(object.metadata.name ?? '', STRATEGIC, adoption(object, ref)))
+    const adopted = await patched(client.patch(object.metadata.name ?? '', STRATEGIC, adoption(object, ref, finalizer)))
     if (adopted !== undefined) claimed.push(adopted)
   }
   return claimed
@@ -169,12 +172,16 @@ export async function claim<O extends KubeObject>(
 
 const STRATEGIC = 'application/strategic-merge-patch+json'
 
-const adoption = ({ metadata: { uid } }: KubeObject, ref: OwnerReference) => ({
-  metadata: { ownerReferences: [ref], uid },
+const adoption = ({ metadata: { uid } }: KubeObject, ref: OwnerReference, finalizer: string | undefined) => ({
+  metadata: { ownerReferences: [ref], uid, ...(finalizer === undefined ? {} : { finalizers: [finalizer] }) },
 })
 
-const release = ({ metadata: { uid } }: KubeObject, ref: OwnerReference) => ({
-  metadata: { ownerReferences: [{ $patch: 'delete', uid: ref.uid }], uid },
+const release = ({ metadata: { uid } }: KubeObject, ref: OwnerReference, finalizer: string | undefined) => ({
+  metadata: {
+    ownerReferences: [{ $patch: 'delete', uid: ref.uid }],
+    uid,
+    ...(finalizer === undefined ? {} : { '$deleteFromPrimitiveList/finalizers': [finalizer] }),
+  },
 })
 
 /** Undefined: it is gone, or another of the name is there, or may not have the owner (which is tried again elsewhere). */

@@ -250,3 +250,27 @@ test.each([
   expect([...parseIndexes(text, 10)]).toEqual(indexes)
   expect(indexesText(new Set(indexes))).toBe(text)
 })
+
+test('a Job takes in a pod that has no owner, and lets go of one that it selects no more', async () => {
+  await run({ parallelism: 2, completions: 4 }, { 'kedge.dev/duration': '1h' })
+  const [first] = await pods()
+  const { name = '', labels = {}, uid } = first!.metadata
+  const tracked = ['batch.kubernetes.io/job-tracking']
+  await clients.resource(PODS, 'default').updateWithRetries(name, ({ metadata }) => {
+    delete metadata.ownerReferences
+  })
+  await plane.settle()
+  expect((await clients.resource(PODS, 'default').get(name))?.metadata).toMatchObject({
+    uid,
+    finalizers: tracked,
+    ownerReferences: [{ kind: 'Job', name: 'work', controller: true }],
+  })
+  expect(await counts()).toMatchObject({ active: 2 })
+  await clients.resource(PODS, 'default').updateWithRetries(name, ({ metadata }) => {
+    metadata.labels = { left: labels['job-name'] ?? '' }
+  })
+  await plane.settle()
+  const released = (await clients.resource(PODS, 'default').get(name))?.metadata
+  expect([released?.ownerReferences ?? [], released?.finalizers ?? []]).toEqual([[], []])
+  expect(await pods()).toHaveLength(3)
+})
