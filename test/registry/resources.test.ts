@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { customServing } from '../../src/registry/custom-resources/custom-serving.ts'
-import { builtInResources, withDynamic, withGroups } from '../../src/registry/resources.ts'
+import { builtInResources } from '../../src/registry/resources.ts'
+import { withDynamic, withGroups } from '../../src/registry/served-groups.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'
 import { compareVersions } from '../../src/registry/version-order.ts'
 

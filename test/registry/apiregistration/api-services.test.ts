@@ -3,7 +3,8 @@ import type { APIService, APIServiceSpec } from '../../../src/api/apiregistratio
 import { messageOf } from '../../../src/api/field.ts'
 import { apiServices } from '../../../src/registry/apiregistration/api-services.ts'
 import { remoteGroups } from '../../../src/registry/remote-groups.ts'
-import { builtInResources, withDynamic } from '../../../src/registry/resources.ts'
+import { builtInResources } from '../../../src/registry/resources.ts'
+import { withDynamic } from '../../../src/registry/served-groups.ts'
 import type { StrategyContext } from '../../../src/registry/strategy.ts'
 
 const service = { namespace: 'default', name: 'backend', port: 443 }

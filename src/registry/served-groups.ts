@@ -1,0 +1,165 @@
+/** Groups put together: what is built in, and what definitions and APIServices add; and how a resource is found in them. */
+import { turnOfOthers } from '../api/slices.ts'
+import { compareVersions } from './version-order.ts'
+import type { ResourceEntry, ServedGroup, ServedResources, ServedVersion } from './resources.ts'
+
+/**
+ * The same with further groups: those of custom resources and of APIServices served elsewhere. A group that is there
+ * already gets the versions added, a version its resources; but a built-in version stays as it is, and what definitions
+ * add to a built-in group is only shown.
+ */
+export function withDynamic(served: ServedResources, dynamic: readonly ServedGroup[]): ServedResources {
+  const byName = Map.groupBy(dynamic, ({ group }) => group)
+  return dynamic.length === 0 ? served : withGroups(served, byName.keys(), (name) => byName.get(name) ?? [])
+}
+
+/**
+ * The same, with each group made when it is first asked for, and all of them for discovery alone.
+ * @param names of the groups that something may be added to
+ */
+export function withGroups(
+  served: ServedResources,
+  names: Iterable<string>,
+  added: (name: string) => readonly ServedGroup[],
+): ServedResources {
+  const made = new Map<string, ServedGroup | undefined>()
+  const dynamic = new Set(names)
+  const group = (name: string): ServedGroup | undefined => {
+    if (!dynamic.has(name)) return served.group(name)
+    if (!made.has(name)) made.set(name, mergedOf(served, name, added(name)))
+    return made.get(name)
+  }
+  const isPresent = (one: ServedGroup | undefined): one is ServedGroup => one !== undefined
+  return servedResources({
+    group,
+    isBuiltInGroup: served.isBuiltInGroup,
+    all: () => ordered(served, (name) => group(name)!, [...dynamic].map(group).filter(isPresent)),
+    async read(turn = turnOfOthers) {
+      for (const [at, name] of [...dynamic].entries()) {
+        if (at > 0 && at % READ_TOGETHER === 0) await turn()
+        group(name)
+      }
+    },
+  })
+}
+
+function mergedOf(served: ServedResources, name: string, added: readonly ServedGroup[]): ServedGroup | undefined {
+  const merge = served.isBuiltInGroup(name) ? shownIn : mergedGroup
+  let merged = served.group(name)
+  for (const one of added) merged = sortedVersions(merged === undefined ? one : merge(merged, one))
+  return merged
+}
+
+/** Built-in groups keep their places: only something of a higher priority than theirs comes between. */
+function ordered(
+  served: ServedResources,
+  builtIn: (name: string) => ServedGroup,
+  dynamic: readonly ServedGroup[],
+): ServedGroup[] {
+  const others = dynamic.filter(({ group }) => !served.isBuiltInGroup(group)).sort(compareGroups)
+  const all: ServedGroup[] = []
+  let next = 0
+  for (const { group: name } of served.groups) {
+    const group = builtIn(name)
+    while (name !== '' && next < others.length && compareGroups(others[next]!, group) < 0) all.push(others[next++]!)
+    all.push(group)
+  }
+  return [...all, ...others.slice(next)]
+}
+
+const compareGroups = (a: ServedGroup, b: ServedGroup): number =>
+  b.priority - a.priority || (a.group < b.group ? -1 : a.group > b.group ? 1 : 0)
+
+/** In the order of preference; the same value where they are in it. */
+export function sortedVersions(group: ServedGroup): ServedGroup {
+  const versions = group.versions.toSorted((a, b) => b.priority - a.priority || compareVersions(a.version, b.version))
+  return versions.every((version, at) => version === group.versions[at]) ? group : { ...group, versions }
+}
+
+function mergedGroup(there: ServedGroup, added: ServedGroup): ServedGroup {
+  const versions = new Map(there.versions.map((version) => [version.version, version]))
+  for (const version of added.versions) {
+    const old = versions.get(version.version)
+    versions.set(
+      version.version,
+      old === undefined ? version : { ...old, resources: [...old.resources, ...version.resources] },
+    )
+  }
+  return { group: there.group, priority: Math.max(there.priority, added.priority), versions: [...versions.values()] }
+}
+
+function shownIn(builtIn: ServedGroup, added: ServedGroup): ServedGroup {
+  const versions = added.versions.filter(
+    // few: versions of a built-in group
+    (version) => !builtIn.versions.some((known) => known.version === version.version),
+  )
+  return {
+    group: builtIn.group,
+    priority: Math.max(builtIn.priority, added.priority),
+    versions: [
+      ...builtIn.versions,
+      ...versions.map((version) => (version.remote === true ? version : { ...version, unreachable: true })),
+    ],
+  }
+}
+
+/** What can be looked up in a group: made once, since a change of one group leaves the others as they were. */
+class GroupIndex {
+  readonly versions: ReadonlyMap<string, ServedVersion>
+  readonly resources = new Map<string, ResourceEntry>()
+  readonly kinds = new Map<string, ResourceEntry>()
+
+  constructor({ versions }: ServedGroup) {
+    this.versions = new Map(versions.map((version) => [version.version, version]))
+    for (const { version, resources, unreachable } of versions)
+      for (const entry of unreachable === true ? [] : resources) {
+        this.resources.set(`${version}/${entry.resource}`, entry)
+        this.kinds.set(`${version}/${entry.kind}`, entry)
+      }
+  }
+}
+
+const indexes = new WeakMap<ServedGroup, GroupIndex>()
+
+function indexOf(group: ServedGroup): GroupIndex {
+  let index = indexes.get(group)
+  if (index === undefined) indexes.set(group, (index = new GroupIndex(group)))
+  return index
+}
+
+/** Groups whose definitions are read in one turn: ten of them take a millisecond. */
+const READ_TOGETHER = 4
+
+interface Groups {
+  /** Absent where there is nothing to read. */
+  read?(turn?: () => Promise<void>): Promise<void>
+  group(name: string): ServedGroup | undefined
+  isBuiltInGroup(group: string): boolean
+  /** In the order of discovery. */
+  all(): readonly ServedGroup[]
+}
+
+export function servedResources({ group: groupNamed, isBuiltInGroup, all, read }: Groups): ServedResources {
+  let groups: readonly ServedGroup[] | undefined
+  const allGroups = () => (groups ??= all())
+  const inGroup = (name: string): GroupIndex | undefined => {
+    const group = groupNamed(name)
+    return group === undefined ? undefined : indexOf(group)
+  }
+  return {
+    read: async (turn) => read?.(turn),
+    get groups() {
+      return allGroups()
+    },
+    get resources() {
+      return allGroups().flatMap((group) => [...indexOf(group).resources.values()])
+    },
+    inGroup: (name) => [...(inGroup(name)?.resources.values() ?? [])],
+    group: groupNamed,
+    version: (group, version) => inGroup(group)?.versions.get(version),
+    find: (group, version, resource) => inGroup(group)?.resources.get(`${version}/${resource}`),
+    findKind: ({ group, version, kind }) => inGroup(group)?.kinds.get(`${version}/${kind}`),
+    isServedGroupVersion: (group, version) => inGroup(group)?.versions.has(version) === true,
+    isBuiltInGroup,
+  }
+}
