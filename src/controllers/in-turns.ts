@@ -1,4 +1,4 @@
-import { turnOfOthers } from '../api/slices.ts'
+import { SLICE, turnOfOthers } from '../api/slices.ts'
 
 /** Pieces of work that begin in one turn: what each does before it waits for storage takes a millisecond or two. */
 export const TOGETHER = 4
@@ -35,4 +35,16 @@ export async function inTurns<Item>(
   }
   await Promise.all(underWay)
   if (failure !== undefined) throw failure.error
+}
+
+/** Looks at one item after the other, a slice a turn: for looks that read a table, or write to one, and wait for nothing. */
+export async function lookAtEach<Item>(
+  items: readonly Item[],
+  look: (item: Item) => void,
+  turn: () => Promise<void> = turnOfOthers,
+): Promise<void> {
+  for (const [at, item] of items.entries()) {
+    if (at > 0 && at % SLICE === 0) await turn()
+    look(item)
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { turnOfOthers } from '../../src/api/slices.ts'
-import { MOST, TOGETHER, inTurns } from '../../src/controllers/in-turns.ts'
+import { MOST, TOGETHER, inTurns, lookAtEach } from '../../src/controllers/in-turns.ts'
 
 test('requests are served between, after a few pieces of work', async () => {
   const order: string[] = []
@@ -48,4 +48,15 @@ test('no more than a few are under way at a time', async () => {
     },
   )
   expect(most).toBe(MOST)
+})
+
+test('items are looked at in order, a slice a turn', async () => {
+  const seen: (number | 'turn')[] = []
+  await lookAtEach(
+    Array.from({ length: 130 }, (_, n) => n),
+    (n) => void seen.push(n),
+    async () => void seen.push('turn'),
+  )
+  expect(seen.filter((one) => one !== 'turn')).toEqual(Array.from({ length: 130 }, (_, n) => n))
+  expect(seen.flatMap((one, at) => (one === 'turn' ? [at] : []))).toEqual([64, 129])
 })

@@ -164,6 +164,36 @@ test('thirty of them at once share three looks at it', async () => {
   expect(calls.length).toBeLessThanOrEqual(3)
 })
 
+const denied = (ask: (...asked: [string, string, undefined, string]) => Promise<unknown>) =>
+  expect(ask('GET', '/api/v1/namespaces/default/secrets/a', undefined, '')).rejects.toMatchObject({ code: 403 })
+
+test('of denials in a row each takes one look at it, and two where no snapshot is at hand', async () => {
+  const { ask, calls } = await warm()
+  for (let n = 1; n <= 10; n++) {
+    await denied(ask)
+    expect(calls).toEqual(Array.from({ length: n }, () => 'changes control'))
+  }
+  vi.advanceTimersByTime(SNAPSHOT_IS_OLD)
+  calls.length = 0
+  await denied(ask)
+  expect(calls).toEqual(['changes control', 'changes control'])
+  await denied(ask)
+  expect(calls).toHaveLength(3)
+})
+
+test('hundreds of denials at once take three looks at it, in whatever order they come', async () => {
+  const { ask, calls, hold } = await warm()
+  vi.advanceTimersByTime(SNAPSHOT_IS_OLD)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  hold(promise)
+  const first = denied(ask)
+  await eventually(() => expect(calls).toHaveLength(1))
+  const others = Array.from({ length: 300 }, () => denied(ask))
+  resolve()
+  await Promise.all([first, ...others])
+  expect(calls.length).toBeLessThanOrEqual(3)
+})
+
 test.each([
   ['GET', undefined],
   ['PATCH', { metadata: { labels: { a: 'b' } } }],

@@ -12,7 +12,7 @@ import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { inTurns } from '../in-turns.ts'
+import { inTurns, lookAtEach } from '../in-turns.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import { sameJson } from '../workloads/same-json.ts'
@@ -63,8 +63,9 @@ async function untilSilent(clients: Clientset, node: KubeObject & Node, context:
 
 /** Nodes that fall silent together are looked at one after the other. */
 function isWell(node: KubeObject & Node, { sightings, now }: ControllerContext): boolean {
+  if (readyOf(node) !== 'True') return false
   const heard = sightings.get(`heartbeat/${node.metadata.name}`)?.time
-  return readyOf(node) === 'True' && (heard === undefined || heard + GRACE_MS > now().getTime())
+  return heard === undefined || heard + GRACE_MS > now().getTime()
 }
 
 const isSilent = ({ status }: Node): boolean =>
@@ -123,7 +124,13 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
   let pause: number | undefined
   if (wanted !== undefined && !wasGivenUp) {
     const zone = zoneOf(node)
-    const rate = evictionPause(await nodes.list(), zone, (other) => isWell(other, context))
+    const all = await nodes.list({ shared: true })
+    const well = new Set<KubeObject & Node>()
+    // each is a look at what was seen of it
+    await lookAtEach(all, (other) => {
+      if (isWell(other, context)) well.add(other)
+    })
+    const rate = evictionPause(all, zone, (other) => well.has(other))
     const last = context.sightings.get(`eviction-zone/${zone}`)?.time ?? 0
     const wait = rate === undefined ? undefined : last + rate - now.getTime()
     if (wait === undefined || wait > 0) key = undefined
@@ -139,9 +146,10 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
   })
   // a node that is well again may be what the others of a cut-off cluster wait for
   if (wasGivenUp !== hasExecuteTaint(changed) || readyOf(changed) === 'True')
-    for (const other of await nodes.list())
+    await lookAtEach(await nodes.list({ shared: true }), (other) => {
       if (readyOf(other) !== 'True' && other.metadata.name !== node.metadata.name)
         context.later('node-lifecycle', other.metadata.name ?? '', 0)
+    })
   return pause
 }
 

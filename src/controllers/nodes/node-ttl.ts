@@ -38,7 +38,7 @@ export function nodeTtl(count: number, before: number): number {
 export const nodeTtlController: Controller = {
   async reconcile(_key, context) {
     const nodes = clientsetFor(context, 'ttl-controller').resource(NODES)
-    const all = await nodes.list()
+    const all = await nodes.list({ shared: true })
     const said = all.map((node) => secondsOf(node)).filter((seconds) => seconds !== undefined)
     const seconds = nodeTtl(all.length, mostFrequent(said))
     for (const node of all) {

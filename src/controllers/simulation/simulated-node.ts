@@ -32,7 +32,7 @@ export const simulatedNode: Controller = {
     if (!isSimulated(node)) return undefined
     let known = node
     if (node.spec?.podCIDR === undefined) {
-      const range = await context.alone('pod-ranges', async () => freePodRange(await nodes.list()))
+      const range = await context.alone('pod-ranges', async () => freePodRange(await nodes.list({ shared: true })))
       if (range !== undefined)
         known = await nodes.updateWithRetries(name, (object) => {
           const spec = (object.spec ??= {})

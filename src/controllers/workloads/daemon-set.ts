@@ -45,7 +45,7 @@ export const daemonSetController: Controller = {
     if (set.metadata.deletionTimestamp !== undefined) return undefined
     const pods = await dependentsOf(clients, PODS, set, controllerRefTo(set, DAEMON_SET), set)
     const { current, old } = await daemonHistory(clients, set, pods)
-    const nodes = await clients.resource(NODES).list()
+    const nodes = await clients.resource(NODES).list({ shared: true })
     const now = context.now()
     const daemons: Daemons = { set, hash: hashOf(current), nodes, pods: podsByNode(pods), now }
     const control = new PodControl(clients, events)

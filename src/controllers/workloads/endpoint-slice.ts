@@ -32,9 +32,10 @@ export const endpointSliceController: Controller = {
     const labelSelector = Object.entries(service.spec?.selector ?? {})
       .map(([label, value]) => `${label}=${value}`)
       .join()
-    const selected = await clients.resource(PODS, namespace).list({ labelSelector })
+    const selected = await clients.resource(PODS, namespace).list({ labelSelector, shared: true })
     const pods = selected.filter((pod) => hasEndpoint(pod, true))
-    const nodes = pods.length > 0 || asksForTopology(service) ? await clients.resource(NODES).list() : []
+    const nodes =
+      pods.length > 0 || asksForTopology(service) ? await clients.resource(NODES).list({ shared: true }) : []
     const nodesByName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]))
     const slices = clients.resource(SLICES, namespace)
     const known = await slices.list({ labelSelector: `${SERVICE_NAME}=${name},${MANAGED_BY}=${MANAGER}` })

@@ -41,7 +41,7 @@ export const endpointsController: Controller = {
     const labelSelector = Object.entries(service.spec?.selector ?? {})
       .map(([label, value]) => `${label}=${value}`)
       .join()
-    const pods = await clients.resource(PODS, namespace).list({ labelSelector })
+    const pods = await clients.resource(PODS, namespace).list({ labelSelector, shared: true })
     const { subsets, isCut } = withinCapacity(subsetsOf(service, pods))
     const client = clients.resource(ENDPOINTS, namespace)
     const known = await client.get(name)
