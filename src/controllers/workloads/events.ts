@@ -2,10 +2,12 @@
  * Events as client-go's recorder writes them. The same news of the same object counts up the one that is there, so its
  * name is made from what it says.
  */
+import { BoundedMap } from '../../api/bounded-map.ts'
 import type { Event } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import { timeText } from '../../schema/time.ts'
+import { perTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import { correlatorOf } from './event-correlator.ts'
@@ -85,20 +87,37 @@ export class EventRecorder {
       reportingComponent: this.component,
       reportingInstance: this.host ?? '',
     }
+    const count = () =>
+      events.updateWithRetries(event.metadata.name!, (known) => {
+        known.count = (known.count ?? 1) + 1
+        known.message = message
+        known.lastTimestamp = time
+      })
+    const recorded = recordedEvents(this.clients.tenant)
+    const key = `${namespace}/${event.metadata.name}`
+    // one that was recorded is most likely there
+    if (isCounted && recorded.get(key) === true && (await count().then(isTrue, unlessGone))) return
     try {
       await events.add(event)
+      recorded.set(key, true)
     } catch (error) {
       if (!(error instanceof StatusError) || error.code >= 500) throw error
       if (error.code !== 409 || !isCounted) return
-      await events
-        .updateWithRetries(event.metadata.name!, (known) => {
-          known.count = (known.count ?? 1) + 1
-          known.message = message
-          known.lastTimestamp = time
-        })
-        .catch(ignoreRefused)
+      recorded.set(key, true)
+      await count().catch(ignoreRefused)
     }
   }
+}
+
+/** Events that were recorded lately. */
+const recordedEvents = perTenant(() => new BoundedMap<string, true>({ entries: 4096 }))
+
+const isTrue = (): boolean => true
+
+/** @returns false where there is none to count up */
+function unlessGone(error: unknown): boolean {
+  ignoreRefused(error)
+  return !(error instanceof StatusError) || error.code !== 404
 }
 
 function ignoreRefused(error: unknown): void {
