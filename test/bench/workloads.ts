@@ -1,8 +1,9 @@
 // `npm run bench:workloads`: how long, and at what cost of CPU, workloads take to be as they should: a Deployment of a
-// thousand pods, five thousand pods over a hundred nodes, a rollout of two hundred replicas, a hundred CronJobs a minute.
+// thousand pods, five thousand pods over a hundred nodes, a rollout of two hundred replicas, a hundred CronJobs a minute; and
+// how many pods that wait for nodes are bound in a second, with nobody who runs them.
 // While each goes on, a get is asked again and again: how long requests of others wait.
 // `--kubeconfig FILE --pid N,…` measures any other server with its controllers and its simulated kubelets (N: their
-// processes); its nodes are made for KWOK, too. `--only deploy,schedule,rollout,cron`. `--as NAME` keeps the figures under that
+// processes); its nodes are made for KWOK, too. `--only deploy,schedule,bind,rollout,cron`. `--as NAME` keeps the figures under that
 // name in workloads.json, and draws docs/workloads.svg anew of all that is kept there.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ const { values: flags } = parseArgs({
   options: {
     kubeconfig: { type: 'string' },
     pid: { type: 'string' },
-    only: { type: 'string', default: 'deploy,rollout,schedule,cron' },
+    only: { type: 'string', default: 'deploy,rollout,schedule,bind,cron' },
     replicas: { type: 'string', default: '1000' },
     pods: { type: 'string', default: '5000' },
     nodes: { type: 'string', default: '100' },
@@ -58,6 +59,13 @@ async function read(target: Target, path: string): Promise<Read> {
 }
 
 const post = (path: string, body: unknown): Call => ({ method: 'POST', path, body: JSON.stringify(body) })
+
+const mergePatch = (path: string, body: unknown): Call => ({
+  method: 'PATCH',
+  path,
+  contentType: 'application/merge-patch+json',
+  body: JSON.stringify(body),
+})
 
 const cpuOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + usageOf(pid).cpu, 0)
 
@@ -130,17 +138,39 @@ async function measured(
   return { seconds, cpu, gets, work: done }
 }
 
-const node = (name: string): unknown => {
-  const capacity = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '500Gi', pods: '250' }
+const CAPACITY = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '500Gi', pods: '250' }
+
+const node = (name: string): unknown => ({
+  kind: 'Node',
+  apiVersion: 'v1',
+  metadata: {
+    name,
+    labels: { 'kedge.dev/simulated': 'true', 'kubernetes.io/hostname': name, type: 'kwok' },
+    annotations: { 'kwok.x-k8s.io/node': 'fake', 'node.alpha.kubernetes.io/ttl': '0' },
+  },
+  status: { capacity: CAPACITY, allocatable: CAPACITY },
+})
+
+const ready = () => {
+  const now = new Date().toISOString()
+  return {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Bench',
+    message: '',
+    lastHeartbeatTime: now,
+    lastTransitionTime: now,
+  }
+}
+
+/** No kubelet looks after it. It has room for all. */
+const nodeAlone = (name: string): unknown => {
+  const capacity = { ...CAPACITY, pods: '10000' }
   return {
     kind: 'Node',
     apiVersion: 'v1',
-    metadata: {
-      name,
-      labels: { 'kedge.dev/simulated': 'true', 'kubernetes.io/hostname': name, type: 'kwok' },
-      annotations: { 'kwok.x-k8s.io/node': 'fake', 'node.alpha.kubernetes.io/ttl': '0' },
-    },
-    status: { capacity, allocatable: capacity },
+    metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+    status: { capacity, allocatable: capacity, conditions: [ready()] },
   }
 }
 
@@ -218,6 +248,35 @@ const measures: Readonly<Record<string, (server: Server) => Promise<readonly [st
       async () => ((await read(server.target, unbound)).items ?? []).length === 0,
     )
     return [`${count} pods over ${flags.nodes} nodes, bound`, outcome, count]
+  },
+
+  async bind(server) {
+    const { target } = server
+    const count = Number(flags.pods)
+    const names = Array.from({ length: Number(flags.nodes) }, (_, n) => `${NAMESPACE}-${n}`)
+    const { metadata, spec } = template('waiting')
+    const pod = (n: number) =>
+      post(`${CORE}/pods`, {
+        kind: 'Pod',
+        apiVersion: 'v1',
+        metadata: { ...metadata, name: `waiting-${n}` },
+        spec: { ...spec, nodeSelector: { 'bench/nodes': NAMESPACE } },
+      })
+    const ofNodes = (call: (name: string) => Call) => fill(target, 8, names.length, (n) => call(names[n]!))
+    await ofNodes((name) => post('/api/v1/nodes', nodeAlone(name)))
+    await fill(target, 32, count, pod)
+    const conditionsOf = async (n: number) => (await read(target, `${CORE}/pods/waiting-${n}`)).status?.['conditions']
+    for (let n = 0; n < count; n++) while ((await conditionsOf(n)) === undefined) await pause(LOOK_MS)
+    await ofNodes((name) => mergePatch(`/api/v1/nodes/${name}/status`, { status: { conditions: [ready()] } }))
+    await pause(3_000)
+    const unbound = `${CORE}/pods?fieldSelector=${encodeURIComponent('spec.nodeName=')}&limit=1`
+    const outcome = await measured(
+      server,
+      () =>
+        ofNodes((name) => mergePatch(`/api/v1/nodes/${name}`, { metadata: { labels: { 'bench/nodes': NAMESPACE } } })),
+      async () => ((await read(target, unbound)).items ?? []).length === 0,
+    )
+    return [`${count} pods that waited for ${names.length} nodes, bound`, outcome, count]
   },
 
   async cron(server) {
