@@ -547,8 +547,8 @@ export function parseStoredInParts(text: string, owner: object, numbers: 'exact'
     value: undefined as Json | undefined,
   }))
   forAsLong(() => {
-    reading.value ??= reading.scanner.valueWithin(VALUES) as Json | undefined // without literals and repeated members
-    return reading.value === undefined && VALUES
+    reading.value ??= reading.scanner.valueWithin(2 * PART) as Json | undefined // without literals and repeated members
+    return reading.value === undefined && 2 * PART
   })
   return reading.value!
 }

@@ -12,7 +12,10 @@ import type { Steps } from './slices.ts'
 /** Items of a part: the dearest of them take a hundredth of a millisecond. */
 export const PART = 4096
 
-/** Thrown through a walk, from a loop up to `inParts`. Code between them may catch it: the walk runs again all the same. */
+/**
+ * Thrown through a walk, from a loop up to `inParts`. Code between them may catch it: the walk runs again all the same, and
+ * whatever else it begins in this run is stopped at once.
+ */
 const PAUSE = new Error('assertion failed: a walk was stopped that nobody goes on with')
 
 /** A loop over one list, or a value that is kept. */
@@ -82,6 +85,7 @@ class Progress {
 
   /** @throws PAUSE */
   count(weight: number, place?: Place): void {
+    if (this.isStopped) throw PAUSE
     // a loop over what each run makes anew is never come to again: a walk that has one ends without another stop
     if (this.left <= 0 && this.stoppedAt === undefined) {
       this.isStopped = true
@@ -184,6 +188,7 @@ export function kept<Value>(owner: unknown, make: () => Value): Value {
   const place = progress.placeOf(owner)
   const { found } = place
   if (found.length === 0) {
+    if (progress.isStopped) throw PAUSE
     const made = make()
     found.push(made)
     // the next run does not come to what it took to make it

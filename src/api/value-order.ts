@@ -2,6 +2,7 @@
 import { isJsonObject } from './object.ts'
 import type { Json, JsonObject } from './object.ts'
 import { ownValue } from './own.ts'
+import { apart, goesInParts, kept } from './parts.ts'
 
 export function valuesEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
@@ -13,6 +14,28 @@ export function valuesEqual(a: Json | undefined, b: Json | undefined): boolean {
     return true
   }
   return !Array.isArray(b) && mapsEqual(a as JsonObject, b as JsonObject)
+}
+
+/** Lists, maps and scalars that are compared at once, without a part of their own. */
+const FEW = 1024
+
+/**
+ * The same in a walk (parts.ts): what is large is compared in a part of its own.
+ * @param a the same in each run
+ */
+export function valuesEqualApart(a: Json | undefined, b: Json | undefined): boolean {
+  if (!goesInParts() || typeof a !== 'object' || a === null || typeof b !== 'object') return valuesEqual(a, b)
+  // for V8, who only begins with the names of a large map has listed them
+  const few = kept(a, () => isFew(a, { left: FEW }))
+  return few ? valuesEqual(a, b) : apart(a, () => valuesEqual(a, b))
+}
+
+function isFew(value: Json | undefined, seen: { left: number }): boolean {
+  if (--seen.left < 0) return false
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.length <= seen.left && value.every((one) => isFew(one, seen))
+  for (const name in value) if (!isFew(value[name], seen)) return false // own key: it has no others
+  return true
 }
 
 /** A member that is undefined is absent. */

@@ -6,7 +6,7 @@
 import { ownValue, setOwn } from '../api/own.ts'
 import { NumberLiteral, RepeatedMembers, compareNames, escapeHtml, sortNames } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
-import { eachName, kept, mapParts, sortedItems } from '../api/parts.ts'
+import { eachName, eachPart, goesInParts, kept, mapParts, sortedItems } from '../api/parts.ts'
 
 /** An object or a list that has been reached into. */
 export type Container = OpenMap | OpenList
@@ -41,6 +41,26 @@ export function opened(node: DocumentNode): Container | undefined {
   if (node instanceof OpenMap || node instanceof OpenList) return node
   if (Array.isArray(node)) return new OpenList([...node])
   return isMapTree(node) ? new OpenMap(node) : undefined
+}
+
+/** Members that are reached at once. */
+const MANY = 1024
+
+/** The same in a walk (api/parts.ts). @param node the same in each run */
+export const openedInParts = (node: DocumentNode): Container | undefined => kept(node, () => openedParts(node))
+
+function openedParts(node: DocumentNode): Container | undefined {
+  if (!goesInParts() || node instanceof RepeatedMembers || node instanceof OpenMap || !isMapTree(node))
+    return opened(node)
+  const tree = node as { [name: string]: JsonTree | undefined } // just seen to be one
+  const names = kept(tree, () => Object.keys(tree))
+  if (names.length <= MANY) return new OpenMap(tree)
+  const open = kept(tree, () => new OpenMap())
+  eachPart(names, (name) => {
+    const value = tree[name] // own key: one of its names
+    if (value !== undefined) open.members.set(name, value)
+  })
+  return open
 }
 
 export function closed(node: DocumentNode): JsonTree {

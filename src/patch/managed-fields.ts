@@ -8,7 +8,7 @@ import { parseApiVersion } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject, ManagedFieldsEntry } from '../api/object.ts'
-import { inParts } from '../api/parts.ts'
+import { inParts, mapParts } from '../api/parts.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import { isPrint } from '../api/unicode.ts'
@@ -17,7 +17,7 @@ import { atomOf } from '../schema/atom.ts'
 import { canonical } from '../codec/encode.ts'
 import type { JsonTree } from '../api/json.ts'
 import type { StructType } from '../schema/structural.ts'
-import { compareText, valuesEqual } from '../api/value-order.ts'
+import { compareText, valuesEqual, valuesEqualApart } from '../api/value-order.ts'
 import { FieldSet } from './field-set.ts'
 import { fromUnstructured } from './from-unstructured.ts'
 import type { ResetFields } from './reset-fields.ts'
@@ -251,11 +251,14 @@ export function sameButTimes(
   old: readonly ManagedFieldsEntry[] | undefined,
 ): ManagedFieldsEntry[] | undefined {
   if (entries === undefined || old === undefined || entries.length !== old.length) return undefined
-  const isSame = entries.every((entry, at) => {
-    const { time: _, ...rest } = entry
-    const { time: __, ...before } = old[at]!
-    return valuesEqual(rest as JsonObject, before as JsonObject) // entries are JSON
-  })
+  const isSame = mapParts(entries, (entry, at) => {
+    const { time: _, fieldsV1: fields, ...rest } = entry
+    const { time: __, fieldsV1: fieldsBefore, ...before } = old[at]!
+    // entries are JSON
+    return (
+      valuesEqual(rest as JsonObject, before as JsonObject) && valuesEqualApart(fields as Json, fieldsBefore as Json)
+    )
+  }).every((one) => one)
   return isSame && entries.some(({ time }, at) => time !== old[at]!.time) ? [...old] : undefined
 }
 

@@ -4,7 +4,7 @@ import { badRequest } from '../api/status.ts'
 import { decodeUnstructured } from '../codec/decode.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
 import type { JsonTree } from '../api/json.ts'
-import { OpenList, OpenMap, closed, copyOf, isMap, opened } from './json-document.ts'
+import { OpenList, OpenMap, closed, copyOf, isMap, openedInParts } from './json-document.ts'
 import type { DocumentNode } from './json-document.ts'
 
 /**
@@ -34,8 +34,9 @@ function repeatedMembers(patch: JsonTree): readonly string[] {
 function merged(live: DocumentNode, patch: DocumentNode): DocumentNode {
   if (!isMap(live)) return withoutNulls(patch)
   if (!isMap(patch)) return patch
-  const document = kept(live, () => opened(live) as OpenMap) // just seen to be one
-  const { members } = kept(patch, () => opened(patch) as OpenMap)
+  // just seen to be maps
+  const document = openedInParts(live) as OpenMap
+  const { members } = openedInParts(patch) as OpenMap
   eachName(members, namesOf, (name) => {
     const value = members.get(name)!
     const current = document.members.get(name)
@@ -53,7 +54,7 @@ const namesOf = (members: ReadonlyMap<string, DocumentNode>): string[] => [...me
 
 /** Nulls go from objects wherever they are; in lists they stay. */
 function withoutNulls(node: DocumentNode): DocumentNode {
-  const open = kept(node, () => opened(node))
+  const open = openedInParts(node)
   if (open instanceof OpenList)
     return new OpenList(mapParts(open.items, (item) => (item === null ? item : withoutNulls(item))))
   if (!(open instanceof OpenMap)) return node

@@ -11,7 +11,7 @@ import type { Atom, ListAtom, MapAtom, ScalarKind } from '../schema/atom.ts'
 import { NamelessElement, eachField, elementOf, walk, walkPair } from '../schema/walk.ts'
 import { elementText, fieldElement } from '../schema/path-element.ts'
 import type { FieldPathElements, PathElement } from '../schema/path-element.ts'
-import { valuesEqual } from '../api/value-order.ts'
+import { valuesEqual, valuesEqualApart } from '../api/value-order.ts'
 import { FieldSet, FieldSetBuilder } from './field-set.ts'
 import { goSyntax, goType, goValue } from '../go/value.ts'
 
@@ -218,7 +218,7 @@ function compareAt(
   differences: Differences,
 ): Problem[] {
   // most of two versions of an object is the same: no need to descend into what is
-  if (left !== undefined && right !== undefined && valuesEqual(left, right)) return []
+  if (left !== undefined && right !== undefined && valuesEqualApart(left, right)) return []
   if (left === undefined && isScalarAt(atom, right)) {
     differences.added.insert(path)
     return []

@@ -207,3 +207,28 @@ test('what is made in parts of the very object that it is kept for leaves nothin
   for (const part of [1, 3, 7])
     expect(await inTurns(inParts(walk, part), async () => {})).toEqual({ copied: 20, other: 'another', names: 20 })
 })
+
+test('what catches the stop does nothing more in that part', async () => {
+  const first = numbers(50)
+  const second = numbers(50)
+  const seen = { all: 0, run: 0, most: 0 }
+  const item = (): void => {
+    seen.all++
+    seen.most = Math.max(seen.most, ++seen.run)
+  }
+  const orNone = (run: () => number[]): number[] => {
+    try {
+      return run()
+    } catch {
+      return []
+    }
+  }
+  const { result } = await parts(() => {
+    seen.run = 0
+    const found = orNone(() => mapParts(first, (one) => (item(), one)))
+    if (found.length === 0) kept(second, () => numbers(10).forEach(item))
+    return [...found, ...orNone(() => mapParts(second, (one) => (item(), one)))]
+  }, 7)
+  expect(result).toEqual([...first, ...second])
+  expect(seen).toMatchObject({ all: 100, most: 7 })
+})

@@ -24,9 +24,11 @@ import { liveOf } from '../../src/codec/stored-object.ts'
 import { watchFramer } from '../../src/codec/watch-framer.ts'
 import { loadYaml } from '../../src/codec/yaml-reader.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
+import { valuesEqual, valuesEqualApart } from '../../src/api/value-order.ts'
 import { FieldSet } from '../../src/patch/field-set.ts'
 import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
 import { asWritten } from '../../src/patch/managed-fields.ts'
+import { applyMergePatch } from '../../src/patch/merge-patch.ts'
 import { checkType, compare, fieldsIn, merge, removeFields } from '../../src/patch/typed.ts'
 import { atomOf } from '../../src/schema/atom.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
@@ -432,4 +434,30 @@ test.each<[BodyFormat, string, Uint8Array]>([
     (error: unknown) => ({ error: String(error) }),
   )
   expect(found).toEqual(whole)
+})
+
+test('two values are equal in parts where they are at once', async () => {
+  const wide = () => Object.fromEntries(times(3_000, (at) => [`k${at}`, at]))
+  for (const [a, b] of [
+    [wide(), wide()],
+    [wide(), { ...wide(), k2999: 0 }],
+    [{ a: wide() }, { a: [] }],
+    [times(3_000, (at) => at), times(3_000, (at) => at)],
+    [[1], null],
+  ] as [Json, Json][])
+    expect(
+      await same(
+        () => ({ a, b }),
+        ({ a, b }) => valuesEqualApart(a, b),
+      ),
+    ).toBe(valuesEqual(a, b))
+})
+
+test('a merge patch of a wide map comes to what it comes to at once', async () => {
+  const wide = (value: Json) => Object.fromEntries(times(1_500, (at) => [`k${at}`, value]))
+  const patched = await same(
+    () => ({ document: { a: wide(1), b: 2 }, patch: { a: { ...wide({ c: null, d: 1 }), k7: null }, b: null } }),
+    ({ document, patch }) => applyMergePatch(document, patch, true).document,
+  )
+  expect(patched).toMatchObject({ a: { k8: { d: 1 } } })
 })

@@ -72,7 +72,9 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
 
 /** Times of managedFields alone are no change: strategies may have put back all that a write was to change. */
 async function isUnchangedButTimes(scope: ResourceScope, object: KubeObject, live: Live): Promise<boolean> {
-  const managedFields = sameButTimes(object.metadata.managedFields, live.object.metadata.managedFields)
+  const managedFields = await walked(scope.request, () =>
+    sameButTimes(object.metadata.managedFields, live.object.metadata.managedFields),
+  )
   if (managedFields === undefined) return false
   const withOldTimes = { ...object, metadata: { ...object.metadata, managedFields } }
   return isUnchanged((await encode(scope, withOldTimes)).value, live)
