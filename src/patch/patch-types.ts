@@ -18,7 +18,7 @@ import type { StructType } from '../schema/structural.ts'
 import { applying } from './apply.ts'
 import { fromUnstructured } from './from-unstructured.ts'
 import { goValue } from '../go/value.ts'
-import { closed, copyOf, opened, treeText } from './json-document.ts'
+import { closed, copyOf, isMap, openedInParts, treeText } from './json-document.ts'
 import { readJsonPatch } from './json-patch.ts'
 import { applyJsonPatch } from './json-patch-operations.ts'
 import { asWritten, keepEmptyManagedFields, tracking } from './managed-fields.ts'
@@ -209,7 +209,7 @@ function repeatedMembers(tree: JsonTree): readonly string[] {
 /** Of members that are there twice the last one counts. */
 function withoutRepeats(tree: JsonTree): PatchMap {
   const flat = (node: JsonTree): JsonTree => {
-    const open = kept(node, () => opened(node))
+    const open = openedInParts(node)
     if (open === undefined) return node
     if (!('members' in open)) return mapParts(open.items, (item) => flat(closed(item)))
     const { members } = open
@@ -219,8 +219,8 @@ function withoutRepeats(tree: JsonTree): PatchMap {
   }
   // nothing at all changes nothing
   if (tree === null) return {}
-  const isMap = 'members' in (opened(tree) ?? {})
-  if (!isMap) throw badRequest(`json: cannot unmarshal ${jsonKind(tree)} into Go value of type map[string]interface {}`)
+  if (!isMap(tree))
+    throw badRequest(`json: cannot unmarshal ${jsonKind(tree)} into Go value of type map[string]interface {}`)
   return flat(tree) as PatchMap
 }
 

@@ -3,15 +3,30 @@
  * by line, with three lines of what is the same around each change.
  */
 import type { Json } from '../api/object.ts'
+import { apart } from '../api/parts.ts'
 
 const CONTEXT = 3
 
 type Line = readonly [mark: ' ' | '-' | '+', text: string]
 
 export function differenceText(old: Json | object, wanted: Json | object): string {
-  const lines = merged(written(old), written(wanted))
+  if (typeof wanted !== 'object' || wanted === null) return textOf(merged(written(old), written(wanted)))
+  const lines = apart(wanted, () => merged(written(old), written(wanted)))
+  return apart(lines, () => textOf(lines))
+}
+
+function textOf(lines: readonly Line[]): string {
+  // how many lines each text has before a hunk
+  const before = { old: 0, wanted: 0, at: 0 }
   return hunksOf(lines)
-    .map((hunk) => hunkText(lines, hunk))
+    .map((hunk) => {
+      for (; before.at < hunk.from; before.at++) {
+        const [mark] = lines[before.at]!
+        if (mark !== '+') before.old++
+        if (mark !== '-') before.wanted++
+      }
+      return hunkText(lines.slice(hunk.from, hunk.to), before)
+    })
     .join('')
 }
 
@@ -82,10 +97,8 @@ function hunksOf(lines: readonly Line[]): Hunk[] {
   return hunks
 }
 
-function hunkText(lines: readonly Line[], { from, to }: Hunk): string {
-  const count = (part: readonly Line[], without: string) => part.filter(([mark]) => mark !== without).length
-  const before = lines.slice(0, from)
-  const inside = lines.slice(from, to)
-  const range = (without: string) => `${count(before, without) + 1},${count(inside, without)}`
-  return `@@ -${range('+')} +${range('-')} @@\n${inside.map(([mark, text]) => `${mark}${text}\n`).join('')}`
+function hunkText(inside: readonly Line[], before: { readonly old: number; readonly wanted: number }): string {
+  const count = (without: string) => inside.filter(([mark]) => mark !== without).length
+  const ranges = `-${before.old + 1},${count('+')} +${before.wanted + 1},${count('-')}`
+  return `@@ ${ranges} @@\n${inside.map(([mark, text]) => `${mark}${text}\n`).join('')}`
 }

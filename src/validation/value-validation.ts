@@ -9,7 +9,7 @@ import { FieldPath as Path, invalidValue, notSupported, required, tooLong, tooMa
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { eachName, eachPart, kept } from '../api/parts.ts'
+import { eachName, eachPart, kept, sortedItems } from '../api/parts.ts'
 import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
 import { stringifySorted } from '../api/json.ts'
 import { valuesEqual } from '../api/value-order.ts'
@@ -426,16 +426,21 @@ function isConvertible(value: Json, to: Json): boolean {
   return valuesEqual(value, to)
 }
 
+const namesOf = (object: JsonObject): string[] => Object.keys(object).filter((name) => object[name] !== undefined)
+
 const sortedNames = (object: JsonObject): string[] =>
-  Object.keys(object)
-    .filter((name) => object[name] !== undefined)
-    .sort()
+  sortedItems(
+    () => namesOf(object),
+    (names) => names.sort(),
+    (a, b) => (a < b ? -1 : 1),
+  )
 
 function checkObject(schema: JsonObject, value: JsonObject, place: string, before: Before | undefined): Outcome {
   const outcome = new Outcome()
   const { minProperties, maxProperties, additionalProperties } = schema
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
-  const names = typeof minProperties === 'number' || typeof maxProperties === 'number' ? sortedNames(value) : []
+  const isCounted = typeof minProperties === 'number' || typeof maxProperties === 'number'
+  const names = isCounted ? kept(value, () => namesOf(value)) : []
   if (typeof minProperties === 'number' && names.length < minProperties)
     outcome.add(invalidAt(place, names.length, `should have at least ${minProperties} properties`))
   if (typeof maxProperties === 'number' && names.length > maxProperties)

@@ -23,21 +23,28 @@ const TOKEN = 'an-administrator-whose-token-is-long-enough'
 export type Send = (call: Sent) => Promise<{ readonly status: number; readonly text: string }>
 
 /** With a namespace, its account, and the definition of the things. */
-export async function memoryTarget(settings: Partial<Env> = {}): Promise<Send> {
+/** Stores an object without anybody who looks at it; definitions only before the first request. */
+export type Put = ReturnType<typeof memoryServer>['put']
+
+export async function memoryTarget(
+  settings: Partial<Env> = {},
+  definitions: readonly Definition[] = [],
+): Promise<Send & { readonly put: Put }> {
   const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN, ...settings })
   await loadPatterns()
   const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'default' } }
   await server.put('', 'namespaces', { ...namespace, status: { phase: 'Active' } })
   const account = { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: 'default', namespace: 'default' } }
   await server.put('', 'serviceaccounts', account)
-  const { metadata, spec } = JSON.parse(definition.body!) as Definition
-  const conditions = ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' }))
-  await server.put('apiextensions.k8s.io', 'customresourcedefinitions', {
-    metadata: { ...metadata, generation: 1 },
-    spec,
-    status: { acceptedNames: spec.names, storedVersions: ['v1'], conditions },
-  })
-  return async ({ method, path, body, contentType = 'application/json', accept, isWatch }) => {
+  for (const { metadata, spec } of [JSON.parse(definition.body!) as Definition, ...definitions]) {
+    const conditions = ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' }))
+    await server.put('apiextensions.k8s.io', 'customresourcedefinitions', {
+      metadata: { ...metadata, generation: 1 },
+      spec,
+      status: { acceptedNames: spec.names, storedVersions: ['v1'], conditions },
+    })
+  }
+  const answered: Send = async ({ method, path, body, contentType = 'application/json', accept, isWatch }) => {
     const headers = {
       Authorization: `Bearer ${TOKEN}`,
       ...(body === undefined ? {} : { 'Content-Type': contentType }),
@@ -51,6 +58,7 @@ export async function memoryTarget(settings: Partial<Env> = {}): Promise<Send> {
     const response = await answer(request).catch((error: unknown) => respondStatus(request, error))
     return { status: response.status, text: isWatch === true ? await firstOf(response.body!) : await response.text() }
   }
+  return Object.assign(answered, { put: server.put.bind(server) })
 }
 
 async function firstOf(body: ReadableStream<Uint8Array>): Promise<string> {
@@ -70,7 +78,7 @@ export function encoded(call: Call): Sent {
   return { ...call, body: encodeProtobuf(type, object) as Uint8Array<ArrayBuffer> }
 }
 
-interface Definition {
+export interface Definition {
   readonly metadata: { readonly name: string }
-  readonly spec: { readonly names: Record<string, string> } & Record<string, never>
+  readonly spec: JsonObject & { readonly names: Record<string, string> }
 }

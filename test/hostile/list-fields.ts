@@ -9,6 +9,7 @@ export interface ListField {
   readonly path: string
   readonly url: string
   readonly resource: { readonly group: string; readonly resource: string; readonly namespaced: boolean }
+  readonly verbs: readonly string[]
   /** @param distinct after how many elements they come again; default: never */
   readonly object: (elements: number, distinct?: number) => JsonObject
 }
@@ -83,6 +84,7 @@ function longFields(shape: Long['shape']): ListField[] {
           path: `${kind}.${names.join('.')}`,
           url,
           resource: { group, resource, namespaced },
+          verbs,
           object(elements, distinct = elements) {
             const said = within(names, longOf(long, elements, distinct)) as JsonObject
             return { apiVersion, kind, ...said, metadata: { name: 'a', ...(said['metadata'] as JsonObject) } }

@@ -1,6 +1,6 @@
 /** The longest step of a request to a counted server: the most work that it does between two turns of others. */
 import type * as Target from '../bench/memory-target.ts'
-import type { Send } from '../bench/memory-target.ts'
+import type { Definition, Put, Send } from '../bench/memory-target.ts'
 import type { Counted } from './counted-bundle.ts'
 import { countedBundle } from './counted-bundle.ts'
 
@@ -15,16 +15,18 @@ export interface Step {
 
 export interface CountedServer {
   readonly send: Send
+  readonly put: Put
   longestStep(call: Parameters<Send>[0]): Promise<Step>
   restore(): void
 }
 
-export async function countedServer(): Promise<CountedServer> {
+export async function countedServer(definitions: readonly Definition[] = []): Promise<CountedServer> {
   const { counted$, memoryTarget } = await countedBundle<typeof Target>('memory-target.ts')
   const restored = countNatives(counted$)
-  const send = await memoryTarget({ KEDGE_FEATURE_GATES: 'CBORServingAndStorage=true' })
+  const send = await memoryTarget({ KEDGE_FEATURE_GATES: 'CBORServingAndStorage=true' }, definitions)
   return {
     send,
+    put: send.put,
     longestStep: (call) => longestStep(counted$, send, call),
     restore: () => restored.forEach((restore) => restore()),
   }

@@ -7,9 +7,9 @@ import type { FieldError } from '../../api/field.ts'
 import { asJson } from '../../api/object.ts'
 import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import { ownValue, setOwn } from '../../api/own.ts'
-import { kept } from '../../api/parts.ts'
+import { kept, mapParts, PART } from '../../api/parts.ts'
 import { badRequest, invalid } from '../../api/status.ts'
-import { valuesEqual } from '../../api/value-order.ts'
+import { valuesEqualApart } from '../../api/value-order.ts'
 import { fillStruct } from '../../schema/zero-values.ts'
 import { hasStatus } from '../resource.ts'
 import type { ResourceScope } from '../resource-scope.ts'
@@ -159,6 +159,11 @@ function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): bo
 }
 
 /** Compares the objects first: encoding equal ones would be wasted work. */
-const encodeSame = (scope: ResourceScope, a: KubeObject, b: KubeObject): boolean =>
-  valuesEqual(asJson(a), asJson(b)) ||
-  newValueOf(scope.resource.storageType, a, {}).text === newValueOf(scope.resource.storageType, b, {}).text
+function encodeSame(scope: ResourceScope, a: KubeObject, b: KubeObject): boolean {
+  const [value, other] = [asJson(a), asJson(b)]
+  if (valuesEqualApart(value, other)) return true
+  const pair = kept(a, () => [a, b])
+  // each ends with a part that is written at once
+  const [text, before] = mapParts(pair, (object) => newValueOf(scope.resource.storageType, object, {}).text, PART)
+  return text === before
+}
