@@ -78,3 +78,24 @@ test('a third get reads no row, and a long value is not remembered', async () =>
   expect(await rowsOfGets('a/short')).toEqual([some, some, 0])
   expect(await rowsOfGets('a/long')).not.toContain(0)
 })
+
+test('of many that are read again and again a shard remembers the last', async () => {
+  const collection = { tenant: crypto.randomUUID(), shard: 'pods', prefix: 'pods' }
+  const storage = shardStorage(SHARDS, platformClock)
+  const start = '{"metadata":{"resourceVersion":"'
+  const keys = Array.from({ length: 70 }, (_, n) => `a/${n}`)
+  const rowsRead = async () => (await storage.stats(collection)).rowsRead
+  const rowsOfGet = async (key: string) => {
+    const before = await rowsRead()
+    await storage.get(collection, key)
+    return (await rowsRead()) - before
+  }
+  for (const key of keys) {
+    await storage.create(collection, key, { text: `${start}"},"data":""}`, at: start.length, uid: 'u' })
+    await storage.get(collection, key)
+    await storage.get(collection, key)
+  }
+  const counting = await rowsOfGet('a/69')
+  expect(await rowsOfGet('a/6')).toBe(counting)
+  expect(await rowsOfGet('a/5')).toBeGreaterThan(counting)
+})
