@@ -1,4 +1,5 @@
 // What a server that simulates nodes begins with: `kedge start`, `kedge start --nodes 3`.
+import { SIMULATED, simulatedNode } from '../registry/core/simulated-node.ts'
 import { ask } from './ask.ts'
 import type { Server } from './backup.ts'
 
@@ -10,7 +11,6 @@ const MISSING = 404
 
 const NODES = '/api/v1/nodes'
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
-const SIMULATED = 'kedge.dev/simulated'
 /** The manager of what is made here: a restore takes it for nobody's. */
 const MANAGER = '?fieldManager=kedge-start'
 
@@ -49,17 +49,8 @@ async function wasLed(server: Server): Promise<boolean> {
 }
 
 async function createNodes(server: Server, count: number): Promise<void> {
-  for (let index = 1; index <= count; index++) {
-    const name = `node-${index}`
-    const labels = {
-      [SIMULATED]: 'true',
-      'kubernetes.io/hostname': name,
-      'kubernetes.io/os': 'linux',
-      'kubernetes.io/arch': 'amd64',
-    }
-    const node = { kind: 'Node', apiVersion: 'v1', metadata: { name, labels } }
-    await ask(server, 'POST', NODES + MANAGER, node, [CREATED, EXISTS])
-  }
+  for (let index = 1; index <= count; index++)
+    await ask(server, 'POST', NODES + MANAGER, simulatedNode(index), [CREATED, EXISTS])
 }
 
 /** Only where there is no class at all: somebody may want none, or have one of their own. */

@@ -6,7 +6,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
-import { simulatedNode } from '../registry/core/node-work.ts'
+import { simulatedNode } from '../registry/core/simulated-node.ts'
 import { lastSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlPlaneSpec, switchesOf } from '../tenancy/workload-switches.ts'
 import { serverClients } from './clientset.ts'

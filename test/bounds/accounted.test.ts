@@ -63,6 +63,8 @@ const accounts: Readonly<Record<string, string>> = {
   'src/codec/table.ts': BY_TABLES,
   'src/codec/yaml-scalar.ts': BY_TABLES,
   'src/controllers/look-pace.ts': FILLED,
+  'src/controllers/nodes/tainted-nodes.ts':
+    'test/controllers/nodes/tainted-nodes.test.ts: where more are tainted than are remembered',
   'src/controllers/once-each.ts': 'what one batch of work reads',
   'src/controllers/parsed-once.ts': FILLED,
   'src/controllers/scheduling/cluster-state.ts': 'nodes there are, and pods up to MOST_KEPT',
@@ -84,6 +86,7 @@ const accounts: Readonly<Record<string, string>> = {
   'src/controllers/workloads/horizontal-pod-autoscaler-history.ts':
     'test/controllers/workloads/horizontal-pod-autoscaler-behavior.test.ts: is bounded by the longest window',
   'src/controllers/workloads/slice-topology.ts': SHORT_KEYS,
+  'src/controllers/workloads/events.ts': SHORT_KEYS,
   'src/endpoints/aggregation/remote-documents.ts': 'documents of APIServices, by their size',
   'src/endpoints/discovery/serve.ts': BY_TABLES,
   'src/endpoints/nodes/simulated/port-forward.ts': OF_A_CALL,

@@ -7,7 +7,6 @@ import { leastOf, mostOf } from '../../api/extremes.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { parseStored } from '../../api/json.ts'
 import { StatusError } from '../../api/status.ts'
-import type { Revision } from '../../storage/storage.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../clientset.ts'
@@ -17,6 +16,7 @@ import { inTurns } from '../in-turns.ts'
 import { tolerates } from '../scheduling/taints.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { PODS } from '../workloads/pod-control.ts'
+import { isNoExecute, TaintedNodes } from './tainted-nodes.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
 const COMPONENT = 'taint-eviction-controller'
@@ -24,20 +24,14 @@ const REASON = 'TaintManagerEviction'
 /** Names of tainted nodes that are kept between two looks. */
 const MOST = 10_000
 
-interface Tainted {
-  at: Revision | undefined
-  /** Nodes with NoExecute taints. Bound: MOST. */
-  readonly tainted: Set<string>
-}
-
-const states = perTenant((): Tainted => ({ at: undefined, tainted: new Set() }))
+const states = perTenant(() => new TaintedNodes(MOST))
 
 export const taintEviction: Controller = {
   async reconcile(name, context) {
     const clients = clientsetFor(context, 'node-controller')
     const key = `taints/${name}` as const
     const known = context.sightings.get(key)
-    if (known === undefined && !(await isTainted(name, clients, context))) return undefined
+    if (known === undefined && !(await mayBeTainted(name, clients, context))) return undefined
     const node = await clients.resource(NODES).get(name)
     const taints = (node?.spec?.taints ?? []).filter(isNoExecute)
     if (taints.length === 0 && known === undefined) return undefined
@@ -69,26 +63,11 @@ export const taintEviction: Controller = {
  * Few nodes have such taints, and each that gets a pod is asked for: what changed of all nodes is read once for a batch of
  * work.
  */
-async function isTainted(name: string, clients: Clientset, context: ControllerContext): Promise<boolean> {
-  const state = states(context.tenant)
-  await context.once('nodes that changed', async () => {
-    for await (const { revision, reset, changed } of clients.resource(NODES).changes(state.at)) {
-      if (reset) state.tainted.clear()
-      for (const { key, object } of changed)
-        if (object?.spec?.taints?.some(isNoExecute) === true) state.tainted.add(key)
-        else state.tainted.delete(key)
-      state.at = revision
-    }
-  })
-  const isOne = state.tainted.has(name)
-  if (state.tainted.size > MOST) {
-    state.tainted.clear()
-    state.at = undefined
-  }
-  return isOne
+async function mayBeTainted(name: string, clients: Clientset, context: ControllerContext): Promise<boolean> {
+  const tainted = states(context.tenant)
+  await context.once('nodes that changed', () => tainted.look((at) => clients.resource(NODES).changes(at)))
+  return tainted.mayBe(name)
 }
-
-const isNoExecute = ({ effect }: Taint): boolean => effect === 'NoExecute'
 
 /** It was to go later. */
 const isTimed = (seconds: number): boolean => seconds > 0 && seconds !== Infinity

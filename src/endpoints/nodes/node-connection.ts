@@ -9,7 +9,7 @@ import type { ExchangeAnswer, ExchangeCall, Upgraded, WebSocketTranslation } fro
 import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
 import { hostPort } from '../../outgoing/service-place.ts'
 import { exchangeOf } from '../../outgoing/way-out.ts'
-import { SIMULATED } from '../../registry/core/node-work.ts'
+import { SIMULATED } from '../../registry/core/simulated-node.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { settingsOf } from '../../settings.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'

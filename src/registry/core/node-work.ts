@@ -1,25 +1,10 @@
 /** Which writes of nodes are work for the controllers of workloads. */
 import type { Node } from '../../api/core/v1.ts'
-import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import type { Workloads } from '../../settings.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { keyOf } from '../work.ts'
-
-/** The label of nodes whose pods are simulated. */
-export const SIMULATED = 'kedge.dev/simulated'
-
-/** The node of this number, from 1 on. */
-export function simulatedNode(index: number): KubeObject {
-  const name = `node-${index}`
-  const labels = {
-    [SIMULATED]: 'true',
-    'kubernetes.io/hostname': name,
-    'kubernetes.io/os': 'linux',
-    'kubernetes.io/arch': 'amd64',
-  }
-  return { kind: 'Node', apiVersion: 'v1', metadata: { name, labels } }
-}
+import { SIMULATED } from './simulated-node.ts'
 
 function nodesWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   if (mode !== 'simulated' || object === undefined) return []
