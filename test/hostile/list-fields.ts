@@ -28,6 +28,8 @@ function valueOf(type: Structural, at: number): Json | undefined {
     }
     case 'special':
       return type.special === 'intOrString' ? at : type.special === 'quantity' ? `${at}` : undefined
+    case 'list':
+      return []
     default:
       return undefined
   }
