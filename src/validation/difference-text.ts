@@ -11,13 +11,21 @@ type Line = readonly [mark: ' ' | '-' | '+', text: string]
 
 export function differenceText(old: Json | object, wanted: Json | object): string {
   if (typeof wanted !== 'object' || wanted === null) return textOf(merged(written(old), written(wanted)))
-  const lines = apart(wanted, () => merged(written(old), written(wanted)))
-  return apart(lines, () => textOf(lines))
+  const [before, after] = apart(wanted, () => [written(old), written(wanted)] as const)
+  const between = apart(after, () => merged(before, after))
+  return apart(between.lines, () => textOf(between))
 }
 
-function textOf(lines: readonly Line[]): string {
+/** Lines of both texts, those that they share once. What lies further from a change than is shown is left out. */
+interface Merged {
+  readonly lines: readonly Line[]
+  /** How many lines, which are the same in both, are left out before. */
+  readonly before: number
+}
+
+function textOf({ lines, before: leftOut }: Merged): string {
   // how many lines each text has before a hunk
-  const before = { old: 0, wanted: 0, at: 0 }
+  const before = { old: leftOut, wanted: leftOut, at: 0 }
   return hunksOf(lines)
     .map((hunk) => {
       for (; before.at < hunk.from; before.at++) {
@@ -32,8 +40,8 @@ function textOf(lines: readonly Line[]): string {
 
 const written = (value: Json | object): string[] => JSON.stringify(value, null, 1).split('\n')
 
-/** Both texts as one, lines that they share once: the longest common subsequence of the part that differs. */
-function merged(old: readonly string[], wanted: readonly string[]): Line[] {
+/** The lines that both share are the longest common subsequence of the part that differs. */
+function merged(old: readonly string[], wanted: readonly string[]): Merged {
   let start = 0
   while (start < old.length && start < wanted.length && old[start] === wanted[start]) start++
   let end = 0
@@ -42,20 +50,31 @@ function merged(old: readonly string[], wanted: readonly string[]): Line[] {
     old[old.length - 1 - end] === wanted[wanted.length - 1 - end]
   )
     end++
-  return [
-    ...old.slice(0, start).map((text): Line => [' ', text]),
-    ...changes(old.slice(start, old.length - end), wanted.slice(start, wanted.length - end)),
-    ...old.slice(old.length - end).map((text): Line => [' ', text]),
+  const before = Math.max(0, start - CONTEXT)
+  const behind = old.length - end
+  const lines = [
+    ...old.slice(before, start).map((text): Line => [' ', text]),
+    ...changes(old.slice(start, behind), wanted.slice(start, wanted.length - end)),
+    ...old.slice(behind, behind + CONTEXT).map((text): Line => [' ', text]),
   ]
+  return { lines, before }
 }
 
 /** Larger changes are shown as a whole: nobody reads them line by line, and comparing takes the square of it. */
 const MAX_COMPARED = 1000
+/** Lines of each text that such a change shows. The error goes to a client, who may have sent megabytes. */
+const MAX_SHOWN = 5000
+
+function shown(lines: readonly string[]): readonly string[] {
+  const more = lines.length - MAX_SHOWN
+  return more <= 0 ? lines : [...lines.slice(0, MAX_SHOWN), `... ${more} more lines`]
+}
 
 function changes(old: readonly string[], wanted: readonly string[]): Line[] {
   const gone = (text: string): Line => ['-', text]
   const added = (text: string): Line => ['+', text]
-  if (old.length > MAX_COMPARED || wanted.length > MAX_COMPARED) return [...old.map(gone), ...wanted.map(added)]
+  if (old.length > MAX_COMPARED || wanted.length > MAX_COMPARED)
+    return [...shown(old).map(gone), ...shown(wanted).map(added)]
   const common = commonLengths(old, wanted)
   const lines: Line[] = []
   let [i, j] = [0, 0]

@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { differenceText } from '../../src/validation/difference-text.ts'
+
+const numbered = (count: number): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, n]))
+
+test('three lines around each change, and where they are in both', () => {
+  const old = numbered(20)
+  expect(differenceText(old, { ...old, n5: 55, n15: 155 })).toBe(
+    [
+      '@@ -4,7 +4,7 @@',
+      ...[' "n2": 2,', ' "n3": 3,', ' "n4": 4,'].map((line) => ` ${line}`),
+      '- "n5": 5,',
+      '+ "n5": 55,',
+      ...[' "n6": 6,', ' "n7": 7,', ' "n8": 8,'].map((line) => ` ${line}`),
+      '@@ -14,7 +14,7 @@',
+      ...[' "n12": 12,', ' "n13": 13,', ' "n14": 14,'].map((line) => ` ${line}`),
+      '- "n15": 15,',
+      '+ "n15": 155,',
+      ...[' "n16": 16,', ' "n17": 17,', ' "n18": 18,'].map((line) => ` ${line}`),
+      '',
+    ].join('\n'),
+  )
+})
+
+/** Takes the lines of a difference back into both texts. */
+function applied(old: readonly string[], difference: string): string[] {
+  const wanted = [...old]
+  let shift = 0
+  for (const hunk of difference.split(/^(?=@@)/m)) {
+    const [, from = '', length = ''] = /^@@ -(\d+),(\d+)/.exec(hunk) ?? []
+    const lines = hunk.split('\n').slice(1, -1)
+    const kept = lines.filter((line) => !line.startsWith('-')).map((line) => line.slice(1))
+    wanted.splice(Number(from) - 1 + shift, Number(length), ...kept)
+    shift += kept.length - Number(length)
+  }
+  return wanted
+}
+
+test('what is said of the old text makes the new one', () => {
+  const values = fc.dictionary(fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz'), fc.nat(3))
+  fc.assert(
+    fc.property(values, values, (old, wanted) => {
+      const difference = differenceText(old, wanted)
+      const [before, after] = [old, wanted].map((value) => JSON.stringify(value, null, 1).split('\n'))
+      if (difference === '') expect(before).toEqual(after)
+      else expect(applied(before!, difference)).toEqual(after)
+    }),
+  )
+})
+
+test('a change of very many lines shows the first of them, and how many follow', () => {
+  const [old, wanted] = [numbered(3), numbered(100_000)]
+  const lines = differenceText(old, Object.fromEntries(Object.entries(wanted).map(([name]) => [name, 'x']))).split('\n')
+  expect(lines.length).toBeLessThan(5_010)
+  expect(lines.filter((line) => line.includes('more lines'))).toEqual(['+... 95000 more lines'])
+})
