@@ -29,15 +29,20 @@ export function decodeCustomObject(type: StructType, tree: JsonTree): Decoded {
         `.${name} accessor error: ${goValue(value)} is of the type ${goType(value)}, expected string`,
       )
   }
-  const unknown = kept(object, () => decodeMetadata(object, 'metadata'))
+  const ofMetadata = kept(object, () => decodeMetadata(object, 'metadata'))
   object['metadata'] ??= {}
   const pruned = prune(type, object)
   pruneNulls(type, object)
   const embedded = kept(object, () => [] as string[])
   coerceBelow(type, object, '', embedded)
-  append(unknown, pruned)
-  append(unknown, sortNames(embedded))
-  return { object, strict: [...strict, ...unknown.map((path) => `unknown field "${path}"`)] }
+  return {
+    object,
+    // once: what walks on behind this is stopped and comes by here again
+    strict: kept(object, () => {
+      const unknown = [...ofMetadata, ...pruned, ...sortNames(embedded)]
+      return [...strict, ...unknown.map((path) => `unknown field "${path}"`)]
+    }),
+  }
 }
 
 /**

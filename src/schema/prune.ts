@@ -15,7 +15,7 @@ const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'meta
 export function prune(type: StructType, object: JsonObject): string[] {
   const unknown = kept(object, () => [] as string[])
   pruneValue(object, type, '', unknown)
-  return sortNames(unknown)
+  return kept(object, () => sortNames(unknown))
 }
 
 /** The same for a value of any type. */

@@ -9,12 +9,11 @@ import { FieldPath as Path, invalidValue, notSupported, required, tooLong, tooMa
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { eachName, eachPart, kept, sortedItems } from '../api/parts.ts'
+import { eachName, eachPart, kept, sortedItems, undivided } from '../api/parts.ts'
 import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
 import { stringifySorted } from '../api/json.ts'
 import { valuesEqual } from '../api/value-order.ts'
 import { goFloat } from '../go/float.ts'
-import { firstBy } from '../api/lookup.ts'
 import { goMatches } from './go-pattern.ts'
 import { effectiveFormat, hasFormat } from './value-formats.ts'
 
@@ -382,8 +381,15 @@ function elementsBefore(schema: JsonObject, before: Before | undefined): (item: 
   const keys = schema['x-kubernetes-list-map-keys']
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(keys) || !Array.isArray(before?.value))
     return () => undefined
-  const keyOf = (item: JsonObject) => stringifySorted(keys.map((key) => ownValue(item, String(key)) ?? null))
-  const found = firstBy(before.value.filter(isJsonObject), keyOf)
+  // a list that is made for each item, which no walk could come to again
+  const keyOf = (item: JsonObject) =>
+    undivided(() => stringifySorted(keys.map((key) => ownValue(item, String(key)) ?? null)))
+  const found = kept(before.value, () => new Map<string, JsonObject>())
+  eachPart(before.value, (item) => {
+    if (!isJsonObject(item)) return
+    const key = keyOf(item)
+    if (!found.has(key)) found.set(key, item)
+  })
   return (item) => {
     const old = isJsonObject(item) ? found.get(keyOf(item)) : undefined
     return old === undefined ? undefined : { value: old }

@@ -248,6 +248,27 @@ describe('custom objects', () => {
     expect(strict).toContain('unknown field "spec.pods[0].metadata.x"')
   })
 
+  test('are decoded once, also where something walks over them behind it', () =>
+    same(
+      () => parsed(text),
+      (tree) => {
+        const { object, strict } = decodeObject(type, tree)
+        applyDefaults(type, object, {} as never)
+        return strict
+      },
+    ))
+
+  test('give others their turn where elements are compared with those of before', async () => {
+    const one = (): JsonObject => ({ spec: { keyed: times(2_000, (at) => ({ name: `k${at}`, size: at })) } })
+    const [object, before] = [one(), one()]
+    let turns = 0
+    await inTurns(
+      inParts(() => validateValue(schema, object, FieldPath.root, { value: before }), 50),
+      async () => void turns++,
+    )
+    expect(turns).toBeGreaterThan(2_000 / 50)
+  })
+
   test('get their defaults, and are written', () =>
     same(decoded, (object) => {
       applyDefaults(type, object, {} as never)
