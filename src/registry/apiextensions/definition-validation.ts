@@ -16,8 +16,8 @@ import { webhookClientErrors } from '../../validation/webhook-client.ts'
 import { authorityProblem } from '../../x509/authority-bundle.ts'
 import type { Json } from '../../api/object.ts'
 import { valuesEqual } from '../../api/value-order.ts'
-import { repeatsIn } from '../../api/lookup.ts'
-import { isConditionTrue, versionNamed, versionsOf } from '../custom-resources/definition.ts'
+import { firstBy, repeatsIn } from '../../api/lookup.ts'
+import { isConditionTrue, versionsOf } from '../custom-resources/definition.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import { approvalOf, APPROVED_BY, isProtectedGroup } from './approval.ts'
 import { isPruned } from './default-validation.ts'
@@ -92,6 +92,7 @@ function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDef
     return schemas.some(visit)
   }
   const nowhere = path()
+  const versionsBefore = firstBy(versionsOf(old), ({ name = '' }) => name)
   const reviews = old.spec?.conversion?.webhook?.conversionReviewVersions ?? []
   return {
     schema: {
@@ -107,7 +108,7 @@ function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDef
     reviewVersions: reviews.length > 0 && !reviews.some((version) => REVIEW_VERSIONS.includes(version)),
     unchangedVersions: new Set(
       versionsOf(definition).flatMap(({ name = '', schema }) => {
-        const before = versionNamed(old, name)
+        const before = versionsBefore.get(name)
         // schemas are JSON whose interface does not say so
         const isSame = valuesEqual(schema as Json | undefined, before?.schema as Json | undefined)
         return before !== undefined && isSame ? [name] : []
@@ -115,7 +116,7 @@ function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDef
     ),
     tooManyFields: new Set(
       versionsOf(definition).flatMap(({ name = '', selectableFields = [] }) => {
-        const before = versionNamed(old, name)?.selectableFields ?? []
+        const before = versionsBefore.get(name)?.selectableFields ?? []
         const isSame = JSON.stringify(before) === JSON.stringify(selectableFields)
         return before.length > MAX_SELECTABLE && isSame ? [name] : []
       }),
