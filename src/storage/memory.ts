@@ -3,6 +3,7 @@
  * answers by going through them.
  */
 import type { Clock } from '../api/clock.ts'
+import { compareNames } from '../api/json.ts'
 import { StorageError } from './errors.ts'
 import { builtInPlace, CUSTOM_PLACES, customPlace } from './places.ts'
 import type { Place } from './revision.ts'
@@ -123,6 +124,8 @@ class MemoryShard {
   private log: Version[] = []
   /** The last version of each key, deletions too: most ask for what is there now, and not for what was. Bound: as the log. */
   private readonly latest = new Map<string, Version>()
+  /** Only with them units of UTF-16 are in another order than the octets of UTF-8, which is that of keys. */
+  private hasSurrogates = false
   /** Bound: the watches of a test. */
   private readonly watchers = new Set<MemoryWatcher>()
 
@@ -160,6 +163,7 @@ class MemoryShard {
     this.last = revision
     this.log.push(version)
     this.latest.set(key, version)
+    this.hasSurrogates ||= SURROGATE.test(key)
     for (const watcher of this.watchers) watcher.see(version)
     return version
   }
@@ -190,7 +194,10 @@ class MemoryShard {
       this.log.push({ key: `${prefix}/${key}`, type: 'ADDED', revision, value, text })
     }
     this.log.sort((a, b) => a.revision - b.revision)
-    for (const version of this.log) this.latest.set(version.key, version)
+    for (const version of this.log) {
+      this.latest.set(version.key, version)
+      this.hasSurrogates ||= SURROGATE.test(version.key)
+    }
   }
 
   unlock(cut: Revision): void {
@@ -223,20 +230,21 @@ class MemoryShard {
   /** What existed at a revision, in key order. */
   private snapshot(revision: Revision): Version[] {
     const versions = revision >= this.newest ? this.latest : this.latestUpTo(revision)
-    return [...versions.values()].filter(({ type }) => type !== 'DELETED').sort((a, b) => compareBytes(a.key, b.key))
+    const order = this.hasSurrogates ? compareNames : compareUnits
+    return [...versions.values()].filter(({ type }) => type !== 'DELETED').sort((a, b) => order(a.key, b.key))
   }
 
   list(collection: Collection, { namespace, selection, at, shape, limit = 0, start = '' }: ListQuery): ListResult {
     const revision = this.revisionFor(at, start !== '')
     const begin = keyPrefix(collection, undefined) + start
     const rest = this.snapshot(revision).filter(
-      (version) => isSelected(version, collection, namespace, selection) && compareBytes(version.key, begin) >= 0,
+      (version) => isSelected(version, collection, namespace, selection) && compareNames(version.key, begin) >= 0,
     )
     const page = limit > 0 ? rest.slice(0, limit) : rest
     // a full page is followed by another one when there are more keys, whether they will be selected or not
     const behind = this.snapshot(revision).filter(
       (version) =>
-        isSelected(version, collection, namespace, everything) && compareBytes(version.key, page.at(-1)?.key ?? '') > 0,
+        isSelected(version, collection, namespace, everything) && compareNames(version.key, page.at(-1)?.key ?? '') > 0,
     )
     const more = limit > 0 && page.length === limit ? behind.length : 0
     return {
@@ -375,10 +383,5 @@ const streamOf = (text: string): ReadableStream<Uint8Array> =>
     },
   })
 
-/** Keys are in the order of their UTF-8, which is that of their code points. */
-function compareBytes(a: string, b: string): number {
-  const [left, right] = [new TextEncoder().encode(a), new TextEncoder().encode(b)]
-  const at = left.findIndex((byte, index) => byte !== right[index])
-  if (at === -1) return left.length - right.length
-  return at >= right.length ? 1 : left[at]! - right[at]!
-}
+const SURROGATE = /[\ud800-\udfff]/
+const compareUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -30,6 +30,9 @@ export async function memoryTarget(
   settings: Partial<Env> = {},
   definitions: readonly Definition[] = [],
 ): Promise<Send & { readonly put: Put }> {
+  // the engine's own
+  if (!('IdentityTransformStream' in globalThis))
+    Object.assign(globalThis, { IdentityTransformStream: TransformStream })
   const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN, ...settings })
   await loadPatterns()
   const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'default' } }
