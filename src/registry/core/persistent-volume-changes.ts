@@ -4,6 +4,7 @@ import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path } from '../../api/field.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
+import { kept } from '../../api/parts.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import { differenceText } from '../../validation/difference-text.ts'
@@ -43,11 +44,12 @@ function sourceChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeS
   const isAdded = before.csi !== undefined && before.csi.controllerExpandSecretRef === undefined
   if (now.csi !== undefined && isAdded && controllerExpandSecretRef !== undefined && source({ ...now, csi }) === old)
     return []
+  const was = kept(before, () => shownSources(before))
+  const wanted = kept(now, () => shownSources(now))
   return [
     forbiddenField(
       specAt.child('persistentvolumesource'),
-      'spec.persistentvolumesource is immutable after creation\n' +
-        differenceText(shownSources(before), shownSources(now)),
+      `spec.persistentvolumesource is immutable after creation\n${differenceText(was, wanted)}`,
     ),
   ]
 }

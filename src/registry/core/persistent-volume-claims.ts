@@ -1,4 +1,5 @@
 import { ownValue } from '../../api/own.ts'
+import { kept } from '../../api/parts.ts'
 import { errorsByName } from '../../validation/errors-of.ts'
 import type {
   PersistentVolumeClaim,
@@ -146,14 +147,17 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
     if (before.volumeAttributesClassName === undefined) delete compared.volumeAttributesClassName
     else compared.volumeAttributesClassName = before.volumeAttributesClassName
   }
-  if (!sameValue(SPEC_TYPE, compared, comparedOld))
+  if (!sameValue(SPEC_TYPE, compared, comparedOld)) {
+    const was = kept(before, () => internalJson(SPEC_TYPE, comparedOld))
+    const wanted = kept(now, () => internalJson(SPEC_TYPE, compared))
     errors.push(
       forbiddenField(
         spec,
         'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n' +
-          differenceText(internalJson(SPEC_TYPE, comparedOld), internalJson(SPEC_TYPE, compared)),
+          differenceText(was, wanted),
       ),
     )
+  }
   return [
     ...errors,
     ...sizeErrors(now, before, old.status ?? {}),

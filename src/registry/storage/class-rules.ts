@@ -1,6 +1,7 @@
 /** What StorageClasses and VolumeAttributesClasses have in common. */
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, required, tooLong } from '../../api/field.ts'
+import { kept } from '../../api/parts.ts'
 import { problems } from '../../validation/field-rules.ts'
 import { qualifiedNameProblems } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
@@ -17,7 +18,7 @@ export const driverErrors = (at: FieldPath, driver = ''): FieldError[] => {
 
 export function parameterErrors(at: FieldPath, parameters: Readonly<Record<string, string>> = {}): FieldError[] {
   if (Object.keys(parameters).length > MAX_PARAMETERS) return [tooLong(at, MAX_PARAMETERS)]
-  const entries = Object.entries(parameters)
+  const entries = kept(parameters, () => Object.entries(parameters))
   const total = entries.reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0)
   return [
     ...errorsOf(entries, ([key]) => (key === '' ? [invalidValue(at, key, 'field can not be empty.')] : [])),

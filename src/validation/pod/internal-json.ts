@@ -6,7 +6,7 @@ import type { Json, JsonObject, ObjectMeta } from '../../api/object.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import { ownValue, setOwn } from '../../api/own.ts'
-import { mapParts } from '../../api/parts.ts'
+import { mapNames, mapParts } from '../../api/parts.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { encodeJson } from '../../codec/encode.ts'
 import { builtInType } from '../../schema/built-in.ts'
@@ -50,15 +50,18 @@ function jsonOf(type: Structural, value: Json | undefined, pointer: boolean): Js
     return value === undefined
       ? null
       : Object.fromEntries(
-          Object.entries(value as JsonObject)
-            .sort(([a], [b]) => (a < b ? -1 : 1))
-            .map(([key, item]) => [key, jsonOf(type.value, item, false)]),
+          mapNames(value as JsonObject, sortedNames, (key) => [
+            key,
+            jsonOf(type.value, ownValue(value as JsonObject, key), false),
+          ]),
         )
   if (value !== undefined) return value
   if (pointer || isBytes(type)) return null
   if (type.shape === 'leaf') return type.scalar === 'string' ? '' : type.scalar === 'bool' ? false : 0
   return type.shape === 'special' && (type.special === 'quantity' || type.special === 'intOrString') ? '0' : null
 }
+
+const sortedNames = (object: object): string[] => Object.keys(object).sort()
 
 const isBytes = (type: Structural) => type.shape === 'leaf' && type.scalar === 'bytes'
 

@@ -6,6 +6,7 @@ import { FieldPath as Path, forbiddenField, invalidValue, path, required } from 
 import { ownValue } from '../../api/own.ts'
 import { qosClassOf } from './pod-qos.ts'
 import { lastBy } from '../../api/lookup.ts'
+import { kept } from '../../api/parts.ts'
 import { inRange, MAX_INT32 } from '../field-rules.ts'
 import { differenceText } from '../difference-text.ts'
 import { subdomainName } from '../names.ts'
@@ -104,18 +105,21 @@ export function validatePodUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules: PodRu
     ...validateRemovedGates(spec.schedulingGates ?? [], before.schedulingGates ?? []),
   ])
   if (samePodSpec(spec, before)) return errors
-  const rest = withAllowedChangesUndone(spec, before)
-  if ((before.schedulingGates ?? []).length > 0) append(errors, undoPlacement(rest, before))
-  if (!samePodSpec(rest, before))
+  const undone = kept(spec, () => {
+    const rest = withAllowedChangesUndone(spec, before)
+    return { rest, errors: (before.schedulingGates ?? []).length > 0 ? undoPlacement(rest, before) : [] }
+  })
+  append(errors, undone.errors)
+  if (!samePodSpec(undone.rest, before)) {
+    const was = kept(before, () => internalJson(`${CORE}.PodSpec`, before))
+    const wanted = kept(undone.rest, () => internalJson(`${CORE}.PodSpec`, undone.rest))
     errors.push(
       forbiddenField(
         at,
-        `pod updates may not change fields other than ${UPDATABLE.join(',')}\n${differenceText(
-          internalJson(`${CORE}.PodSpec`, before),
-          internalJson(`${CORE}.PodSpec`, rest),
-        )}`,
+        `pod updates may not change fields other than ${UPDATABLE.join(',')}\n${differenceText(was, wanted)}`,
       ),
     )
+  }
   return errors
 }
 
@@ -144,8 +148,8 @@ function validateAddedTolerations(
   const here = at.child('tolerations')
   const keyOf = ({ key = '', operator = '', value = '', effect = '' }: CoreV1.Toleration) =>
     JSON.stringify([key, operator, value, effect])
-  const kept = new Set(tolerations.map(keyOf))
-  if (!old.every((before) => kept.has(keyOf(before))))
+  const now = new Set(tolerations.map(keyOf))
+  if (!old.every((before) => now.has(keyOf(before))))
     return [forbiddenField(here, 'existing toleration can not be modified except its tolerationSeconds')]
   return validateTolerations(here, tolerations, rules)
 }
