@@ -4,33 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startKedge } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { ApiClient } from './api-client.ts'
+import { wideDefinition } from './wide-definition.ts'
 
 let server: KedgeProcess
 let client: ApiClient
 
-const definition = (name: string, fields: number) => ({
-  metadata: { name: `${name}.given-up.example.com` },
-  spec: {
-    group: 'given-up.example.com',
-    scope: 'Cluster',
-    names: { plural: name, singular: name, kind: name, listKind: `${name}list` },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: Object.fromEntries(
-              Array.from({ length: fields }, (_, n) => [`field${n}`, { type: 'string', description: 'A field.' }]),
-            ),
-          },
-        },
-      },
-    ],
-  },
-})
+const definition = (name: string, fields: number) => wideDefinition(name, 'given-up', fields, () => 'A field.')
 
 beforeAll(async () => {
   server = await startKedge()

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startKedge } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { ApiClient } from './api-client.ts'
+import { wideDefinition } from './wide-definition.ts'
 
 let server: KedgeProcess
 let client: ApiClient
@@ -14,29 +15,7 @@ const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const description = (field: number): string => `Field ${field}: ${'größe 大きさ 😀 '.repeat(8)}${field * 31}`
 const FIELDS = 4_000
 
-const definition = (plural: string) => ({
-  metadata: { name: `${plural}.streamed.example.com` },
-  spec: {
-    group: 'streamed.example.com',
-    scope: 'Namespaced',
-    names: { plural, singular: plural, kind: plural, listKind: `${plural}list` },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: Object.fromEntries(
-              Array.from({ length: FIELDS }, (_, n) => [`field${n}`, { type: 'string', description: description(n) }]),
-            ),
-          },
-        },
-      },
-    ],
-  },
-})
+const definition = (plural: string) => wideDefinition(plural, 'streamed', FIELDS, description)
 
 beforeAll(async () => {
   server = await startKedge()
