@@ -2,7 +2,8 @@
 import type { Selection } from '../src/storage/selection.ts'
 import { exactField } from '../src/storage/selection.ts'
 import type { KeyScope } from '../src/storage/shard-protocol.ts'
-import type { KeyRange, Needles } from './statements.ts'
+import { relationOf } from './relations.ts'
+import type { KeyRange, Narrowed, Needles } from './statements.ts'
 
 /** `start` is relative to the prefix. A selection of one name within a namespace is one key. */
 export function rangeOf({ prefix, namespace, selection }: KeyScope, start = ''): KeyRange {
@@ -28,11 +29,16 @@ function inKeyOrder(a: string, b: string): boolean {
 /** Bound parameters are limited to 100 a statement; what finds no room here, `matches` decides. */
 const MAX_NEEDLES = 64
 
+export const narrowedTo = (selection: Selection): Narrowed => ({
+  needles: needlesOf(selection),
+  relation: relationOf(selection),
+})
+
 /**
  * Texts that must occur in the narrow JSON of whatever a selection can match. They only narrow the rows that are
  * parsed: the decision is `matches`'. Texts do not show what must be absent.
  */
-export function needlesOf({ labels, fields, owner }: Selection): Needles {
+function needlesOf({ labels, fields, owner }: Selection): Needles {
   const groups: string[][] = []
   for (const { key, operator, values } of labels) {
     if (operator === 'In') groups.push(values.map((value) => member(key, value)))

@@ -12,7 +12,8 @@ import type { Attempt, ListCall, StoredText, Written } from '../src/storage/shar
 import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/storage.ts'
 import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from '../src/storage/value-text.ts'
 import { rangeOf } from './key-range.ts'
-import { encodeSelectable } from './selectable.ts'
+import { relationsOf } from './relations.ts'
+import { decodeSelectable, encodeSelectable } from './selectable.ts'
 import { PendingWork } from './pending-work.ts'
 import { pick } from './selected-keys.ts'
 import type { ChangeRow, StateStatements, Statements } from './statements.ts'
@@ -38,6 +39,17 @@ export interface WriteOutcome {
   readonly change?: ChangeRow
   /** It brought work for controllers. */
   readonly hasWork?: boolean
+}
+
+/** Of a row in `cur`. */
+const relationsIn = (l: string): readonly string[] => relationsOf(decodeSelectable(l))
+
+const SAME: readonly [gone: readonly string[], added: readonly string[]] = [[], []]
+
+function difference(before: readonly string[], now: readonly string[]): typeof SAME {
+  if (before.length === 0 && now.length === 0) return SAME
+  const [old, wanted] = [new Set(before), new Set(now)]
+  return [before.filter((relation) => !wanted.has(relation)), now.filter((relation) => !old.has(relation))]
 }
 
 export class Log {
@@ -119,7 +131,7 @@ export class Log {
     }
     const rv = this.next(value, attempt)
     const change = this.append(key, value, { rv, t: ADDED, crv: rv, prv: null, was: null })
-    this.statements.insertCurrent(change)
+    this.statements.insertCurrent(change, relationsOf(value))
     return { written: { revision: rv }, change, hasWork: bringsWork(value) }
   }
 
@@ -133,7 +145,8 @@ export class Log {
     }
     const rv = this.next(value, attempt)
     const change = this.append(key, value, { rv, t: MODIFIED, crv: live.crv, prv: live.rv, was: live.l })
-    this.statements.updateCurrent(change)
+    const [gone, added] = live.l === change.l ? SAME : difference(relationsIn(live.l), relationsOf(value))
+    this.statements.updateCurrent(change, gone, added)
     return { written: { revision: rv }, change, hasWork: bringsWork(value) }
   }
 
@@ -147,7 +160,7 @@ export class Log {
     }
     const rv = this.next(last, attempt)
     const change = this.append(key, last, { rv, t: DELETED, crv: live.crv, prv: live.rv, was: live.l })
-    this.statements.deleteCurrent(key)
+    this.statements.deleteCurrent(key, relationsIn(live.l))
     return { written: { revision: rv }, change, hasWork: bringsWork(last) }
   }
 
@@ -158,7 +171,7 @@ export class Log {
     const rv = this.after(this.last)
     const text = withOtherRevision(v, at, revision, rv)
     const change = this.insert({ k, rv, t: DELETED, crv, prv: revision, was: l, at, l, v: text })
-    this.statements.deleteCurrent(key)
+    this.statements.deleteCurrent(key, relationsIn(l))
     return { written: { revision: rv }, change }
   }
 
@@ -198,7 +211,7 @@ export class Log {
         at,
         v: withRevision(text, at, revision),
       })
-      this.statements.insertCurrent(row)
+      this.statements.insertCurrent(row, relationsOf(selectable))
       for (const { topic, payload } of outbox) this.statements.appendOutbox(key, topic, payload)
     }
   }

@@ -3,7 +3,7 @@ import { turnOfOthers } from '../src/api/slices.ts'
 import { matches, selectsEverything } from '../src/storage/selection.ts'
 import type { KeyScope } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
-import { needlesOf } from './key-range.ts'
+import { narrowedTo } from './key-range.ts'
 import { decodeSelectable } from './selectable.ts'
 import type { CurrentRow, KeyRange, StateStatements } from './statements.ts'
 
@@ -111,12 +111,12 @@ function* selectedIn(
   range: KeyRange,
 ): Generator<readonly Revision[]> {
   const isSelected = selecting(scope)
-  const needles = needlesOf(scope.selection)
+  const narrowed = narrowedTo(scope.selection)
   for (let rest: KeyRange | undefined = range; rest !== undefined;) {
     const found: Revision[] = []
     let looked = 0
     let last: string | undefined
-    for (const row of stateNow().rows(rest, needles)) {
+    for (const row of stateNow().rows(rest, narrowed)) {
       if (isSelected(row)) found.push(row.rv)
       if (++looked < LOOKED) continue
       last = row.k
@@ -131,7 +131,7 @@ function* selectedIn(
 function pickSelected(state: StateStatements, scope: KeyScope, range: KeyRange, limit: number): Picked {
   const isSelected = selecting(scope)
   const revisions: Revision[] = []
-  for (const row of state.rows(range, needlesOf(scope.selection))) {
+  for (const row of state.rows(range, narrowedTo(scope.selection))) {
     if (!isSelected(row)) continue
     revisions.push(row.rv)
     if (revisions.length !== limit) continue

@@ -2,6 +2,7 @@
 import { BoundedMap } from '../src/api/bounded-map.ts'
 import type { StoredText } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
+import { MANY } from './relations.ts'
 
 export const ADDED = 0
 export const MODIFIED = 1
@@ -54,14 +55,23 @@ export type Meta =
 /** A row can only match if its `l` has at least one text of each group. */
 export type Needles = readonly (readonly string[])[]
 
+/** What rows are looked at for a selection. They are among those with the relation (relations.ts), where there is one. */
+export interface Narrowed {
+  readonly needles: Needles
+  readonly relation?: string | undefined
+}
+
 /** A state of the shard: as it is, or as it was at a revision. */
 export interface StateStatements {
   /** In key order. */
-  rows(range: KeyRange, needles: Needles): Iterable<CurrentRow>
+  rows(range: KeyRange, narrowed: Narrowed): Iterable<CurrentRow>
   /** Of the first keys of a range, and the last of these. */
   revisions(range: KeyRange, limit: number): { found: readonly Revision[]; last: string | null }
   count(range: KeyRange): number
 }
+
+/** Related keys that are read at once. */
+const PAGE = 500
 
 /** Of one shard, of which an isolate may have all: in characters, 7 MB. */
 const KEPT_TEXTS = { entries: 64, size: 128 << 10 }
@@ -105,14 +115,42 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     all<Row>(query, ...values)[0]
   const number = (query: string, ...values: SqlStorageValue[]) => first<{ n: number | null }>(query, ...values)?.n ?? 0
 
-  const now: StateStatements = {
-    rows: ({ from, to }, needles) =>
-      rows<CurrentRow>(
-        `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2${having('l', needles, 3)} ORDER BY k`,
-        from,
+  const relate = (k: string, relations: readonly string[]): void => {
+    for (const r of relations) run('INSERT OR IGNORE INTO related (r, k) VALUES (?, ?)', r, k)
+  }
+  const unrelate = (k: string, relations: readonly string[]): void => {
+    for (const r of relations) run('DELETE FROM related WHERE r = ? AND k = ?', r, k)
+  }
+  /** A page at a time: who takes the first few reads no more than one. */
+  function* related({ from, to }: KeyRange, relation: string): Generator<CurrentRow> {
+    for (let page: CurrentRow[], begin = from; ; begin = `${page.at(-1)!.k}\0`) {
+      page = all<CurrentRow>(
+        `SELECT cur.k, cur.rv, cur.l FROM (
+           SELECT k FROM related WHERE r = ?1 AND k >= ?3 AND k < ?4
+           UNION
+           SELECT k FROM related WHERE r = ?2 AND k >= ?3 AND k < ?4
+           ORDER BY k LIMIT ${PAGE}
+         ) AS found CROSS JOIN cur ON cur.k = found.k ORDER BY cur.k`,
+        relation,
+        MANY,
+        begin,
         to,
+      )
+      yield* page
+      if (page.length < PAGE) return
+    }
+  }
+
+  const now: StateStatements = {
+    rows: (range, { needles, relation }) => {
+      if (relation !== undefined) return related(range, relation)
+      return rows<CurrentRow>(
+        `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2${having('l', needles, 3)} ORDER BY k`,
+        range.from,
+        range.to,
         ...needles.flat(),
-      ),
+      )
+    },
     revisions: ({ from, to }, limit) =>
       together(
         first<Together>(
@@ -170,17 +208,29 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         l,
         v,
       ),
-    insertCurrent: ({ k, rv, l }: CurrentRow) => write(k, 'INSERT INTO cur (k, rv, l) VALUES (?, ?, ?)', k, rv, l),
-    updateCurrent: ({ k, rv, l }: CurrentRow) => write(k, 'UPDATE cur SET rv = ?, l = ? WHERE k = ?', rv, l, k),
+    insertCurrent({ k, rv, l }: CurrentRow, relations: readonly string[]): void {
+      write(k, 'INSERT INTO cur (k, rv, l) VALUES (?, ?, ?)', k, rv, l)
+      relate(k, relations)
+    },
+    /** Relations that stay are in neither list. */
+    updateCurrent({ k, rv, l }: CurrentRow, gone: readonly string[], added: readonly string[]): void {
+      write(k, 'UPDATE cur SET rv = ?, l = ? WHERE k = ?', rv, l, k)
+      unrelate(k, gone)
+      relate(k, added)
+    },
     clear: () => {
       texts.clear()
       run('DELETE FROM cur')
+      run('DELETE FROM related')
       run('DELETE FROM rev')
       run('DELETE FROM outbox')
     },
     keys: ({ from, to }: KeyRange) =>
       all<{ k: string }>('SELECT k FROM cur WHERE k >= ? AND k < ? ORDER BY k', from, to).map(({ k }) => k),
-    deleteCurrent: (k: string) => write(k, 'DELETE FROM cur WHERE k = ?', k),
+    deleteCurrent(k: string, relations: readonly string[]): void {
+      write(k, 'DELETE FROM cur WHERE k = ?', k)
+      unrelate(k, relations)
+    },
 
     newestRevision: () => number('SELECT MAX(rv) AS n FROM rev'),
     meta: (k: Meta) => number('SELECT v AS n FROM meta WHERE k = ?', k),
@@ -193,7 +243,8 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
 
     now,
     at: (rv: Revision): StateStatements => ({
-      rows: ({ from, to }, needles) =>
+      // relations are those of now
+      rows: ({ from, to }, { needles }) =>
         rows<CurrentRow>(`${snapshot(needles)} ORDER BY k`, from, to, rv, ...needles.flat()),
       revisions: ({ from, to }, limit) =>
         together(first<Together>(`${TOGETHER} (${snapshot([])} ORDER BY k LIMIT ?4)`, from, to, rv, limit)),
