@@ -31,6 +31,7 @@ import { problemOf } from './settings.ts'
 import type { BadSettings } from './settings.ts'
 import { admitRequest, endsBySelf, leaveSeat } from './flowcontrol/admit-request.ts'
 import { classify, flowControlHeaders } from './flowcontrol/classify.ts'
+import { builtInServed } from './registry/built-in-served.ts'
 import { servedAt } from './registry/served.ts'
 import { beginFirstRead } from './registry/first-read.ts'
 import type { ApiRequest } from './request/context.ts'
@@ -56,7 +57,8 @@ export async function serve(
 ): Promise<Response> {
   const problem = problemOf(env) ?? (hasConfigurations(env) ? await configurationProblem(env) : undefined)
   if (problem !== undefined) return refuseAll(problem, env)
-  const received = receive(request, env, execution, clock, isAttested)
+  const { isBuiltInGroup } = builtInServed(env).resources
+  const received = receive(request, env, execution, clock, isBuiltInGroup, isAttested)
   if (received instanceof Response) return received
   const response = respond(received)
   if (endsBySelf(received)) received.waitUntil(response)

@@ -6,9 +6,9 @@
 import * as z from 'zod/mini'
 import { parsePolicy } from './configuration/audit-policy.ts'
 import type { Policy } from './configuration/audit-policy.ts'
-import { builtInServedBy } from './registry/built-in-served.ts'
-import type { BuiltInServed } from './registry/built-in-served.ts'
+import { parseRuntimeConfig } from './configuration/runtime-config.ts'
 import { parseFeatureGates } from './api/feature-gates.ts'
+import type { FeatureGates } from './api/feature-gates.ts'
 import { ownValue } from './api/own.ts'
 import { base64ToBytes } from './api/base64.ts'
 import type { ControllerSelection } from './configuration/controllers.ts'
@@ -63,9 +63,11 @@ export interface Settings {
   readonly serviceRanges: readonly IpRange[]
   /** The ranges as text, with a comma between. */
   readonly serviceRange: string
+  /** Text that can be read: configuration/runtime-config.ts. */
   readonly runtimeConfig: string
+  /** Text of `gates`. */
   readonly featureGates: string
-  readonly builtIn: BuiltInServed
+  readonly gates: FeatureGates
   readonly countsWakes: boolean
   readonly history: HistorySetting
   /** '' for none. */
@@ -401,7 +403,7 @@ const schema = z.object({
   KEDGE_ISSUER: z.optional(issuers),
   KEDGE_SERVICE_RANGE: z.optional(serviceRanges),
   KEDGE_RUNTIME_CONFIG: z.optional(
-    setting(UNREADABLE, (text) => builtInServedBy(text, '') && text, { explained: true }),
+    setting(UNREADABLE, (text) => parseRuntimeConfig(text) && text, { explained: true }),
   ),
   KEDGE_FEATURE_GATES: z.optional(setting(UNREADABLE, (text) => parseFeatureGates(text) && text, { explained: true })),
   KEDGE_COUNT_WAKES: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
@@ -550,7 +552,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     serviceRange: ranges.map(cidrText).join(','),
     runtimeConfig,
     featureGates,
-    builtIn: builtInServedBy(runtimeConfig, featureGates),
+    gates: parseFeatureGates(featureGates),
     countsWakes: values.KEDGE_COUNT_WAKES === '1',
     history: values.KEDGE_HISTORY_SECONDS ?? parseHistory(),
     seats: (values.KEDGE_MAX_REQUESTS_INFLIGHT ?? 400) + (values.KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT ?? 200),

@@ -1,7 +1,8 @@
 /** Other resources that show the same objects (apimachinery's EquivalentResourceMapper): other versions, other groups. */
 import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
-import { builtInServed, servedAt } from '../registry/served.ts'
+import { builtInServed } from '../registry/built-in-served.ts'
+import { servedAt } from '../registry/served.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { Attributes } from './attributes.ts'
 

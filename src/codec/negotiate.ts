@@ -160,7 +160,7 @@ function allowsParameters({ parameters }: AcceptClause, serialization: Serializa
 }
 
 const serializations = ({ env }: ApiRequest): readonly Serialization[] =>
-  settingsOf(env).builtIn.gates.enabled('CBORServingAndStorage') ? withCbor : withoutCbor
+  settingsOf(env).gates.enabled('CBORServingAndStorage') ? withCbor : withoutCbor
 
 const withoutCbor: readonly Serialization[] = ['json', 'yaml', 'protobuf']
 const withCbor: readonly Serialization[] = [...withoutCbor, 'cbor']

@@ -5,7 +5,7 @@
  */
 import { collectionOf } from '../storage/collections.ts'
 import type { FeatureGates } from '../api/feature-gates.ts'
-import { builtInServed } from '../registry/served.ts'
+import { builtInServed } from '../registry/built-in-served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { unreadableDatabases } from './database-checks.ts'
 import { storageOf } from '../storage/environment-storage.ts'

@@ -13,7 +13,7 @@ import type { Resource } from './resource.ts'
 import { hasStatus } from './resource.ts'
 import type { ResourceEntry } from './resources.ts'
 import { scaleView } from './scale.ts'
-import { builtInServed } from './served.ts'
+import { builtInServed } from './built-in-served.ts'
 import { definitionOf } from './definitions.ts'
 import type { Strategy } from './strategy.ts'
 

@@ -1,5 +1,6 @@
-import { parseFeatureGates } from '../api/feature-gates.ts'
 import type { FeatureGates } from '../api/feature-gates.ts'
+import { lazy } from '../api/lazy.ts'
+import { settingsOf } from '../settings.ts'
 import { builtInResources } from './resources.ts'
 import type { ServedResources } from './resources.ts'
 
@@ -12,12 +13,15 @@ export interface BuiltInServed {
 /** By the text of both settings. Bound: an isolate has them once, tests have a handful. */
 const bySettings = new Map<string, BuiltInServed>()
 
-/** @throws Error when a setting cannot be read */
-export function builtInServedBy(runtimeConfig: string, featureGates: string): BuiltInServed {
+/** What is served where the settings say nothing. */
+export const builtInByDefault = lazy((): BuiltInServed => builtInServed({}))
+
+/** @throws BadSettings */
+export function builtInServed(env: object): BuiltInServed {
+  const { runtimeConfig, featureGates, gates } = settingsOf(env)
   const key = `${runtimeConfig}\n${featureGates}`
   let served = bySettings.get(key)
   if (served === undefined) {
-    const gates = parseFeatureGates(featureGates)
     served = { resources: builtInResources({ runtimeConfig, featureGates }), gates }
     bySettings.set(key, served)
   }

@@ -7,7 +7,7 @@ import { ANONYMOUS } from '../request/user-info.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { Collection, StoredValue } from '../storage/storage.ts'
-import { builtInServed } from './served.ts'
+import { builtInServed } from './built-in-served.ts'
 
 /** Verbs that read the object first. */
 const VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch'])

@@ -1,6 +1,6 @@
 /**
- * Makes resources-table.json: the built-in groups and resources with what they have in common left out, one record a
- * line. resources.ts says what a missing member means.
+ * Makes groups-table.json and resources-table.json: the built-in groups and resources with what they have in common left
+ * out, one record a line. built-in-groups.ts and resources.ts say what a missing member means.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -105,13 +105,23 @@ function resourceRow(resource, lifecycle, knownVersions) {
 
 const lines = (rows) => rows.map((row) => `    ${JSON.stringify(row)}`).join(',\n')
 
+const table = (name, rows) => `{\n  "${name}": [\n${lines(rows)}\n  ]\n}\n`
+
+/** @param facts {resources}: the parsed resources.json of the facts */
+export const groupsTable = ({ resources: { groups, resources } }) =>
+  table(
+    'groups',
+    groups.map((group) => groupRow(group, resources)),
+  )
+
 /** @param facts {resources, types}: the parsed resources.json and types.json of the facts */
-export function resourcesTable({ resources: { groups, resources }, types: { types } }) {
+export function resourcesTable({ resources: { resources }, types: { types } }) {
   const lifecycles = new Map(types.map(({ name, lifecycle }) => [name, lifecycle]))
   const knownVersions = new Set(resources.map(({ group, version }) => apiVersion(group, version)))
-  const groupRows = groups.map((group) => groupRow(group, resources))
-  const rows = resources.map((resource) => resourceRow(resource, lifecycles.get(resource.type), knownVersions))
-  return `{\n  "groups": [\n${lines(groupRows)}\n  ],\n  "resources": [\n${lines(rows)}\n  ]\n}\n`
+  return table(
+    'resources',
+    resources.map((resource) => resourceRow(resource, lifecycles.get(resource.type), knownVersions)),
+  )
 }
 
 /** Stage and default of every feature gate, as `stage[0] + (on ? '+' : '-')`: `B+` is beta and on. */
@@ -124,6 +134,7 @@ export const featureGatesTable = (gates) =>
 export function generateResources(facts, out, { check = false } = {}) {
   const different = []
   for (const [file, text] of [
+    ['../api/groups-table.json', groupsTable(facts)],
     ['resources-table.json', resourcesTable(facts)],
     ['../api/feature-gates-table.json', featureGatesTable(facts.featureGates)],
   ]) {

@@ -6,12 +6,14 @@
 import type { CustomResourceColumnDefinition, CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import { builtInGroups } from '../api/built-in-groups.ts'
+import type { BuiltInGroup } from '../api/built-in-groups.ts'
 import { lazy } from '../api/lazy.ts'
 import type { JsonObject } from '../api/object.ts'
 import { parseFeatureGates } from '../api/feature-gates.ts'
 import type { Endpoint } from './endpoint.ts'
+import { parseRuntimeConfig } from '../configuration/runtime-config.ts'
 import { builtInServing } from './built-in-serving.ts'
-import { parseRuntimeConfig } from './runtime-config.ts'
 import type { Serving } from './serving.ts'
 import { servedResources } from './served-groups.ts'
 import table from './resources-table.json' with { type: 'json' }
@@ -161,14 +163,6 @@ interface ResourceRow {
   readonly deprecated?: { readonly deprecated: string; readonly removed?: string; readonly replacement?: string }
 }
 
-interface GroupRow {
-  readonly group: string
-  readonly priority: number
-  readonly package: string
-  readonly versions: readonly { readonly version: string; readonly priority?: number }[]
-}
-
-const groupRows = (): readonly GroupRow[] => table.groups
 /** Of each built-in version, its resources. */
 const resourceRows = lazy(() =>
   Map.groupBy<string, ResourceRow>(table.resources, ({ group = '', version = 'v1' }) => `${group}/${version}`),
@@ -182,10 +176,9 @@ const MINOR_RELEASE = 36
 /** @throws Error when a setting cannot be read */
 export function builtInResources(settings: ServedSettings = {}): ServedResources {
   const gates = parseFeatureGates(settings.featureGates)
-  const known = new Map(groupRows().map(({ group, versions }) => [group, versions.map(({ version }) => version)]))
-  const config = parseRuntimeConfig(settings.runtimeConfig, known)
+  const config = parseRuntimeConfig(settings.runtimeConfig)
   const groups: ServedGroup[] = []
-  for (const row of groupRows()) {
+  for (const row of builtInGroups) {
     const versions: ServedVersion[] = []
     for (const { version, priority } of row.versions) {
       const resources = rowsOf(row.group, version)
@@ -208,7 +201,7 @@ export function builtInResources(settings: ServedSettings = {}): ServedResources
 export const isWholeVersion = (group: string, { version, resources }: ServedVersion): boolean =>
   resources.length === rowsOf(group, version).length
 
-function entryOf(row: ResourceRow, group: GroupRow, version: string): ResourceEntry {
+function entryOf(row: ResourceRow, group: BuiltInGroup, version: string): ResourceEntry {
   const gv = { group: group.group, version }
   const stored = row.stored === undefined ? gv : groupVersionOf(row.stored)
   return {

@@ -5,11 +5,10 @@ import { API_SERVER } from '../request/user-info.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
-import { builtInServedBy } from './built-in-served.ts'
 import { resourceOf } from './resource-of.ts'
 import type { Place, ResourceScope } from './resource-scope.ts'
 import type { ResourceEntry } from './resources.ts'
-import { builtInServed } from './served.ts'
+import { builtInByDefault, builtInServed } from './built-in-served.ts'
 import { auditedScope } from './write/audited-scope.ts'
 import type { WritingVerb } from './write/audited-scope.ts'
 
@@ -68,8 +67,7 @@ export function serverScope(
   { namespace = '', name = '', subresource = '' }: Partial<Place> = {},
 ): ResourceScope {
   const { resources } = builtInServed(call.env)
-  const entry =
-    resources.find(group, version, resource) ?? builtInServedBy('', '').resources.find(group, version, resource)
+  const entry = resources.find(group, version, resource) ?? builtInByDefault().resources.find(group, version, resource)
   if (entry === undefined) throw new Error(`assertion failed: ${resource} are built in`)
   const { query: _, ...about } = call
   const own: ApiCall = { ...about, user: API_SERVER, warnings: [], record: undefined }

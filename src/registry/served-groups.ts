@@ -1,6 +1,6 @@
 /** Groups put together: what is built in, and what definitions and APIServices add; and how a resource is found in them. */
 import { turnOfOthers } from '../api/slices.ts'
-import { compareVersions } from './version-order.ts'
+import { compareVersions } from '../api/version-order.ts'
 import type { ResourceEntry, ServedGroup, ServedResources, ServedVersion } from './resources.ts'
 
 /**

@@ -2,20 +2,16 @@ import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Env } from '../env.ts'
-import { settingsOf } from '../settings.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { switchesAt } from '../tenancy/workload-switches.ts'
 import { DEFINITIONS } from './custom-resources/definition.ts'
 import { customGroup } from './custom-resources/entries.ts'
-import type { BuiltInServed } from './built-in-served.ts'
+import { builtInServed } from './built-in-served.ts'
 import { withDynamic, withGroups } from './served-groups.ts'
 import { METRICS, usageGroup } from './metrics/usage-resources.ts'
 import { API_SERVICES, remoteGroups } from './remote-groups.ts'
 import type { ServedGroup, ServedResources } from './resources.ts'
-
-/** What this server serves without any CustomResourceDefinition, and its feature gates. */
-export const builtInServed = (env: Env): BuiltInServed => settingsOf(env).builtIn
 
 /** What a tenant's server serves, its CustomResourceDefinitions included: a second ago at most. */
 export const servedResources = async (plane: ControlPlane): Promise<ServedResources> =>

@@ -20,7 +20,8 @@ import {
 import { CONTROL_PLANES } from '../tenancy/control-plane-spec.ts'
 import { DEFINITIONS } from './custom-resources/definition.ts'
 import type { ResourceEntry } from './resources.ts'
-import { builtInServed, servedAt } from './served.ts'
+import { builtInServed } from './built-in-served.ts'
+import { servedAt } from './served.ts'
 
 /** Of a control plane of a release that did not write it down nothing is known: all of its shards count as written. */
 const isKnown = (snapshot: ControlSnapshot): boolean => snapshot.get(WRITTEN_SHARDS, CONTROL_SHARD) !== undefined

@@ -13,6 +13,7 @@ import { targetOf } from './target.ts'
 /**
  * Reads method, path and query; everything a step after this one needs. A path that is no text is 400, one that names a
  * verb and no resource 500, for any user. The path is cut out of the URL as it came: parsing would tidy it up.
+ * @param isBuiltInGroup whether this server serves built-in resources of an API group
  * @param isAttested it came with a statement of the local front, which is genuine
  */
 export function receive(
@@ -20,6 +21,7 @@ export function receive(
   env: Env,
   execution: ExecutionContext,
   clock: Clock,
+  isBuiltInGroup: (group: string) => boolean,
   isAttested = false,
 ): ApiRequest | Response {
   const settings = settingsOf(env)
@@ -49,7 +51,7 @@ export function receive(
     info,
     tenant: rootTenant(settings),
     env,
-    definitionsMayLag: info.isResourceRequest && settings.builtIn.resources.isBuiltInGroup(info.apiGroup),
+    definitionsMayLag: info.isResourceRequest && isBuiltInGroup(info.apiGroup),
     user: ANONYMOUS,
     auditId,
     now: new Date(clock()),

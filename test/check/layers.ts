@@ -54,12 +54,6 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
 
 export const layerOf = (file: string): string => elsewhere.get(file) ?? /^(?:src\/)?([^/]+)\//.exec(file)?.[1] ?? file
 
-/** Upward imports that are still there, each with what it takes to remove it. The list only becomes shorter. */
-const SETTINGS = 'settings.ts checks all settings at once: the reader of this one wants a place below, or is handed in'
-export const knownEdges: ReadonlyMap<string, string> = new Map([
-  ['src/settings.ts -> src/registry/built-in-served.ts', SETTINGS],
-])
-
 export interface Import {
   readonly from: string
   readonly to: string
@@ -78,22 +72,16 @@ export function importsIn(file: string, source: string): Import[] {
 }
 
 /** @returns what is wrong, a line each */
-export function layerProblems(imports: readonly Import[], known = knownEdges): string[] {
+export function layerProblems(imports: readonly Import[]): string[] {
   const problems: string[] = []
-  const seen = new Set<string>()
   for (const { from, to } of imports) {
     const [below, above] = [layerOf(from), layerOf(to)].map((layer) => {
       const level = levelOf.get(layer)
       if (level === undefined) throw new Error(`${layer} is in no layer: say where it belongs in test/check/layers.ts`)
       return level
     }) as [number, number]
-    if (above <= below) continue
-    const edge = `${from} -> ${to}`
-    seen.add(edge)
-    if (!known.has(edge)) problems.push(`${edge}: ${layerOf(from)} is below ${layerOf(to)}`)
+    if (above > below) problems.push(`${from} -> ${to}: ${layerOf(from)} is below ${layerOf(to)}`)
   }
-  for (const edge of known.keys())
-    if (!seen.has(edge)) problems.push(`${edge} is gone: leave it out of test/check/layers.ts`)
   return problems
 }
 

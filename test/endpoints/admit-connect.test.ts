@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { admitConnect } from '../../src/endpoints/admit-connect.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
-import { builtInServed } from '../../src/registry/served.ts'
+import { builtInServed } from '../../src/registry/built-in-served.ts'
 import { CONFIG_MAPS, policyServer } from '../admission/policies/policy-server.ts'
 
 async function said(resource: string, subresource: string, query: string, expression: string, deeper: string[] = []) {

@@ -3,13 +3,14 @@ import { describe, expect, test, vi } from 'vitest'
 import { respondStatus } from '../../src/codec/respond.ts'
 import { serveFixedPath } from '../../src/endpoints/fixed-paths.ts'
 import type { Env } from '../../src/env.ts'
+import { builtInServed } from '../../src/registry/built-in-served.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import { receive } from '../../src/request/receive.ts'
 
 // nothing here reaches storage
 vi.mock(import('../../src/registry/served.ts'), async (original) => {
   const served = await original()
-  const resources = async ({ env }: { readonly env: Env }) => served.builtInServed(env).resources
+  const resources = async ({ env }: { readonly env: Env }) => builtInServed(env).resources
   return { ...served, servedResources: resources, freshServedResources: resources }
 })
 
@@ -28,7 +29,7 @@ async function ask(
 ): Promise<Response | undefined> {
   const request = new Request('http://localhost/', { method, headers })
   Object.defineProperty(request, 'url', { value: `http://localhost${target}` }) // not tidied up, as in workerd
-  const received = receive(request, env, execution, platformClock)
+  const received = receive(request, env, execution, platformClock, builtInServed(env).resources.isBuiltInGroup)
   if (received instanceof Response) return received
   try {
     return await serveFixedPath(received, await servedResources(received))

@@ -3,7 +3,7 @@ import { customServing } from '../../src/registry/custom-resources/custom-servin
 import { builtInResources } from '../../src/registry/resources.ts'
 import { withDynamic, withGroups } from '../../src/registry/served-groups.ts'
 import type { ResourceEntry } from '../../src/registry/resources.ts'
-import { compareVersions } from '../../src/registry/version-order.ts'
+import { compareVersions } from '../../src/api/version-order.ts'
 
 const served = builtInResources()
 const versionsOf = (group: string, from = served) => from.group(group)?.versions.map(({ version }) => version)

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
-import { builtInServed, servedAt } from '../../src/registry/served.ts'
+import { builtInServed } from '../../src/registry/built-in-served.ts'
+import { servedAt } from '../../src/registry/served.ts'
 import { SnapshotData } from '../../src/tenancy/control-snapshot.ts'
 
 const env = {} as unknown as Env

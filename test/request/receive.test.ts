@@ -12,7 +12,7 @@ const CLOUDFLARE = {} as Env
 function believed(env: Env, isAttested: boolean): [certificate: boolean, method: string] {
   const cf = { tlsClientAuth: { certPresented: '1' }, method: 'FOO' }
   const request = Object.assign(new Request('http://h/version', { method: 'POST' }), { cf })
-  const received = receive(request, env, execution, platformClock, isAttested)
+  const received = receive(request, env, execution, platformClock, () => false, isAttested)
   if (received instanceof Response) throw new Error('refused')
   return [presentedCertificate(received) !== undefined, received.method]
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { GroupResource } from '../../src/api/group-version.ts'
+import { builtInServed } from '../../src/registry/built-in-served.ts'
 import { receive } from '../../src/request/receive.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
 import {
@@ -172,7 +173,9 @@ describe('a definition that this isolate wrote', () => {
     ['/openapi/v2', false],
   ])('may be what %s is about: unless %s', (path, mayLag) => {
     const execution = { waitUntil: () => {}, passThroughOnException: () => {} } as unknown as ExecutionContext
-    const request = receive(new Request(`https://server${path}`), memoryServer().env, execution, () => 0)
+    const { env } = memoryServer()
+    const { isBuiltInGroup } = builtInServed(env).resources
+    const request = receive(new Request(`https://server${path}`), env, execution, () => 0, isBuiltInGroup)
     expect(request).toMatchObject({ definitionsMayLag: mayLag })
   })
 })

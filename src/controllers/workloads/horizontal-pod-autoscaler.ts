@@ -98,7 +98,7 @@ class Look {
   }
 
   private enabled(gate: string): boolean {
-    return settingsOf(this.context.env).builtIn.gates.enabled(gate)
+    return settingsOf(this.context.env).gates.enabled(gate)
   }
 
   /** @returns milliseconds until it might come to something else by itself; undefined: it does not */

@@ -41,7 +41,7 @@ export const statefulSetController: Controller = {
       pods: clients.resource(PODS, namespace),
       events,
       now,
-      maxUnavailable: settingsOf(context.env).builtIn.gates.enabled('MaxUnavailableStatefulSet'),
+      maxUnavailable: settingsOf(context.env).gates.enabled('MaxUnavailableStatefulSet'),
     })
     let failure: unknown
     if (set.metadata.deletionTimestamp === undefined)

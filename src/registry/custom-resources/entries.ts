@@ -10,7 +10,7 @@ import { customStorageOf } from '../../storage/collections.ts'
 import type { ResourceEntry, ServedGroup, SubresourceEntry } from '../resources.ts'
 import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../resources.ts'
 import { sortedVersions } from '../served-groups.ts'
-import { compareVersions } from '../version-order.ts'
+import { compareVersions } from '../../api/version-order.ts'
 import { isEstablished, isNamespaced, isTerminating, storageVersion, versionsOf } from './definition.ts'
 
 /** The verbs in the order of kube-apiserver's discovery. */

@@ -3,21 +3,26 @@
  * `api/all|ga|beta|alpha` (in this order), then `group/version`, then `group/version/resource`, whatever their order in
  * the text; a coarser word undoes no finer one.
  */
+import { builtInGroups } from '../api/built-in-groups.ts'
 import { assignments, parseBoolean } from '../api/feature-gates.ts'
-import { stageOf } from './version-order.ts'
+import { lazy } from '../api/lazy.ts'
+import { stageOf } from '../api/version-order.ts'
 
 export interface RuntimeConfig {
   /** Whether a resource of a built-in version is served, as far as this setting goes. */
   enabled(group: string, version: string, resource: string): boolean
 }
 
-/** The built-in groups and their versions, served or not. */
-export type KnownVersions = ReadonlyMap<string, readonly string[]>
+/** Of each built-in group, its versions. */
+const builtInVersions = lazy(
+  (): ReadonlyMap<string, readonly string[]> =>
+    new Map(builtInGroups.map(({ group, versions }) => [group, versions.map(({ version }) => version)])),
+)
 
 const stageWords = ['api/all', 'api/ga', 'api/beta', 'api/alpha'] as const
 
 /** @throws Error with kube-apiserver's text: an unknown word, group, version, or a value that is no boolean */
-export function parseRuntimeConfig(setting: string | undefined, known: KnownVersions): RuntimeConfig {
+export function parseRuntimeConfig(setting: string | undefined): RuntimeConfig {
   const pairs = new Map(assignments(setting))
   if (pairs.size === 1 && pairs.get('api/all') === 'false')
     throw new Error('invalid runtime-config with only api/all=false')
@@ -37,12 +42,12 @@ export function parseRuntimeConfig(setting: string | undefined, known: KnownVers
     if (parts.length < 2 || parts.length > 3) throw new Error(`runtime-config invalid key ${key}`)
     const [prefix = '', version = '', resource] = parts
     const group = prefix === 'api' ? '' : prefix
-    const served = known.get(group)
-    if (served === undefined) {
+    const known = builtInVersions().get(group)
+    if (known === undefined) {
       unknown.push(`${prefix}/${version}`)
       continue
     }
-    if (!served.includes(version)) throw new Error(`group version ${prefix}/${version} that has not been registered`)
+    if (!known.includes(version)) throw new Error(`group version ${prefix}/${version} that has not been registered`)
     const value = text === '' ? true : parseBoolean(text)
     if (value === undefined) throw new Error(`invalid value of ${key}: ${text}, err: not a boolean`)
     if (resource === undefined) versions.set(`${group}/${version}`, value)

@@ -2,7 +2,7 @@
  * How Kubernetes orders versions of a group: v10 > v2 > v1 > v2beta1 > v1beta2 > v1alpha1 > others by name
  * (apimachinery's CompareKubeAwareVersionStrings). Negative when `a` comes first, that is, is preferred.
  */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from './own.ts'
 
 export function compareVersions(a: string, b: string): number {
   const left = parse(a)
