@@ -17,7 +17,7 @@ import { typeOfKind } from '../schema/built-in.ts'
 import type { DefaultingContext } from '../schema/default-rules.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
 import { prune } from '../schema/prune.ts'
-import type { StructType } from '../schema/structural.ts'
+import type { HeldAs, StructType } from '../schema/structural.ts'
 import type { Attributes } from './attributes.ts'
 import type { ResourceKind } from './equivalent-resources.ts'
 import { inKind } from './policies/versioned-object.ts'
@@ -72,32 +72,50 @@ export async function replaceObject(
   return true
 }
 
-/**
- * A patched document as an object again, with defaults.
- * @param fields that no type knows: refused, or dropped
- * @throws StatusError 500
- */
-export function decodeMade(
-  document: JsonTree,
-  { type, kind, defaulting }: PatchedType,
-  fields: 'strict' | 'lenient',
-): KubeObject {
-  if (type.goType === undefined) {
+/** Fields that no type knows: refused, or dropped. */
+type UnknownFields = 'strict' | 'lenient'
+
+interface MadeObjects {
+  readonly convertsBetweenVersions: boolean
+  decode(document: JsonTree, of: PatchedType, fields: UnknownFields): JsonObject
+}
+
+const typed: MadeObjects = {
+  convertsBetweenVersions: false,
+  decode(document, { type, kind, defaulting }, fields) {
+    try {
+      const { object, strict } = decodePatched(type, kind, withVersion(document, kind), (of, one) =>
+        applyDefaults(of, one, defaulting),
+      )
+      if (fields === 'strict' && strict.length > 0) throw new DecodeError(`strict decoding error: ${strict.join(', ')}`)
+      return object
+    } catch (error) {
+      throw error instanceof DecodeError ? internalError(error.message) : error
+    }
+  },
+}
+
+const unstructured: MadeObjects = {
+  convertsBetweenVersions: true,
+  decode(document, { type, defaulting }) {
     const object = plainJson(document) as JsonObject // the document of an object
     prune(type, object)
     applyDefaults(type, object, defaulting)
-    return object as unknown as KubeObject
-  }
-  try {
-    const { object, strict } = decodePatched(type, kind, withVersion(document, kind), (of, one) =>
-      applyDefaults(of, one, defaulting),
-    )
-    if (fields === 'strict' && strict.length > 0) throw new DecodeError(`strict decoding error: ${strict.join(', ')}`)
-    return object as unknown as KubeObject
-  } catch (error) {
-    throw error instanceof DecodeError ? internalError(error.message) : error
-  }
+    return object
+  },
 }
+
+const made = { typed, unstructured } satisfies Record<HeldAs, MadeObjects>
+
+/** Whether kube-apiserver converts an object of the type between two versions of which it stores neither. */
+export const convertsBetweenVersions = ({ heldAs }: StructType): boolean => made[heldAs].convertsBetweenVersions
+
+/**
+ * A patched document as an object again, with defaults.
+ * @throws StatusError 500
+ */
+export const decodeMade = (document: JsonTree, of: PatchedType, fields: UnknownFields): KubeObject =>
+  made[of.type.heldAs].decode(document, of, fields) as unknown as KubeObject // the document of one
 
 /** What says no version is of the version that was patched. */
 function withVersion(document: JsonTree, kind: GroupVersionKind): JsonTree {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { base64ToBytes } from '../api/base64.ts'
 import { ownValue } from '../api/own.ts'
-import { decodeUnstructured } from '../codec/decode.ts'
+import { decodeUnstructured } from '../codec/decode-untyped.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
 import { JsonSyntaxError, parseJson } from '../api/json.ts'
 

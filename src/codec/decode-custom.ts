@@ -11,8 +11,9 @@ import { elementType, isWholeObject, memberType, prune, pruneNulls } from '../sc
 import type { Structural, StructType } from '../schema/structural.ts'
 import { canonical } from './encode.ts'
 import { eachName, eachPart, kept } from '../api/parts.ts'
-import type { Decoded } from './decode.ts'
-import { decodeObject, decodeUnstructured } from './decode.ts'
+import type { Decoded } from './decoded.ts'
+import { decodeTyped } from './decode-typed.ts'
+import { decodeUnstructured } from './decode-untyped.ts'
 import { DecodeError } from './decode-problems.ts'
 import type { JsonTree } from '../api/json.ts'
 import { sortedKeys, sortNames } from '../api/json.ts'
@@ -58,7 +59,7 @@ export function reshapeStored(type: StructType, object: JsonObject): void {
 function decodeMetadata(object: JsonObject, path: string): string[] {
   const metadata = object['metadata']
   if (metadata === undefined) return []
-  const decoded = decodeObject(objectMeta(), metadata as JsonTree)
+  const decoded = decodeTyped(objectMeta(), metadata as JsonTree)
   object['metadata'] = canonical(objectMeta(), decoded.object)
   const unknown = decoded.strict.flatMap((text) => {
     const field = /^unknown field "(.*)"$/.exec(text)?.[1]

@@ -6,8 +6,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { isEmpty, setOwn } from '../api/own.ts'
 import { eachName, kept, mapNames, mapParts } from '../api/parts.ts'
-import type { Field, MapType, Structural, StructType } from '../schema/structural.ts'
-import { isCustomKind } from '../schema/structural.ts'
+import type { Field, HeldAs, MapType, Structural, StructType } from '../schema/structural.ts'
 import { emptyStruct } from '../schema/zero-values.ts'
 import { escapeHtml, sortedKeys, stringifySorted } from '../api/json.ts'
 
@@ -87,8 +86,15 @@ const isNumeric = (name: string) => {
 }
 
 /** Compact JSON text, without a final newline. */
-export function encodeJson(type: StructType, object: JsonObject, options: EncodeOptions = {}): string {
-  if (isCustomKind(type)) return stringifySorted(object)
+export const encodeJson = (type: StructType, object: JsonObject, options: EncodeOptions = {}): string =>
+  writers[type.heldAs](type, object, options)
+
+const writers = {
+  typed: typedText,
+  unstructured: (_type, object) => stringifySorted(object),
+} satisfies Record<HeldAs, (type: StructType, object: JsonObject, options: EncodeOptions) => string>
+
+function typedText(type: StructType, object: JsonObject, options: EncodeOptions): string {
   const encoder = kept(object, () => new Encoder(options.keepEmpty ?? false))
   const shaped = kept(object, () => encoder.struct(type, object))
   return escapeHtml(encoder.hasNumericNames ? sortedMapsText(type, shaped) : JSON.stringify(shaped))

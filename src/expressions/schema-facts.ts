@@ -146,6 +146,7 @@ export function rootFields(schema: StructType): readonly Field[] {
 const nameFields: readonly Field[] = [member('name', TEXT), member('generateName', TEXT)]
 const NAMES: StructType = {
   shape: 'struct',
+  heldAs: 'unstructured',
   name: '',
   typeMeta: false,
   mapType: 'granular',

@@ -22,9 +22,7 @@ import type { StructType } from '../schema/structural.ts'
 import { compareText, valuesEqual } from '../api/value-order.ts'
 import { FieldSet } from './field-set.ts'
 import {
-  asWritten,
   decodeManagers,
-  emptyObject,
   encodeManagers,
   losing,
   managerKey,
@@ -36,6 +34,7 @@ import {
   versionsOf,
   withoutManagedFields,
 } from './managed-fields.ts'
+import { asWritten, emptyObject } from './object-forms.ts'
 import type { ConvertVersion, Managers, Owned, Versioned, Versions } from './managed-fields.ts'
 import type { ResetFields } from './reset-fields.ts'
 import { TypeMismatch, checkType, compare, fieldsIn, merge, removeFields, withNamedFields } from './typed.ts'

@@ -13,27 +13,46 @@ import { internalError, invalid } from '../api/status.ts'
 import { decodeObject, findKind } from '../codec/decode.ts'
 import { emptyStruct } from '../schema/zero-values.ts'
 import { DecodeError, missingKind } from '../codec/decode-problems.ts'
-import type { Decoded } from '../codec/decode.ts'
+import type { Decoded } from '../codec/decoded.ts'
 import type { JsonTree } from '../api/json.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
-import type { StructType } from '../schema/structural.ts'
+import type { HeldAs, StructType } from '../schema/structural.ts'
 import { OpenMap, closed, copyOf, opened, treeText } from './json-document.ts'
+import { withKind } from './object-forms.ts'
 
 const SCHEME = 'pkg/runtime/scheme.go:111'
+
+/** Fills in defaults, in place. */
+type ApplyDefaults = (type: StructType, object: JsonObject) => void
+
+const decoders = {
+  typed: decodeTyped,
+  unstructured: decodeCustom,
+} satisfies Record<
+  HeldAs,
+  (type: StructType, kind: GroupVersionKind, tree: JsonTree, defaults: ApplyDefaults, hasInternal: boolean) => Decoded
+>
 
 /**
  * The object has the endpoint's kind. A patch may have removed the kind; one that changes it can't be decoded.
  * @param hasInternal whether kube-apiserver has an internal type of the kind: for the Scale of custom resources it has none
  * @throws DecodeError
  */
-export function decodePatched(
+export const decodePatched = (
   type: StructType,
   kind: GroupVersionKind,
   tree: JsonTree,
-  applyDefaults: (type: StructType, object: JsonObject) => void,
+  applyDefaults: ApplyDefaults,
   hasInternal = true,
+): Decoded => decoders[type.heldAs](type, kind, tree, applyDefaults, hasInternal)
+
+function decodeTyped(
+  type: StructType,
+  kind: GroupVersionKind,
+  tree: JsonTree,
+  applyDefaults: ApplyDefaults,
+  hasInternal: boolean,
 ): Decoded {
-  if (type.goType === undefined) return decodeCustom(type, kind, tree, applyDefaults)
   const found = kindIn(tree)
   // without a version kube-apiserver decodes into its internal type, whose fields have other names
   if (found.apiVersion === '' && hasInternal) {
@@ -57,12 +76,7 @@ export function decodePatched(
 }
 
 /** A custom object may say that it is of another kind until it is validated. @throws StatusError 422 */
-function decodeCustom(
-  type: StructType,
-  kind: GroupVersionKind,
-  tree: JsonTree,
-  applyDefaults: (type: StructType, object: JsonObject) => void,
-): Decoded {
+function decodeCustom(type: StructType, kind: GroupVersionKind, tree: JsonTree, applyDefaults: ApplyDefaults): Decoded {
   const found = kindIn(tree)
   const version = parseApiVersion(found.apiVersion)
   if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
@@ -88,12 +102,6 @@ function nameOf({ metadata }: JsonObject): string {
   const name = isJsonObject(metadata) ? metadata['name'] : undefined
   return typeof name === 'string' ? name : ''
 }
-
-const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
-  ...object,
-  kind: kind.kind,
-  apiVersion: apiVersionOf(kind),
-})
 
 function kindIn(tree: JsonTree): { apiVersion: string; kind: string } {
   try {

@@ -4,7 +4,8 @@
  */
 import { flatMapParts, kept, mapParts } from '../api/parts.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
-import { decodeObject, decodeUnstructured } from '../codec/decode.ts'
+import { decodeObject } from '../codec/decode.ts'
+import { decodeUnstructured } from '../codec/decode-untyped.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
 import { NumberLiteral, parseJson, quoteJson } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -157,6 +158,7 @@ const operationType = ((): StructType => {
   }))
   return {
     shape: 'struct',
+    heldAs: 'typed',
     name: 'handlers.jsonPatchOp',
     goType: 'handlers.jsonPatchOp',
     typeMeta: false,

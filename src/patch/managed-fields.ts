@@ -14,12 +14,10 @@ import type { Steps } from '../api/slices.ts'
 import { isPrint } from '../api/unicode.ts'
 import type { Atom } from '../schema/atom.ts'
 import { atomOf } from '../schema/atom.ts'
-import { canonical } from '../codec/encode.ts'
-import type { JsonTree } from '../api/json.ts'
 import type { StructType } from '../schema/structural.ts'
 import { compareText, valuesEqual, valuesEqualApart } from '../api/value-order.ts'
 import { FieldSet } from './field-set.ts'
-import { fromUnstructured } from './from-unstructured.ts'
+import { asWritten, checkingType, emptyObject, inNormalForm } from './object-forms.ts'
 import type { ResetFields } from './reset-fields.ts'
 import { checkType, compare, reconciled } from './typed.ts'
 import type { Comparison } from './typed.ts'
@@ -107,9 +105,7 @@ export function* stepsAfter(write: Omit<Write, 'failed'>, before: Managers): Ste
     live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live)),
   )
   const is = yield* inParts(() => asWritten(type, withoutManagedFields(object)))
-  // what was decoded as a built-in type is of it
-  if (type.goType === undefined)
-    for (const object of [was, is]) yield* inParts(() => checkType(atomOf(type), object, 'allowed'))
+  yield* checkingType(type, [was, is])
   const versions = yield* inParts(() =>
     versionsOf(
       { type, apiVersion, value: was },
@@ -147,18 +143,6 @@ function managersBefore({ live, object, subresource }: Write): Managers {
   if (isReset(sent)) return new Map()
   const managers = decodeManagersOrNone(sent)
   return managers.size === 0 ? stored() : managers
-}
-
-/**
- * A list of no entries says something that an absent one does not, which decoding loses. kube-apiserver loses it too
- * where custom resources are concerned.
- * @param sent what the object was decoded from
- */
-export function keepEmptyManagedFields(type: StructType, sent: JsonTree, object: KubeObject): void {
-  if (type.goType === undefined) return
-  const metadata = isJsonObject(sent) ? sent['metadata'] : undefined
-  const managedFields = isJsonObject(metadata) ? metadata['managedFields'] : undefined
-  if (Array.isArray(managedFields) && managedFields.length === 0) object.metadata.managedFields = []
 }
 
 const isReset = (sent: unknown): boolean =>
@@ -262,17 +246,6 @@ export function sameButTimes(
   return isSame && entries.some(({ time }, at) => time !== old[at]!.time) ? [...old] : undefined
 }
 
-/** What an object is compared with that did not exist: the zero value of its Go type, or nothing for custom ones. */
-export const emptyObject = (type: StructType, apiVersion: string): Json =>
-  asWritten(type, { apiVersion, kind: type.gvk?.kind ?? '' })
-
-/**
- * Ownership is about objects as Go writes them: structs that are no pointers are there even when nothing was said of
- * them, and lists and maps that are always written are null. Custom objects are as they are.
- */
-export const asWritten = (type: StructType, object: JsonObject): JsonObject =>
-  type.goType === undefined ? object : canonical(type, object, { keepEmpty: true })
-
 /** A value of a version of its kind. */
 export interface Versioned {
   readonly type: StructType
@@ -330,7 +303,7 @@ export const versionConverter =
   (versioned: Versioned, apiVersion: string): Versioned | undefined => {
     if (versioned.apiVersion === apiVersion) return versioned
     if (parseApiVersion(apiVersion) === undefined) throw new Error(`unexpected GroupVersion string: ${apiVersion}`)
-    const converted = convert?.(normalForm(versioned), apiVersion)
+    const converted = convert?.(inNormalForm(versioned.type, versioned.value), apiVersion)
     if (converted === undefined) return undefined
     const { type } = converted
     const value = asWritten(type, converted.object)
@@ -338,11 +311,6 @@ export const versionConverter =
     checkType(atomOf(type), value, 'refused')
     return { type, apiVersion, value }
   }
-
-/** What is written has nulls where objects in memory have nothing. */
-const normalForm = ({ type, value }: Versioned): JsonObject =>
-  // the root of what is tracked is always an object
-  type.goType === undefined ? (value as JsonObject) : fromUnstructured(type, value).object
 
 function filtered(comparison: Comparison, filter: ((fields: FieldSet) => FieldSet) | undefined): Comparison {
   if (filter === undefined) return comparison

@@ -1,7 +1,7 @@
 /** JSON merge patch (RFC 7386), in the ways of evanphx/json-patch. */
 import { eachName, kept, mapParts } from '../api/parts.ts'
 import { badRequest } from '../api/status.ts'
-import { decodeUnstructured } from '../codec/decode.ts'
+import { decodeUnstructured } from '../codec/decode-untyped.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
 import type { JsonTree } from '../api/json.ts'
 import { OpenList, OpenMap, closed, copyOf, isMap, openedInParts } from './json-document.ts'

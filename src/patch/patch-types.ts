@@ -7,9 +7,9 @@ import { apiVersionOf } from '../api/group-version.ts'
 import { invalidValue, path } from '../api/field.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { badRequest, conflict, invalid, notFound, StatusError } from '../api/status.ts'
-import { decodeUnstructured } from '../codec/decode.ts'
+import { decodeUnstructured } from '../codec/decode-untyped.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
-import type { Decoded } from '../codec/decode.ts'
+import type { Decoded } from '../codec/decoded.ts'
 import { checkLeastSize } from '../codec/least-size.ts'
 import { JsonSyntaxError, MAX_NESTING, decodeUtf8, parsingJsonBytes, plainJson } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -21,9 +21,10 @@ import { goValue } from '../go/value.ts'
 import { closed, copyOf, isMap, openedInParts, treeText } from './json-document.ts'
 import { readJsonPatch } from './json-patch.ts'
 import { applyJsonPatch } from './json-patch-operations.ts'
-import { asWritten, keepEmptyManagedFields, tracking } from './managed-fields.ts'
+import { tracking } from './managed-fields.ts'
 import type { ConvertVersion } from './managed-fields.ts'
 import { applyMergePatch } from './merge-patch.ts'
+import { asWritten, keepEmptyManagedFields, mergedObject, withKind } from './object-forms.ts'
 import type { ResetFields } from './reset-fields.ts'
 import { applyingStrategicMergePatch } from './strategic-merge-patch.ts'
 import type { PatchMap } from './strategic-form.ts'
@@ -230,13 +231,6 @@ const namesOf = (members: ReadonlyMap<string, unknown>): string[] => [...members
 const jsonKind = (tree: JsonTree): string =>
   Array.isArray(tree) ? 'array' : typeof tree === 'string' ? 'string' : typeof tree === 'boolean' ? 'bool' : 'number'
 
-/** What is stored is of the endpoint's kind, whatever a patch has made of that. */
-const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
-  ...object,
-  kind: kind.kind,
-  apiVersion: apiVersionOf(kind),
-})
-
 function* applyPatch(input: PatchInput): Steps<KubeObject> {
   const { type, kind, live, manager, force, subresource, now, resetFields, convert } = input
   const { tree, repeated } = yield* parseConfiguration(input)
@@ -257,7 +251,7 @@ function* applyPatch(input: PatchInput): Steps<KubeObject> {
       input.hasInternalType === false
         ? `request to convert CR to an invalid group/version: ${apiVersionOf(kind)}`
         : undefined,
-    toObject: (merged) => objectOf(input, merged),
+    toObject: (merged) => asObject(mergedObject(type, kind, merged, input)),
   })
   if (live === undefined && object.metadata.uid)
     throw conflict(
@@ -296,22 +290,4 @@ function configurationOf(tree: JsonTree): JsonObject {
   throw badRequest(
     `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
   )
-}
-
-function objectOf(input: PatchInput, merged: JsonObject): KubeObject {
-  const { type, kind } = input
-  if (type.goType === undefined) return customObject(input, merged)
-  const { object } = fromUnstructured(type, merged as JsonTree)
-  input.applyDefaults(object)
-  return asObject(withKind(object, kind))
-}
-
-/** Unlike a body, what merging makes keeps its nulls, for validation to refuse; but for those of the metadata. */
-function customObject(input: PatchInput, merged: JsonObject): KubeObject {
-  const decoded = kept(merged, () => copyOf(merged as JsonTree))
-  const { metadata } = input.decode(decoded).object
-  const copy = kept(merged, () => copyOf(merged as JsonTree) as JsonObject)
-  const object = kept(merged, () => ({ ...copy, metadata }))
-  input.applyDefaults(object)
-  return asObject(object)
 }

@@ -178,7 +178,6 @@ function keyDefault(element: Structural, name: string): Json | undefined {
   const field = element.field(name)
   if (field === undefined) return undefined
   if (field.default !== undefined) return field.default
-  if (element.goType === undefined || field.omit !== 'never' || field.pointer || field.type.shape !== 'leaf')
-    return undefined
+  if (field.omit !== 'never' || field.pointer || field.type.shape !== 'leaf') return undefined
   return field.type.scalar === 'string' || field.type.scalar === 'bytes' ? '' : field.type.scalar === 'bool' ? false : 0
 }

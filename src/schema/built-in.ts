@@ -13,6 +13,7 @@ import { ownValue } from '../api/own.ts'
 import table from './built-in-table.json' with { type: 'json' }
 import type {
   Field,
+  HeldAs,
   Leaf,
   ListType,
   MapType,
@@ -210,6 +211,10 @@ class BuiltInStruct implements StructType {
 
   get name(): string {
     return this.read.name
+  }
+
+  get heldAs(): HeldAs {
+    return 'typed'
   }
 
   get goType(): string {
@@ -517,6 +522,7 @@ function withMapType(type: StructType, mapType: 'granular' | 'atomic'): StructTy
   const { name, typeMeta, goType, gvk, unions } = type
   return {
     shape: 'struct',
+    heldAs: 'typed',
     name,
     typeMeta,
     mapType,

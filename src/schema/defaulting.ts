@@ -1,7 +1,7 @@
 /**
  * Default values of the built-in types: those that the schema declares at a field, those of defaults-table.json (a
  * value for a path where nothing is there), the rules of default-rules.ts, and that of the kind, which its definition
- * has. Applied to what was decoded or converted, before admission.
+ * has. Applied to what was decoded or converted, before admission. Those of custom resources: structural-default.ts.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -12,8 +12,7 @@ import { defaultRules } from './default-rules.ts'
 import table from './defaults-table.json' with { type: 'json' }
 import { Quantity } from './quantity.ts'
 import { applyStructuralDefaults } from './structural-default.ts'
-import type { Field, Structural, StructType } from './structural.ts'
-import { isCustomKind } from './structural.ts'
+import type { Field, HeldAs, Structural, StructType } from './structural.ts'
 
 type Row = readonly [path: string, when: 'absent' | 'empty' | '==0', value: Json]
 
@@ -25,12 +24,18 @@ const rows = table.rows as unknown as Readonly<Record<string, readonly Row[]>>
  * those of its members, in the order of the fields.
  */
 export function applyDefaults(type: StructType, object: JsonObject, context: DefaultingContext): void {
-  if (isCustomKind(type)) applyStructuralDefaults(type, object)
-  else {
-    const { ofKind } = context
-    if (ofKind?.type === type.name) ofKind.apply(object, context)
-    planOf(type)?.(object, context)
-  }
+  defaulters[type.heldAs](type, object, context)
+}
+
+const defaulters = {
+  typed: applyTypedDefaults,
+  unstructured: applyStructuralDefaults,
+} satisfies Record<HeldAs, (type: StructType, object: JsonObject, context: DefaultingContext) => void>
+
+function applyTypedDefaults(type: StructType, object: JsonObject, context: DefaultingContext): void {
+  const { ofKind } = context
+  if (ofKind?.type === type.name) ofKind.apply(object, context)
+  planOf(type)?.(object, context)
 }
 
 /** All defaulting of a value of one type; undefined where there is none, so that most of an object isn't looked at. */

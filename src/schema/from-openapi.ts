@@ -78,6 +78,7 @@ function structOf(
   const fields = [...declared.values()]
   return {
     shape: 'struct',
+    heldAs: 'unstructured',
     name: '',
     typeMeta: false,
     mapType: schema['x-kubernetes-map-type'] === 'atomic' ? 'atomic' : 'granular',

@@ -74,8 +74,16 @@ export interface MapType {
   readonly validation?: ValueValidation
 }
 
+/**
+ * How kube-apiserver holds an object: in a Go struct, which a built-in type is, or as the JSON that it is, with a schema
+ * beside it (unstructured.Unstructured). Each operation that differs has a table of both: codec/decode.ts,
+ * codec/encode.ts, schema/defaulting.ts, patch/object-forms.ts, patch/decode-patched.ts, admission/made-object.ts.
+ */
+export type HeldAs = 'typed' | 'unstructured'
+
 export interface StructType {
   readonly shape: 'struct'
+  readonly heldAs: HeldAs
   /** OpenAPI model name (`io.k8s.api.core.v1.Pod`); empty for an anonymous object of a CRD. */
   readonly name: string
   readonly gvk?: GroupVersionKind
@@ -145,6 +153,3 @@ export interface Field {
 export interface ValueValidation {
   readonly [keyword: string]: Json | undefined
 }
-
-/** A kind of a CustomResourceDefinition: its objects are the JSON they are, shaped by their schema instead of a Go type. */
-export const isCustomKind = (type: StructType): boolean => type.typeMeta && type.goType === undefined

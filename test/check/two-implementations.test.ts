@@ -14,6 +14,7 @@ declare const entries: readonly Entry[]
 declare const rule: Rule
 declare const builtInServing: object
 declare const customServing: object
+declare const type: { readonly heldAs: 'typed' | 'unstructured' }
 `
 const found = [
   'export const a = entry.definition === undefined',
@@ -22,11 +23,14 @@ const found = [
   'export const d = (({ definition: one }: Entry) => one)(entry)',
   'export const e = entry.serving === customServing',
   'export const f = builtInServing !== entry.serving',
+  "export const f2 = type.heldAs === 'typed'",
+  "export function f3() { switch (type.heldAs) { case 'typed': return 1 } }",
 ]
 const allowed = [
   'export const g = rule.definition',
   'export const h = entry.listKind',
   'export const i = { serving: customServing }',
+  'export const k = { typed: 1, unstructured: 2 }[type.heldAs]',
   'export const j = [rule].map(({ definition }) => definition)',
 ]
 

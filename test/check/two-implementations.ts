@@ -2,7 +2,8 @@
  * A resource is built in or of a CustomResourceDefinition, and both are implementations of `Resource` and `Serving`
  * (src/registry/resource.ts, serving.ts). Code that asks which of the two it has before it, instead of a member, is a
  * third place that knows what differs. This check finds such questions: looks at `definition` of a ResourceEntry,
- * and comparisons with one of the two servings.
+ * and comparisons with one of the two servings. So it is with types, whose operations are chosen from a table of both by
+ * `heldAs` (src/schema/structural.ts): nothing compares that.
  */
 import type { Checker, Type } from 'typescript/unstable/sync'
 import type { Node, SourceFile } from 'typescript/unstable/ast'
@@ -13,6 +14,7 @@ import {
   isIdentifier,
   isObjectBindingPattern,
   isPropertyAccessExpression,
+  isSwitchStatement,
 } from 'typescript/unstable/ast/is'
 import type { Finding } from './own-keys.ts'
 
@@ -34,7 +36,8 @@ export function implementationQuestionsOf(file: SourceFile, checker: Checker): F
     if (isBindingElement(node) && isObjectBindingPattern(node.parent) && nameOf(node) === MEMBER)
       looks.push({ node, owner: node.parent })
     if (isBinaryExpression(node) && comparisons.has(node.operatorToken.kind))
-      if ([node.left, node.right].some((side) => isIdentifier(side) && SERVINGS.has(side.text))) found.push(node)
+      if ([node.left, node.right].some((side) => isServing(side) || isHeldAs(side))) found.push(node)
+    if (isSwitchStatement(node) && isHeldAs(node.expression)) found.push(node.expression)
     node.forEachChild(visit)
   }
   visit(file)
@@ -47,9 +50,12 @@ export function implementationQuestionsOf(file: SourceFile, checker: Checker): F
     const start = node.getStart(file)
     const line = starts.findLastIndex((at) => at <= start) + 1
     const text = file.text.slice(start, node.end)
-    return { file: file.fileName, line, text, why: 'make it a member of Resource or Serving' }
+    return { file: file.fileName, line, text, why: 'make it a member of Resource or Serving, or a table by heldAs' }
   })
 }
+
+const isServing = (node: Node): boolean => isIdentifier(node) && SERVINGS.has(node.text)
+const isHeldAs = (node: Node): boolean => isPropertyAccessExpression(node) && node.name.text === 'heldAs'
 
 /** By its members: an entry has these three. `entry?.definition` is of an entry or undefined. */
 function isEntry(type: Type | undefined, checker: Checker): boolean {

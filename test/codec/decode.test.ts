@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
-import { decodeObject, decodeUnstructured, findKind } from '../../src/codec/decode.ts'
+import { decodeObject, findKind } from '../../src/codec/decode.ts'
+import { decodeUnstructured } from '../../src/codec/decode-untyped.ts'
 import { canonical, encodeJson } from '../../src/codec/encode.ts'
 import { parseJson } from '../../src/api/json.ts'
 import { builtInType } from '../../src/schema/built-in.ts'

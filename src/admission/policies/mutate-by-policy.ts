@@ -12,17 +12,16 @@ import type { JsonTree } from '../../api/json.ts'
 import { RUNTIME_BUDGET } from '../../expressions/environments.ts'
 import { madeJson, NoJson } from '../../expressions/made-json.ts'
 import { MadeObject, misnamedTypes } from '../../expressions/mutation-types.ts'
-import { fromUnstructured } from '../../patch/from-unstructured.ts'
 import { copyOf } from '../../patch/json-document.ts'
 import type { Operation } from '../../patch/json-patch.ts'
 import { applyJsonPatch, PatchRejection } from '../../patch/json-patch-operations.ts'
-import { asWritten } from '../../patch/managed-fields.ts'
+import { asWritten, inNormalForm } from '../../patch/object-forms.ts'
 import { checkType, merge, TypeMismatch } from '../../patch/typed.ts'
 import type { Atom } from '../../schema/atom.ts'
 import { atomOf } from '../../schema/atom.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
 import type { PatchedType } from '../made-object.ts'
-import { decodeMade } from '../made-object.ts'
+import { convertsBetweenVersions, decodeMade } from '../made-object.ts'
 import type { CompiledMutation, CompiledPolicy } from './compiled-policy.ts'
 import type { Subject } from './evaluation.ts'
 import { Evaluation, OutOfBudget } from './evaluation.ts'
@@ -54,9 +53,9 @@ export async function mutated(
   return patched
 }
 
-/** As in kube-apiserver, which converts between what is stored and a version, and not between two versions. */
+/** As in kube-apiserver, which converts Go structs from and to the storage version, and not between two others. */
 function checkReturn({ type, kind, requestKind }: PatchedType): void {
-  if (type.goType === undefined || apiVersionOf(kind) === apiVersionOf(requestKind)) return
+  if (convertsBetweenVersions(type) || apiVersionOf(kind) === apiVersionOf(requestKind)) return
   const name = (of: GroupVersionKind): string => `(${of.version}.${of.kind})`
   throw new MutationProblem(`converting ${name(kind)} to ${name(requestKind)}: unknown conversion`)
 }
@@ -122,8 +121,7 @@ function configured(value: Value, object: KubeObject, of: PatchedType): KubeObje
   const whole = attempt('error applying patch: failed to merge patch', () => merge(atom, current, configuration))
   // what is merged from objects is one
   const result = copyOf(whole as JsonTree) as JsonObject
-  const patched = type.goType === undefined ? result : fromUnstructured(type, result as JsonTree).object
-  const typed = { ...patched, kind: kind.kind, apiVersion: apiVersionOf(kind) }
+  const typed = { ...inNormalForm(type, result), kind: kind.kind, apiVersion: apiVersionOf(kind) }
   applyDefaults(type, typed, defaulting)
   return asObject(typed)
 }

@@ -2,7 +2,7 @@
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
-import { asWritten } from '../../patch/managed-fields.ts'
+import { asWritten } from '../../patch/object-forms.ts'
 import type { ApiCall } from '../../request/context.ts'
 import { resourceOf } from '../../registry/resource-of.ts'
 import type { ResourceEntry } from '../../registry/resources.ts'

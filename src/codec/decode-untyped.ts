@@ -1,0 +1,29 @@
+/** JSON that no type describes, as the objects and values that it is. */
+import type { Json, JsonObject } from '../api/object.ts'
+import { kept } from '../api/parts.ts'
+import type { JsonTree } from '../api/json.ts'
+import { MAX_NESTING, NestingError, NumberLiteral, plainJson } from '../api/json.ts'
+import { DecodeError, TypeMismatch, reportRepeated } from './decode-problems.ts'
+import type { Decoded } from './decoded.ts'
+import { kindOf } from './json-kinds.ts'
+
+/** What no type describes. @throws {DecodeError} where it nests too deep */
+export function untyped(tree: JsonTree): Json {
+  try {
+    return plainJson(tree, MAX_NESTING)
+  } catch (error) {
+    throw error instanceof NestingError ? new DecodeError(error.message) : error
+  }
+}
+
+/**
+ * An object that no type describes (custom resources): repeated members are reported, the last of them counts.
+ * @throws {DecodeError} when it is not an object, or has a number that no float can hold
+ */
+export function decodeUnstructured(tree: JsonTree): Decoded {
+  const isObject = typeof tree === 'object' && tree !== null && !Array.isArray(tree) && !(tree instanceof NumberLiteral)
+  if (!isObject && tree !== null) throw new TypeMismatch(kindOf(tree), 'map[string]interface {}')
+  const strict = kept(tree, (): string[] => [])
+  reportRepeated(tree, strict)
+  return { object: (untyped(tree) ?? {}) as JsonObject, strict } // just seen to be an object
+}

@@ -1,0 +1,20 @@
+/** What Go's JSON decoder calls a value in its messages. */
+import { NumberLiteral } from '../api/json.ts'
+import type { JsonTree } from '../api/json.ts'
+
+export const kindOf = (tree: JsonTree): string =>
+  Array.isArray(tree)
+    ? 'array'
+    : typeof tree === 'string'
+      ? 'string'
+      : typeof tree === 'boolean'
+        ? 'bool'
+        : isNumber(tree)
+          ? 'number'
+          : 'object'
+
+export const isNumber = (tree: JsonTree): tree is number | bigint | NumberLiteral =>
+  typeof tree === 'number' || typeof tree === 'bigint' || tree instanceof NumberLiteral
+
+export const numberText = (tree: number | bigint | NumberLiteral): string =>
+  tree instanceof NumberLiteral ? tree.text : String(tree)

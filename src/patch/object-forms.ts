@@ -1,0 +1,111 @@
+/**
+ * The forms that an object has for patches and for the owners of its fields. kube-apiserver writes a Go struct before it
+ * looks at it as JSON, and reads the JSON into a struct again; what it holds as JSON it takes as it is.
+ */
+import type { GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf } from '../api/group-version.ts'
+import type { JsonTree } from '../api/json.ts'
+import { isJsonObject } from '../api/object.ts'
+import type { Json, JsonObject, KubeObject } from '../api/object.ts'
+import { inParts, kept } from '../api/parts.ts'
+import type { Steps } from '../api/slices.ts'
+import { canonical } from '../codec/encode.ts'
+import type { Decoded } from '../codec/decoded.ts'
+import { atomOf } from '../schema/atom.ts'
+import type { HeldAs, StructType } from '../schema/structural.ts'
+import { fromUnstructured } from './from-unstructured.ts'
+import { copyOf } from './json-document.ts'
+import { checkType } from './typed.ts'
+
+interface ObjectForms {
+  written(type: StructType, object: JsonObject): JsonObject
+  normal(type: StructType, value: Json): JsonObject
+  checking(type: StructType, objects: readonly Json[]): Steps<void>
+  keepEmptyManagedFields(sent: JsonTree, object: KubeObject): void
+  merged(type: StructType, kind: GroupVersionKind, value: JsonObject, decoding: Decoding): JsonObject
+}
+
+/** How the caller decodes an object of the kind and fills in its defaults. */
+export interface Decoding {
+  decode(tree: JsonTree): Decoded
+  applyDefaults(object: JsonObject): void
+}
+
+const typed: ObjectForms = {
+  written: (type, object) => canonical(type, object, { keepEmpty: true }),
+  normal: (type, value) => fromUnstructured(type, value).object,
+  *checking() {
+    // what was decoded as a built-in type is of it
+  },
+  keepEmptyManagedFields(sent, object) {
+    const metadata = isJsonObject(sent) ? sent['metadata'] : undefined
+    const managedFields = isJsonObject(metadata) ? metadata['managedFields'] : undefined
+    if (Array.isArray(managedFields) && managedFields.length === 0) object.metadata.managedFields = []
+  },
+  merged(type, kind, value, decoding) {
+    const { object } = fromUnstructured(type, value as JsonTree)
+    decoding.applyDefaults(object)
+    return withKind(object, kind)
+  },
+}
+
+const unstructured: ObjectForms = {
+  written: (_type, object) => object,
+  // the root of what is tracked is always an object
+  normal: (_type, value) => value as JsonObject,
+  *checking(type, objects) {
+    for (const object of objects) yield* inParts(() => checkType(atomOf(type), object, 'allowed'))
+  },
+  keepEmptyManagedFields() {},
+  /** Unlike a body, what merging makes keeps its nulls, for validation to refuse; but for those of the metadata. */
+  merged(_type, _kind, value, decoding) {
+    const decoded = kept(value, () => copyOf(value as JsonTree))
+    const { metadata } = decoding.decode(decoded).object
+    const copy = kept(value, () => copyOf(value as JsonTree) as JsonObject)
+    const object = kept(value, () => ({ ...copy, metadata }))
+    decoding.applyDefaults(object)
+    return object
+  },
+}
+
+const forms = { typed, unstructured } satisfies Record<HeldAs, ObjectForms>
+
+/**
+ * An object as its owners and its patches see it. That of a struct has the structs within that are no pointers, even when
+ * nothing was said of them, and null for lists and maps that are always written.
+ */
+export const asWritten = (type: StructType, object: JsonObject): JsonObject => forms[type.heldAs].written(type, object)
+
+/** What an object is compared with that did not exist: the zero value of its Go type, or nothing for custom ones. */
+export const emptyObject = (type: StructType, apiVersion: string): Json =>
+  asWritten(type, { apiVersion, kind: type.gvk?.kind ?? '' })
+
+/** From the form in which an object is written to its normal form. @throws DecodeError */
+export const inNormalForm = (type: StructType, value: Json): JsonObject => forms[type.heldAs].normal(type, value)
+
+/** Checks written objects before their owners are worked out. @throws TypeMismatch */
+export const checkingType = (type: StructType, objects: readonly Json[]): Steps<void> =>
+  forms[type.heldAs].checking(type, objects)
+
+/**
+ * A list of no entries says something that an absent one does not, which decoding loses. kube-apiserver loses it too
+ * where custom resources are concerned.
+ * @param sent what the object was decoded from
+ */
+export const keepEmptyManagedFields = (type: StructType, sent: JsonTree, object: KubeObject): void =>
+  forms[type.heldAs].keepEmptyManagedFields(sent, object)
+
+/** The object that merging has made, with defaults. @throws DecodeError */
+export const mergedObject = (
+  type: StructType,
+  kind: GroupVersionKind,
+  value: JsonObject,
+  decoding: Decoding,
+): JsonObject => forms[type.heldAs].merged(type, kind, value, decoding)
+
+/** What is stored is of the endpoint's kind, whatever a patch has made of that. */
+export const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
+  ...object,
+  kind: kind.kind,
+  apiVersion: apiVersionOf(kind),
+})
