@@ -1,4 +1,4 @@
-import type { Workloads } from '../src/settings.ts'
+import type { Workloads } from '../src/settings/schema.ts'
 
 /** Which workload controllers ran last time. When others begin to run, they look at everything that was written meanwhile. */
 export class WorkloadMode {

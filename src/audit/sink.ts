@@ -4,7 +4,7 @@
  */
 import { settledByOthers } from '../api/settled-by-others.ts'
 import { logError } from '../log/log.ts'
-import type { AuditMode } from '../settings.ts'
+import type { AuditMode } from '../settings/audit.ts'
 import type { AuditPlugin } from './metrics.ts'
 import { auditCounts, countUp } from './metrics.ts'
 

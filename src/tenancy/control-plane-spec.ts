@@ -8,7 +8,7 @@ import type { Json, KubeObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { parseControllers } from '../configuration/controllers.ts'
 import type { WorkloadSwitches } from '../settings.ts'
-import { workloadModes } from '../settings.ts'
+import { workloadModes } from '../settings/schema.ts'
 
 export const CONTROL_PLANES = { group: 'kedge.dev', resource: 'controlplanes' } as const
 /** The name of the only one. */

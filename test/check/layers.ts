@@ -10,7 +10,7 @@ const levels: readonly (readonly string[])[] = [
   ['x509', 'spdy'],
   ['schema'],
   ['configuration'],
-  ['env', 'storage'], // what is bound to a Worker is its storage, so its settings are at home here
+  ['env', 'settings', 'storage'], // what is bound to a Worker is its storage, so its settings are at home here
   ['durable-objects'],
   ['request'],
   ['codec'],
@@ -41,7 +41,7 @@ const levelOf: ReadonlyMap<string, number> = new Map(
 /** Files that belong to another layer than their folder says. */
 const elsewhere: ReadonlyMap<string, string> = new Map([
   ['src/env.ts', 'env'],
-  ['src/settings.ts', 'env'],
+  ['src/settings.ts', 'settings'],
   ['src/index.ts', 'server'],
   ['src/server.ts', 'server'],
   // what metrics are made of, wherever something is measured

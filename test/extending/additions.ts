@@ -184,7 +184,7 @@ const setting: Walk = {
       insert: '  /** What the server says of itself. */\n  readonly KEDGE_MOTTO?: string\n',
     },
     {
-      file: 'src/settings.ts',
+      file: 'src/settings/schema.ts',
       before: '  KEDGE_STREAM_ENCODING: z.optional',
       insert: "  KEDGE_MOTTO: z.optional(matching(/^[a-z ]+$/, 'must be small letters')),\n",
     },

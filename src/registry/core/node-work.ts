@@ -1,7 +1,7 @@
 /** Which writes of nodes are work for the controllers of workloads. */
 import type { Node } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
-import type { Workloads } from '../../settings.ts'
+import type { Workloads } from '../../settings/schema.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { keyOf } from '../work.ts'
 import { SIMULATED } from './simulated-node.ts'

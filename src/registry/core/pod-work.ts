@@ -1,7 +1,7 @@
 /** Which writes of pods are work for the controllers of workloads. */
 import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { Workloads } from '../../settings.ts'
+import type { Workloads } from '../../settings/schema.ts'
 import { usageWork } from '../autoscaling/autoscaled-work.ts'
 import { podClaimsWork } from '../resource/claim-work.ts'
 import type { Topic } from '../topic.ts'

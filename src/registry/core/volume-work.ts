@@ -1,6 +1,6 @@
 /** Which writes of claims, volumes and their classes are work for the controllers of workloads. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
-import type { Workloads } from '../../settings.ts'
+import type { Workloads } from '../../settings/schema.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { controllerRefOf, keyOf } from '../work.ts'
 

@@ -1,0 +1,116 @@
+/** What each setting may be, by its name in env.ts. */
+import * as z from 'zod/mini'
+import { parseFeatureGates } from '../api/feature-gates.ts'
+import { readAdmissionConfiguration } from '../configuration/admission.ts'
+import { pluginsThatRun } from '../configuration/admission-plugins.ts'
+import { parsePolicy } from '../configuration/audit-policy.ts'
+import { parseControllers } from '../configuration/controllers.ts'
+import { parseRuntimeConfig } from '../configuration/runtime-config.ts'
+import { readSchedulerConfiguration } from '../configuration/scheduler/configuration.ts'
+import { isControlText } from '../storage/collections.ts'
+import { parseHistory } from '../storage/history.ts'
+import { advertised, hosts, issuers, serviceRanges, serviceUrls } from './addresses.ts'
+import { auditMode, auditWebhook } from './audit.ts'
+import { authority, encryptionKeys, privateKey, retiredKeys, serviceAccountKey } from './keys.ts'
+import { matching, setting, UNREADABLE } from './setting.ts'
+import { signer, signingAlgorithms, tokenSeconds, tokenWebhook } from './tokens.ts'
+
+export const workloadModes = ['off', 'controllers', 'simulated'] as const
+/** `controllers`: those of kube-controller-manager. `simulated`: also a scheduler and simulated nodes. */
+export type Workloads = (typeof workloadModes)[number]
+
+const requestCount = setting('must be a number of requests, at least 1', (text) =>
+  /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined,
+)
+
+const encryptedResources = setting(
+  'must be resources, as secrets or things.example.com, with commas between',
+  (text) => {
+    const resources = text.split(',').map((name) => name.trim())
+    // the control shard is read as a whole, by every request
+    const fits = resources.every((name) => /^[a-z0-9-]+(?:\.[a-z0-9.-]+)?$/.test(name) && !isControlText(name))
+    return fits ? new Set(resources) : undefined
+  },
+)
+
+const pluginList = (list: 'enable' | 'disable') =>
+  setting(UNREADABLE, (names) => pluginsThatRun({ [list]: names }) && names, { explained: true })
+
+const missingImages = setting('must be images with commas between, each whole or a beginning and a star', (text) => {
+  const names = text.split(',').map((name) => name.trim())
+  if (!names.every((name) => /^[A-Za-z0-9][^*\s]*\*?$/.test(name))) return undefined
+  const whole = new Set(names)
+  const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+  return {
+    isMissing: (image: string) => whole.has(image) || beginnings.some((beginning) => image.startsWith(beginning)),
+  }
+})
+
+const something = setting('must not be empty', (text) => (text.trim() === '' ? undefined : text))
+
+const webhookConnections = setting('must be a JSON object of connections by name', (text) =>
+  z.record(z.string(), z.unknown()).parse(JSON.parse(text)),
+)
+
+/** Each setting of env.ts has a row. */
+export const schema = z.object({
+  KEDGE_ADMIN_TOKEN: z.optional(
+    matching(/^[\x21-\x7e]{32,}$/, 'must have at least 32 characters, printable ASCII without blanks'),
+  ),
+  KEDGE_CA: z.optional(authority),
+  KEDGE_ENCRYPTION_KEYS: z.optional(encryptionKeys),
+  KEDGE_ENCRYPTION_RESOURCES: z.optional(encryptedResources),
+  KEDGE_CA_KEY: z.optional(privateKey),
+  KEDGE_REQUESTHEADER_CA: z.optional(authority),
+  KEDGE_FRONT_KEY: z.optional(matching(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64')),
+  KEDGE_DATABASES: z.optional(
+    matching(/^(?:[0-9a-f]{64}(?:,[0-9a-f]{64})*)?$/, 'must be ids of objects with commas between'),
+  ),
+  KEDGE_SA_KEY: z.optional(serviceAccountKey),
+  KEDGE_SA_RETIRED_KEYS: z.optional(retiredKeys),
+  KEDGE_SA_SIGNER: z.optional(signer),
+  KEDGE_SA_MAX_TOKEN_SECONDS: z.optional(tokenSeconds),
+  KEDGE_SA_EXTEND_TOKENS: z.optional(matching(/^[01]$/, 'must be 0 or 1')),
+  KEDGE_ISSUER: z.optional(issuers),
+  KEDGE_SERVICE_RANGE: z.optional(serviceRanges),
+  KEDGE_RUNTIME_CONFIG: z.optional(
+    setting(UNREADABLE, (text) => parseRuntimeConfig(text) && text, { explained: true }),
+  ),
+  KEDGE_FEATURE_GATES: z.optional(setting(UNREADABLE, (text) => parseFeatureGates(text) && text, { explained: true })),
+  KEDGE_COUNT_WAKES: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
+  KEDGE_HISTORY_SECONDS: z.optional(setting(UNREADABLE, parseHistory, { explained: true })),
+  KEDGE_MAX_REQUESTS_INFLIGHT: z.optional(requestCount),
+  KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT: z.optional(requestCount),
+  KEDGE_STREAM_ENCODING: z.optional(matching(/^(?:identity)?$/, 'must be identity or nothing')),
+  KEDGE_ADVERTISE: z.optional(advertised),
+  KEDGE_AUDIT_POLICY: z.optional(setting(UNREADABLE, parsePolicy, { explained: true })),
+  KEDGE_AUDIT_LOG_MODE: z.optional(auditMode),
+  KEDGE_AUDIT_WEBHOOK: z.optional(auditWebhook),
+  KEDGE_AUDIT_CONSOLE: z.optional(matching(/^[01]?$/, 'must be 0 or 1')),
+  KEDGE_VERBOSITY: z.optional(matching(/^(?:\d|10)$/, 'must be a number from 0 to 10')),
+  KEDGE_ENABLE_ADMISSION_PLUGINS: z.optional(pluginList('enable')),
+  KEDGE_DISABLE_ADMISSION_PLUGINS: z.optional(pluginList('disable')),
+  KEDGE_ADMISSION_CONFIG: z.optional(setting(UNREADABLE, readAdmissionConfiguration, { explained: true })),
+  KEDGE_SERVICES: z.optional(serviceUrls),
+  KEDGE_KUBELET_CA: z.optional(authority),
+  KEDGE_UNPINNED_HOSTS: z.optional(hosts),
+  KEDGE_AUTHENTICATION_CONFIG: z.optional(something),
+  KEDGE_OIDC_SIGNING_ALGS: z.optional(signingAlgorithms),
+  KEDGE_ANONYMOUS_AUTH: z.optional(matching(/^[01]$/, 'must be 0 or 1')),
+  KEDGE_TOKEN_AUTH_FILE: z.optional(something),
+  KEDGE_WORKLOADS: z.optional(
+    setting(`must be one of ${workloadModes.join(', ')}`, (text) => workloadModes.find((mode) => mode === text)),
+  ),
+  KEDGE_MISSING_IMAGES: z.optional(missingImages),
+  KEDGE_CONTROLLERS: z.optional(setting(UNREADABLE, parseControllers, { explained: true })),
+  KEDGE_SCHEDULER_CONFIG: z.optional(setting(UNREADABLE, readSchedulerConfiguration, { explained: true })),
+  KEDGE_AUTHENTICATION_TOKEN_WEBHOOK: z.optional(tokenWebhook),
+  KEDGE_AUTHORIZATION_CONFIG: z.optional(something),
+  KEDGE_WEBHOOK_CONNECTIONS: z.optional(webhookConnections),
+  // a part of the names of objects, before a slash
+  KEDGE_ROOT_TENANT: z.optional(
+    matching(/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/, 'must be of letters, digits and dashes, 63 at most'),
+  ),
+})
+
+export type Values = z.infer<typeof schema>
