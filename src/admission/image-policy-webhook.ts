@@ -2,7 +2,7 @@
 import type { Pod } from '../api/core/v1.ts'
 import type { ImageReview, ImageReviewStatus } from '../api/imagepolicy/v1alpha1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
-import { stringify } from '../api/json.ts'
+import { stringify } from '../api/write-json.ts'
 import type { ImagePolicySetting } from '../configuration/image-policy.ts'
 import { settingsOf } from '../settings.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'

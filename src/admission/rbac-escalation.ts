@@ -13,7 +13,7 @@ import { resourceAttributes } from '../authorization/attributes.ts'
 import { verdictOn } from '../authorization/authorize.ts'
 import { RBAC_GROUP, rulesFor, rulesOfRole } from '../authorization/rbac.ts'
 import { missingRules } from '../authorization/rule-coverage.ts'
-import { stringifySorted } from '../api/json.ts'
+import { stringifySorted } from '../api/write-json.ts'
 import type { Json } from '../api/object.ts'
 import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 

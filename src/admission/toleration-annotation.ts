@@ -1,6 +1,8 @@
 /** Tolerations as JSON in an annotation, read as Go's encoding/json reads them. */
 import type { Toleration } from '../api/core/v1.ts'
-import { JsonSyntaxError, parseJson, plainJson } from '../api/json.ts'
+import { plainJson } from '../api/json.ts'
+import { parseJson } from '../api/parse-json.ts'
+import { JsonSyntaxError } from '../api/json-scanner.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { plainError } from '../api/status.ts'
 

@@ -8,7 +8,8 @@ import { base64ToBytes } from '../api/base64.ts'
 import { ownValue } from '../api/own.ts'
 import { decodeUnstructured } from '../codec/decode-untyped.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
-import { JsonSyntaxError, parseJson } from '../api/json.ts'
+import { parseJson } from '../api/parse-json.ts'
+import { JsonSyntaxError } from '../api/json-scanner.ts'
 
 export interface ObjectIdentity {
   readonly name: string

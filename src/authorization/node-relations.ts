@@ -10,7 +10,7 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/core/v1.ts'
 import type { ResourceSlice } from '../api/resource/v1.ts'
 import type { VolumeAttachment } from '../api/storage/v1.ts'
-import { parseStored } from '../api/json.ts'
+import { parseStored } from '../api/parse-json.ts'
 import { linesOf } from '../storage/lines.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'

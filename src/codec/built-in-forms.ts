@@ -1,5 +1,5 @@
 /** Built-in resources: Go structs, whose members have an order. Lists name the kind of their items once. */
-import { stringify } from '../api/json.ts'
+import { stringify } from '../api/write-json.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { encodeJson } from './encode.ts'
 import { internalTypeName } from './partial-object-metadata.ts'

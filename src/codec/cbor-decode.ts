@@ -8,7 +8,9 @@ import { bytesToBase64 } from '../api/base64.ts'
 import { DecodeError } from './decode-problems.ts'
 import { goQuote } from '../go/quote.ts'
 import type { JsonTree } from '../api/json.ts'
-import { checkMembers, decodeUtf8, MAX_NESTING, NumberLiteral } from '../api/json.ts'
+import { checkMembers, MAX_NESTING } from '../api/json.ts'
+import { decodeUtf8 } from '../api/utf8.ts'
+import { NumberLiteral } from '../api/json-numbers.ts'
 import { formatTime } from '../schema/time.ts'
 import {
   ARRAY,

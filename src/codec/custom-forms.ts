@@ -1,5 +1,5 @@
 /** Custom resources. kube-apiserver holds them as Go maps, so their members are sorted and each item of a list has its kind. */
-import { stringifySorted } from '../api/json.ts'
+import { stringifySorted } from '../api/write-json.ts'
 import { encodeJson } from './encode.ts'
 import type { ResourceForms } from './resource-forms.ts'
 import { customLayout, customScaleLayout } from './table.ts'

@@ -16,7 +16,7 @@ import { decodeTyped } from './decode-typed.ts'
 import { decodeUnstructured } from './decode-untyped.ts'
 import { DecodeError } from './decode-problems.ts'
 import type { JsonTree } from '../api/json.ts'
-import { sortedKeys, sortNames } from '../api/json.ts'
+import { sortedKeys, sortNames } from '../api/name-order.ts'
 
 const objectMeta = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
 

@@ -2,7 +2,8 @@
 import { forAsLong, kept } from '../api/parts.ts'
 import { goQuote } from '../go/quote.ts'
 import type { JsonTree } from '../api/json.ts'
-import { NumberLiteral, RepeatedMembers } from '../api/json.ts'
+import { RepeatedMembers } from '../api/json.ts'
+import { NumberLiteral } from '../api/json-numbers.ts'
 
 /** A value that does not fit its type; `message` is Go's. */
 export class DecodeError extends Error {

@@ -1,6 +1,7 @@
 /** From parsed JSON to an object of a kind; and which kind a body is of, before its type is known. */
 import type { JsonTree } from '../api/json.ts'
-import { NumberLiteral, RepeatedMembers } from '../api/json.ts'
+import { RepeatedMembers } from '../api/json.ts'
+import { NumberLiteral } from '../api/json-numbers.ts'
 import type { HeldAs, StructType } from '../schema/structural.ts'
 import { decodeCustomObject } from './decode-custom.ts'
 import { TypeMismatch } from './decode-problems.ts'

@@ -8,7 +8,8 @@ import { isEmpty, setOwn } from '../api/own.ts'
 import { eachName, kept, mapNames, mapParts } from '../api/parts.ts'
 import type { Field, HeldAs, MapType, Structural, StructType } from '../schema/structural.ts'
 import { emptyStruct } from '../schema/zero-values.ts'
-import { escapeHtml, sortedKeys, stringifySorted } from '../api/json.ts'
+import { sortedKeys } from '../api/name-order.ts'
+import { escapeHtml, stringifySorted } from '../api/write-json.ts'
 
 export interface EncodeOptions {
   /**

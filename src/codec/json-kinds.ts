@@ -1,5 +1,5 @@
 /** What Go's JSON decoder calls a value in its messages. */
-import { NumberLiteral } from '../api/json.ts'
+import { NumberLiteral } from '../api/json-numbers.ts'
 import type { JsonTree } from '../api/json.ts'
 
 export const kindOf = (tree: JsonTree): string =>

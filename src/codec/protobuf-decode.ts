@@ -9,16 +9,10 @@ import { bytesToBase64 } from '../api/base64.ts'
 import { fillStruct } from '../schema/zero-values.ts'
 import { checkMembers } from '../api/json.ts'
 import type { JsonTree } from '../api/json.ts'
-import {
-  decodeUtf8,
-  JsonSyntaxError,
-  MAX_DEPTH as MAX_JSON_DEPTH,
-  MAX_NESTING,
-  NestingError,
-  parseJsonInParts,
-  parseStored,
-  plainJson,
-} from '../api/json.ts'
+import { MAX_DEPTH as MAX_JSON_DEPTH, MAX_NESTING, NestingError, plainJson } from '../api/json.ts'
+import { decodeUtf8 } from '../api/utf8.ts'
+import { parseJsonInParts, parseStored } from '../api/parse-json.ts'
+import { JsonSyntaxError } from '../api/json-scanner.ts'
 import { numberOf } from './protobuf-encode.ts'
 import { BYTES, FIXED64, numberOfTag, ProtobufError, VARINT, WireReader, wireOfTag } from './protobuf-wire.ts'
 

@@ -18,7 +18,8 @@ import type {
 } from '../schema/structural.ts'
 import { parseDuration, parseMicroTime, parseTime } from '../schema/time.ts'
 import { base64ToBytes } from '../api/base64.ts'
-import { sortNames, stringify } from '../api/json.ts'
+import { sortNames } from '../api/name-order.ts'
+import { stringify } from '../api/write-json.ts'
 import { FIXED64, VARINT, WireWriter } from './protobuf-wire.ts'
 
 /** Whether there is a protobuf form at all: Table and version.Info are JSON only. */

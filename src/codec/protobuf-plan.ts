@@ -4,7 +4,7 @@
  */
 import { append } from '../api/append.ts'
 import type { Field, MessageMember, Special, Structural, StructType } from '../schema/structural.ts'
-import { decodeUtf8 } from '../api/json.ts'
+import { decodeUtf8 } from '../api/utf8.ts'
 import { encodeAbsent, numberOf } from './protobuf-encode.ts'
 import { BYTES, VARINT } from './protobuf-wire.ts'
 

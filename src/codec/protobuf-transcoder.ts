@@ -9,7 +9,8 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
-import { decodeUtf8, parseStored } from '../api/json.ts'
+import { decodeUtf8 } from '../api/utf8.ts'
+import { parseStored } from '../api/parse-json.ts'
 import {
   BACKSLASH,
   CLOSE_BRACE,

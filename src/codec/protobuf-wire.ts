@@ -2,9 +2,8 @@
  * The wire format of protocol buffers: what Kubernetes' messages need of it. Written by hand since all of it is exact
  * for 64-bit numbers and bounded for any input.
  */
-import { byteLength } from '../api/utf8.ts'
+import { byteLength, decodeUtf8 } from '../api/utf8.ts'
 import { DecodeError } from './decode-problems.ts'
-import { decodeUtf8 } from '../api/json.ts'
 
 /** Bytes that are no message of their type; the texts are those of kube-apiserver's generated code. */
 export class ProtobufError extends DecodeError {

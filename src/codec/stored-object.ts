@@ -4,7 +4,7 @@ import { kept } from '../api/parts.ts'
 import type { Json, KubeObject } from '../api/object.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import { removeNulls } from '../schema/without-nulls.ts'
-import { parseStored, parseStoredInParts } from '../api/json.ts'
+import { parseStored, parseStoredInParts } from '../api/parse-json.ts'
 import type { StoredValue } from '../storage/storage.ts'
 
 /** An object from the text that storage keeps. Custom objects keep their nulls, which their schemas may allow. */

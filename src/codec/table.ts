@@ -5,7 +5,7 @@
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { EncodedResource } from './encoded-resource.ts'
-import { stringify } from '../api/json.ts'
+import { stringify } from '../api/write-json.ts'
 import { metaApiVersion } from './partial-object-metadata.ts'
 import type { MetaVersion } from './partial-object-metadata.ts'
 import type { Printer } from './table/cells.ts'

@@ -1,5 +1,5 @@
 /** What a plain YAML scalar means to Kubernetes' YAML library: YAML 1.1 booleans, octal numbers, no sexagesimals. */
-import { wholeNumber } from '../api/json.ts'
+import { wholeNumber } from '../api/json-numbers.ts'
 
 /** A float is kept apart from a whole number: only an explicit `!!int` or `!!float` cares. */
 export type Scalar =

@@ -5,7 +5,7 @@
 import type { Json } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { stringifySorted } from '../api/json.ts'
+import { stringifySorted } from '../api/write-json.ts'
 import type { Structural } from '../schema/structural.ts'
 import { valuesEqual } from '../api/value-order.ts'
 

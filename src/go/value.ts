@@ -1,7 +1,8 @@
 /** Values as Go's fmt package prints them, in messages that quote a part of a patch. */
 import { goFloat } from './float.ts'
 import { goQuote } from './quote.ts'
-import { NumberLiteral, RepeatedMembers } from '../api/json.ts'
+import { RepeatedMembers } from '../api/json.ts'
+import { NumberLiteral } from '../api/json-numbers.ts'
 import type { JsonTree } from '../api/json.ts'
 import { compareText } from '../api/value-order.ts'
 

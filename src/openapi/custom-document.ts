@@ -3,7 +3,7 @@
  * every document has (apiextensions' controller/openapiv3).
  */
 import { append } from '../api/append.ts'
-import { escapeHtml } from '../api/json.ts'
+import { escapeHtml } from '../api/write-json.ts'
 import type { ServedVersion } from '../registry/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'

@@ -6,7 +6,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
-import { sortNames } from '../api/json.ts'
+import { sortNames } from '../api/name-order.ts'
 import { inParts, mapNames, mapParts } from '../api/parts.ts'
 import type { Steps } from '../api/slices.ts'
 import type { ResourceEntry } from '../registry/resources.ts'

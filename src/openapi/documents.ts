@@ -6,7 +6,7 @@
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { escapeHtml } from '../api/json.ts'
+import { escapeHtml } from '../api/write-json.ts'
 import { turnOfOthers } from '../api/slices.ts'
 import type { ServedResources, ServedVersion } from '../registry/resources.ts'
 import { factsOf, isWholeVersion } from '../registry/resources.ts'

@@ -1,12 +1,9 @@
 /** Applied configurations: YAML, of which JSON is the better part. */
-import {
-  JsonSyntaxError,
-  MAX_NESTING,
-  NumberLiteral,
-  RepeatedMembers,
-  decodeUtf8,
-  parsingJsonBytes,
-} from '../api/json.ts'
+import { MAX_NESTING, RepeatedMembers } from '../api/json.ts'
+import { decodeUtf8 } from '../api/utf8.ts'
+import { parsingJsonBytes } from '../api/parse-json.ts'
+import { JsonSyntaxError } from '../api/json-scanner.ts'
+import { NumberLiteral } from '../api/json-numbers.ts'
 import type { JsonTree } from '../api/json.ts'
 import { eachName, eachPart, inParts, kept } from '../api/parts.ts'
 import type { Steps } from '../api/slices.ts'

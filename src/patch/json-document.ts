@@ -4,7 +4,10 @@
  * order shows in messages that quote the document.
  */
 import { ownValue, setOwn } from '../api/own.ts'
-import { NumberLiteral, RepeatedMembers, compareNames, escapeHtml, sortNames } from '../api/json.ts'
+import { RepeatedMembers } from '../api/json.ts'
+import { compareNames, sortNames } from '../api/name-order.ts'
+import { escapeHtml } from '../api/write-json.ts'
+import { NumberLiteral } from '../api/json-numbers.ts'
 import type { JsonTree } from '../api/json.ts'
 import { eachName, eachPart, goesInParts, kept, mapParts, sortedItems } from '../api/parts.ts'
 

@@ -1,5 +1,5 @@
 /** Steps at the edges of storage that only definitions with a conversion webhook need; elsewhere they cost nothing. */
-import { stringify } from '../api/json.ts'
+import { stringify } from '../api/write-json.ts'
 import type { KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
 import { liveOf, parseStoredObject } from '../codec/stored-object.ts'

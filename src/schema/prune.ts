@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { sortNames } from '../api/json.ts'
+import { sortNames } from '../api/name-order.ts'
 import { eachName, eachPart, kept } from '../api/parts.ts'
 import { defaultOf, isNullable, preservesUnknown } from './from-openapi.ts'
 import type { Structural, StructType } from './structural.ts'

@@ -3,7 +3,7 @@
  * answers by going through them.
  */
 import type { Clock } from '../api/clock.ts'
-import { compareNames } from '../api/json.ts'
+import { compareNames } from '../api/name-order.ts'
 import { StorageError } from './errors.ts'
 import { builtInPlace, CUSTOM_PLACES, customPlace } from './places.ts'
 import type { Place } from './revision.ts'

@@ -6,7 +6,7 @@
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { KubeObject } from '../api/object.ts'
-import { parseStored } from '../api/json.ts'
+import { parseStored } from '../api/parse-json.ts'
 
 type Definition = KubeObject & CustomResourceDefinition
 

@@ -1,7 +1,7 @@
 /** What is wrong with the items of a list, or with the members of an object: in parts, and no more than is told. */
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
-import { sortedKeys } from '../api/json.ts'
+import { sortedKeys } from '../api/name-order.ts'
 import { eachName, eachPart, kept } from '../api/parts.ts'
 import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
 

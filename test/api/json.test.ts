@@ -1,19 +1,13 @@
 import { describe, expect, it, test } from 'vitest'
 import fc from '../chance.ts'
 import type { Json } from '../../src/api/object.ts'
-import {
-  decodeUtf8,
-  JsonSyntaxError,
-  NumberLiteral,
-  parseJson,
-  parseJsonBytes,
-  parseStored,
-  plainJson,
-  RepeatedMembers,
-  sortNames,
-  stringify,
-  stringifySorted,
-} from '../../src/api/json.ts'
+import { plainJson, RepeatedMembers } from '../../src/api/json.ts'
+import { sortNames } from '../../src/api/name-order.ts'
+import { stringify, stringifySorted } from '../../src/api/write-json.ts'
+import { decodeUtf8 } from '../../src/api/utf8.ts'
+import { parseJson, parseJsonBytes, parseStored } from '../../src/api/parse-json.ts'
+import { JsonSyntaxError } from '../../src/api/json-scanner.ts'
+import { NumberLiteral } from '../../src/api/json-numbers.ts'
 
 const syntaxErrors: [string, string][] = [
   ['', 'unexpected end of JSON input'],

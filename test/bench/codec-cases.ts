@@ -2,7 +2,7 @@
 import type { ApiRequest } from '../../src/request/context.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { encodeJson } from '../../src/codec/encode.ts'
-import { parseJson } from '../../src/api/json.ts'
+import { parseJson } from '../../src/api/parse-json.ts'
 import { negotiateOutput } from '../../src/codec/negotiate.ts'
 import { Presenter, Source } from '../../src/codec/present.ts'
 import { decodeMessage } from '../../src/codec/protobuf-decode.ts'

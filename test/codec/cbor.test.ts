@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest'
 import type { Json } from '../../src/api/object.ts'
 import { parseCbor } from '../../src/codec/cbor-decode.ts'
 import { cborWatchEvent, encodeCbor, encodeCborValue } from '../../src/codec/cbor-encode.ts'
-import { NumberLiteral } from '../../src/api/json.ts'
+import { NumberLiteral } from '../../src/api/json-numbers.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')

@@ -1,7 +1,8 @@
 /** Our protobuf codec beside protobufjs: the same bytes for every fixture and for random objects of every kind. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
-import { parseJson, parseStored, stringify } from '../../src/api/json.ts'
+import { stringify } from '../../src/api/write-json.ts'
+import { parseJson, parseStored } from '../../src/api/parse-json.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { encodeJson } from '../../src/codec/encode.ts'
 import { decodeMessage } from '../../src/codec/protobuf-decode.ts'

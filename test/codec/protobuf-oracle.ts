@@ -4,7 +4,7 @@
  */
 import protobuf from 'protobufjs'
 import type { Json, JsonObject } from '../../src/api/object.ts'
-import { stringify } from '../../src/api/json.ts'
+import { stringify } from '../../src/api/write-json.ts'
 import type { Field, MessageMember, Scalar, Special, Structural, StructType } from '../../src/schema/structural.ts'
 
 /** A message as protobufjs takes it: values by the name of their field. */

@@ -15,7 +15,7 @@ const SRC = join(import.meta.dirname, '../../src')
 /** What the counted server has otherwise than the real one, so that small bodies show what large ones do. */
 const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'api/parts.ts': { PART: '16', MUCH: '16', RUN: '16', MERGED: '16' },
-  'api/json.ts': { STORED_AT_ONCE: '256' },
+  'api/parse-json.ts': { STORED_AT_ONCE: '256' },
   'api/value-order.ts': { FEW: '16' },
   'api/status.ts': { MAX_PROBLEMS: '32', MAX_REPORTED: '4096' },
   'codec/list-body.ts': { AT_ONCE: '256' },
@@ -36,7 +36,7 @@ const smaller: Plugin = {
     onLoad(
       {
         filter:
-          /\/src\/(?:api\/(?:json|parts|slices|status|value-order)|codec\/(?:indent|list-body|yaml-text)|storage\/lines)\.ts$/,
+          /\/src\/(?:api\/(?:parse-json|parts|slices|status|value-order)|codec\/(?:indent|list-body|yaml-text)|storage\/lines)\.ts$/,
       },
       ({ path }) => {
         let contents = readFileSync(path, 'utf8')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StatusError } from '../../src/api/status.ts'
-import { parseJson } from '../../src/api/json.ts'
+import { parseJson } from '../../src/api/parse-json.ts'
 import type { JsonTree } from '../../src/api/json.ts'
 import { treeText } from '../../src/patch/json-document.ts'
 import { readJsonPatch } from '../../src/patch/json-patch.ts'

@@ -2,7 +2,7 @@
 import type { GroupVersionKind } from '../../src/api/group-version.ts'
 import { apiVersionOf } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../src/api/object.ts'
-import { parseStored } from '../../src/api/json.ts'
+import { parseStored } from '../../src/api/parse-json.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { canonical } from '../../src/codec/encode.ts'
 import { serverSideApply } from '../../src/patch/apply.ts'

@@ -1,7 +1,7 @@
 /** AdmissionReviews: what webhooks are asked, and what they answer (webhook/request/admissionreview). */
 import type { AdmissionResponse, AdmissionReview } from '../../api/admission/v1.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
-import { stringify } from '../../api/json.ts'
+import { stringify } from '../../api/write-json.ts'
 import { lazy } from '../../api/lazy.ts'
 import { encodeJson } from '../../codec/encode.ts'
 import { goQuote } from '../../go/quote.ts'

@@ -3,7 +3,7 @@
  * except for the UID of the request. So the server parses such a text once, and puts the new UID into the result.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
-import { decodeUtf8 } from '../../api/json.ts'
+import { decodeUtf8 } from '../../api/utf8.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import type { OutgoingAnswer } from '../../webhooks/outgoing-call.ts'

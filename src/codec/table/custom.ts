@@ -2,7 +2,7 @@
 import type { CustomResourceColumnDefinition } from '../../api/apiextensions/v1.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { parseTime, TimeError } from '../../schema/time.ts'
-import { stringifySorted } from '../../api/json.ts'
+import { stringifySorted } from '../../api/write-json.ts'
 import { goFloat } from '../../go/float.ts'
 import { humanDuration, since } from './age.ts'
 import type { Printer } from './cells.ts'

@@ -8,7 +8,7 @@ import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { isDigit, isLetter } from '../../api/unicode.ts'
-import { compareNames } from '../../api/json.ts'
+import { compareNames } from '../../api/name-order.ts'
 
 /** Go's %#U. */
 const codeText = (character: string): string =>

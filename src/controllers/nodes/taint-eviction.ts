@@ -5,7 +5,7 @@
 import type { Node, Pod, Taint, Toleration } from '../../api/core/v1.ts'
 import { leastOf, mostOf } from '../../api/extremes.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { parseStored } from '../../api/json.ts'
+import { parseStored } from '../../api/parse-json.ts'
 import { StatusError } from '../../api/status.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { timeText } from '../../schema/time.ts'

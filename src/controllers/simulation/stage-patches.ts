@@ -1,6 +1,7 @@
 /** What the steps of a Stage write: its templates, filled in with a pod, are YAML. */
 import type { Pod } from '../../api/core/v1.ts'
-import { plainJson, stringify } from '../../api/json.ts'
+import { plainJson } from '../../api/json.ts'
+import { stringify } from '../../api/write-json.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { loadYaml, yamlReader } from '../../codec/yaml-reader.ts'

@@ -2,7 +2,7 @@
 import type { ControllerRevision, StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { StatusError } from '../../api/status.ts'
-import { stringifySorted } from '../../api/json.ts'
+import { stringifySorted } from '../../api/write-json.ts'
 import type { JsonObject } from '../../api/object.ts'
 import type { Clientset } from '../clientset.ts'
 import { deleteIfThere } from './delete-if-there.ts'

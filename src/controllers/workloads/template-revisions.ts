@@ -5,7 +5,7 @@
 import type { ControllerRevision } from '../../api/apps/v1.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
-import { stringifySorted } from '../../api/json.ts'
+import { stringifySorted } from '../../api/write-json.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../../api/object.ts'
 import { canonical } from '../../codec/encode.ts'
 import { builtInType } from '../../schema/built-in.ts'

@@ -1,5 +1,5 @@
 /** OpenAPI v3 of servers that have v2 alone: their document of v2 as one of v3, which this server serves as its own. */
-import { writingPlainJson } from '../../api/json.ts'
+import { writingPlainJson } from '../../api/write-json.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { inTurns } from '../../api/slices.ts'
 import type { OpenApiDocument } from '../../openapi/documents.ts'

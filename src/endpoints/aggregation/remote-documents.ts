@@ -5,7 +5,7 @@
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
-import { parsingPlainJson } from '../../api/json.ts'
+import { parsingPlainJson } from '../../api/parse-json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { inTurns } from '../../api/slices.ts'
 import { logError } from '../../log/log.ts'

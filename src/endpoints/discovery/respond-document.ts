@@ -1,6 +1,6 @@
 /** A document that is no resource, in the form that was negotiated. */
 import type { JsonObject } from '../../api/object.ts'
-import { stringify } from '../../api/json.ts'
+import { stringify } from '../../api/write-json.ts'
 import { mediaTypes } from '../../codec/negotiate.ts'
 import { answerHeaders } from '../../codec/respond.ts'
 import { isBinary, serializeBinary, serializeText } from '../../codec/serialize.ts'

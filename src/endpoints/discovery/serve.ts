@@ -2,7 +2,7 @@
 import { settingsOf } from '../../settings.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { methodNotAllowed } from '../../api/status.ts'
-import { stringify } from '../../api/json.ts'
+import { stringify } from '../../api/write-json.ts'
 import { negotiateDocument } from '../../codec/negotiate.ts'
 import type { Target } from '../../codec/negotiate.ts'
 import { mediaTypes } from '../../codec/negotiate.ts'

@@ -9,7 +9,7 @@ import { isJsonObject } from '../../api/object.ts'
 import { setOwn } from '../../api/own.ts'
 import { decodeValue } from '../../codec/decode-typed.ts'
 import { DecodeError } from '../../codec/decode-problems.ts'
-import { escapeHtml } from '../../api/json.ts'
+import { escapeHtml } from '../../api/write-json.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import type { ListType, Structural } from '../../schema/structural.ts'
 

@@ -5,7 +5,7 @@
 import { mostOf } from '../../api/extremes.ts'
 import type { Service } from '../../api/core/v1.ts'
 import { linesOf } from '../../storage/lines.ts'
-import { parseStored } from '../../api/json.ts'
+import { parseStored } from '../../api/parse-json.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { everything } from '../../storage/selection.ts'
 import type { Collection, NewValue, StoredValue } from '../../storage/storage.ts'

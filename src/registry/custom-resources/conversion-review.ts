@@ -1,6 +1,6 @@
 /** ConversionReviews: what a webhook is asked to convert, and what it answers (apiextensions' webhook_converter). */
 import type { JsonTree } from '../../api/json.ts'
-import { stringify, stringifySorted } from '../../api/json.ts'
+import { stringify, stringifySorted } from '../../api/write-json.ts'
 import { messageOf, path } from '../../api/field.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'

@@ -1,0 +1,46 @@
+/** Numbers of JSON: whole numbers of 64 bits are exact, and what JavaScript would write in another way keeps its text. */
+
+declare global {
+  interface JSON {
+    /** A value that JSON.stringify writes as this text. */
+    rawJSON(text: string): unknown
+  }
+  interface BigInt {
+    toJSON(): unknown
+  }
+}
+
+/** From here on JSON.stringify writes a bigint as the whole number it is. */
+BigInt.prototype.toJSON = function () {
+  return JSON.rawJSON(String(this))
+}
+
+/** A number whose text JavaScript would not give back: `3.0`, `1e2`, `12345678901234567890`. */
+export class NumberLiteral {
+  constructor(readonly text: string) {}
+
+  toJSON(): unknown {
+    return JSON.rawJSON(this.text)
+  }
+}
+
+const INT64_MAX = 2n ** 63n - 1n
+const INT64_MIN = -(2n ** 63n)
+
+/** A whole number in the form that objects have in memory; undefined beyond 64 bits. */
+export function wholeNumber(text: string): number | bigint | undefined {
+  if (text.length < 16) return Number(text) + 0 // no negative zero: Go has none either
+  const big = BigInt(text)
+  if (big > INT64_MAX || big < INT64_MIN) return undefined
+  const small = Number(big)
+  return Number.isSafeInteger(small) ? small : big
+}
+
+export function numberOf(text: string): number | bigint | NumberLiteral {
+  if (!/[.eE]/.test(text)) return wholeNumber(text) ?? new NumberLiteral(text)
+  const value = Number(text)
+  return String(value) === text ? value : new NumberLiteral(text)
+}
+
+export const plainNumber = (text: string): number | bigint =>
+  (/[.eE]/.test(text) ? undefined : wholeNumber(text)) ?? Number(text)
