@@ -9,17 +9,13 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import { lazy } from '../api/lazy.ts'
 import type { Json } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { leaf, none, noStrategy, readMember } from './built-in-members.ts'
 import table from './built-in-table.json' with { type: 'json' }
 import type {
   Field,
   HeldAs,
-  Leaf,
   ListType,
-  MapType,
   MessageMember,
-  PatchStrategy,
-  Scalar,
   Special,
   SpecialName,
   Structural,
@@ -75,13 +71,13 @@ class Package {
 
   member(text: string): Field {
     let member = this.members.get(text)
-    if (member === undefined) this.members.set(text, (member = readMember(this, text)))
+    if (member === undefined)
+      this.members.set(text, (member = readMember(text, (reference) => referenced(this, reference))))
     return member
   }
 }
 
-/** Those that were asked for, as the table numbers them. */
-/** Bound: the packages of the table; so are the other collections of this file. */
+/** Those that were asked for, as the table numbers them. Bound: the packages of the table. */
 const packages: (Package | undefined)[] = []
 const packageAt = (index: number): Package => (packages[index] ??= new Package(table.packages[index]!))
 
@@ -333,208 +329,4 @@ function referenced(owner: Package, reference: string): Structural {
       : packageAt(Number(reference.slice(1, dot))).typeAt(Number(reference.slice(dot + 1)))
   if (type === undefined) throw new Error(`no built-in type ${reference} of ${owner.name}`)
   return type
-}
-
-const scalars: Readonly<Record<string, Scalar>> = {
-  s: 'string',
-  i: 'int32',
-  l: 'int64',
-  b: 'bool',
-  y: 'bytes',
-  d: 'double',
-}
-/** Bound: the scalars. */
-const leaves = new Map<string, Leaf>()
-
-function leaf(scalar: Scalar): Leaf {
-  let type = leaves.get(scalar)
-  if (type === undefined) leaves.set(scalar, (type = { shape: 'leaf', scalar }))
-  return type
-}
-
-const untyped: Structural = { shape: 'untyped' }
-const none: readonly never[] = []
-
-const noStrategy: PatchStrategy = { merge: false, replace: false, retainKeys: false }
-/** Bound: the texts of the table. */
-const strategies = new Map<string, PatchStrategy>()
-
-function patchStrategy(text: string): PatchStrategy {
-  let strategy = strategies.get(text)
-  if (strategy === undefined) {
-    const words = text.split(',')
-    strategy = {
-      merge: words.includes('merge'),
-      replace: words.includes('replace'),
-      retainKeys: words.includes('retainKeys'),
-    }
-    strategies.set(text, strategy)
-  }
-  return strategy
-}
-
-/** What the attributes of a field say; taken apart into the field and its type. */
-interface Attributes {
-  pointer: boolean
-  omit: Field['omit']
-  required: boolean
-  discriminator: boolean
-  listType: 'atomic' | 'set' | 'map' | undefined
-  keys: readonly string[]
-  mapType: 'granular' | 'atomic' | undefined
-  strategy: PatchStrategy
-  mergeKey: string | undefined
-  values: number
-  goType: string | undefined
-  gates: readonly string[] | undefined
-  default: Json | undefined
-}
-
-/** Bound: the texts of the table. */
-const attributesByText = new Map<string, Attributes>()
-
-function attributesOf(text: string): Attributes {
-  let attributes = attributesByText.get(text)
-  if (attributes === undefined) attributesByText.set(text, (attributes = readAttributes(text)))
-  return attributes
-}
-
-function readAttributes(text: string): Attributes {
-  const read: Attributes = {
-    pointer: false,
-    omit: 'never',
-    required: false,
-    discriminator: false,
-    listType: undefined,
-    keys: none,
-    mapType: undefined,
-    strategy: noStrategy,
-    mergeKey: undefined,
-    values: -1,
-    goType: undefined,
-    gates: undefined,
-    default: undefined,
-  }
-  const words = text === '' ? none : text.split(' ')
-  for (let at = 0; at < words.length; at++) {
-    const word: string = words[at]!
-    // prettier-ignore
-    switch (word.charAt(0)) {
-      case 'p': read.pointer = true; break
-      case 'o': read.omit = 'empty'; break
-      case 'z': read.omit = 'zero'; break
-      case 'r': read.required = true; break
-      case 'd': read.discriminator = true; break
-      case 'a': read.listType = 'atomic'; break
-      case 'e': read.listType = 'set'; break
-      case 'm': read.listType = 'map'; read.keys = word.slice(1).split(','); break
-      case 'M': read.mapType = word === 'Matomic' ? 'atomic' : 'granular'; break
-      case 'P': read.strategy = patchStrategy(word.slice(1)); break
-      case 'K': read.mergeKey = word.slice(1); break
-      case 'V': read.values = Number(word.slice(1)); break
-      case 'Y': read.goType = word.slice(1); break
-      case 'G': read.gates = word.slice(1).split(','); break
-      case '=': read.default = JSON.parse(word.slice(1)) as Json; break
-      default: throw new Error(`unknown attribute ${word}`)
-    }
-  }
-  return read
-}
-
-function readMember(owner: Package, text: string): Field {
-  const end = text.indexOf(' ')
-  const attributes = attributesOf(end < 0 ? '' : text.slice(end + 1))
-  const { omit, pointer, required, strategy } = attributes
-  const type = readMemberType(owner, end < 0 ? text : text.slice(0, end), attributes)
-  return {
-    name: '',
-    type,
-    omit,
-    pointer,
-    required,
-    patchStrategy: strategy,
-    number: 0,
-    within: none,
-    embeddedIn: none,
-    mergeKey: attributes.mergeKey,
-    featureGates: attributes.gates,
-    default: attributes.default,
-    unionDiscriminator: attributes.discriminator,
-    declaredListType: type.shape === 'leaf' ? attributes.listType : undefined,
-    declaredMapType: type.shape === 'struct' ? attributes.mapType : undefined,
-  }
-}
-
-function readMemberType(owner: Package, type: string, attributes: Attributes): Structural {
-  const first = type.charAt(0)
-  if (first === '*') return readList(readElement(owner, type.slice(1), attributes), attributes)
-  if (first === '{') return readMap(readElement(owner, type.slice(1), attributes), attributes)
-  const structural = readElement(owner, type, attributes)
-  const { mapType, goType } = attributes
-  if (structural.shape === 'struct' && mapType !== undefined && mapType !== structural.mapType)
-    return withMapType(structural, mapType)
-  if (structural.shape === 'leaf' && goType !== undefined) return { ...structural, goType }
-  return structural
-}
-
-const readList = (element: Structural, { listType, keys, strategy, mergeKey, goType }: Attributes): ListType => ({
-  shape: 'list',
-  element,
-  listType: listType ?? 'atomic',
-  keys,
-  patchStrategy: strategy,
-  declaredListType: listType,
-  mergeKey,
-  goType,
-})
-
-const readMap = (value: Structural, { mapType, goType }: Attributes): MapType => ({
-  shape: 'map',
-  value,
-  mapType: mapType ?? 'granular',
-  declaredMapType: mapType,
-  goType,
-})
-
-function readElement(owner: Package, type: string, { values }: Attributes): Structural {
-  if (type.charAt(0) === '@') return referenced(owner, type)
-  const scalar = ownValue(scalars, type)
-  if (scalar === undefined) return untyped
-  return values < 0 ? leaf(scalar) : leafOfValues(scalar, values)
-}
-
-const valueSets = lazy(() => table.values.split(';'))
-
-function leafOfValues(scalar: Scalar, index: number): Leaf {
-  const key = `V${index}`
-  let type = leaves.get(key)
-  if (type === undefined) {
-    const [goType, declared, ...list] = valueSets()[index]!.split('|')
-    const values = declared === '1' ? { enum: list } : list.length > 0 ? { knownValues: list } : {}
-    type = { shape: 'leaf', scalar, goType: goType!, ...values }
-    leaves.set(key, type)
-  }
-  return type
-}
-
-/** The same type where a field declares another granularity than the type does. */
-function withMapType(type: StructType, mapType: 'granular' | 'atomic'): StructType {
-  const { name, typeMeta, goType, gvk, unions } = type
-  return {
-    shape: 'struct',
-    heldAs: 'typed',
-    name,
-    typeMeta,
-    mapType,
-    ...(goType === undefined ? {} : { goType }),
-    ...(gvk === undefined ? {} : { gvk }),
-    ...(unions === undefined ? {} : { unions }),
-    get fields() {
-      return type.fields
-    },
-    field: (field) => type.field(field),
-    get message() {
-      return type.message
-    },
-  }
 }
