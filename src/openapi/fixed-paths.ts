@@ -1,7 +1,7 @@
 /** The paths that are no resources: discovery, version, OIDC documents. */
 import type { GroupVersion } from '../api/group-version.ts'
-import type { OpenApiSettings, Operation, PathItem } from './operations.ts'
-import { operationIdOf, rootOf, tagOf } from './operations.ts'
+import type { OpenApiSettings, Operation, PathItem } from './operation.ts'
+import { operationIdOf, rootOf, tagOf } from './operation.ts'
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const JSON_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']

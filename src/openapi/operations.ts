@@ -1,84 +1,20 @@
 /**
- * What the paths of a resource do, as OpenAPI tells it: one description for v2 and v3, which render-v2.ts and
- * render-v3.ts write down. Follows the routes and names of apiserver's installer (pkg/endpoints/installer.go, openapi.go).
+ * What the paths of a resource do. Follows the routes and names of apiserver's installer (pkg/endpoints/installer.go,
+ * openapi.go).
  */
 import { append } from '../api/append.ts'
-import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
-import { isDigit, isLetter } from '../api/unicode.ts'
+import type { GroupVersionKind } from '../api/group-version.ts'
 import type { ResourceEntry, SubresourceEntry } from '../registry/resources.ts'
 import type { OperationDialect } from '../registry/serving.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import type { Structural } from '../schema/structural.ts'
 import type { Describe } from '../schema/to-openapi.ts'
-
-export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch'
-
-/** The order in which kube-apiserver writes the operations of a path. */
-export const methods: readonly Method[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
-
-export interface Parameter {
-  readonly name: string
-  readonly in: 'query' | 'path'
-  readonly type: 'string' | 'integer' | 'boolean'
-  readonly description: string | undefined
-}
-
-export interface Operation {
-  readonly method: Method
-  readonly tag: string
-  readonly operationId: string
-  readonly description: string
-  /** Media types; v3 has them only for bodies. */
-  readonly consumes?: readonly string[]
-  readonly produces: readonly string[]
-  readonly parameters: readonly Parameter[]
-  readonly body?: { readonly model: string; readonly required: boolean }
-  /** A response without a model is a text. */
-  readonly responses: readonly { readonly code: 200 | 201 | 202 | 401; readonly model?: string }[]
-  readonly action?: string
-  readonly kind?: GroupVersionKind
-}
-
-export interface PathItem {
-  readonly path: string
-  readonly operations: readonly Operation[]
-}
-
-/** What of the server's settings shows in its documents. */
-export interface OpenApiSettings {
-  /** The feature gate CBORServingAndStorage is on. */
-  readonly cbor: boolean
-}
+import { methods, operationIdOf, operationName, rootOf, tagOf } from './operation.ts'
+import type { Method, OpenApiSettings, Operation, Parameter, PathItem } from './operation.ts'
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const STATUS = `${META}.Status`
 const WATCH_EVENT = `${META}.WatchEvent`
-
-/** As apiserver's ToValidOperationID: letters and digits, a capital after whatever else was there. */
-export function operationName(text: string, capitalize: boolean): string {
-  let name = ''
-  let capital = capitalize
-  for (const [at, character] of [...text].entries()) {
-    if (character !== '_' && !isLetter(character) && !(at !== 0 && isDigit(character))) capital = true
-    else {
-      name += capital ? character.toUpperCase() : character
-      capital = false
-    }
-  }
-  return name
-}
-
-const groupText = (group: string): string => (group === '' ? 'core' : group.replace(/\.k8s\.io$/, ''))
-
-export const tagOf = (group: string, version?: string): string =>
-  operationName(groupText(group), false) + (version === undefined ? '' : `_${operationName(version, false)}`)
-
-/** `read` + `CoreV1` + `NamespacedPod` */
-export const operationIdOf = ({ group, version }: { group: string; version?: string }, verb: string, rest: string) =>
-  verb + operationName(groupText(group), true) + operationName(version ?? '', true) + rest
-
-export const rootOf = ({ group, version }: GroupVersion): string =>
-  group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 
 /** All paths of a resource, unsorted. */
 export const pathsOf = (entry: ResourceEntry, describe: Describe, settings: OpenApiSettings): PathItem[] =>
@@ -434,24 +370,3 @@ function indefinite(kind: string): string {
   if (/[^s]s$/.test(kind)) return kind
   return `${/^[aeiou]/i.test(kind) ? 'an' : 'a'} ${kind}`
 }
-
-/** Splits the parameters of a path's operations: what all of them have is said once for the path. */
-export function sharedParameters(operations: readonly Operation[]): {
-  readonly shared: readonly Parameter[]
-  readonly own: (operation: Operation) => readonly Parameter[]
-} {
-  const key = (parameter: Parameter) => `${parameter.in} ${parameter.name}`
-  const counts = new Map<string, number>()
-  for (const { parameters } of operations)
-    for (const parameter of parameters) counts.set(key(parameter), (counts.get(key(parameter)) ?? 0) + 1)
-  const isShared = (parameter: Parameter) => counts.get(key(parameter)) === operations.length
-  return {
-    shared: sortedParameters(operations[0]!.parameters.filter(isShared)),
-    own: ({ parameters }) => sortedParameters(parameters.filter((parameter) => !isShared(parameter))),
-  }
-}
-
-const sortedParameters = (parameters: readonly Parameter[]): Parameter[] =>
-  [...new Map(parameters.map((parameter) => [`${parameter.name} ${parameter.in}`, parameter]))]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, parameter]) => parameter)

@@ -4,8 +4,8 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { referenceTo } from '../schema/to-openapi.ts'
-import type { Operation, Parameter, PathItem } from './operations.ts'
-import { methods, sharedParameters } from './operations.ts'
+import type { Operation, Parameter, PathItem } from './operation.ts'
+import { methods, sharedParameters } from './operation.ts'
 import { statusTexts } from './render-v3.ts'
 
 /** The paths, and the parameters they refer to, by name. */

@@ -1,8 +1,8 @@
 /** Paths and documents in OpenAPI v3, keys in the order of kube-apiserver: the text is hashed. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { referenceTo } from '../schema/to-openapi.ts'
-import type { Operation, Parameter, PathItem } from './operations.ts'
-import { methods, sharedParameters } from './operations.ts'
+import type { Operation, Parameter, PathItem } from './operation.ts'
+import { methods, sharedParameters } from './operation.ts'
 
 export const statusTexts = { 200: 'OK', 201: 'Created', 202: 'Accepted', 401: 'Unauthorized' } as const
 

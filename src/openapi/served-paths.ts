@@ -3,7 +3,7 @@ import type { ServedVersion } from '../registry/resources.ts'
 import { builtInTypeNames, structuralOf } from '../schema/built-in.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { groupVersionPath } from './fixed-paths.ts'
-import type { OpenApiSettings, PathItem } from './operations.ts'
+import type { OpenApiSettings, PathItem } from './operation.ts'
 import { pathsOf } from './operations.ts'
 
 export const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'

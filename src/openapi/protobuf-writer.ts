@@ -1,0 +1,186 @@
+/**
+ * How OpenAPI documents are written in protobuf (github.com/google/gnostic): a `Message` says under which number a member
+ * of the JSON goes out, and a `Write` how.
+ */
+import { lazy } from '../api/lazy.ts'
+import type { Json, JsonObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
+import { ownValue } from '../api/own.ts'
+
+const encoder = new TextEncoder()
+
+/** Grows as it is written; nested messages are written apart, since their length comes first. */
+export class Bytes {
+  private buffer = new Uint8Array(256)
+  private length = 0
+
+  private reserve(more: number): void {
+    if (this.length + more <= this.buffer.length) return
+    const grown = new Uint8Array(Math.max(this.buffer.length * 2, this.length + more))
+    grown.set(this.buffer.subarray(0, this.length))
+    this.buffer = grown
+  }
+
+  varint(value: number): void {
+    this.reserve(10)
+    let rest = value
+    for (; rest >= 0x80; rest = Math.floor(rest / 128)) this.buffer[this.length++] = (rest % 128) | 0x80
+    this.buffer[this.length++] = rest
+  }
+
+  double(value: number): void {
+    this.reserve(8)
+    new DataView(this.buffer.buffer).setFloat64(this.length, value, true)
+    this.length += 8
+  }
+
+  chunk(number: number, bytes: Uint8Array): void {
+    this.varint(number * 8 + 2)
+    this.varint(bytes.length)
+    this.reserve(bytes.length)
+    this.buffer.set(bytes, this.length)
+    this.length += bytes.length
+  }
+
+  doubleField(number: number, value: number): void {
+    this.varint(number * 8 + 1)
+    this.double(value)
+  }
+
+  boolField(number: number, value: boolean): void {
+    this.varint(number * 8)
+    this.varint(value ? 1 : 0)
+  }
+
+  text(number: number, text: string): void {
+    this.chunk(number, encoder.encode(text))
+  }
+
+  /** A message by what writes it. */
+  message(number: number, write: (bytes: Bytes) => void): void {
+    const nested = new Bytes()
+    write(nested)
+    this.chunk(number, nested.done())
+  }
+
+  done(): Uint8Array {
+    return this.buffer.slice(0, this.length)
+  }
+}
+
+export type Write = (bytes: Bytes, number: number, value: Json) => void
+
+export const string: Write = (bytes, number, value) => {
+  if (value !== '') bytes.text(number, String(value))
+}
+export const bool: Write = (bytes, number, value) => {
+  if (value === true) bytes.boolField(number, true)
+}
+export const double: Write = (bytes, number, value) => {
+  if (value !== 0) bytes.doubleField(number, Number(value))
+}
+export const int64: Write = (bytes, number, value) => {
+  if (value === 0) return
+  bytes.varint(number * 8)
+  bytes.varint(Number(value))
+}
+/** gnostic's Any holds YAML. */
+export const any: Write = (bytes, number, value) =>
+  bytes.message(number, (one) => one.text(2, `${yamlLines(value).join('\n')}\n`))
+
+/**
+ * Blocks as Go's yaml.v3 writes them: members in their order, what is nested at the next multiple of four columns.
+ * @param column where the block begins
+ */
+function yamlLines(value: Json, column = 0): string[] {
+  if (Array.isArray(value) && value.length > 0)
+    return value.flatMap((one) => yamlLines(one, column + 2).map((line, at) => `${at === 0 ? '- ' : '  '}${line}`))
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return [yamlScalar(value)]
+  return Object.entries(value).flatMap(([name, one]) => {
+    if (one === undefined) return []
+    const nested = typeof one === 'object' && one !== null && Object.keys(one).length > 0
+    if (!nested) return [`${name}: ${yamlScalar(one)}`]
+    const inner = (Math.floor(column / 4) + 1) * 4
+    return [`${name}:`, ...yamlLines(one, inner).map((line) => `${' '.repeat(inner - column)}${line}`)]
+  })
+}
+
+const beyondText = lazy(() => new RegExp(String.raw`\p{C}`, 'u')) // Unicode's tables, where they are needed
+const plain = /^[A-Za-z_/](?:[\w./,+ -]*[\w./,+-])?$/
+const spoken = /^(?:true|false|null|yes|no|on|off|y|n|~)$/i
+
+function yamlScalar(value: Json): string {
+  if (typeof value !== 'string' || value === '') return JSON.stringify(value)
+  if (plain.test(value) && !spoken.test(value)) return value
+  return /["'\\\0-\x1f\x7f-\x9f]/.test(value) || beyondText().test(value) ? JSON.stringify(value) : `'${value}'`
+}
+
+/** Empty elements count too. */
+export const strings: Write = (bytes, number, value) => {
+  for (const one of list(value)) bytes.text(number, String(one))
+}
+export const each =
+  (write: Write): Write =>
+  (bytes, number, value) => {
+    for (const one of list(value)) write(bytes, number, one)
+  }
+
+const list = (value: Json): readonly Json[] => (Array.isArray(value) ? value : [value])
+
+/** Members by name; `extensions` is the number that members beginning with `x-` go under. */
+export interface Message {
+  readonly members: Readonly<Record<string, readonly [number: number, write: Write]>>
+  readonly extensions?: number
+}
+
+export const message =
+  (of: () => Message): Write =>
+  (bytes, number, value) =>
+    bytes.message(number, (nested) => writeMessage(nested, of(), value))
+
+export function writeMessage(bytes: Bytes, { members, extensions }: Message, value: Json): void {
+  if (!isJsonObject(value)) return
+  const known = Object.entries(members)
+    .filter(([name]) => ownValue(value, name) !== undefined)
+    .sort(([, [a]], [, [b]]) => a - b)
+  for (const [name, [number, write]] of known) write(bytes, number, ownValue(value, name)!)
+  if (extensions === undefined) return
+  for (const [name, extension] of Object.entries(value))
+    if (name.startsWith('x-') && extension !== undefined) named(any)(bytes, extensions, { [name]: extension })
+}
+
+/** An object as a repeated {name = 1, value = 2}. */
+export const named =
+  (write: Write): Write =>
+  (bytes, number, value) => {
+    for (const [name, one] of Object.entries(value as JsonObject))
+      bytes.message(number, (entry) => {
+        entry.text(1, name)
+        write(entry, 2, one!)
+      })
+  }
+
+/** A message with one field: `within(2, string)` is {2: string}. */
+export const within =
+  (inner: number, write: Write): Write =>
+  (bytes, number, value) =>
+    bytes.message(number, (nested) => write(nested, inner, value))
+
+/** A reference goes out as {second: {1: $ref}}, anything else as {first: …}. */
+export const orReference =
+  (write: Write): Write =>
+  (bytes, number, value) =>
+    isJsonObject(value) && typeof value['$ref'] === 'string'
+      ? bytes.message(number, (nested) => within(1, string)(nested, 2, value['$ref']!))
+      : within(1, write)(bytes, number, value)
+
+/** `true` and `false` stand for any value and none. */
+export const allowance =
+  (write: Write): Write =>
+  (bytes, number, value) =>
+    typeof value === 'boolean' ? within(2, bool)(bytes, number, value) : within(1, write)(bytes, number, value)
+
+export const operationsOf = (operation: Message, numbers: Readonly<Record<string, number>>) =>
+  Object.fromEntries(
+    Object.entries(numbers).map(([method, number]) => [method, [number, message(() => operation)] as const]),
+  )
