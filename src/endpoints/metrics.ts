@@ -8,23 +8,20 @@ import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
 import { expressionTimes } from '../expressions/expression-times.ts'
 import { auditCounts } from '../audit/metrics.ts'
-import type { FlowCount } from '../flowcontrol/admit-request.ts'
 import { flowState } from '../flowcontrol/admit-request.ts'
-import type { LevelLimits } from '../flowcontrol/level-limits.ts'
-import type { PriorityLevel } from '../flowcontrol/seats.ts'
-import type { Tenant } from '../storage/tenant.ts'
 import { isControlResource } from '../storage/collections.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { faultCounts } from '../request/fault.ts'
 import { builtInServed } from '../registry/built-in-served.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
+import { admissionRows } from './admission-metrics.ts'
+import { flowControlRows, waitingIn } from './flowcontrol-metrics.ts'
 import type { HealthEndpoint } from './health.ts'
 import { failureOf, healthChecks } from './health.ts'
 import type { Row } from './identity-metrics.ts'
 import { identityRows } from './identity-metrics.ts'
 import { NO_CACHE } from './text-response.ts'
 import { RELEASE, versionInfo } from './version.ts'
-import { admissionMeasurements } from '../metrics/admission.ts'
 import { measurementsOf } from '../metrics/measurements.ts'
 import { conversionCounts } from '../registry/custom-resources/conversion-counts.ts'
 import type { RequestKind } from '../metrics/measurements.ts'
@@ -45,58 +42,11 @@ const countsBy = (counts: ReadonlyMap<string, number>, label: string): Sample[] 
 const sumOf = <Item>(items: readonly Item[], of: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + of(item), 0)
 
-const waitingIn = ({ waiting }: PriorityLevel): number => waiting.length
-
-/** Of priority levels and, where requests are counted, of the schemas that led to them. */
-function flowControlRows(tenant: Tenant): Row[] {
-  const { seats, counts } = flowState(tenant)
-  const ofLevels = (value: (level: PriorityLevel) => number): Sample[] =>
-    seats.all.map((level) => ({ labels: { priority_level: level.name }, value: value(level) }))
-  const ofLimits = (value: (limits: Extract<LevelLimits, { kind: 'limited' }>) => number): Sample[] =>
-    ofLevels(({ limits }) => (limits.kind === 'limited' ? value(limits) : 0))
-  const taken = ofLevels(({ taken }) => taken)
-  const flows = counts.values()
-  const labelsOf = ({ schema, level }: FlowCount): Labels => ({ flow_schema: schema, priority_level: level })
-  return [
-    ['apiserver_flowcontrol_current_executing_requests', 'gauge', 'Requests being served.', taken],
-    ['apiserver_flowcontrol_current_executing_seats', 'gauge', 'The same: a request has one seat.', taken],
-    ['apiserver_flowcontrol_current_inqueue_requests', 'gauge', 'Requests that wait.', ofLevels(waitingIn)],
-    [
-      'apiserver_flowcontrol_dispatched_requests_total',
-      'counter',
-      'Requests that got a seat.',
-      flows.map((flow) => ({ labels: labelsOf(flow), value: flow.dispatched })),
-    ],
-    ['apiserver_flowcontrol_lower_limit_seats', 'gauge', 'Seats that are never lent.', ofLimits(({ lower }) => lower)],
-    ['apiserver_flowcontrol_nominal_limit_seats', 'gauge', 'Seats of its own.', ofLimits(({ nominal }) => nominal)],
-    [
-      'apiserver_flowcontrol_rejected_requests_total',
-      'counter',
-      'Requests refused.',
-      flows.flatMap((flow) =>
-        Object.entries(flow.rejected).map(([reason, value]) => ({ labels: { ...labelsOf(flow), reason }, value })),
-      ),
-    ],
-    [
-      'apiserver_flowcontrol_request_wait_duration_seconds',
-      'histogram',
-      'Time until a request got a seat, or none.',
-      flows.flatMap((flow) =>
-        (['dispatched', 'rejected'] as const).flatMap((outcome) =>
-          flow.waits[outcome].samples({ execute: String(outcome === 'dispatched'), ...labelsOf(flow) }),
-        ),
-      ),
-    ],
-    ['apiserver_flowcontrol_upper_limit_seats', 'gauge', 'With borrowed ones.', ofLimits(({ upper }) => upper)],
-  ]
-}
-
 /** In the order of their names. */
 async function metrics(request: ApiRequest): Promise<Metric[]> {
   const all = measurementsOf(request)
   const { longRunning } = all
   const inFlight = flowState(request.tenant).seats.count
-  const admission = admissionMeasurements(request)
   const conversions = conversionCounts(request.tenant)
   const levels = flowState(request.tenant).seats.all
   const gates = builtInServed(request.env).gates.all
@@ -106,60 +56,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
   const work = await controllersWork(request)
   const rows: Row[] = [
     ...(await identityRows(request)),
-    [
-      'apiserver_admission_controller_admission_duration_seconds',
-      'histogram',
-      'Time that each plugin of admission took.',
-      admission.steps.pluginSamples(),
-    ],
-    [
-      'apiserver_admission_match_condition_evaluation_errors_total',
-      'counter',
-      'Match conditions of which it could not be told whether they hold.',
-      admission.conditions.errors.samples(),
-    ],
-    [
-      'apiserver_admission_match_condition_evaluation_seconds',
-      'histogram',
-      'Time that match conditions took which did not all hold.',
-      admission.conditions.durations.samples(),
-    ],
-    [
-      'apiserver_admission_match_condition_exclusions_total',
-      'counter',
-      'Requests that webhooks were not asked about because of their match conditions.',
-      admission.conditions.exclusions.samples(),
-    ],
-    [
-      'apiserver_admission_step_admission_duration_seconds',
-      'histogram',
-      'Time that each step of admission took.',
-      admission.steps.samples(),
-    ],
-    [
-      'apiserver_admission_webhook_admission_duration_seconds',
-      'histogram',
-      'Time that each admission webhook took.',
-      admission.webhooks.samples(),
-    ],
-    [
-      'apiserver_admission_webhook_fail_open_count',
-      'counter',
-      'Calls of admission webhooks that failed and were passed over.',
-      admission.webhookFailOpens.samples(),
-    ],
-    [
-      'apiserver_admission_webhook_rejection_count',
-      'counter',
-      'Requests that admission webhooks rejected.',
-      admission.webhookRejections.samples(),
-    ],
-    [
-      'apiserver_admission_webhook_request_total',
-      'counter',
-      'Calls of admission webhooks.',
-      admission.webhookRequests.samples(),
-    ],
+    ...admissionRows(request),
     [
       'apiserver_audit_error_total',
       'counter',
@@ -214,18 +111,6 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
     ...flowControlRows(request.tenant),
     ['apiserver_longrunning_requests', 'gauge', 'Watches and other long requests.', one(longRunning)],
     [
-      'apiserver_mutating_admission_policy_check_duration_seconds',
-      'histogram',
-      'Time that they took.',
-      all.policyTimes.mutating.samples(),
-    ],
-    [
-      'apiserver_mutating_admission_policy_check_total',
-      'counter',
-      'Mutations of admission policies that were made, or failed.',
-      all.policyChecks.mutating.samples(),
-    ],
-    [
       'apiserver_request_body_size_bytes',
       'histogram',
       'Bytes of bodies of known length.',
@@ -252,18 +137,6 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
       'gauge',
       'The same, by one name.',
       await objectCounts(request, (resource) => ({ resource: groupResourceText(resource) })),
-    ],
-    [
-      'apiserver_validating_admission_policy_check_duration_seconds',
-      'histogram',
-      'Time that the expressions of their policies took for a request.',
-      all.policyTimes.validating.samples(),
-    ],
-    [
-      'apiserver_validating_admission_policy_check_total',
-      'counter',
-      'Validations of admission policies that denied, warned, were noted, or failed and were ignored.',
-      all.policyChecks.validating.samples(),
     ],
     ['go_goroutines', 'gauge', 'Requests at work: there are no goroutines here.', one(inFlight)],
     [
@@ -301,14 +174,6 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
         value: enabled ? 1 : 0,
       })),
     ],
-    [
-      'pod_security_errors_total',
-      'counter',
-      'Pods that could not be judged, or by the strictest standard only.',
-      admission.podSecurity.errors.samples(),
-    ],
-    ['pod_security_evaluations_total', 'counter', 'Pods judged.', admission.podSecurity.evaluations.samples()],
-    ['pod_security_exemptions_total', 'counter', 'Requests exempt.', admission.podSecurity.exemptions.samples()],
     ['process_cpu_seconds_total', 'counter', 'Time spent in answering: the engine tells no more.', one(busy)],
     ['process_start_time_seconds', 'gauge', 'When this isolate served its first request.', one(all.startedAt ?? 0)],
   ]
