@@ -2,7 +2,6 @@
  * YAML answers as Kubernetes writes them (sigs.k8s.io/yaml over JSON): names sorted, block style, two spaces, lists at
  * the indentation of their name, long text folded at 80 columns, quotes only where a scalar would be misread.
  */
-import { byteLength } from '../api/utf8.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { forAsLong, goesInParts, kept } from '../api/parts.ts'
@@ -10,11 +9,19 @@ import { goFloat } from '../go/float.ts'
 import { namesOf, noteOrders } from './map-orders.ts'
 import type { KeyOrder, Orders } from './map-orders.ts'
 import { compareKeys } from './yaml-key-order.ts'
-import { resolveScalar } from './yaml-scalar.ts'
+import {
+  escape,
+  INDENT,
+  isBreak,
+  isPrintable,
+  isSimpleKey,
+  isWord,
+  literalHints,
+  simple,
+  styleOf,
+} from './yaml-styles.ts'
 
-const INDENT = 2
 const WIDTH = 80
-const MAX_SIMPLE_KEY = 128
 
 const keyOrder: KeyOrder = { sort: (names) => names.sort(compareKeys), compare: compareKeys }
 
@@ -355,88 +362,5 @@ class YamlWriter {
 
 const nothing = (): void => {}
 
-/** Words that mean nothing but themselves, as most texts are: they begin with a letter or a slash. */
-const word = /^[A-Za-z/](?:[\w./@:-]*[\w./-])?$/
-const isWord = (text: string): boolean =>
-  text.length <= MAX_SIMPLE_KEY && word.test(text) && resolveScalar(text).tag === '!!str'
-
-/** ASCII without a space, a quote and a backslash. */
-const simple = /^[\x21\x23-\x5b\x5d-\x7e]*$/
-
 /** 1 where a high surrogate and a low one are one character. */
 const pairs = (text: string, at: number): number => ((text.charCodeAt(at + 1) & 0xfc00) === 0xdc00 ? 1 : 0)
-
-/** Indentation, where the text itself begins with a space, and what becomes of the line breaks at its end. */
-function literalHints(text: string): string {
-  const indent = /^[ \r\n\x85\u2028\u2029]/.test(text) ? String(INDENT) : ''
-  if (!isBreak(text.at(-1)!)) return `${indent}-`
-  return indent + (text.length === 1 || isBreak(text.at(-2)!) ? '+' : '')
-}
-
-const isBreak = (character: string) => /^[\r\n\x85\u2028\u2029]$/.test(character)
-
-/** As kube-apiserver's library has it: no tabs, and nothing beyond the basic plane. */
-const isPrintable = (character: string) => /^[\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]$/.test(character)
-
-/** A character that is not, wherever it stands. */
-const unprintable = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/
-
-const named: Readonly<Record<string, string>> = {
-  '\0': '0',
-  '\x07': 'a',
-  '\b': 'b',
-  '\t': 't',
-  '\n': 'n',
-  '\v': 'v',
-  '\f': 'f',
-  '\r': 'r',
-  '\x1b': 'e',
-  '"': '"',
-  '\\': '\\',
-  '\x85': 'N',
-  '\xa0': '_',
-  '\u2028': 'L',
-  '\u2029': 'P',
-}
-
-function escape(character: string): string {
-  const known = ownValue(named, character)
-  if (known !== undefined) return `\\${known}`
-  const code = character.codePointAt(0)!
-  const hex = code.toString(16).toUpperCase()
-  if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`
-  return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
-}
-
-const isSimpleKey = (name: string) => !/[\r\n\x85\u2028\u2029]/.test(name) && byteLength(name) <= MAX_SIMPLE_KEY
-
-const sexagesimal = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/
-
-function styleOf(text: string, isKey: boolean): 'plain' | 'single' | 'double' | 'literal' {
-  const canBe = stylesAllowed(text)
-  if (text.includes('\n')) return canBe.literal && !isKey ? 'literal' : 'double'
-  if (resolveScalar(text).tag !== '!!str' || sexagesimal.test(text)) return 'double'
-  const isMultiline = /[\r\x85\u2028\u2029]/.test(text)
-  if (isKey && isMultiline) return 'double'
-  if (canBe.plain) return 'plain'
-  return canBe.single ? 'single' : 'double'
-}
-
-/** Which styles would give the text back. */
-function stylesAllowed(text: string): { plain: boolean; single: boolean; literal: boolean } {
-  const isSpecial = unprintable.test(text) || / [\r\n\x85\u2028\u2029]/.test(text)
-  const breakThenSpace = /[\r\n\x85\u2028\u2029] /.test(text)
-  const atEdge = /^[ \r\n\x85\u2028\u2029]|[ \r\n\x85\u2028\u2029]$/.test(text)
-  const looksLikeSyntax =
-    /^(?:---|\.\.\.)/.test(text) ||
-    /^[#,[\]{}&*!|>'"%@`]/.test(text) ||
-    /^[?:-](?:[ \t\n]|$)/.test(text) ||
-    /:(?:[ \t\r\n\x85\u2028\u2029]|$)/.test(text) ||
-    /[ \t\r\n\x85\u2028\u2029]#/.test(text)
-  const isMultiline = /[\r\n\x85\u2028\u2029]/.test(text)
-  return {
-    plain: !isSpecial && !breakThenSpace && !atEdge && !looksLikeSyntax && !isMultiline,
-    single: !isSpecial && !breakThenSpace,
-    literal: !isSpecial && !text.endsWith(' '),
-  }
-}
