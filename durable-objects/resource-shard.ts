@@ -42,11 +42,12 @@ import { FirstWrite } from './first-write.ts'
 import { Compactor } from './compactor.ts'
 import { Expiry } from './expiry.ts'
 import { listAnswer } from './list-stream.ts'
-import { allBelow } from './key-range.ts'
 import type { WriteOutcome } from './log.ts'
 import { Log } from './log.ts'
 import { Outbox } from './outbox.ts'
 import { forgetInControlShard, receiverOf, shardNamed, takePlaceFor, tellControlShard } from './shard-neighbours.ts'
+import { failure, reply } from './replies.ts'
+import { Restore } from './restore.ts'
 import { RestoreLock } from './restore-lock.ts'
 import { ShardUsage } from './shard-usage.ts'
 import type { ChangeRow, Statements } from './statements.ts'
@@ -70,6 +71,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   private readonly statements: Statements
   private readonly log: Log
   private readonly lock: RestoreLock
+  private readonly restore: Restore
   private readonly writes: WriteQueue<WriteOutcome>
   private readonly watches: WatchHub
   /** Not reached by RPC, which is for methods only. */
@@ -105,6 +107,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     const place = ownPlace ?? customPlace(this.firstWrite.placeIndex ?? preferredIndex(shard.shard))
     this.log = new Log(this.statements, now, history.retention, place)
     this.watches = new WatchHub(ctx, this.log, this.statements)
+    this.restore = new Restore(this.lock, this.log, this.statements, this.watches, this.firstWrite)
     this.writes = new WriteQueue(
       (write) => {
         this.lock.check()
@@ -189,43 +192,26 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
 
   /** @param unchangedSince as in Storage.lock */
   lockForRestore(restore: RestoreId, unchangedSince?: Revision): ShardReply<null> {
-    return this.restoring(() => {
-      const newest = this.statements.newestRevision()
-      if (unchangedSince !== undefined && newest > unchangedSince)
-        throw new StorageError('Conflict', newest, this.log.last)
-      this.lock.take(restore)
-      // They find no way back, and so their clients begin again.
-      this.watches.interrupt()
-    })
+    return this.restoring(() => this.restore.begin(restore, unchangedSince))
   }
 
   lockedKeys(prefix: string, restore: RestoreId): ShardReply<readonly string[]> {
-    return reply(() => {
-      this.lock.require(restore)
-      return this.statements.keys(allBelow(`${prefix}/`)).map((key) => key.slice(prefix.length + 1))
-    })
+    return reply(() => this.restore.keys(prefix, restore))
   }
 
   clearForRestore(restore: RestoreId): ShardReply<null> {
-    return this.restoring(() => {
-      this.lock.require(restore)
-      this.log.clear()
-      this.firstWrite.forget()
-    })
+    return this.restoring(() => this.restore.clear(restore))
   }
 
   restoreValues(restore: RestoreId, values: readonly RestoredValue[]): ShardReply<null> {
     return this.restoring(() => {
-      this.lock.require(restore)
-      for (const { value } of values) this.noticed(value)
-      this.log.restore(values)
+      this.restore.put(restore, values, (value) => this.noticed(value))
     })
   }
 
   unlockRestored(restore: RestoreId, cut: Revision): ShardReply<null> {
     return this.restoring(() => {
-      this.lock.release(restore)
-      this.log.beginAnew(cut)
+      this.restore.end(restore, cut)
       this.alarms.wakeAt(this.now())
     })
   }
@@ -434,26 +420,6 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     const retryAfter = await this.outbox.deliver()
     if (retryAfter !== undefined && retryAfter <= LAST_TIMER) setTimeout(() => void this.deliver(), retryAfter)
   }
-}
-
-function reply<Value>(answer: () => Value): ShardReply<Value> {
-  try {
-    return { value: answer() }
-  } catch (error) {
-    return failure(error)
-  }
-}
-
-/** An error that is neither a StorageError nor one of the database is a fault of the server and stays an exception. */
-function failure(error: unknown): ShardRefusal {
-  if (error instanceof StorageError) {
-    const { code, revision, current, detail } = error
-    return { error: { code, revision, current, detail } }
-  }
-  const code = databaseFailure(error)
-  if (code === undefined) throw error
-  logError('the database failed', { code, error })
-  return { error: { code, revision: 0, current: 0 } }
 }
 
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))

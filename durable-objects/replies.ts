@@ -1,0 +1,24 @@
+/** What an RPC method answers: its value, or the error that the caller throws again. */
+import { logError } from '../src/log/log.ts'
+import { StorageError, databaseFailure } from '../src/storage/errors.ts'
+import type { ShardRefusal, ShardReply } from '../src/storage/shard-protocol.ts'
+
+export function reply<Value>(answer: () => Value): ShardReply<Value> {
+  try {
+    return { value: answer() }
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+/** An error that is neither a StorageError nor one of the database is a fault of the server and stays an exception. */
+export function failure(error: unknown): ShardRefusal {
+  if (error instanceof StorageError) {
+    const { code, revision, current, detail } = error
+    return { error: { code, revision, current, detail } }
+  }
+  const code = databaseFailure(error)
+  if (code === undefined) throw error
+  logError('the database failed', { code, error })
+  return { error: { code, revision: 0, current: 0 } }
+}
