@@ -46,11 +46,6 @@ export const policies: ReadonlyMap<string, string> = new Map([
   ['src/admission/chain.ts', PLUGINS],
   ['src/configuration/admission-plugins.ts', PLUGINS],
   ['src/validation/pod/resources.ts', 'names of amounts that a quota may limit'],
-  [
-    'src/controllers/scheduling/default-selectors.ts',
-    'kube-scheduler spreads by the selectors of three kinds of owners',
-  ],
-  ['src/controllers/workloads/orphan.ts', 'the controllers that adopt, each of which has its own file'],
 ])
 
 interface Row {

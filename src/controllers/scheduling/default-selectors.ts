@@ -1,23 +1,28 @@
 /** By what the Services and the owner of a pod select it: how pods are spread that say nothing of it themselves. */
 import type { ReplicaSet, StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod, ReplicationController, Service } from '../../api/core/v1.ts'
+import { groupKindText } from '../../api/group-version.ts'
 import { ownValue } from '../../api/own.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import { ownerKindOf } from '../../registry/owner-kinds.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
-import type { Clientset } from '../clientset.ts'
+import type { Clientset, TypedResource } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import { requirementsOf } from '../workloads/pod-control.ts'
+import { REPLICA_SET, REPLICA_SETS, REPLICATION_CONTROLLER, REPLICATION_CONTROLLERS } from '../workloads/replica-set.ts'
+import { STATEFUL_SET } from '../workloads/stateful-set-pods.ts'
+import { STATEFUL_SETS } from '../workloads/stateful-set.ts'
 
 const SERVICES = typedResource<Service>('', 'services')
 
 type Selecting = ReplicaSet | StatefulSet | ReplicationController
 
-const owners = {
-  'ReplicaSet.apps': typedResource<Selecting>('apps', 'replicasets'),
-  'StatefulSet.apps': typedResource<Selecting>('apps', 'statefulsets'),
-  ReplicationController: typedResource<Selecting>('', 'replicationcontrollers'),
-} as const
+/** By the kind of the owner. kube-scheduler looks at these three. */
+const owners: ReadonlyMap<string, TypedResource<Selecting>> = new Map([
+  [groupKindText(REPLICA_SET), REPLICA_SETS],
+  [groupKindText(STATEFUL_SET), STATEFUL_SETS],
+  [groupKindText(REPLICATION_CONTROLLER), REPLICATION_CONTROLLERS],
+])
 
 /** Of one look: it is read once for the pods of it. */
 export class DefaultSelectors {
@@ -35,7 +40,7 @@ export class DefaultSelectors {
       const { namespace = '' } = pod.metadata
       if (!services.has(namespace)) services.set(namespace, await clients.resource(SERVICES, namespace).list())
       const owner = controllerRefOf(pod)
-      const resource = owner && ownValue(owners, ownerKindOf(owner))
+      const resource = owner && owners.get(ownerKindOf(owner))
       if (resource === undefined || owner?.uid === undefined || ofOwners.has(owner.uid)) continue
       const found = await clients.resource(resource, namespace).get(owner.name ?? '')
       ofOwners.set(owner.uid, found === undefined ? [] : selectorOf(found))

@@ -5,10 +5,10 @@
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import type { ControllerName } from '../../configuration/controllers.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
+import { groupResourceText } from '../../api/group-version.ts'
 import type { Job } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
 import { HopelessWork } from '../../registry/hopeless-work.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
@@ -90,13 +90,20 @@ const adopters =
     return false
   }
 
-const adoption =
-  <Orphan extends KubeObject>(orphans: TypedResource<Orphan>, ...kinds: readonly Adopters<Orphan>[]) =>
-  async (context: ControllerContext, namespace: string, name: string): Promise<void> => {
+type Adopt = (context: ControllerContext, namespace: string, name: string) => Promise<void>
+
+/** @param kinds that may adopt the orphans, in the order in which they are asked */
+const adoption = <Orphan extends KubeObject>(
+  orphans: TypedResource<Orphan>,
+  ...kinds: readonly Adopters<Orphan>[]
+): readonly [orphans: string, Adopt] => [
+  groupResourceText(orphans),
+  async (context, namespace, name) => {
     const orphan = await clientsetFor(context, 'orphan-controller').resource(orphans, namespace).get(name)
     if (orphan === undefined || controllerRefOf(orphan) !== undefined) return
     for (const adopt of kinds) if (await adopt(context, orphans, orphan)) return
-  }
+  },
+]
 
 const same = <Name extends ControllerName>(name: Name) => [name, name] as const
 
@@ -127,20 +134,20 @@ const ofJobs = adopters<KubeObject & Job, Pod & KubeObject>(
   TRACKING,
 )
 
-/** Who may adopt, by what is adopted. */
-const adoptions: Readonly<Record<string, ReturnType<typeof adoption>>> = {
-  pods: adoption(PODS, ofReplicaSets, ofStatefulSets<Pod>(isMemberOf), ofDaemonSets, ofControllers, ofJobs),
-  'replicasets.apps': adoption(REPLICA_SETS, ofDeployments),
-  'controllerrevisions.apps': adoption(REVISIONS, ofStatefulSets(), ofDaemonSets),
-}
+/** By the resource of the orphan. */
+const adoptions: ReadonlyMap<string, Adopt> = new Map([
+  adoption(PODS, ofReplicaSets, ofStatefulSets<Pod>(isMemberOf), ofDaemonSets, ofControllers, ofJobs),
+  adoption(REPLICA_SETS, ofDeployments),
+  adoption(REVISIONS, ofStatefulSets(), ofDaemonSets),
+])
 
 export const orphanController: Controller = {
   async reconcile(key, context) {
     const [resource = '', namespace, name, ...more] = key.split('/')
-    const adopted = ownValue(adoptions, resource)
-    if (adopted === undefined || !namespace || !name || more.length > 0)
+    const adopt = adoptions.get(resource)
+    if (adopt === undefined || !namespace || !name || more.length > 0)
       throw new HopelessWork(`${JSON.stringify(key)} names nothing that can be adopted`)
-    await adopted(context, namespace, name)
+    await adopt(context, namespace, name)
     return undefined
   },
 }
