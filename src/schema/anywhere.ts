@@ -1,4 +1,4 @@
-/** Whether something is anywhere in a type: what is not there need not be looked for in its values. */
+/** Finds out whether a type has something anywhere in it, so that a walk can skip values that cannot have it. */
 import type { Structural } from './structural.ts'
 
 /** @returns answers for a type and all that it holds, each type once */
@@ -7,7 +7,7 @@ export function isAnywhereIn(is: (type: Structural) => boolean): (type: Structur
   const answer = (type: Structural): boolean => {
     let found = known.get(type)
     if (found === undefined) {
-      known.set(type, false) // for types that hold themselves
+      known.set(type, false) // a type may contain itself
       found = is(type) || partsOf(type).some(answer)
       known.set(type, found)
     }

@@ -22,7 +22,7 @@ export interface ListAtom {
   /** Of a list of type map; empty for sets. */
   readonly keys: readonly string[]
   readonly element: Atom
-  /** What a key field counts as where an element lacks it. */
+  /** The value that an element without a key field counts as having there. */
   keyDefault(name: string): Json | undefined
 }
 
@@ -141,7 +141,7 @@ function makeAtom(type: Structural, preserving: boolean): Atom {
   }
 }
 
-/** Strings of any format but `byte` may hold any scalar, for all that ownership cares. */
+/** Server-side apply takes any scalar for a string of any format but `byte`. */
 const stringFormat = (format: Json | undefined): Atom =>
   format === undefined || format === '' || format === 'byte' ? string : anyScalar
 
@@ -157,7 +157,7 @@ function structMap(type: StructType, preserving: boolean): MapAtom {
   const found = new Map<string, Atom>()
   const declared = (name: string): Atom | undefined => {
     let atom = found.get(name)
-    // keeps declared fields alone: clients could make up any number of names
+    // only declared fields are cached: a client can make up any number of other names
     if (atom === undefined && (atom = find(name)) !== undefined) found.set(name, atom)
     return atom
   }

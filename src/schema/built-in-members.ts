@@ -1,6 +1,6 @@
 /**
- * What the generated table says of the members of built-in types, read into fields and their types. Whatever implements
- * one interface here has all of its members, as in built-in.ts.
+ * Reads what the generated table says of the members of built-in types into fields and their types. An object that
+ * implements an interface here has all members of it, as in built-in.ts.
  */
 import { lazy } from '../api/lazy.ts'
 import type { Json } from '../api/object.ts'
@@ -48,7 +48,7 @@ function patchStrategy(text: string): PatchStrategy {
 
 type Referenced = (reference: string) => Structural
 
-/** What the attributes of a field say; taken apart into the field and its type. */
+/** The attributes of a field in the table. Some of them belong to the field, others to its type. */
 interface Attributes {
   pointer: boolean
   omit: Field['omit']
@@ -117,7 +117,7 @@ function readAttributes(text: string): Attributes {
 }
 
 /**
- * The field that a text of the table says, without its name and number.
+ * The field that a text of the table describes, without its name and number.
  * @param referenced the type that a reference names
  */
 export function readMember(text: string, referenced: Referenced): Field {

@@ -1,8 +1,8 @@
 /**
- * The built-in types, expanded from the generated table (generate-table.mjs says how it is written) when they are first
- * asked for: a type costs some 10 µs once, those that a Pod has parts of little more than a millisecond. Whatever
- * implements one interface here has all of its members, undefined ones too: code that meets objects of one shape is
- * faster, here and in every codec.
+ * The built-in types. Each is expanded from the generated table (generate-table.mjs describes its format) when it is
+ * first used: a type costs some 10 µs once, all the types in a Pod little more than a millisecond. An object that
+ * implements an interface here has all members of it, undefined ones too: V8 runs a codec faster when the objects it
+ * meets have one shape.
  */
 import { append } from '../api/append.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
@@ -24,7 +24,7 @@ import type {
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/** A package of types: what the table says of all of them, and those that were asked for. */
+/** A package of types: the text of each from the table, and the types that were used so far. */
 class Package {
   readonly name: string
   /** Of its kinds; empty where they have none. */
@@ -34,7 +34,7 @@ class Package {
   /** Flags, unions and fields of each kind. */
   private readonly texts: readonly string[]
   private readonly types: (Structural | undefined)[] = []
-  /** Fields without name and number, by what the table says of them: most are like another. */
+  /** Fields without name and number, by their text in the table. Most fields share a text with another one. */
   private readonly members = new Map<string, Field>()
 
   constructor([name, apiVersion, kinds, types]: readonly string[]) {
@@ -77,7 +77,7 @@ class Package {
   }
 }
 
-/** Those that were asked for, as the table numbers them. Bound: the packages of the table. */
+/** The packages that were used so far, by their number in the table. Bound: the packages of the table. */
 const packages: (Package | undefined)[] = []
 const packageAt = (index: number): Package => (packages[index] ??= new Package(table.packages[index]!))
 
@@ -95,7 +95,7 @@ const packageOf = (name: string): Package | undefined =>
   packageIn(packagesByName(), name.slice(0, name.lastIndexOf('.')))
 const kindOf = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
 
-/** Types that were asked for by their whole names. Bound: the types of the table. */
+/** The types that were used so far, by model name. Bound: the types of the table. */
 const named = new Map<string, Structural>()
 
 /**
@@ -184,7 +184,7 @@ function wrapperType(goType: string): ListType {
   }
 }
 
-/** Everything is read when it is asked for: most of the types that a type refers to never are. */
+/** Reads everything on first use: most of the types that a type refers to are never used. */
 class BuiltInStruct implements StructType {
   readonly shape = 'struct'
   private readonly owner: Package

@@ -1,7 +1,7 @@
 /**
- * Defaulting that takes more words than "this value when nothing is there": one function a type, which changes an
- * object of that type in place. Objects are in the normal form of codec/decode. These are types of members; the rule of
- * a whole kind is a member of its definition (`defaults` of src/registry/built-in-definition.ts).
+ * Defaults that are more than a fixed value for an absent field: one function for each type, which changes an object of
+ * that type in place. Objects are in the normal form of codec/decode. The types here are those of members; the rule of
+ * a whole kind is in its definition (`defaults` in src/registry/built-in-definition.ts).
  */
 import type * as ApiextensionsV1 from '../api/apiextensions/v1.ts'
 import type * as CoreV1 from '../api/core/v1.ts'
@@ -14,7 +14,7 @@ import { imageTag } from './image-tag.ts'
 import { overlaid } from './overlaid.ts'
 import { timeText } from './time.ts'
 
-/** What defaulting may know beside the object. */
+/** What a default may depend on beside the object. */
 export interface DefaultingContext {
   readonly now: Date
   /** Feature gates: on or off in this server. */
@@ -72,7 +72,9 @@ function deviceRequest(request: ResourceV1.ExactDeviceRequest | ResourceV1.Devic
   if (request.allocationMode === 'ExactCount') request.count ||= 1
 }
 
-/** Without a class it has alternatives, and these are left to themselves. */
+/**
+ * A request without a class has a list of alternatives (firstAvailable), which kube-apiserver does not default here.
+ */
 function deviceRequestV1beta1(request: ResourceV1beta1.DeviceRequest): void {
   if (request.deviceClassName) deviceRequest(request)
 }
@@ -90,7 +92,7 @@ function customResourceDefinitionSpec(spec: ApiextensionsV1.CustomResourceDefini
   spec.conversion ??= { strategy: 'None' }
 }
 
-/** The field's old name says the same; where both are given, the new one counts. */
+/** `serviceAccount` is the old name of `serviceAccountName`. Where a client sends both, the new one counts. */
 function podSpec(spec: CoreV1.PodSpec): void {
   const name = spec.serviceAccountName || spec.serviceAccount
   if (name) spec.serviceAccountName = spec.serviceAccount = name
@@ -99,7 +101,7 @@ function podSpec(spec: CoreV1.PodSpec): void {
 /** A rule of any type, as the table below and definitions hold them. */
 export type DefaultRule = (object: JsonObject, context: DefaultingContext) => void
 
-/** A rule is only ever given objects of the type under whose name it stands. */
+/** defaulting.ts calls a rule only with objects of the type that the rule is listed for. */
 export const defaultRule = <T>(apply: (object: T, context: DefaultingContext) => void): DefaultRule =>
   apply as (object: unknown, context: DefaultingContext) => void
 

@@ -38,10 +38,10 @@ function applyTypedDefaults(type: StructType, object: JsonObject, context: Defau
   planOf(type)?.(object, context)
 }
 
-/** All defaulting of a value of one type; undefined where there is none, so that most of an object isn't looked at. */
+/** All defaulting of a value of one type. Undefined where the type has no defaults: defaulting skips such values. */
 type Plan = ((value: Json, context: DefaultingContext) => void) | undefined
 
-/** Types of these packages have members with defaults, but kube-apiserver doesn't default their kinds. */
+/** Types of these packages have members with defaults, but kube-apiserver does not default objects of their kinds. */
 const withoutDefaults = /^io\.k8s\.api\.node\./
 
 const plans = new WeakMap<StructType, { plan: Plan }>()
@@ -49,7 +49,7 @@ const plans = new WeakMap<StructType, { plan: Plan }>()
 function planOf(type: StructType): Plan {
   let known = plans.get(type)
   if (known === undefined) {
-    known = { plan: undefined } // for types that hold themselves
+    known = { plan: undefined } // a type may contain itself
     plans.set(type, known)
     known.plan = withoutDefaults.test(type.name) ? undefined : makePlan(type)
   }
@@ -107,7 +107,7 @@ function valuePlan(type: Structural): Plan {
 const RESOURCE_LIST = 'v1.ResourceList'
 const MILLI = -3
 
-/** Resources of nodes, pods and quotas are never finer than a thousandth. */
+/** kube-apiserver rounds resource quantities of nodes, pods and quotas up to a thousandth. */
 function roundQuantities(quantities: Record<string, string>): void {
   eachName(quantities, Object.keys, (name) => {
     const quantity = Quantity.tryParse(quantities[name]!)
@@ -118,7 +118,7 @@ function roundQuantities(quantities: Record<string, string>): void {
 function applyDeclared(object: JsonObject, { name, default: value, pointer }: Field): void {
   const before = object[name] // own key: a field of a built-in type
   const isAbsent = before === undefined || before === null || (!pointer && (before === '' || before === 0))
-  // a default that is the zero value shows only at a pointer: elsewhere it is left out again
+  // without a pointer Go leaves the zero value out, so that such a default would not show
   if (isAbsent && value !== undefined && (pointer || (value !== '' && value !== 0 && value !== false)))
     object[name] = copyOf(value) // own key: as above
 }

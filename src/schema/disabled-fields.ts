@@ -1,6 +1,6 @@
 /**
- * Fields of features that are switched off: dropped from what is written, without a word, unless the stored object has
- * them already. Which gate guards a field says the schema.
+ * Fields of features that are switched off. A write drops them without a warning, unless the stored object already has
+ * them. The schema names the feature gate of each field.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -8,10 +8,10 @@ import { ownValue } from '../api/own.ts'
 import { eachName, eachPart, kept } from '../api/parts.ts'
 import type { Field, Structural, StructType } from './structural.ts'
 
-/** Gates that the schema does not name at the field, or names otherwise than the server does. */
+/** Feature gates of fields for which the schema names none, or another one than kube-apiserver checks. */
 const gatesElsewhere: Readonly<Record<string, readonly string[]>> = {
   'io.k8s.api.core.v1.Lifecycle.stopSignal': ['ContainerStopSignals'],
-  // what kubelets report is kept
+  // kube-apiserver keeps what kubelets report
   'io.k8s.api.core.v1.ContainerStatus.stopSignal': [],
   'io.k8s.api.core.v1.VolumeMountStatus.volumeStatus': ['ImageVolumeWithDigest'],
   'io.k8s.api.core.v1.VolumeProjection.podCertificate': ['PodCertificateRequest'],
@@ -22,7 +22,7 @@ const gatesElsewhere: Readonly<Record<string, readonly string[]>> = {
   'io.k8s.api.discovery.v1beta1.Endpoint.hints': [],
 }
 
-/** Structs that go with the last of their members. */
+/** Structs that are dropped when their last member is dropped. */
 const goesWhenEmpty = new Set(['io.k8s.api.core.v1.Lifecycle'])
 
 /**
@@ -36,7 +36,7 @@ export function dropDisabledFields(
   enabled: (gate: string) => boolean,
 ): void {
   const isOff = (field: string, gates: readonly string[]) => gates.some((gate) => !enabled(gate)) && !isUsed(field)
-  /** An empty one that was sent so stays. */
+  /** A struct that the client sent empty stays. */
   const lessened = kept(object, () => new Set<Json>())
   const wasEmptied = (value: Json | undefined) => isEmptyObject(value) && lessened.has(value!)
   let used: ReadonlySet<string> | undefined
@@ -80,7 +80,7 @@ function gatedFields(type: StructType): readonly (readonly [name: string, field:
   return fields
 }
 
-/** Calls for the innermost structs first, so that what they lose shows in those around them. */
+/** Visits the innermost structs first, so that a struct is seen after its members have lost their fields. */
 function eachStruct(
   type: Structural,
   value: Json | undefined,
@@ -105,7 +105,7 @@ function mayHoldGated(type: Structural): boolean {
   if (type.shape !== 'struct') return false
   let holds = holding.get(type)
   if (holds === undefined) {
-    holding.set(type, false) // for types that hold themselves
+    holding.set(type, false) // a type may contain itself
     holds = gatedFields(type).length > 0 || type.fields.some((field) => mayHoldGated(field.type))
     holding.set(type, holds)
   }

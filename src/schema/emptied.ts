@@ -1,13 +1,13 @@
 /**
- * Lists and maps that a client sent empty. Objects in memory leave them out, as stored objects do. But until an object is
- * stored, Go tells an empty list from an absent one, and so do some validation rules and error texts. An object that was
- * read from storage has none.
+ * Lists and maps that a client sent empty. Objects in memory leave them out, as stored objects do. But until it stores
+ * an object, kube-apiserver can tell an empty list from an absent one, and some validation rules and error texts do.
+ * This file remembers the empty ones. An object that was read from storage has none.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
 import { eachName, eachPart, kept, mapParts } from '../api/parts.ts'
 
-/** A member that no walk over names sees, and that copies by spreading or structuredClone leave behind. */
+/** The key of a member that Object.keys does not list, and that spreading and structuredClone do not copy. */
 const EMPTIED = Symbol('emptied')
 
 const emptiedOf = (object: object): JsonObject | undefined => (object as { [EMPTIED]?: JsonObject })[EMPTIED]

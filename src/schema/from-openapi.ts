@@ -1,6 +1,6 @@
 /**
- * The schema of a CustomResourceDefinition (a structural OpenAPI v3 schema) as a type. Values are constrained apart from
- * that, by the schema as it is written (validation/value-validation.ts).
+ * Reads the schema of a CustomResourceDefinition (a structural OpenAPI v3 schema) into a type. The constraints on
+ * values are checked against the schema itself (validation/value-validation.ts).
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -11,7 +11,7 @@ import type { Field, ListType, PatchStrategy, Scalar, Structural, StructType, Va
 
 const NO_STRATEGY: PatchStrategy = { merge: false, replace: false, retainKeys: false }
 
-/** What every object has, whatever its schema says of it. */
+/** Members that every object has. What a schema says about them does not count. */
 const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 /** @param name of the OpenAPI model. @param schema the version's openAPIV3Schema; absent: nothing is known */
@@ -42,7 +42,7 @@ export function structuralOf(schema: JsonObject): Structural {
       if (additionalProperties !== undefined && additionalProperties !== null)
         return {
           shape: 'map',
-          // no type is named: nothing below is declared, and `false` is for validation to refuse
+          // `true` declares nothing below; validation of the definition refuses `false`
           value: isJsonObject(additionalProperties) ? structuralOf(additionalProperties) : structOf({}),
           ...mapTypeOf(schema),
           validation,
@@ -137,7 +137,7 @@ function validationOf(schema: JsonObject): ValueValidation {
   return kept
 }
 
-/** `default` and `nullable` of any place, a field or not. */
+/** `default` and `nullable` of a schema, which need not be the schema of a field. */
 export const defaultOf = ({ validation }: { validation?: ValueValidation }): Json | undefined => validation?.['default']
 export const isNullable = ({ validation }: { validation?: ValueValidation }): boolean =>
   validation?.['nullable'] === true

@@ -1,4 +1,4 @@
-/** The names of types in Go, which messages say. */
+/** The names of Go's types, which error messages contain. */
 import type { Leaf, Special, Structural } from './structural.ts'
 
 const goScalars = {

@@ -1,4 +1,4 @@
-/** Names of container images, as far as defaulting looks at them (the distribution project's reference grammar). */
+/** The parts of a container image's name that defaulting needs (the distribution project's reference grammar). */
 
 const component = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])'
 const host = `(?:${component}(?:\\.${component})*|\\[[a-fA-F0-9:]+\\])`

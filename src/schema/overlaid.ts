@@ -4,9 +4,9 @@ import { eachName, kept } from '../api/parts.ts'
 type Texts = Record<string, string>
 
 /**
- * What the maps have, the later ones over the earlier: quantities, labels. A walk (api/parts.ts), which goes over the maps
- * of its first run: a later run may find what was made in the place of one of them.
- * @param owner of what is made
+ * Merges maps of quantities or labels; a later map overrides an earlier one. It is a walk (api/parts.ts) that uses the
+ * maps of its first run, because a later run may find the result where one of them was.
+ * @param owner of the result
  */
 export function overlaid(owner: object, ...maps: readonly (Texts | undefined)[]): Texts {
   const { all, under } = kept(owner, () => ({ all: {} as Texts, under: maps }))

@@ -1,6 +1,7 @@
 /**
  * What selects a part of a value: a field (`f:name`), an element of a list by its keys (`k:{"name":"x"}`) or by its
- * value (`v:1`), or by its index (`i:0`). The spelling, that of FieldsV1, is canonical: equal elements are equal strings.
+ * value (`v:1`), or by its index (`i:0`). The spelling, that of FieldsV1, is canonical: equal elements are equal
+ * strings.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { goQuote } from '../go/quote.ts'
@@ -20,7 +21,7 @@ export const keyElement = (fields: readonly (readonly [name: string, value: Json
     .map(([name, value]) => `${elementJson(name)}:${elementJson(value)}`)
     .join(',')}}`
 
-/** An element with what it says of a key or a value, null for others. */
+/** An element, and the key or value that it contains; null for an element by name or index. */
 export interface ReadElement {
   readonly element: PathElement
   readonly value: Json
@@ -46,7 +47,7 @@ export function readPathElement(text: string): ReadElement | undefined {
   }
 }
 
-/** The same few elements are read again with every write of an object. */
+/** Every write of an object reads the same few elements again. */
 const recent = new BoundedMap<string, ReadElement>({ entries: 1_000, size: 256 * 1024, sizeOf: ({ length }) => length })
 
 function parse(text: string): ReadElement {
@@ -132,7 +133,7 @@ function compareKeys(a: JsonObject, b: JsonObject): number {
   return ours.length - theirs.length
 }
 
-/** JSON with the characters escaped that Go escapes. */
+/** JSON in which the characters are escaped that Go escapes. */
 const elementJson = (value: Json): string =>
   (typeof value === 'bigint' ? String(value) : JSON.stringify(value)).replace(
     /[<>&\u2028\u2029]/g,

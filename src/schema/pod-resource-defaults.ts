@@ -1,4 +1,4 @@
-/** Resources of a whole pod, as far as they follow from those of its containers (feature gate PodLevelResources). */
+/** Defaults for the resources of a whole pod, made from those of its containers (feature gate PodLevelResources). */
 import type * as CoreV1 from '../api/core/v1.ts'
 import { ownValue } from '../api/own.ts'
 import { Quantity } from './quantity.ts'
@@ -8,7 +8,7 @@ type Quantities = Record<string, string>
 const isHugePages = (name: string) => name.startsWith('hugepages-')
 const isSupported = (name: string) => name === 'cpu' || name === 'memory' || isHugePages(name)
 
-/** Nothing happens unless the pod says something of its own resources. */
+/** A pod without resources of its own gets none. */
 export function defaultPodResources(spec: CoreV1.PodSpec): void {
   const { resources } = spec
   if (resources === undefined) return
@@ -37,8 +37,8 @@ function defaultRequests(spec: CoreV1.PodSpec, resources: CoreV1.ResourceRequire
 }
 
 /**
- * What the containers need together at most: all that run side by side, or one that runs before them together with the
- * sidecars already started.
+ * The most that the containers need at one time: the sum of all that run side by side, or an init container together
+ * with the sidecars that were started before it.
  */
 export function aggregatedResources(spec: CoreV1.PodSpec, what: 'limits' | 'requests'): Map<string, Quantity> {
   const total = new Map<string, Quantity>()
@@ -47,7 +47,7 @@ export function aggregatedResources(spec: CoreV1.PodSpec, what: 'limits' | 'requ
   const starting = new Map<string, Quantity>()
   for (const container of spec.initContainers ?? []) {
     const quantities = container.resources?.[what]
-    // what it does not need itself was raised when a sidecar began that does
+    // a resource that only sidecars need was counted when they started
     for (const [name, text] of Object.entries(quantities ?? {})) {
       const quantity = Quantity.parse(text)
       raise(starting, name, sidecars.get(name)?.add(quantity) ?? quantity)

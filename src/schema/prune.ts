@@ -1,6 +1,6 @@
 /**
- * Removes the fields that a custom resource's schema does not declare (apiextensions' schema/pruning), and nulls where the
- * schema does not allow them (schema/defaulting). Both change the object in place.
+ * Removes the fields that a custom resource's schema does not declare (apiextensions' schema/pruning), and nulls where
+ * the schema does not allow them (schema/defaulting). Both change the object in place.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -11,7 +11,7 @@ import type { Structural, StructType } from './structural.ts'
 
 const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
-/** @returns the paths of what went, sorted: `spec.a[0].b` */
+/** @returns the paths of the removed fields, sorted: `spec.a[0].b` */
 export function prune(type: StructType, object: JsonObject): string[] {
   const unknown = kept(object, () => [] as string[])
   pruneValue(object, type, '', unknown)

@@ -3,7 +3,7 @@
  * Kubernetes writes for them. `100m`, `1.5`, `2Gi`, `1e3`.
  */
 
-/** What a quantity was written in, which is what it is written in again. */
+/** The format in which a quantity was written. It is written in the same format again. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
 
 /** A text that is no quantity; `message` is kube-apiserver's. */
@@ -40,10 +40,10 @@ const binaryExponents = new Map(binarySuffixes)
 const decimalSuffixOf = new Map(decimalSuffixes.map(([suffix, exponent]) => [exponent, suffix]))
 const binarySuffixOf = new Map(binarySuffixes.map(([suffix, exponent]) => [exponent, suffix]))
 
-/** Finer than this nothing is kept: 10^-9. */
+/** The smallest unit that is kept: 10^-9. */
 const NANO = -9
 const MAX_INT64 = 0x7fff_ffff_ffff_ffffn
-/** Decimal digits of an int64 that cannot overflow; with so few kube-apiserver may keep the text as it was. */
+/** So many decimal digits always fit into an int64. kube-apiserver may keep the text of a quantity that has no more. */
 const INT64_DIGITS = 18
 
 const pow10 = (exponent: number) => 10n ** BigInt(exponent)
@@ -57,7 +57,9 @@ export class Quantity {
     private readonly unscaled: bigint,
     private readonly scale: number,
     readonly format: QuantityFormat,
-    /** The text it was read from, where that is kept though it is not the canonical one (`1.500`, `+1`). */
+    /**
+     * The text it was read from, where kube-apiserver keeps it although it is not the canonical one (`1.500`, `+1`).
+     */
     private readonly text?: string,
   ) {}
 
@@ -184,7 +186,9 @@ export class Quantity {
     return Number(`${this.unscaled}e${this.scale}`)
   }
 
-  /** As expressions read it: undefined for more digits than an int64 has, and for what is written with a fraction. */
+  /**
+   * The whole number that CEL's asInteger gives; undefined where an int64 is too small, and for text with a fraction.
+   */
   asInt64(): bigint | undefined {
     if (this.scale < 0 || this.scale > INT64_DIGITS || String(abs(this.unscaled)).length > INT64_DIGITS)
       return undefined
@@ -192,7 +196,7 @@ export class Quantity {
     return abs(value) > MAX_INT64 ? undefined : value
   }
 
-  /** As kube-apiserver reckons it, which rounds twice. */
+  /** The number that kube-apiserver calculates; it rounds twice. */
   asApproximateFloat(): number {
     return this.scale === 0 ? Number(this.unscaled) : Number(this.unscaled) * Number(`1e${this.scale}`)
   }
@@ -222,7 +226,7 @@ export class Quantity {
   }
 }
 
-/** Below it amounts have no binary suffix. */
+/** Smaller amounts are written without a binary suffix. */
 const KIBI = Quantity.of(1024)
 
 interface Parts {
@@ -230,12 +234,13 @@ interface Parts {
   readonly digits: string
   readonly fraction: string
   readonly suffix: string
-  /** False for a sign or a point alone, which is zero unless it takes exact arithmetic. */
+  /** False for a sign or a point alone. kube-apiserver reads these as zero unless it needs exact arithmetic. */
   readonly hasDigits: boolean
 }
 
 function parts(text: string): Parts {
-  // each part begins with what the one before it can't hold, so that there is one way to take a text apart
+  // each part begins with a character that the part before it cannot have, so the pattern matches a text in one way
+  // only
   const match = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]|[-+]).*)?$/s.exec(text)
   const suffix = match?.[4] ?? ''
   if (text === '' || match === null || !/^[eEinumkKMGTP]*[-+]?\d*$/.test(suffix)) throw new QuantityError(WRONG_FORMAT)
@@ -256,7 +261,9 @@ function withoutLeadingZeros(digits: string): string {
   return first < 0 ? '' : digits.slice(first)
 }
 
-/** Digits that no exponent brings before the ninth place only say whether there is something to round up. */
+/**
+ * Digits so far behind the point that no exponent brings them up to the ninth place only decide whether to round up.
+ */
 const shortened = (fraction: string): string =>
   fraction.length <= MAX_DIGITS
     ? fraction
@@ -270,16 +277,19 @@ function interpret(suffix: string, isZero: boolean): { base: 2 | 10; exponent: n
   if (/^[eE][+-]?\d+$/.test(suffix)) {
     const written = Number(suffix.slice(1))
     const exponent = isZero ? Math.max(-MAX_EXPONENT, Math.min(written, MAX_EXPONENT)) : written
-    // beyond 32 bits kube-apiserver wraps around; such an amount is no use to anybody
+    // kube-apiserver's exponent overflows at 32 bits; an amount that large is refused here
     if (Math.abs(exponent) <= MAX_EXPONENT) return { base: 10, exponent, format: 'DecimalExponent' }
     throw new QuantityError(WRONG_NUMBER)
   }
   throw new QuantityError(WRONG_SUFFIX)
 }
 
-/** Numbers of so many digits still compare in microseconds. */
+/** Two numbers of so many digits are compared in microseconds. */
 const MAX_EXPONENT = 4096
-/** As many as an exponent can move before the point, and what is kept behind it. Longer whole numbers are refused. */
+/**
+ * As many digits as an exponent can move before the point, and those that are kept behind it. Longer numbers are
+ * refused.
+ */
 const MAX_DIGITS = MAX_EXPONENT + 64
 
 /** Away from zero, to at most `-to` digits after the point. */

@@ -7,7 +7,7 @@ import { defaultOf, isNullable } from './from-openapi.ts'
 import { elementType, memberType } from './prune.ts'
 import type { Structural, StructType } from './structural.ts'
 
-/** Of each type, whether a default is anywhere in it: most have none, and nothing of an object is looked at then. */
+/** Whether a type has a default anywhere in it. Most have none, and their values are skipped. */
 const haveDefaults = new WeakMap<Structural, boolean>()
 
 export function applyStructuralDefaults(type: StructType, object: JsonObject): void {
@@ -49,7 +49,7 @@ function mayFill(type: Structural): boolean {
 function findDefault(type: Structural): boolean {
   switch (type.shape) {
     case 'struct':
-      // of the metadata nothing is defaulted
+      // metadata has no defaults
       return type.fields.some(
         ({ default: declared, type: below }) => declared !== undefined || (!isBuiltIn(below) && mayFill(below)),
       )

@@ -18,7 +18,7 @@ export interface Leaf {
   /** Go's name of the type in error texts, where it is not the scalar's own (`v1.PullPolicy`, `types.UID`). */
   readonly goType?: string
   readonly enum?: readonly Json[]
-  /** Values known to the API without being declared as an enum: documentation, never a reason to refuse one. */
+  /** Values that the documentation lists though they are no declared enum. Other values are not refused. */
   readonly knownValues?: readonly string[]
   readonly validation?: ValueValidation
 }
@@ -49,7 +49,7 @@ export interface Special {
 export interface ListType {
   readonly shape: 'list'
   readonly element: Structural
-  /** x-kubernetes-list-type; what has none is atomic. */
+  /** x-kubernetes-list-type; a list without one is atomic. */
   readonly listType: 'atomic' | 'set' | 'map'
   /** The list type as declared, which OpenAPI publishes; absent where it is atomic for want of a declaration. */
   readonly declaredListType?: 'atomic' | 'set' | 'map'
@@ -75,8 +75,8 @@ export interface MapType {
 }
 
 /**
- * How kube-apiserver holds an object: in a Go struct, which a built-in type is, or as the JSON that it is, with a schema
- * beside it (unstructured.Unstructured). Each operation that differs has a table of both: codec/decode.ts,
+ * How kube-apiserver holds an object: in a Go struct, which a built-in type is, or as the JSON that it is, with a
+ * schema beside it (unstructured.Unstructured). Each operation that differs has a table of both: codec/decode.ts,
  * codec/encode.ts, schema/defaulting.ts, patch/object-forms.ts, patch/decode-patched.ts, admission/made-object.ts.
  */
 export type HeldAs = 'typed' | 'unstructured'
@@ -87,7 +87,9 @@ export interface StructType {
   /** OpenAPI model name (`io.k8s.api.core.v1.Pod`); empty for an anonymous object of a CRD. */
   readonly name: string
   readonly gvk?: GroupVersionKind
-  /** JSON carries kind and apiVersion, protobuf does not (they are in its envelope). They are no members of `fields`. */
+  /**
+   * JSON carries kind and apiVersion, protobuf does not (they are in its envelope). They are no members of `fields`.
+   */
   readonly typeMeta: boolean
   readonly mapType: 'granular' | 'atomic'
   /** In the order of the Go struct, inline members already flattened. Expanded on first use. */
@@ -128,7 +130,7 @@ export interface Field {
    * pointer is never empty), `zero` (a zero struct too), `never` (null is written for an absent list, map or pointer).
    */
   readonly omit: 'empty' | 'zero' | 'never'
-  /** Optional by pointer: absence differs from the zero value. */
+  /** The Go field is a pointer, so that an absent value differs from the zero value. */
   readonly pointer: boolean
   readonly required: boolean
   readonly nullable?: boolean
@@ -142,7 +144,10 @@ export interface Field {
   readonly within: readonly number[]
   /** Go's names of the inline structs it is a member of, outermost first: part of the path in error texts. */
   readonly embeddedIn: readonly string[]
-  /** x-kubernetes-map-type declared at the field, whose type is a struct of another kind (PersistentVolumeSpec.claimRef). */
+  /**
+   * x-kubernetes-map-type declared at the field, whose type is a struct of another kind
+   * (PersistentVolumeSpec.claimRef).
+   */
   readonly declaredMapType?: 'granular' | 'atomic'
   /** A list type declared at a field that is no list in JSON (bytes). */
   readonly declaredListType?: 'atomic' | 'set' | 'map'

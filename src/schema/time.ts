@@ -27,7 +27,7 @@ export const parseTime = (text: string): Instant => new TimeParser(text, RFC3339
 /** RFC 3339 with exactly six digits after the point. @throws {TimeError} */
 export const parseMicroTime = (text: string): Instant => new TimeParser(text, RFC3339_MICRO).parse()
 
-/** `2006-01-02T15:04:05Z`: what is below the second goes. */
+/** `2006-01-02T15:04:05Z`: fractions of a second are cut off. */
 export const formatTime = ({ seconds }: Instant): string => `${isoSeconds(seconds)}Z`
 
 /** `2006-01-02T15:04:05.000000Z` */
@@ -59,7 +59,7 @@ const elements = [
   [':', '05'],
 ] as const
 
-/** One reading of one text along a layout: time.Parse with the texts of its errors. */
+/** Reads one text by a layout, as Go's time.Parse does, with its error texts. */
 class TimeParser {
   private rest: string
   private nanos = 0
@@ -117,7 +117,7 @@ class TimeParser {
     return Number(digits)
   }
 
-  /** Two digits; one will do where the layout does not insist. */
+  /** Two digits, or one where the layout allows it. */
   private digits(element: string, two: boolean): number {
     const digits = (two ? /^\d\d/ : /^\d\d?/).exec(this.rest)?.[0]
     if (digits === undefined) throw this.cannotParse(this.rest, element)
@@ -130,7 +130,7 @@ class TimeParser {
     return value
   }
 
-  /** A fraction that the layout does not ask for is taken, after a point or a comma. */
+  /** Go accepts a fraction that the layout does not have, after a point or a comma. */
   private fraction(): void {
     const digits = /^[.,](\d+)/.exec(this.rest)
     if (digits === null) return
@@ -169,7 +169,7 @@ class TimeParser {
   }
 }
 
-/** Go's time package quotes by bytes. */
+/** Go's time package quotes a text byte by byte. */
 function quote(text: string): string {
   let out = '"'
   for (const character of text) {
@@ -214,7 +214,7 @@ export function parseDuration(text: string): bigint {
   return sign === '-' ? -total : total
 }
 
-/** So many digits are beyond 64 bits, and beyond a nanosecond of any unit. */
+/** A number of so many digits exceeds 64 bits, and so many decimals are less than a nanosecond in any unit. */
 const MANY_DIGITS = 20
 
 function wholeUnits(digits: string): bigint {
@@ -243,7 +243,7 @@ export function formatDuration(nanoseconds: bigint): string {
   return `${sign}${hours === 0n ? '' : `${hours}h`}${minutes % 60n}m${seconds}`
 }
 
-/** `value / 10^digits` without needless zeros. */
+/** `value / 10^digits` without trailing zeros. */
 function decimal(value: bigint, digits: number): string {
   const factor = 10n ** BigInt(digits)
   const fraction = withoutTrailing(String(value % factor).padStart(digits, '0'), '0')

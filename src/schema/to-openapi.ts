@@ -15,7 +15,7 @@ export type Describe = (model: string, field: string) => string | undefined
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const APIEXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1'
 
-/** Types that are published under a name of their own though their JSON is not an object of fields. */
+/** Types that OpenAPI publishes as models of their own although their JSON is not an object. */
 const specialModels: Readonly<Record<SpecialName, string>> = {
   time: `${META}.Time`,
   microTime: `${META}.MicroTime`,
@@ -81,7 +81,7 @@ export const referenceTo = (model: string, version: OpenApiVersion): JsonObject 
   $ref: `${referencePrefix[version]}${model}`,
 })
 
-/** The model a type is published as; undefined where its schema stands in place. */
+/** The model as which a type is published; undefined where its schema is written inline. */
 export function modelOf(type: Structural): string | undefined {
   if (type.shape === 'special') return specialModels[type.special]
   return type.shape === 'struct' && type.name !== '' ? type.name : undefined
@@ -163,7 +163,7 @@ function fieldSchema(field: Field, version: OpenApiVersion, description: string 
   return schemaOf(field.type, version, { ...described(description) }, value, extensionsOf(field))
 }
 
-/** What kube-apiserver publishes as default of a field without a declared one. */
+/** The default that kube-apiserver publishes for a field that declares none. */
 function impliedDefault({ type, pointer, omit }: Field): Json | undefined {
   if (pointer) return undefined
   if (type.shape === 'struct') return {}

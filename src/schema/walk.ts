@@ -1,7 +1,7 @@
 /**
- * The one walk over values by their type. An operation brings what it does with a scalar, a list and a map; which of
- * them a place is, what its parts are called and which types they have is decided here, as structured-merge-diff's
- * pkg/typed decides it.
+ * The one walk over values by their type. An operation says what to do with a scalar, a list and a map. The walk
+ * decides which of them a value is, and finds the names and types of its parts, as structured-merge-diff's pkg/typed
+ * does.
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -17,14 +17,14 @@ export interface Rules<Result> {
   map(map: MapAtom): Result
 }
 
-/** Chooses the rule for one value. A null may be anything: the first thing that may stand here counts. */
+/** Chooses the rule for one value. A null fits any rule: it gets the first one that the type allows. */
 export function walk<Result>(atom: Atom, value: Json | undefined, rules: Rules<Result>): Result {
   return choose(readingOf(atom, value), rules)
 }
 
 /**
- * Chooses the rules for two values of the same place, of which one may be absent. Where they are different things,
- * both rules run, that of the right value last.
+ * Chooses the rule for two values of the same field, of which one may be absent. Where one is, say, a list and the
+ * other a map, the rules of both run, that of the right value last.
  */
 export function walkPair<Result>(
   atom: Atom,
@@ -58,8 +58,8 @@ function choose<Result>(reading: Reading, rules: Rules<Result>): Result {
 }
 
 /**
- * The keys of a map with the types of their values; the type is undefined where a key may not be.
- * @param visit false ends it
+ * Visits the keys of a map with the types of their values; the type of a key that is not allowed is undefined.
+ * @param visit returns false to end the walk
  */
 export function eachField(
   map: MapAtom,
@@ -92,7 +92,7 @@ function keyedElement(list: ListAtom, item: Json): PathElement {
   for (const key of list.keys) {
     const value =
       ownValue(item, key) ?? (Object.hasOwn(item, key) && ownValue(item, key) === null ? null : list.keyDefault(key))
-    // an element without an optional key is another one than an element with it
+    // an element that lacks an optional key differs from one that has it
     if (value !== undefined) fields.push([key, value])
   }
   if (fields.length === 0)

@@ -1,13 +1,13 @@
 import { builtInType } from './built-in.ts'
 import type { Structural } from './structural.ts'
 
-/** Types that objects of every kind have a part in, or that answers may be. */
+/** Types that objects of every kind contain, and types of answers. */
 const EVERYWHERE = ['ObjectMeta', 'ListMeta', 'Status', 'DeleteOptions']
 
 /**
- * Reads the types that are needed whatever is asked for, so that the engine has compiled what expands types before the
- * first request: half of what the first Pod's types cost. At the edge an isolate evaluates its modules while the
- * connection is still being secured, when no request waits for it.
+ * Expands the types that every request needs, so that V8 has compiled the code that expands types before the first
+ * request comes. That is half of what the first Pod's types cost. Cloudflare evaluates the modules of a new isolate
+ * during the TLS handshake, when no request waits yet.
  */
 export function warmUp(): void {
   for (const kind of EVERYWHERE) expand(builtInType(`io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`))

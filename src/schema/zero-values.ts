@@ -1,4 +1,4 @@
-/** Go's zero values: what decoding fills in, and what is left out because an absent field says the same. */
+/** Go's zero values, which decoding fills in, and which encoding leaves out where an absent field means the same. */
 import type { Json, JsonObject } from '../api/object.ts'
 import type { Field, Structural, StructType } from './structural.ts'
 
@@ -6,7 +6,7 @@ import type { Field, Structural, StructType } from './structural.ts'
 export const isLeftOut = (field: Field, value: Json): boolean =>
   field.omit !== 'never' && !field.pointer && isEmpty(field.type, value)
 
-/** Lists that are defaulted or converted otherwise when they are sent empty than when they are not sent. */
+/** Lists for which defaulting or conversion does different things when they are empty and when they are absent. */
 const emptyOrNone: ReadonlySet<string> = new Set([
   'io.k8s.api.autoscaling.v2.HPAScalingRules.policies',
   'io.k8s.api.resource.v1beta1.DeviceRequest.selectors',
@@ -56,7 +56,7 @@ export function zeroOf(type: Structural): Json {
 
 const innerStructs = new WeakMap<StructType, readonly [name: string, type: StructType][]>()
 
-/** Fields that are structs and no pointers. */
+/** Fields whose Go type is a struct, and no pointer to one. */
 function innerStructsOf(type: StructType): readonly [name: string, type: StructType][] {
   let fields = innerStructs.get(type)
   if (fields === undefined) {
@@ -68,7 +68,7 @@ function innerStructsOf(type: StructType): readonly [name: string, type: StructT
   return fields
 }
 
-/** Adds the structs that are no pointers, in place. */
+/** Adds the absent fields whose Go type is a struct, and no pointer to one, in place. */
 export function fillStruct(type: StructType, object: JsonObject): void {
   // own key: a field of a built-in type
   for (const [name, inner] of innerStructsOf(type)) object[name] ??= emptyStruct(inner)
