@@ -18,7 +18,7 @@ export const builtInForms: ResourceForms = {
   messageType: (type) => type,
   listType: (name) => builtInType(`${name}List`),
   cutsMetadata: true,
-  // that of kube-apiserver's internal form, which no other version has added to
+  // the metadata of kube-apiserver's internal version, to which no conversion to another version has added anything
   metadataOf: 'stored',
   itemsHaveKind: false,
   listMetadata: (metadata) => metadata,

@@ -63,7 +63,7 @@ const ITEMS = 4 * PART
 
 const EOF = 'unexpected EOF'
 
-/** What is being read: a list, a map, or what a tag stands before. */
+/** A list, a map or a tagged item that is being read. */
 interface Begun {
   readonly list?: JsonTree[]
   readonly map?: { [name: string]: JsonTree }
@@ -112,7 +112,7 @@ class CborReader {
     return undefined
   }
 
-  /** @returns what a tag makes of its content, which it ends */
+  /** Ends a tagged item. @returns the value that the tag makes of its content */
   private add(inside: Begun, value: JsonTree): JsonTree | undefined {
     const { list, map, tag } = inside
     if (tag !== undefined) {
@@ -166,7 +166,7 @@ class CborReader {
       case TEXT:
         return this.text(this.run(TEXT, argument))
       case ARRAY:
-        // every element takes a byte at least, so that lengths beyond the end need not be believed
+        // every element takes at least a byte, so a length beyond the end of the body is wrong
         if (argument !== undefined && argument > this.bytes.length - this.at) throw new CborError(EOF)
         return this.begin({ list: [] }, argument)
       case MAP:
@@ -211,7 +211,7 @@ class CborReader {
   /** A string of either kind, in one piece or in chunks. */
   private run(major: number, length: bigint | undefined): Uint8Array {
     if (length !== undefined) return this.slice(length)
-    // measured first: a list of a million empty chunks would take a hundred times their bytes
+    // the chunks are measured first: a list of a million empty ones would take a hundred times the memory of the body
     const start = this.at
     const whole = new Uint8Array(this.chunks(major, () => {}))
     this.at = start
@@ -259,7 +259,7 @@ class CborReader {
     return isLaterText && this.bytes[this.at]! >> 5 === BYTES ? this.laterText(tag) : this.begin({ tag })
   }
 
-  /** Bytes that say how they want to be written as text. */
+  /** Bytes with a tag that says how they are written as text. */
   private laterText(tag: bigint): JsonTree {
     const first = this.byte()
     const bytes = this.run(BYTES, this.argument(first, BYTES))
@@ -294,7 +294,7 @@ class CborReader {
     const value = read()
     this.at += size
     if (!Number.isFinite(value)) throw new CborError(`cbor: ${Number.isNaN(value) ? 'NaN' : 'infinity'}`)
-    // a float stays one, so that it is not taken for a whole number
+    // a float keeps its point, so that nothing takes it for a whole number
     return Number.isInteger(value) && Math.abs(value) < 1e21 ? new NumberLiteral(`${value}.0`) : value
   }
 }

@@ -227,7 +227,7 @@ class CborWriter {
     this.bytes(bytes)
   }
 
-  /** The shortest form that says the same. */
+  /** Writes the shortest form of a number that keeps its value. */
   private float(value: number): void {
     const half = float16Of(value)
     if (half !== undefined) this.sized(FLOAT16, 2, (view) => view.setUint16(1, half))

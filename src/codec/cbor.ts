@@ -1,7 +1,8 @@
 /**
  * Kubernetes' CBOR (RFC 8949, deterministic): text and names are byte strings, members stand in the order of their
  * encoded names, bytes carry tag 22 ("base64, if you must write this as text"), and a whole object begins with the
- * self-describing tag. What is read is what a JSON body would have said. cbor-encode.ts writes it, cbor-decode.ts reads it.
+ * self-describing tag. Decoding gives the same tree as the JSON of the object. cbor-encode.ts writes it, cbor-decode.ts
+ * reads it.
  */
 
 export const SELF_DESCRIBED = Uint8Array.of(0xd9, 0xd9, 0xf7)

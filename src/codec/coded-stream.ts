@@ -1,6 +1,7 @@
 /**
- * gzip of streams, and back, as fast as somebody reads. workerd's coders take whatever they are given and hold all that
- * came of it, so that a pipe through one reads its source to the end for a reader who takes nothing.
+ * Compresses and decompresses streams with gzip, no faster than the client reads. workerd's own coders take all input
+ * at once and keep the output in memory: a pipe through one reads its source to the end even if the client reads
+ * nothing.
  */
 import { turnOfOthers } from '../api/slices.ts'
 import { availableReader } from '../storage/byte-chunks.ts'
@@ -9,13 +10,13 @@ import { LentBytes } from '../storage/lent-stream.ts'
 
 type Stream = ReadableStream<Uint8Array>
 
-/** Bytes that a coder is given at a time: packing them takes a millisecond or two. */
+/** Bytes that a coder gets at a time. Compressing them takes a millisecond or two. */
 const PIECE = 64 * 1024
 
-/** Bytes after which others have their turn, which costs as much as packing a piece. */
+/** Bytes after which other requests have their turn. A turn costs as much as compressing a piece. */
 const TURN = 256 * 1024
 
-/** The coder gets a piece only where a reader waits. It hands out chunks of 4 KiB, which are joined. */
+/** The coder gets a piece only when the reader waits for one. Its chunks of 4 KiB are joined. */
 export function recoded(input: ByteReader, coder: CompressionStream | DecompressionStream): ByteReader {
   const writer = coder.writable.getWriter()
   const made = new LentBytes(PIECE)
@@ -53,7 +54,7 @@ export function recoded(input: ByteReader, coder: CompressionStream | Decompress
   }
 }
 
-/** @param take gets what is good for the moment */
+/** @param take gets bytes that are valid only during the call */
 export async function drain(stream: Stream, take: (chunk: Uint8Array) => void): Promise<void> {
   const reader = availableReader(stream)
   for (let chunk = await reader.read(); chunk !== undefined; chunk = await reader.read()) take(chunk)

@@ -22,7 +22,7 @@ export const GZIP_THRESHOLD = 128 * 1024
 export const acceptsGzip = (headers: RequestHeaders): boolean =>
   (headers.get('Accept-Encoding') ?? '').split(',').some((coding) => coding.trim() === 'gzip')
 
-/** Sets the headers that go with it. */
+/** Also sets the headers of a compressed answer. */
 function markGzip(headers: Headers): void {
   headers.set('Content-Encoding', 'gzip')
   headers.append('Vary', 'Accept-Encoding')
@@ -38,7 +38,7 @@ export function compressible(status: number, contentHeaders: AnswerHeaders, body
   return encoded(status, headers, readerOf([bytes]))
 }
 
-/** The same for a body whose size shows only as it comes: its beginning is held back until that is known. */
+/** The same for a stream: its beginning is held back until it is known to be large enough. */
 export async function compressibleStream(
   status: number,
   contentHeaders: AnswerHeaders,
@@ -53,18 +53,18 @@ export async function compressibleStream(
   while (length <= GZIP_THRESHOLD) {
     const piece = await reader.read()
     if (piece === undefined) return new Response(joined(held, length), { status, headers })
-    held.push(piece.slice()) // it is only good until the next one
+    held.push(piece.slice()) // the bytes are valid only until the next piece
     length += piece.length
   }
   markGzip(headers)
   return encoded(status, headers, readerOf(held, reader))
 }
 
-/** `encodeBody` keeps the platform from compressing what is compressed. */
+/** `encodeBody: 'manual'` keeps the platform from compressing the body again. */
 const encoded = (status: number, headers: Headers, body: ByteReader): Response =>
   new Response(lentStream(recoded(body, new CompressionStream('gzip'))), { status, headers, encodeBody: 'manual' })
 
-/** What is at hand, and then what is still to come. */
+/** The chunks that were read already, and then the rest of the stream. */
 const readerOf = (held: Uint8Array[], more?: ByteReader): ByteReader => ({
   read: async () => held.shift() ?? (await more?.read()),
   cancel: async () => more?.cancel(),

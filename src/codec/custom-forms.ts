@@ -1,4 +1,7 @@
-/** Custom resources. kube-apiserver holds them as Go maps, so their members are sorted and each item of a list has its kind. */
+/**
+ * Custom resources. kube-apiserver holds them as Go maps, so their members are sorted and each item of a list has its
+ * kind.
+ */
 import { stringifySorted } from '../api/write-json.ts'
 import { encodeJson } from './encode.ts'
 import type { ResourceForms } from './resource-forms.ts'
@@ -27,7 +30,7 @@ export const customForms: ResourceForms = {
   tableLayout: customLayout,
 }
 
-/** Their Scale has a Go type, but none that kube-apiserver could convert to another version. */
+/** The Scale of custom resources has a Go type, but kube-apiserver cannot convert it to another version. */
 export const customScaleForms: ResourceForms = {
   ...customForms,
   bodies: 'custom scale',

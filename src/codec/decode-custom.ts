@@ -1,6 +1,7 @@
 /**
- * From parsed JSON to a custom resource: what its schema does not declare goes, and every metadata in it, its own and
- * those of whole objects within, becomes what Go's ObjectMeta makes of it (apiextensions' schemaCoercingDecoder).
+ * From parsed JSON to a custom resource. Fields that its schema does not declare are removed. The metadata of the
+ * object, and of every embedded object, is decoded as Go's ObjectMeta and written again (apiextensions'
+ * schemaCoercingDecoder).
  */
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -38,7 +39,7 @@ export function decodeCustomObject(type: StructType, tree: JsonTree): Decoded {
   coerceBelow(type, object, '', embedded)
   return {
     object,
-    // once: what walks on behind this is stopped and comes by here again
+    // made once: a walk that is stopped later runs again from the beginning and comes here again
     strict: kept(object, () => {
       const unknown = [...ofMetadata, ...pruned, ...sortNames(embedded)]
       return [...strict, ...unknown.map((path) => `unknown field "${path}"`)]
@@ -47,15 +48,15 @@ export function decodeCustomObject(type: StructType, tree: JsonTree): Decoded {
 }
 
 /**
- * An object as it was stored, under a schema that may have changed since: as decoded, but nothing in it is an error.
- * Changes it in place.
+ * Fits a stored object to its schema, which may have changed since the object was written: as decoding does, but
+ * nothing is an error. Changes it in place.
  */
 export function reshapeStored(type: StructType, object: JsonObject): void {
   prune(type, object)
   pruneNulls(type, object)
 }
 
-/** Replaces the metadata of an object by its normal form. @returns paths of what is unknown in it */
+/** Replaces the metadata of an object by its normal form. @returns paths of the unknown fields in it */
 function decodeMetadata(object: JsonObject, path: string): string[] {
   const metadata = object['metadata']
   if (metadata === undefined) return []

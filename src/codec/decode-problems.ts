@@ -1,4 +1,4 @@
-/** What decoding says of a body that is not what its type says: errors, and the list of strict problems. */
+/** The errors of decoding, and the list of strict problems: unknown and repeated fields. */
 import { forAsLong, kept } from '../api/parts.ts'
 import { goQuote } from '../go/quote.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -10,7 +10,7 @@ export class DecodeError extends Error {
   override readonly name: string = 'DecodeError'
 }
 
-/** encoding/json's UnmarshalTypeError: its text names the field, which the callers further out complete. */
+/** encoding/json's UnmarshalTypeError. Its text names the field; callers further out complete the path. */
 export class TypeMismatch extends DecodeError {
   constructor(
     readonly value: string,
@@ -25,12 +25,12 @@ export class TypeMismatch extends DecodeError {
 
 export const MAX_STRICT_ERRORS = 100
 
-/** More than a struct has fields. */
+/** No struct has so many fields. */
 export const MANY_NAMES = 256
 
 /**
- * One object or list on the way through a tree, and how far it was read. Of 10,000 of them, one in the other, each knows
- * the one that it is in, and no path is written before it is told.
+ * One object or list on the way through a tree, and how far it was read. Each refers to the one around it, so that the
+ * path is written only when it is needed: there may be 10,000 levels.
  */
 interface Level {
   readonly above: Level | undefined
@@ -94,5 +94,5 @@ export function saveStrict(strict: string[], text: string): void {
   if (strict.length < MAX_STRICT_ERRORS && !strict.includes(text)) strict.push(text)
 }
 
-/** Objects that no type describes must say of what kind they are. @param text the object, as JSON */
+/** The error for an untyped object without a kind. @param text the object, as JSON */
 export const missingKind = (text: string) => new DecodeError(`Object 'Kind' is missing in '${text}'`)

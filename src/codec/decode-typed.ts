@@ -1,9 +1,10 @@
 /**
- * From parsed JSON to an object of a built-in type, as Go decodes into its structs: what a type does not know goes and
- * is reported, null is absence, values get their canonical form, and what does not fit is an error with Go's text.
+ * From parsed JSON to an object of a built-in type, as Go decodes into its structs: unknown fields are removed and
+ * reported, null means absent, values get their canonical form, and a value that does not fit is an error with Go's
+ * text.
  *
- * The object that comes out is in its normal form: structs that are no pointers are always there (`{}`), and what Go
- * leaves out when empty is absent. encode.ts adds what Go writes beyond that.
+ * The object is in its normal form: a field that is a struct and no pointer is always there (`{}`), and fields that Go
+ * leaves out when empty are absent. encode.ts adds the other fields that Go writes.
  */
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -51,7 +52,7 @@ export function decodeTyped(type: StructType, tree: JsonTree): Decoded {
  */
 export const decodeValue = (type: Structural, tree: JsonTree): Json | undefined => new Decoder(false).decode(type, tree)
 
-/** Go's maps have no order of their own: messages that quote them have their names sorted. */
+/** Go's maps have no order. Messages that quote a map have its names sorted. */
 function sortedMap(map: JsonObject): JsonObject {
   const sorted = kept(map, (): JsonObject => ({}))
   eachName(map, sortedKeys, (name) => setOwn(sorted, name, ownValue(map, name)))
@@ -67,7 +68,7 @@ class Decoder {
   private readonly fields: string[] = []
   private structName = ''
 
-  /** @param above levels that the value is in already */
+  /** @param above levels around the value */
   constructor(
     private readonly isStrict: boolean,
     private readonly above = 0,
@@ -129,7 +130,7 @@ class Decoder {
         if (value !== undefined)
           this.member(type, type.field(name) ?? typeMetaField(type, name), object, name, value, depth)
       }
-      // a struct has few fields, but a body may name any number that it does not have
+      // a struct has few fields, but a body may have any number of unknown ones
       object = (before ?? {}) as JsonObject // what this very function returned
       if (names.length <= MANY_NAMES) for (const name of names) read(name)
       else {
@@ -254,7 +255,7 @@ class Decoder {
     return this.mismatchedAs(isNumber(wrong) ? `number ${numberText(wrong)}` : kindOf(wrong), 'uint8')
   }
 
-  /** These decode themselves in Go: an error of theirs ends all decoding. */
+  /** Go's types of these have decoders of their own. An error of one ends all decoding. */
   private special(type: Special, tree: JsonTree, pointer: boolean): Json | undefined {
     if (tree === null) return pointer || type.special !== 'quantity' ? undefined : '0'
     switch (type.special) {
@@ -293,7 +294,9 @@ class Decoder {
     throw this.complete(new TypeMismatch(kindOf(tree), 'string'))
   }
 
-  /** JSONSchemaProps or something simpler. Decoded apart, so that unknown fields inside are nobody's business. */
+  /**
+   * JSONSchemaProps or something simpler. A decoder of its own reads it, so that unknown fields in it are not reported.
+   */
   private schema(type: Special, tree: JsonTree): Json | undefined {
     const inner = new Decoder(false, this.above + this.path.length)
     try {
@@ -344,7 +347,10 @@ function reading<T>(read: () => T): T {
   }
 }
 
-/** What kube-apiserver's quantities see of a value: its JSON text without quotes. Objects and lists are wrong anyhow. */
+/**
+ * The text that kube-apiserver reads as a quantity: the JSON of a value without quotes. Objects and lists are no
+ * quantities.
+ */
 const quantityText = (tree: JsonTree): string =>
   typeof tree === 'string'
     ? tree.trim()

@@ -8,7 +8,7 @@ import { DecodeError, TypeMismatch, reportRepeated } from './decode-problems.ts'
 import type { Decoded } from './decoded.ts'
 import { kindOf } from './json-kinds.ts'
 
-/** What no type describes. @throws {DecodeError} where it nests too deep */
+/** A value that no type describes. @throws {DecodeError} where it nests too deep */
 export function untyped(tree: JsonTree): Json {
   try {
     return plainJson(tree, MAX_NESTING)
@@ -26,5 +26,5 @@ export function decodeUnstructured(tree: JsonTree): Decoded {
   if (!isObject && tree !== null) throw new TypeMismatch(kindOf(tree), 'map[string]interface {}')
   const strict = kept(tree, (): string[] => [])
   reportRepeated(tree, strict)
-  return { object: (untyped(tree) ?? {}) as JsonObject, strict } // just seen to be an object
+  return { object: (untyped(tree) ?? {}) as JsonObject, strict } // it is an object or null, as checked above
 }

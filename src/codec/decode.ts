@@ -23,8 +23,8 @@ export const decodeObject = (type: StructType, tree: JsonTree): Decoded => decod
 const META_TYPE = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
 
 /**
- * apiVersion and kind of a body, read before its type is known and, as kube-apiserver does, whatever the case of their
- * names. Empty where absent.
+ * apiVersion and kind of a body, which are read before its type is known. Like kube-apiserver, this ignores the case of
+ * the two names. Empty where absent.
  * @throws {DecodeError}
  */
 export function findKind(tree: JsonTree): { apiVersion: string; kind: string } {
@@ -44,7 +44,7 @@ export function findKind(tree: JsonTree): { apiVersion: string; kind: string } {
   return found
 }
 
-/** Members in order; those of objects that were put together in memory may be undefined, which is absence. */
+/** Members in order. An undefined one, in an object that was made in memory, is absent. */
 const membersOf = (
   tree: RepeatedMembers | { [name: string]: JsonTree | undefined },
 ): Iterable<[string, JsonTree | undefined]> => (tree instanceof RepeatedMembers ? tree.entries : Object.entries(tree))

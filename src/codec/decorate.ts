@@ -1,4 +1,7 @@
-/** What readers are shown where it is not what is stored: see Strategy.decorator. Texts are in the storage version. */
+/**
+ * Changes objects on their way to readers, where a strategy wants it (Strategy.decorator). Texts are in the storage
+ * version.
+ */
 import type { KubeObject } from '../api/object.ts'
 import type { EncodedResource } from './encoded-resource.ts'
 import { asJson } from '../api/object.ts'

@@ -1,7 +1,7 @@
 /**
- * From an object of a type to what Go's encoder writes of it: members in the order of the struct, kind and apiVersion
- * first, empty ones left out where the type says so, structs that are no pointers always there, `null` for absent
- * lists, maps and pointers that are always written, names of maps sorted.
+ * From an object of a type to the JSON that Go's encoder writes: kind and apiVersion, then members in the order of the
+ * struct. Empty members are left out where the type says so; a struct that is no pointer is always there; absent lists,
+ * maps and pointers that are never left out are `null`; names of maps are sorted.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isEmpty, setOwn } from '../api/own.ts'
@@ -13,19 +13,20 @@ import { escapeHtml, stringifySorted } from '../api/write-json.ts'
 
 export interface EncodeOptions {
   /**
-   * Empty lists and maps as they are. By default they are null where they can't be left out, for kube-apiserver stores
-   * objects in protobuf, where nothing tells them from absent ones. Kinds that are never stored keep them.
+   * Writes empty lists and maps as they are. By default they are null where they can't be left out: kube-apiserver
+   * stores objects in protobuf, which has no difference between empty and absent ones. Kinds that are never stored keep
+   * them.
    */
   readonly keepEmpty?: boolean
 }
 
-/** The object in the shape and order in which it is written, apart from names of maps that are whole numbers. */
+/** The object as it is written, apart from the order of names in maps that are whole numbers. */
 export function canonical(type: StructType, object: JsonObject, options: EncodeOptions = {}): JsonObject {
   return new Encoder(options.keepEmpty ?? false).struct(type, object)
 }
 
 class Encoder {
-  /** Whether a map has names that JavaScript would put first. */
+  /** Whether a map has whole numbers as names, which JavaScript puts first. */
   hasNumericNames = false
 
   constructor(private readonly keepEmpty: boolean) {}
@@ -102,8 +103,8 @@ function typedText(type: StructType, object: JsonObject, options: EncodeOptions)
 }
 
 /**
- * The text of an object in its canonical shape that has maps with whole numbers for names, which JavaScript puts first
- * whatever their order.
+ * The text of an object in its canonical shape. JavaScript puts names that are whole numbers first; this sorts them
+ * among the others.
  */
 function sortedMapsText(type: Structural, value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -129,10 +130,10 @@ function sortedMapsText(type: Structural, value: Json): string {
   }
 }
 
-/** In how many fields for each member of an object it pays to look for those that it has. */
+/** With more fields than this for each member of an object, it is faster to look for the fields that the object has. */
 const SPARSE = 3
 
-/** In the type. */
+/** Places of fields in a type. */
 interface Places {
   /** Of fields that are written though they are absent. */
   readonly always: readonly number[]
@@ -154,7 +155,7 @@ function placesOf(type: StructType): Places {
   return places
 }
 
-/** In their order, those that the object may write; most objects have few of their type's fields (a JSON schema has 43). */
+/** The fields that an object may write, in order. Most objects have few fields of their type (a JSON schema has 43). */
 function writtenFields(type: StructType, object: JsonObject): readonly Field[] {
   const { fields } = type
   const names = Object.keys(object)
@@ -172,7 +173,7 @@ function writtenFields(type: StructType, object: JsonObject): readonly Field[] {
   return places.map((place) => fields[place]!)
 }
 
-/** What a field is written as: undefined when it is left out. */
+/** The value that is written for a field; undefined when the field is left out. */
 function written(field: Field, value: Json | undefined, keepEmpty: boolean): Json | undefined {
   if (value === undefined || value === null) return absent(field)
   if (field.pointer) return value
@@ -191,7 +192,7 @@ function written(field: Field, value: Json | undefined, keepEmpty: boolean): Jso
   }
 }
 
-/** The zero value of a field that has none, as it is written. */
+/** What is written for an absent field; undefined when it is left out. */
 function absent({ type, omit, pointer }: Field): Json | undefined {
   if (!pointer && type.shape === 'struct') return omit === 'zero' ? undefined : emptyStruct(type)
   if (!pointer && type.shape === 'special') {

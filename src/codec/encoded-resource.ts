@@ -5,7 +5,7 @@ import type { StructType } from '../schema/structural.ts'
 import type { Presentation } from './presentation.ts'
 import type { ResourceForms } from './resource-forms.ts'
 
-/** What codecs know of a resource in the version of a request: a part of the registry's Resource. */
+/** The part of a Resource that codecs know, in the version of a request. */
 export interface EncodedResource {
   readonly entry: {
     readonly type: string

@@ -1,10 +1,10 @@
 /**
- * Values of JSON bytes written as the bytes of protocol buffers, from one cursor to another: what protobuf-transcoder.ts
- * does is made of these steps. The JSON is this server's own: compact, without repeated members. What it cannot be is
- * not looked for, but nothing is written outside of the buffer, whatever the bytes are.
+ * Reads JSON values at one cursor and writes them as protocol buffers at another: the steps of protobuf-transcoder.ts.
+ * The JSON is this server's own: compact, without repeated members. It is not checked for anything else, but no bytes,
+ * whatever they are, make this code write outside of the buffer.
  */
 
-/** JSON that is not as this server writes it. Nobody sees it: the object is parsed instead. */
+/** Thrown for JSON that is not as this server writes it. The caller catches it and parses the object instead. */
 export const unexpected = new Error('unexpected JSON')
 
 export const NEWLINE = 0x0a
@@ -29,9 +29,9 @@ const SECOND_VARINT = 0x10
 const FIRST_BYTES = 0x0a
 const THIRD_BYTES = 0x1a
 
-/** Bytes that one of JSON may become, absent fields aside. */
+/** The most bytes that one byte of JSON becomes, absent fields aside. */
 const MOST = 5
-/** Room that is always there beyond that, for places kept for lengths that turn out shorter. */
+/** Further room, for bytes that are reserved for a length and turn out not to be needed. */
 const SPARE = 1024
 const BUFFER = 64 * 1024
 /** A buffer that had to be larger than this is not kept. */
@@ -376,7 +376,7 @@ export class JsonToWire {
       const isLast = bytes[at + 4] === QUOTE
       if (a === undefined || b === undefined || c === undefined || d === undefined) throw unexpected
       const bits = (a << 18) | (b << 12) | (c << 6) | d
-      // padding has the value of no bits
+      // padding adds no bits
       if ((a | b | c | d) >= PADDING && !(isLast && d === PADDING && (a | b) < PADDING)) throw unexpected
       out[to++] = bits >> 16
       if (c < PADDING) out[to++] = bits >> 8
@@ -437,7 +437,7 @@ const escapes: readonly (number | undefined)[] = Array.from({ length: 128 }, (_,
     .charCodeAt(0)
 })
 
-/** Larger than any six bits, and none of them. */
+/** The value of a padding character: no six bits give it. */
 const PADDING = 64
 
 const sextets: readonly (number | undefined)[] = Array.from({ length: 256 }, (_, code) => {

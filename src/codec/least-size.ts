@@ -1,13 +1,13 @@
 /**
- * What storage would refuse at the end is refused before it is owned, admitted and validated: a small body of empty
- * elements becomes an object of many megabytes with its defaults.
+ * Refuses an object that is too large for storage before its field ownership, admission and validation: a small body of
+ * empty elements can become an object of many megabytes when defaults are filled in.
  */
 import type { Json } from '../api/object.ts'
 import { eachName, eachPart, kept } from '../api/parts.ts'
 import { requestEntityTooLarge } from '../api/status.ts'
 import { MAX_VALUE_BYTES } from '../storage/value-text.ts'
 
-/** What strategies drop of an object that was read here and is sent again is smaller than the object. */
+/** A strategy may drop fields of the object, but of one that was read from this server no more than this. */
 const MAX_LEAST_SIZE = 2 * MAX_VALUE_BYTES
 
 /** @throws StatusError 413, as of an object that storage does not take */

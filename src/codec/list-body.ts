@@ -22,10 +22,10 @@ export interface ListStream {
   readonly count: number | undefined
 }
 
-/** Hears why a list ended before its end; the client's stream breaks off. */
+/** Is called with the reason when a list breaks off. The client's stream breaks off, too. */
 export type Failed = (error: unknown) => void
 
-/** Whether a list can be sent before its last item is known. @param count of items, if it is known */
+/** Whether a list can be sent before all of its items are known. @param count of items, if it is known */
 export const isStreamable = ({ layout, output }: Presenter, count: number | undefined): boolean =>
   layout?.printer.order === undefined && (count !== undefined || output.serialization !== 'cbor')
 
@@ -71,7 +71,9 @@ async function ordered({ layout }: Presenter, sources: readonly Source[]): Promi
   return objects.sort((a, b) => order(a.object, b.object)).map(({ source }) => source)
 }
 
-/** Bytes that are right as they come never pass through JavaScript: the engine moves them from one stream to the other. */
+/**
+ * Where the bytes of storage are sent unchanged, the engine pipes them from one stream to the other without JavaScript.
+ */
 function passed(
   failed: Failed,
   before: Uint8Array,
@@ -115,10 +117,10 @@ async function* itemChunks(values: ReadableStream<Uint8Array>, form: ListForm): 
     )
 }
 
-/** UTF-16 units of items that are written at once: in YAML, the dearest form, they take some twenty milliseconds. */
+/** UTF-16 units of items that are written at once. In YAML, the slowest form, so many take some twenty milliseconds. */
 const ITEMS_AT_ONCE = 128 * 1024
 
-/** Items in slices, between which others have their turn; a large one is a slice of its own, which is made in parts. */
+/** Items in slices, between which other requests have their turn. A large item is a slice of its own, made in parts. */
 export async function* itemsInTurns<Made>(
   sources: readonly Source[],
   make: (slice: readonly Source[]) => Made,
@@ -135,7 +137,7 @@ export async function* itemsInTurns<Made>(
   }
 }
 
-/** What was never text is what another server or this one's settings say: it is small. */
+/** Objects that were never text come from another server or from settings, and are small. */
 const lengthOf = ({ text }: Source): number => text?.length ?? 0
 
 /** Bytes that are indented at once. */
@@ -152,7 +154,7 @@ async function* elementChunks(
     }
 }
 
-/** A stream that asks for a chunk when one was taken. */
+/** A stream that makes a chunk when the one before was read. */
 export function framed(
   failed: Failed,
   before: Uint8Array,

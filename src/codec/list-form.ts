@@ -1,4 +1,4 @@
-/** What a list is made of in each serialization: what comes before its items, the items, what comes after them. */
+/** The parts of a list in each serialization: the text before the items, the items, and the text after them. */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { kept, mapParts } from '../api/parts.ts'
@@ -38,7 +38,7 @@ export interface ListForm {
   tail(): Uint8Array
   /** The whole, when there are no items. */
   empty(): Uint8Array
-  /** Items that storage has written as elements. Absent: they are right as they come. */
+  /** Items that storage has written as elements. Absent: they are sent unchanged. */
   readonly elements?: (bytes: Uint8Array) => Uint8Array
 }
 
@@ -135,7 +135,7 @@ function cborForm(presenter: Presenter, metadata: ListMetadata, count: number | 
   }
 }
 
-/** What a list says it is. */
+/** kind and apiVersion of a list. */
 export function kindOfList({ resource, transform }: Presenter): { readonly kind: string; readonly apiVersion: string } {
   return transform === undefined
     ? { kind: resource.entry.listKind, apiVersion: apiVersionOf(resource.kind) }
@@ -147,7 +147,7 @@ interface Frame {
   readonly head: string
   readonly item: (source: Source) => string
   readonly tail: string
-  /** What stands in place of all of it when there are no items, between head and tail. */
+  /** Stands between head and tail of a list without items. */
   readonly empty: string
 }
 

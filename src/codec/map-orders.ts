@@ -6,7 +6,7 @@ import { eachName, eachPart, sortedItems } from '../api/parts.ts'
 /** Of each map its names in order. */
 export type Orders = Map<JsonObject, readonly string[]>
 
-/** What a format says of the order of names. */
+/** The order of names in a format. */
 export interface KeyOrder {
   /** May sort in place. */
   readonly sort: (names: string[]) => string[]

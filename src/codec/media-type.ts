@@ -35,7 +35,7 @@ function parseClause(text: string): AcceptClause | undefined {
   for (const assignment of assignments) {
     const [name = '', value = '', ...more] = assignment.split('=')
     if (value === '' || more.join('=') !== '') {
-      // `as=` and `a=b=c` say nothing
+      // parameters like `as=` and `a=b=c` are ignored
       continue
     }
     if (trimSpaces(name) === 'q') q = parseFloat64(value)
@@ -46,7 +46,7 @@ function parseClause(text: string): AcceptClause | undefined {
 
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Go's ParseFloat, whose value is 0 for what is no number. */
+/** Go's ParseFloat, whose value is 0 for a text that is no number. */
 function parseFloat64(text: string): number {
   if (decimal.test(text)) return Number(text)
   const infinite = /^([+-]?)inf(?:inity)?$/i.exec(text)
@@ -55,8 +55,8 @@ function parseFloat64(text: string): number {
 }
 
 /**
- * The order is not a consistent one (a lower q before a wildcard of a higher q compares both ways), so the result
- * depends on how it is sorted: by insertion, as Go sorts up to twelve elements.
+ * kube-apiserver's comparison is no consistent order: a clause with a lower q and a wildcard with a higher one each
+ * come before the other. So the result depends on the algorithm: insertion, which Go uses for up to twelve elements.
  */
 function sortClauses(clauses: AcceptClause[]): AcceptClause[] {
   for (let i = 1; i < clauses.length; i++)

@@ -1,7 +1,6 @@
 /**
- * In which form an answer leaves and a body arrives: the headers Accept and Content-Type, `pretty` and `includeObject`
- * (apiserver's handlers/negotiation, and before it the matching of media types in go-restful, which only the endpoints
- * of built-in resources go through).
+ * Negotiates the form of answers and of request bodies: the headers Accept and Content-Type, `pretty` and
+ * `includeObject` (apiserver's handlers/negotiation). For built-in resources, go-restful matches the media types first.
  */
 import { append } from '../api/append.ts'
 import { badRequest, notAcceptable, StatusError, unsupportedMediaType } from '../api/status.ts'
@@ -57,7 +56,7 @@ export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): 
   const available = serializations(request)
   const accept = request.headers.get('Accept') ?? ''
   if (endpoint.forms.matchesFirst) {
-    // a request that does not reach the endpoint gets no deprecation warning
+    // only a request that reaches the endpoint gets a deprecation warning
     const earlier = request.warnings.splice(0)
     matchProduced(accept, () => produced(request, endpoint, available))
     append(request.warnings, earlier)
@@ -93,7 +92,7 @@ export function negotiateDocument(
   return negotiated
 }
 
-/** How an error is written. Undefined: the client accepts no type that errors have, and gets indented JSON. */
+/** The form of an error. Undefined: the client accepts no type that errors can have, and gets indented JSON. */
 export function negotiateError(request: ApiRequest): OutputNegotiation | undefined {
   return negotiate(request, request.headers.get('Accept') ?? '', serializations(request), {
     allows: (_, target) => target === undefined,

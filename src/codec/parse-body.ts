@@ -21,11 +21,12 @@ export interface ParsedBody {
   readonly apiVersion: string
   readonly kind: string
   /**
-   * What a mapping of YAML repeats (`line 7: key "a" already set in map`). Repetitions in JSON are found while
-   * decoding.
+   * Names that a YAML mapping has twice (`line 7: key "a" already set in map`). Those of JSON are found while decoding.
    */
   readonly repeated: readonly string[]
-  /** What was sent, for objects that no type describes. Protobuf says nothing without a type. */
+  /**
+   * The body as JSON, for objects that no type describes. Undefined for protobuf, which cannot be read without a type.
+   */
   readonly tree?: JsonTree
   /**
    * The object as one of a type, and what was sent as JSON.
@@ -115,7 +116,7 @@ const readingError = (error: unknown): unknown =>
     ? new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
     : error
 
-/** How strict decoding tells of what it found: what YAML repeats is one error of several lines. */
+/** The message of strict decoding. All names that YAML repeats are one error of several lines. */
 export const strictErrors = (repeated: readonly string[], strict: readonly string[]): string =>
   [
     ...(repeated.length === 0 ? [] : [`yaml: unmarshal errors:\n${repeated.map((text) => `  ${text}`).join('\n')}`]),

@@ -1,4 +1,4 @@
-/** PartialObjectMetadata and its list: objects without everything but their metadata (meta.k8s.io). */
+/** PartialObjectMetadata and its list: objects with their metadata alone (meta.k8s.io). */
 import type { GroupKind } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
@@ -37,13 +37,13 @@ const refusal = (message: string): StatusError => new Refusal(406, 'NotAcceptabl
 export const requestedObject = (goType: string): StatusError =>
   refusal(`you requested PartialObjectMetadata, but the requested object is a list (*${goType})`)
 
-/** The Go type of a custom resource can be a list. Only its content shows that it is none. */
+/** The Go type of a custom resource holds lists, too. Only the content shows that an object is none. */
 export const requestedList = (goType: string): StatusError =>
   goType === 'unstructured.Unstructured'
     ? new Refusal(500, undefined, 'content is not a list')
     : refusal(`you requested PartialObjectMetadataList, but the requested object is not a list (*${goType})`)
 
-/** Packages of the internal types that are not called after the first label of their group. */
+/** Go packages of internal types whose name is not the first label of their API group. */
 const internalPackages: Readonly<Record<string, string>> = {
   '': 'core',
   'events.k8s.io': 'core',

@@ -31,7 +31,7 @@ import type { BinarySerialization } from './serialize.ts'
 import { rowText, tableHead } from './table.ts'
 import type { TableLayout } from './table.ts'
 
-/** An object in memory, as text, or both; parsed when somebody looks into it. */
+/** An object in memory, as text, or both. Text is parsed on first use. */
 export class Source {
   #object: KubeObject | undefined
   /** Of its parts, while a walk reads it (api/parts.ts). */
@@ -205,7 +205,7 @@ export class Presenter {
     return { type: partialObjectMetadataType(), object: partial as unknown as JsonObject }
   }
 
-  /** The type of the message that a stored text becomes as it is; undefined where an object must be made of it. */
+  /** The type by which stored text is transcoded to protobuf; undefined where it must be parsed first. */
   get transcoded(): StructType | undefined {
     const { transform, resource } = this
     if (!this.isPassed) return undefined
@@ -244,6 +244,6 @@ function metadataOfTable({ object }: Source): JsonObject {
 
 export const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 
-/** Bookmarks are made here, so that what comes as text is none. */
+/** Bookmarks are made in this file, so an object that comes as text is no bookmark. */
 const hasInitialEventsEnd = (source: Source): boolean =>
   source.text === undefined && source.object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true'

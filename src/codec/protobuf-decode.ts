@@ -1,4 +1,4 @@
-/** Protocol buffers as objects of the built-in types; what protobuf-encode.ts says of messages, the other way. */
+/** Decodes protocol buffers into objects of the built-in types. protobuf-encode.ts describes the messages. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
 import { eachPart, goesInParts, kept } from '../api/parts.ts'
@@ -16,7 +16,7 @@ import { JsonSyntaxError } from '../api/json-scanner.ts'
 import { numberOf } from './protobuf-encode.ts'
 import { BYTES, FIXED64, numberOfTag, ProtobufError, VARINT, WireReader, wireOfTag } from './protobuf-wire.ts'
 
-/** Far deeper than any schema nests; only JSONSchemaProps has no end of its own. */
+/** No type nests so deep, except JSONSchemaProps, which may contain itself. */
 const MAX_DEPTH = 500
 
 /**
@@ -32,10 +32,10 @@ export function decodeMessage(type: StructType, bytes: Uint8Array): JsonObject {
   )
 }
 
-/** Bytes of a message from which on its fields are read in parts. */
+/** The fields of a message of more bytes are read in parts. */
 const LARGE = 1024
 
-/** A field that is being read: what its value is read from stays the same however often the walk is stopped. */
+/** A field that is being read. When a walk is stopped and runs again, it finds the same value here. */
 interface Current {
   readonly number: number
   readonly wire: number
@@ -253,7 +253,7 @@ function readNumbers(message: WireReader, name: string): Map<number, number | bi
   return numbers
 }
 
-// what Date can say, within which every year has four digits
+// the range of Date in which years have four digits
 const MIN_SECONDS = -62167219200
 const MAX_SECONDS = 253402300799
 
@@ -312,7 +312,7 @@ function readRaw(message: WireReader): Json | undefined {
   return quickJson(raw) ?? exactJson(raw)
 }
 
-/** By the engine's own parser, where nothing would tell the two apart; undefined where something might. */
+/** Parses JSON with JSON.parse where that gives the same tree as parseJson does; undefined where it might not. */
 function quickJson(raw: Uint8Array): Json | undefined {
   // shorter ones can't be refused for their depth by the syntax, and only escapes say halves of characters
   if (raw.length > MAX_JSON_DEPTH) return undefined

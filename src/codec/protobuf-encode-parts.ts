@@ -1,6 +1,6 @@
 /**
- * Large objects as protocol buffers: what protobuf-encode.ts writes, made piece by piece in a walk (api/parts.ts). What
- * is small in them is written at once.
+ * Encodes large objects as protocol buffers in a walk (api/parts.ts), piece by piece, as protobuf-encode.ts does at
+ * once. Small parts of them are written at once.
  */
 import { joined } from '../api/bytes.ts'
 import type { Json, JsonObject } from '../api/object.ts'

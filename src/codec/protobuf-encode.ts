@@ -1,8 +1,8 @@
 /**
- * Objects of the built-in types as protocol buffers, driven by the schema: fields in ascending number; what is no
- * pointer and no list is always written, even when zero; maps in the order of their keys; members that are inline in
- * JSON are messages of their own. Objects are in the normal form of decode.ts. Texts that were stored need not become
- * objects for it, see protobuf-transcoder.ts.
+ * Encodes objects of the built-in types as protocol buffers, by their schema. Fields are in ascending order of their
+ * numbers; a field that is no pointer and no list is written even when it is zero; maps are in the order of their keys;
+ * members that are inline in JSON are messages of their own. Objects are in the normal form of decode-typed.ts. Stored
+ * text is transcoded without an object: protobuf-transcoder.ts.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
@@ -39,7 +39,7 @@ export function encodeValue(type: Structural, number: number, value: Json): Uint
   return writer.finish()
 }
 
-/** What stands for a member that an object does not have. */
+/** The bytes that are written for an absent member. */
 export function encodeAbsent(member: MessageMember): Uint8Array {
   const writer = new WireWriter(64)
   if ('inline' in member) writeValue(writer, member.inline, member.number, null)
@@ -63,10 +63,10 @@ function writeOrder(type: StructType): readonly MessageMember[] {
 /** The field number of a member. */
 export const numberOf = (member: MessageMember): number => ('inline' in member ? member.number : member.field.number)
 
-/** What is to be written of a struct, last first: bytes that are always the same, fields with values, inline messages. */
+/** What is written for a struct, last first: constant bytes, fields with values, inline messages. */
 type Step = Uint8Array | Field | { readonly inline: readonly Step[]; readonly number: number }
 
-/** The members of an object, in its order, are the path to what is to be written of it. */
+/** A tree of member names: the members of an object, in its order, lead to what is written for it. */
 interface Plan {
   readonly names: readonly string[]
   readonly next: Map<string, Plan>
@@ -74,8 +74,8 @@ interface Plan {
 }
 
 /**
- * Few of the many members of a type are there, and most objects have the same ones; absent ones are looked up once for
- * all of them. Bounded, since clients choose.
+ * Objects have few of the many members of their type, and most objects of a kind have the same ones. What stands for
+ * the absent ones is worked out once for each set of members. Bounded, since clients choose the set.
  */
 const plans = new WeakMap<StructType, Plan>()
 const MAX_PLANS = 20_000
@@ -223,7 +223,7 @@ function writeBytes(writer: WireWriter, number: number, bytes: Uint8Array): void
 
 const NORMAL_TIME = '2006-01-02T15:04:05Z'.length
 
-/** Times in their normal form, of which a Pod has a dozen, are the engine's to parse. */
+/** Date.parse reads times in their normal form, of which a Pod has a dozen. */
 function secondsOf(text: string): { readonly seconds: number; readonly nanos: number } {
   const milliseconds = text.length === NORMAL_TIME ? Date.parse(text) : NaN
   return Number.isNaN(milliseconds) ? parseTime(text) : { seconds: milliseconds / 1000, nanos: 0 }

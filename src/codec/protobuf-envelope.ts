@@ -1,6 +1,6 @@
 /**
- * What stands around a message on the wire: the prefix and envelope of an object (apimachinery's runtime.Unknown), a
- * list whose items come one by one, and the frames of a watch.
+ * The bytes around a message: the prefix and envelope of an object (apimachinery's runtime.Unknown), a list whose items
+ * come one by one, and the frames of a watch.
  */
 import type { JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -27,7 +27,7 @@ export interface Envelope {
   readonly raw: Uint8Array
 }
 
-/** A body that is no object in an envelope. @throws {ProtobufError} with kube-apiserver's texts */
+/** Takes the envelope of a body apart. @throws {ProtobufError} with kube-apiserver's texts */
 export function readEnvelope(bytes: Uint8Array): Envelope {
   if (bytes.length === 0) throw new ProtobufError('empty data')
   if (!PREFIX.every((byte, i) => bytes[i] === byte))

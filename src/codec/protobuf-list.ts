@@ -1,6 +1,6 @@
 /**
- * Lists in protobuf. Lengths come before content, so a list begins when all of it was encoded; what was encoded is kept
- * for that, up to a bound, and of a longer list the rest is read and encoded again.
+ * Lists in protobuf. The length comes before the content, so all items must be encoded before the first byte is sent.
+ * The encoded items are kept up to a bound; those beyond it are read and encoded a second time.
  */
 import { flatMapParts } from '../api/parts.ts'
 import { builtInType } from '../schema/built-in.ts'
@@ -69,14 +69,14 @@ export async function listProtobuf(
   return framed(failed, frame.head, sent(kept, rest), () => frame.tail)
 }
 
-/** Lets go of what was sent. */
+/** Frees what was sent. */
 async function* sent(kept: Uint8Array[], rest?: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   kept.reverse()
   for (let bytes = kept.pop(); bytes !== undefined; bytes = kept.pop()) yield bytes
   if (rest !== undefined) yield* rest
 }
 
-/** @param expected bytes: what a version says never changes */
+/** @param expected bytes; the items at one resourceVersion never change */
 async function* checked(
   again: NonNullable<EncodedList['again']>,
   skipped: number,

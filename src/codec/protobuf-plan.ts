@@ -1,6 +1,6 @@
 /**
- * What protobuf-transcoder.ts must know of a type: for each member of its JSON how the value is to be written, and the
- * bytes that stand for fields that are absent. Made of a type, and of each of its members, when it is first met.
+ * What protobuf-transcoder.ts knows of a type: how it writes the value of each member, and the bytes for absent fields.
+ * The plan of a type, and that of each of its members, is made on first use.
  */
 import { append } from '../api/append.ts'
 import type { Field, MessageMember, Special, Structural, StructType } from '../schema/structural.ts'
@@ -24,14 +24,14 @@ export const LIST = 10
 export const MAP = 11
 /** All members of a struct that is inline in JSON and a message of its own, one after the other. */
 export const INLINE = 12
-/** What is parsed and left to protobuf-encode.ts. */
+/** Values that are parsed and encoded by protobuf-encode.ts. */
 export const OTHER = 13
 /** kind and apiVersion, which stand in the envelope. */
 export const LEFT_OUT = 14
 
 /** One value with its tag. */
 export class ValuePlan {
-  /** Bytes that the length of such a value took last time: most often it will be the same. */
+  /** Bytes that the length of the last such value took. The next one mostly takes as many. */
   lengthSize = 1
   readonly tag: number
   #struct: StructPlan | undefined = undefined

@@ -29,20 +29,23 @@ import type { Body, Form } from './serialize.ts'
 import { decorated, decoratedText } from './decorate.ts'
 import { warningHeaders } from './warnings.ts'
 
-/** Headers of every answer of the API that do not say anything of its request. */
+/** Headers of API answers that are the same for every request. */
 export const answerHeaders = (contentType: string): AnswerHeaders => ({
   'Cache-Control': 'no-cache, private',
   'Content-Type': contentType,
 })
 
-/** On answers that were made with all their headers: adding one later means asking the engine for an object of its own. */
+/**
+ * Marks answers that were made with all their headers. Adding a header later is slow: the engine makes a Headers
+ * object.
+ */
 const FINISHED = Symbol('finished')
 type Answer = Response & { [FINISHED]?: boolean }
 
-/** Whether it was made with all its headers, and without a length: asking for them makes an object of the engine's own. */
+/** Whether an answer was made with all its headers, and without a length. Reading its headers instead would be slow. */
 export const isFinished = (response: Answer): boolean => response[FINISHED] === true
 
-/** Adds what the headers of an answer lack that say something of the request. */
+/** Adds the headers that depend on the request, where an answer lacks them. */
 export function finish({ answerHeaders, warnings }: ApiRequest, response: Answer): void {
   if (!isFinished(response))
     for (const [name, value] of Object.entries(answerHeaders)) response.headers.set(name, value)
@@ -120,7 +123,7 @@ export function respondTyped(
 
 const statusType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.Status')
 
-/** A Status that says that something was done. No transform is made of it. */
+/** A Status that reports success. It is never answered as a Table or as PartialObjectMetadata. */
 export const respondSuccess = (
   { request }: Pick<Answering, 'request'>,
   output: Form,
@@ -137,7 +140,7 @@ function noteStatus({ record }: ApiRequest, status: Status): void {
   if (record.wantsResponse) record.responseObject = record.bounded(JSON.stringify(status))
 }
 
-/** Turns anything that was thrown into an answer. Mistakes of our own are logged. */
+/** Turns any error into an answer. Errors that are the server's fault are logged. */
 export async function respondStatus(request: ApiRequest, error: unknown): Promise<Response> {
   const { code, status, headers: more } = asStatusError(request, error)
   noteStatus(request, status)
@@ -156,7 +159,7 @@ export async function respondStatus(request: ApiRequest, error: unknown): Promis
   return response
 }
 
-/** What no Worker's answer goes beyond. */
+/** A Worker's answer cannot have a higher status. */
 const MAX_STATUS = 599
 
 /**
@@ -187,7 +190,7 @@ const metadataOf = ({ revision, continueToken, remaining }: ListFacts): ListMeta
   ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
 })
 
-/** How storage should write a list's values, so that as little as possible remains to be done. */
+/** The form in which storage should send a list's values, so that the codec has as little to do as possible. */
 export function listShape(resource: EncodedResource, output: OutputNegotiation): ListShape {
   const { transform } = output
   if (output.serialization !== 'json' || !passesText(resource)) return { as: 'lines' }
@@ -296,7 +299,7 @@ async function respondProtobuf(
   return compressibleStream(200, answerHeaders(mediaTypes[output.serialization]), body, acceptsGzip(request.headers))
 }
 
-/** Where the platform would compress, which would hold events back, the setting keeps it from that. */
+/** Where the platform would compress a watch, and so hold events back, the setting turns that off. */
 export function watchHeaders(
   { request }: Pick<Answering, 'request'>,
   { serialization }: OutputNegotiation,

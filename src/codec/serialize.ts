@@ -1,4 +1,4 @@
-/** Bodies in the serialization that was negotiated: JSON and YAML come of JSON text, protobuf and CBOR of objects. */
+/** Bodies in the negotiated serialization. JSON and YAML are made from JSON text, protobuf and CBOR from objects. */
 import type { JsonObject } from '../api/object.ts'
 import { apart, kept } from '../api/parts.ts'
 import type { StructType } from '../schema/structural.ts'

@@ -26,12 +26,12 @@ export interface Live {
   readonly stored: StoredValue
 }
 
-/** What a write leaves; `stored` is absent where nothing was written: a dry run, or a write that would change nothing. */
+/** The outcome of a write. `stored` is absent where nothing was written: a dry run, or a write that changes nothing. */
 export type WriteResult = Pick<Live, 'object'> & Partial<Live>
 
 export const liveOf = (stored: StoredValue): Live => new ParsedLater(stored)
 
-/** Who only sends on what is stored looks into no object. */
+/** Parsed on first use: an answer that passes stored text on needs no object. */
 class ParsedLater implements Live {
   readonly stored: StoredValue
   private parsed: KubeObject | undefined = undefined

@@ -15,7 +15,7 @@ import type { Column } from './table/columns.ts'
 import { columnsOf, defaultColumns, scaleColumns } from './table/columns.ts'
 import { AGE_COLUMN, CUSTOM_SCALE_COLUMNS, customTable } from './table/custom.ts'
 
-/** Go's zero time, which kinds without columns of their own show where nothing was created. */
+/** Go's zero time. Kinds without columns of their own show it for objects without a creationTimestamp. */
 const ZERO_TIME = '0001-01-01T00:00:00Z'
 
 const defaultPrinter = printer(({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? ZERO_TIME])
@@ -23,7 +23,7 @@ const defaultPrinter = printer(({ metadata }) => [metadata.name ?? '', metadata.
 /** What tables of a resource look like. */
 export interface TableLayout {
   readonly printer: Printer
-  /** Columns have defaults of their own: an empty list of such a kind has rows of null. */
+  /** The kind has the default columns. An empty list of such a kind has `rows: null`. */
   readonly isDefault: boolean
   /** JSON text of columnDefinitions. */
   readonly columns: string

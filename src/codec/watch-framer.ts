@@ -17,7 +17,10 @@ export interface WatchFramer {
   readonly isText: boolean
   /** Lines of storage are what this watch sends. */
   readonly passesLines: boolean
-  /** May be a walk (api/parts.ts). @param source in the storage version. @throws when there is no such form of it: the watch ends */
+  /**
+   * May be a walk (api/parts.ts). @param source in the storage version. @throws when there is no such form of it: the
+   * watch ends
+   */
   event(type: string, source: Source): Uint8Array
   bookmark(revision: number, initialEventsEnd: boolean): Uint8Array
   error(status: StatusError): Uint8Array
@@ -58,7 +61,7 @@ abstract class Framer implements WatchFramer {
     return this.checked(type, source)
   }
 
-  /** An object with nothing but its version. */
+  /** An object that has a resourceVersion and nothing else. */
   bookmark(revision: number, initialEventsEnd: boolean): Uint8Array {
     const metadata = {
       resourceVersion: String(revision),

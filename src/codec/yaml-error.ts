@@ -1,6 +1,6 @@
 /**
- * Syntax errors of YAML in the words of the library that Kubernetes uses, as far as they follow from the kind of the
- * error and what stands at its place.
+ * Syntax errors of YAML in the words of the library that Kubernetes uses. They are derived from the kind of the error
+ * and the text at its place.
  */
 import type { YAMLException } from 'js-yaml'
 import { Budget } from '../api/budget.ts'
@@ -61,7 +61,7 @@ function errorOf({ text, line }: Place, { found, text: what, at }: Problem): Yam
 export const yamlErrorAt = (line: number, what: string) =>
   new YamlError(`yaml: ${line > 0 ? `line ${line}: ` : ''}${what}`)
 
-/** An unfinished last line is over once kube-apiserver has seen the end. */
+/** kube-apiserver counts a last line without a line break as finished. */
 const endLine = (text: string) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
 const lastLine = (text: string, found: Problem['found']) =>
   found === 'structure' ? endLine(text) : text.split('\n').length - 1
@@ -141,10 +141,10 @@ function directive(text: string): Problem {
   return token(/^%[\w-]+\s/.test(text) ? 'found unknown directive name' : 'found unexpected non-alphabetical character')
 }
 
-/** A line is recognized by so many of its characters. */
+/** Patterns look at so many characters of a line. */
 const LONG = 400
 
-/** A tab where spaces should be: what the line before it is part of tells how it is noticed. */
+/** A tab where spaces should be. The message depends on what the line before it is part of. */
 function tab({ text, line }: Place): Problem {
   const before = text.split('\n').slice(0, line).reverse()
   const last = (before.find((one) => /\S/.test(one)) ?? '').slice(0, LONG)

@@ -1,4 +1,4 @@
-/** In which order members of a map stand in YAML. */
+/** The order of a map's members in YAML. */
 import { isDigit, isLetter } from '../api/unicode.ts'
 
 const codeOf = (character: string) => character.codePointAt(0)!

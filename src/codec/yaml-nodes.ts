@@ -79,7 +79,7 @@ export class Composer {
     })
   }
 
-  /** A block that the text ends in, before its line does, has no last line break. */
+  /** A block scalar at the very end of the text has no last line break where the text has none. */
   private value(event: ScalarEvent): string {
     const value = getScalarValue(this.text, event)
     const isBlock = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK
@@ -102,7 +102,7 @@ export class Composer {
     return node
   }
 
-  /** A colon without a name before it: there is an absent name in YAML 1.2, but not there. */
+  /** A colon without a name before it. YAML 1.2 allows that; kube-apiserver's library refuses it. */
   private checkName({ style }: MappingEvent, name: YamlNode): void {
     const event = this.events[this.next - 1]!
     if (
@@ -121,7 +121,7 @@ export class Composer {
   /** Counted from 0: the line of the first colon after the last token that has nothing before it. */
   private colonLine(): number | undefined {
     const start = this.lineStarts[this.lastLine - 1]!
-    // an error further away has no line; the missing name is refused on its own
+    // a colon further away has no line in its error
     // pattern: 400 characters are looked at
     const found = /(?:^|[\s{,-]) *:(?=[\s,}]|$)/m.exec(this.text.slice(start, start + 400))
     if (found === null || /(?:^|\s)\?(?:\s|$)/.test(this.text.slice(start, start + found.index + found[0].length)))
@@ -141,7 +141,7 @@ export class Composer {
     return (verbatim ?? text).replace(/^tag:yaml\.org,2002:/, '!!')
   }
 
-  /** Line of a position; what has none stands where the last one did. */
+  /** Line of a position; a node without a position is on the line of the node before it. */
   private lineOf(position: number): number {
     if (position !== ABSENT) {
       let low = 0

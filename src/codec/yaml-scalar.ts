@@ -1,7 +1,7 @@
 /** What a plain YAML scalar means to Kubernetes' YAML library: YAML 1.1 booleans, octal numbers, no sexagesimals. */
 import { wholeNumber } from '../api/json-numbers.ts'
 
-/** A float is kept apart from a whole number: only an explicit `!!int` or `!!float` cares. */
+/** Floats and whole numbers differ only under an explicit `!!int` or `!!float`. */
 export type Scalar =
   | { readonly tag: '!!str'; readonly value: string }
   | { readonly tag: '!!bool'; readonly value: boolean }

@@ -6,7 +6,7 @@ import { resolveScalar } from './yaml-scalar.ts'
 export const INDENT = 2
 const MAX_SIMPLE_KEY = 128
 
-/** Words that mean nothing but themselves, as most texts are: they begin with a letter or a slash. */
+/** Most texts: words that begin with a letter or a slash and can be nothing but strings. */
 const word = /^[A-Za-z/](?:[\w./@:-]*[\w./-])?$/
 export const isWord = (text: string): boolean =>
   text.length <= MAX_SIMPLE_KEY && word.test(text) && resolveScalar(text).tag === '!!str'
@@ -23,10 +23,10 @@ export function literalHints(text: string): string {
 
 export const isBreak = (character: string) => /^[\r\n\x85\u2028\u2029]$/.test(character)
 
-/** As kube-apiserver's library has it: no tabs, and nothing beyond the basic plane. */
+/** Characters that kube-apiserver's library writes as they are: no tabs, and none beyond the basic plane. */
 export const isPrintable = (character: string) => /^[\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]$/.test(character)
 
-/** A character that is not, wherever it stands. */
+/** Finds a character that the library escapes. */
 const unprintable = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/
 
 const named: Readonly<Record<string, string>> = {
@@ -70,7 +70,7 @@ export function styleOf(text: string, isKey: boolean): 'plain' | 'single' | 'dou
   return canBe.single ? 'single' : 'double'
 }
 
-/** Which styles would give the text back. */
+/** The styles from which a reader would get the same text. */
 function stylesAllowed(text: string): { plain: boolean; single: boolean; literal: boolean } {
   const isSpecial = unprintable.test(text) || / [\r\n\x85\u2028\u2029]/.test(text)
   const breakThenSpace = /[\r\n\x85\u2028\u2029] /.test(text)

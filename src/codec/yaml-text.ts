@@ -61,10 +61,10 @@ type Rest = () => number | false
 /** Characters of a long text that are written at once. */
 const CHARACTERS = 4096
 
-/** Pieces of text that are put together at once. */
+/** After so many pieces of text they are joined. */
 const PIECES = 1024
 
-/** One run over one document; follows the state of kube-apiserver's emitter, which decides where lines break. */
+/** Writes one document. It has the states of kube-apiserver's emitter, which decide where lines break. */
 class YamlWriter {
   /** Of pieces that have been put together: a string of a million pieces takes the engine long to send. */
   private flat = ''
@@ -216,7 +216,7 @@ class YamlWriter {
     this.column = 0
   }
 
-  /** To the indentation of a new line, unless that is where the line is. */
+  /** Begins a new line at the indentation, unless the line is there already. */
   private newLine(): void {
     const indent = Math.max(this.indent, 0)
     if (!this.isIndention || this.column > indent || (this.column === indent && !this.isWhitespace)) this.lineBreak()
@@ -269,7 +269,7 @@ class YamlWriter {
     end()
   }
 
-  /** Text whose lone spaces beyond the width become line breaks. */
+  /** Text in which single spaces beyond the width become line breaks. */
   private folded(
     text: string,
     breaks: boolean,

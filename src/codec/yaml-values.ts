@@ -13,7 +13,7 @@ import type { YamlNode } from './yaml-nodes.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 import { goFloat } from '../go/float.ts'
 
-/** A share of all reading may come from aliases: nearly all in small documents, little in large ones. */
+/** The share of all reads that may come from aliases: nearly all in small documents, few in large ones. */
 const SMALL = 400_000
 const LARGE = 4_000_000
 
@@ -88,7 +88,7 @@ export class NodeReader {
     return members
   }
 
-  /** `<<`: the members of another mapping, or of several, of which the first counts most. */
+  /** `<<`: the members of another mapping, or of several. An earlier mapping overrides a later one. */
   private *merge(value: YamlNode, members: Map<Key, JsonTree>): Steps<void> {
     const all = value.kind === 'sequence' ? value.children.toReversed() : [value]
     for (const one of all) {

@@ -1,7 +1,7 @@
 /**
  * YAML bodies as Kubernetes reads them (sigs.k8s.io/yaml): the first document, turned into JSON. Names of members that
- * are numbers or booleans become text, members are sorted, and what aliases blow up is bounded by kube-apiserver's own
- * budget.
+ * are numbers or booleans become text, members are sorted, and aliases may multiply a document only as far as
+ * kube-apiserver allows.
  */
 import { Pace } from '../api/pace.ts'
 import { atOnce } from '../api/slices.ts'
@@ -24,12 +24,15 @@ export interface ParsedYaml {
 }
 
 /**
- * Lists, maps, names and scalars of a document, which the parser reads at once: so many take it some 50 ms. It is three
- * times what a map may have.
+ * The most lists, maps, names and scalars of a document. The parser reads all of them without a pause, which takes some
+ * 50 ms for so many. It is three times the number of members that a map may have.
  */
 const MAX_NODES = 150_000
 
-/** The parser compares the depth of each node with this; nothing else tells how many there are before all are read. */
+/**
+ * Counts nodes while the parser runs, which has no limit of its own: it compares the depth of each node with this
+ * value.
+ */
 class NodeLimit {
   private nodes = 0
 
@@ -91,7 +94,7 @@ export function parseAppliedYaml(bytes: Uint8Array): { readonly tree: JsonTree; 
 const mark = /(?:---|\.\.\.)(?:\s|$)/y
 const nothing = /^(?:\s*#|%|\s+$)/
 
-/** What follows the first document is not even looked at. Its end can only stand at the beginning of a line. */
+/** Only the first document is read. The mark that ends it stands at the beginning of a line. */
 function* firstDocument(text: string): Steps<string> {
   const pace = new Pace()
   let begun = false
@@ -110,10 +113,10 @@ function* firstDocument(text: string): Steps<string> {
   return text
 }
 
-/** A text is read again without what follows its root node, which is then its end. */
+/** How often a text is parsed. After an error behind the root node it is parsed again up to the end of that node. */
 const MAX_ATTEMPTS = 3
 
-/** The line, counted from 1, whose indentation has a tab, when nothing but comments stands before it. */
+/** The line, counted from 1, that has a tab in its indentation, where only comments and blank lines precede it. */
 function* tabbedLine(text: string): Steps<number | undefined> {
   const blank = /(?: *(?:#.*)?|---)\n/y
   const tab = / *\t/y
