@@ -1,11 +1,11 @@
 /**
- * Stored objects as protocol buffers, from bytes to bytes: JSON that encode.ts wrote is read once, from its start to
- * its end, and written as it is read, without a value in between. It relies on what that JSON is: compact, members in
- * the order of the type, names of maps sorted. Of any other, the object is parsed and left to protobuf-encode.ts, which
- * says the same of it; so are values of rare types.
+ * Transcodes stored objects to protocol buffers. It reads the JSON that encode.ts wrote once, from start to end, and
+ * writes while it reads, without making values. It relies on the form of that JSON: compact, members in the order of
+ * the type, names of maps sorted. JSON of any other form, and values of rare types, are parsed and encoded by
+ * protobuf-encode.ts, which gives the same bytes.
  *
- * A length stands before what it counts: its place is kept as wide as it was the last time, and what follows is moved
- * where that was wrong.
+ * The length of a message comes before its content. The transcoder reserves as many bytes for it as the last such
+ * length took, and moves the content where these are too many or too few.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -171,7 +171,7 @@ class Transcoder extends JsonToWire {
     for (let i = start; i < end; i++) out[this.length++] = absent[i]!
   }
 
-  /** Early members whose turn it is before the field of a rank. @returns the rank of the first field not yet written */
+  /** Writes early members that come before the field of a rank. @returns the rank of the first field not yet written */
   private earlier(plan: StructPlan, base: number, from: number, to: number): number {
     const { at } = this
     let rank = from
@@ -300,7 +300,7 @@ class Transcoder extends JsonToWire {
     this.expect(CLOSE_BRACE)
   }
 
-  /** Whether a name comes before another; those with escapes are not looked into. Quotes end them. */
+  /** Whether a name comes before another. Quotes end them. Names with escapes are not compared. */
   private isOrdered(first: number, second: number): boolean {
     const { bytes } = this
     for (let i = 1; ; i++) {

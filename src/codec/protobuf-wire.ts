@@ -1,6 +1,6 @@
 /**
- * The wire format of protocol buffers: what Kubernetes' messages need of it. Written by hand since all of it is exact
- * for 64-bit numbers and bounded for any input.
+ * The part of the wire format of protocol buffers that Kubernetes' messages use. It is written by hand so that numbers
+ * of 64 bits are exact and any input is bounded.
  */
 import { byteLength, decodeUtf8 } from '../api/utf8.ts'
 import { DecodeError } from './decode-problems.ts'
@@ -82,7 +82,7 @@ export class WireReader {
     return value
   }
 
-  /** What a length stands before: bytes, a string or a message. */
+  /** A value with a length: bytes, a string or a message. */
   run(): Uint8Array {
     const start = this.pass()
     return this.bytes.subarray(start, this.at)
@@ -94,7 +94,7 @@ export class WireReader {
     return new WireReader(this.bytes, start, this.at)
   }
 
-  /** Moves behind what a length stands before. @returns where that begins */
+  /** Moves behind a value with a length. @returns where the value begins */
   private pass(): number {
     const length = this.int64()
     if (length < 0) throw new ProtobufError(NEGATIVE_LENGTH)
@@ -141,7 +141,7 @@ export class WireReader {
     return number * 8 + wire
   }
 
-  /** Passes over a field that nobody knows. */
+  /** Skips an unknown field. */
   skip(wire: number): void {
     let depth = 0
     for (let next = wire; ; next = Number(this.int64()) & 7) {

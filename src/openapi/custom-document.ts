@@ -1,5 +1,5 @@
 /**
- * The document of v3 of a version of custom resources, as the pieces of its text: their own models, beside the ones that
+ * Writes the v3 document of a version of custom resources, piece by piece: the models of the resources, and those that
  * every document has (apiextensions' controller/openapiv3).
  */
 import { append } from '../api/append.ts'
@@ -15,7 +15,7 @@ import { pathMembers } from './rendered-paths.ts'
 import { pathsV3 } from './render-v3.ts'
 import { EVERYWHERE, knownGroupVersions, META } from './served-paths.ts'
 
-/** Groups that clients' own registries do not hold. */
+/** client-go's scheme does not have these groups, so kube-apiserver does not name their kinds here. */
 const NOT_FOR_CLIENTS: ReadonlySet<string> = new Set([
   'admission.k8s.io',
   'apiextensions.k8s.io',

@@ -1,7 +1,7 @@
 /**
- * Models of custom resources: the schema of a CustomResourceDefinition as OpenAPI publishes it, with what every object
- * has (apiextensions' controller/openapi/builder). Version 2 knows less, and kubectl versions that read it choke on some
- * of the rest, so that more is left out there (controller/openapi/v2/conversion.go).
+ * Models of custom resources: the schema of a CustomResourceDefinition as OpenAPI publishes it, with the members that
+ * every object has (apiextensions' controller/openapi/builder). OpenAPI v2 has fewer keywords, and old kubectl versions
+ * fail on some that it has, so kube-apiserver leaves more out there (controller/openapi/v2/conversion.go).
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -20,10 +20,10 @@ const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 /** A model whose texts for kind, apiVersion and metadata are those of every other. */
 const ANY_KIND = 'io.k8s.api.core.v1.Pod'
 
-/** Properties of a schema are some tens of what `PART` counts. */
+/** A property of a schema is as much work as some tens of what `PART` counts. */
 const WEIGHT = 32
 
-/** The models of an entry and of its list. Each is made when it is asked for. */
+/** The models of an entry and of its list. Each is made on first use. */
 export function modelMembers(entry: ResourceEntry, version: OpenApiVersion, describe: Describe): Member[] {
   const own = customModelName(entry.group, entry.version, entry.kind)
   const list = customModelName(entry.group, entry.version, entry.listKind)
@@ -135,7 +135,7 @@ const RULE_ORDER = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0)
 
-/** Empty values are left out, but a default or an example may be one. */
+/** Empty values are left out, except those of `default` and `example`. */
 function ordered(schema: JsonObject): JsonObject {
   const result: JsonObject = {}
   for (const name of ORDER) {
@@ -178,13 +178,13 @@ class Publisher {
     return ordered(this.embedded(result))
   }
 
-  /** In v2 by name, as it came through a map. */
+  /** Sorted by name in v2, where kube-apiserver holds them in a map. */
   private rule(rule: JsonObject): JsonObject {
     if (this.version === 'v2') return byName(rule)
     return Object.fromEntries(RULE_ORDER.filter((name) => rule[name] !== undefined).map((name) => [name, rule[name]]))
   }
 
-  /** A whole object within another has what every object has. */
+  /** An embedded object has the members that every object has. */
   private embedded(schema: JsonObject): JsonObject {
     if (schema['x-kubernetes-embedded-resource'] !== true) return schema
     if (this.version === 'v2' && schema['x-kubernetes-preserve-unknown-fields'] === true) return schema
@@ -242,7 +242,7 @@ const saysIntOrString = (anyOf: Json | undefined): boolean => {
   return isJsonObject(first) && isJsonObject(second) && first['type'] === 'integer' && second['type'] === 'string'
 }
 
-/** x-kubernetes-int-or-string is spelled out for who does not know it. */
+/** x-kubernetes-int-or-string is written out for clients that do not know the extension. */
 function unfolded(schema: JsonObject): JsonObject {
   if (schema['x-kubernetes-int-or-string'] !== true) return schema
   const { anyOf, allOf } = schema
@@ -252,7 +252,7 @@ function unfolded(schema: JsonObject): JsonObject {
   return { ...schema, allOf: [{ anyOf: INT_OR_STRING }, ...(Array.isArray(allOf) ? allOf : [])] }
 }
 
-/** What v2 cannot say is left out, and so is the type of what then would be misread. */
+/** Leaves out what v2 has no keyword for. A schema that would mean something else without it loses its type, too. */
 function forV2(source: JsonObject): JsonObject {
   const { allOf: _allOf, anyOf: _anyOf, oneOf: _oneOf, not: _not, default: _default, ...schema } = source
   const result: JsonObject = schema

@@ -1,7 +1,7 @@
 /**
- * The OpenAPI documents of what is served: one of v3 for every group and version (and for the fixed paths), one of v2
- * for all. Built when asked for and kept by the isolate; those of built-in versions are kept across changes of custom
- * resources.
+ * The OpenAPI documents of a server: one of v3 for every group and version (and for the fixed paths), one of v2 for all
+ * of it. Each is built for its first request and kept by the isolate. Those of built-in versions are kept when custom
+ * resources change.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
@@ -30,7 +30,7 @@ export interface OpenApiDocument {
   readonly hash: string
 }
 
-/** A document that is never whole in memory. */
+/** A document that is made and sent piece by piece. */
 export interface OpenApiStream {
   /** JSON, compact, in pieces of some kilobytes; empty ones where a piece takes long to make. */
   pieces(): Iterable<string>
@@ -74,7 +74,10 @@ interface Kept {
 /** By key; a version of the same resources has the same document. */
 const kept = new BoundedMap<string, Kept>({ entries: 500, size: 24 * 1024 * 1024, sizeOf: (_, { size }) => size })
 
-/** Documents of versions of custom resources that are kept, and the longest of these: UTF-16 units. Larger ones are streamed. */
+/**
+ * Documents of versions of custom resources that are kept, and the longest of these: UTF-16 units. Larger ones are
+ * streamed.
+ */
 const MAX_CUSTOM = 4 * 1024 * 1024
 const MAX_WHOLE_CUSTOM = 256 * 1024
 const customDocuments = new BoundedMap<ServedVersion, OpenApiDocument | OpenApiStream>({
@@ -90,7 +93,7 @@ const MANY_CUSTOM = 256
 
 const versionHashes = new WeakMap<ServedVersion, string>()
 
-/** Of what its documents are made of, so that an index needs no documents. */
+/** A hash of the sources of a document, so that an index of documents builds none of them. */
 async function versionHash(group: string, version: ServedVersion): Promise<string> {
   const known = versionHashes.get(version)
   if (known !== undefined) return known
@@ -99,10 +102,12 @@ async function versionHash(group: string, version: ServedVersion): Promise<strin
   return hash
 }
 
-/** Counted up when a release writes the documents of custom resources in another way: clients keep them by their hash. */
+/**
+ * A release that writes the documents of custom resources differently counts this up: clients cache them by their hash.
+ */
 const EDITION = 1
 
-/** A schema is told by its definition's generation: none is read. */
+/** The generation of a definition stands for its schema, which is not read for the hash. */
 function identityOf(group: string, { version, resources }: ServedVersion): string {
   const entries = resources.map((entry) => {
     const { openApi, ...facts } = factsOf(entry)

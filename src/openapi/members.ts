@@ -1,4 +1,4 @@
-/** Members of a large JSON object whose texts are made one by one, when it is their turn, and of which nothing stays. */
+/** Writes a large JSON object member by member, and keeps none of them. */
 import type { JsonObject } from '../api/object.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
@@ -6,7 +6,7 @@ import type { Steps } from '../api/slices.ts'
 /** Steps: where they are long, an empty piece comes out after each. */
 export type Member = readonly [name: string, json: () => string | Steps<string>]
 
-/** A member that was made; undefined where others may have a turn. */
+/** A member; undefined where other requests may have a turn. */
 export type Made = readonly [name: string, json: string] | undefined
 
 /** In the order of their names; of two with one name the later counts. */
@@ -65,5 +65,5 @@ export async function joined(
 export const wholeText = async (pieces: Iterable<string>, turn: () => Promise<void>): Promise<string> =>
   (await joined(pieces, Infinity, turn)) ?? ''
 
-/** Pieces, each of which may take a good part of a millisecond to make, after which others get their turn. */
+/** After so many pieces other requests have their turn. One may take most of a millisecond. */
 export const PIECES = 8

@@ -1,4 +1,6 @@
-/** What a path does with a method, as OpenAPI tells it: one description, which render-v2.ts and render-v3.ts write down. */
+/**
+ * What a path does with a method, as OpenAPI tells it: one description, which render-v2.ts and render-v3.ts write down.
+ */
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
 import { isDigit, isLetter } from '../api/unicode.ts'
 
@@ -35,13 +37,13 @@ export interface PathItem {
   readonly operations: readonly Operation[]
 }
 
-/** What of the server's settings shows in its documents. */
+/** The settings of the server that change its documents. */
 export interface OpenApiSettings {
   /** The feature gate CBORServingAndStorage is on. */
   readonly cbor: boolean
 }
 
-/** As apiserver's ToValidOperationID: letters and digits, a capital after whatever else was there. */
+/** As apiserver's ToValidOperationID: keeps letters and digits, and writes a capital after any other character. */
 export function operationName(text: string, capitalize: boolean): string {
   let name = ''
   let capital = capitalize
@@ -67,7 +69,7 @@ export const operationIdOf = ({ group, version }: { group: string; version?: str
 export const rootOf = ({ group, version }: GroupVersion): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 
-/** Splits the parameters of a path's operations: what all of them have is said once for the path. */
+/** Splits the parameters of a path's operations into those that all of them share and the others. */
 export function sharedParameters(operations: readonly Operation[]): {
   readonly shared: readonly Parameter[]
   readonly own: (operation: Operation) => readonly Parameter[]

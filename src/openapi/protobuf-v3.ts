@@ -18,7 +18,9 @@ import type { Message, Write } from './protobuf-writer.ts'
 
 const infoV3: Message = { members: { title: [1, string], version: [6, string] } }
 
-/** One of three, zero or not; objects and lists have no place in the message, which is empty then. */
+/**
+ * A number, boolean or string, even when it is zero. The message has no field for objects and lists, and is empty then.
+ */
 const defaultV3: Write = (bytes, number, value) =>
   bytes.message(number, (nested) => {
     if (typeof value === 'number') nested.doubleField(1, value)

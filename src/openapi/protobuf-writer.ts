@@ -1,6 +1,6 @@
 /**
- * How OpenAPI documents are written in protobuf (github.com/google/gnostic): a `Message` says under which number a member
- * of the JSON goes out, and a `Write` how.
+ * How OpenAPI documents are written in protobuf (github.com/google/gnostic): a `Message` says under which number a
+ * member of the JSON goes out, and a `Write` how.
  */
 import { lazy } from '../api/lazy.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -9,7 +9,7 @@ import { ownValue } from '../api/own.ts'
 
 const encoder = new TextEncoder()
 
-/** Grows as it is written; nested messages are written apart, since their length comes first. */
+/** A buffer that grows. A nested message has a buffer of its own, because its length comes first. */
 export class Bytes {
   private buffer = new Uint8Array(256)
   private length = 0
@@ -89,7 +89,7 @@ export const any: Write = (bytes, number, value) =>
   bytes.message(number, (one) => one.text(2, `${yamlLines(value).join('\n')}\n`))
 
 /**
- * Blocks as Go's yaml.v3 writes them: members in their order, what is nested at the next multiple of four columns.
+ * Blocks as Go's yaml.v3 writes them: members in their order, nested blocks at the next multiple of four columns.
  * @param column where the block begins
  */
 function yamlLines(value: Json, column = 0): string[] {
@@ -115,7 +115,7 @@ function yamlScalar(value: Json): string {
   return /["'\\\0-\x1f\x7f-\x9f]/.test(value) || beyondText().test(value) ? JSON.stringify(value) : `'${value}'`
 }
 
-/** Empty elements count too. */
+/** Empty elements are written, too. */
 export const strings: Write = (bytes, number, value) => {
   for (const one of list(value)) bytes.text(number, String(one))
 }

@@ -36,8 +36,8 @@ function written(write: (bytes: Bytes) => void): Uint8Array {
 }
 
 /**
- * A document that is never whole in memory. The length of a section comes before it, so all of it is made twice.
- * @returns pieces; empty ones where others may have a turn
+ * Makes a document piece by piece. The length of a section comes before its content, so each entry is made twice.
+ * @returns pieces; empty ones where other requests may have a turn
  */
 export function* protobufPieces(members: () => Iterable<SwaggerMember>): Generator<Uint8Array, void, undefined> {
   const entryOf = ([section, name, json]: NonNullable<SwaggerMember>): Uint8Array => {

@@ -52,13 +52,15 @@ export function* specBelow(document: unknown, prefix: string): Steps<RemoteSpec>
 /** Characters that are looked at between two steps. */
 const LOOKED_AT = 256 * 1024
 
-/** FNV-1a of UTF-16 units, and the length: for telling documents of one server apart, from one look to the next. */
+/**
+ * FNV-1a of UTF-16 units, and the length: shows whether the document of a server has changed since it was read last.
+ */
 class Hash {
   private hash = 0x811c9dc5
   private length = 0
   private left = LOOKED_AT
 
-  /** @returns whether others should have their turn */
+  /** @returns whether other requests should have their turn */
   add(text: string): boolean {
     for (let at = 0; at < text.length; at++) this.hash = Math.imul(this.hash ^ text.charCodeAt(at), 0x01000193)
     this.length += text.length
@@ -94,8 +96,8 @@ function* referencesIn(root: Json): Generator<readonly [Section, string] | undef
 const unescaped = (pointer: string): string => pointer.replaceAll('~1', '/').replaceAll('~0', '~')
 
 /**
- * What the specs add to the members of a document. A definition of a name that is taken by another one gets a number
- * (`NAME_v2`), as kube-aggregator gives it; one that is the same but for its kinds is shared.
+ * The members that the specs add to a document. A definition whose name another one has already gets a number
+ * (`NAME_v2`), as kube-aggregator does it. Two that differ in their kinds alone are shared.
  */
 export function addedBy(
   specs: readonly RemoteSpec[],
@@ -135,7 +137,7 @@ export function addedBy(
 
 const KINDS = 'x-kubernetes-group-version-kind'
 
-/** The same text for what is the same but for its kinds and the order of members. */
+/** Definitions that differ only in their kinds and the order of members have the same text here. */
 const identity = (value: Json): string => JSON.stringify(sorted(value))
 
 function sorted(value: Json): Json {

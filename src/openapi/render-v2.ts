@@ -1,4 +1,6 @@
-/** Paths in OpenAPI v2, keys in the order of kube-apiserver; parameters that are no kind's own are shared by reference. */
+/**
+ * Paths in OpenAPI v2, keys in the order of kube-apiserver; parameters that are no kind's own are shared by reference.
+ */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
@@ -78,7 +80,7 @@ function operationV2(
   }
 }
 
-/** The aggregator's own group comes into the document as it was built, all others through a map that sorts the keys. */
+/** kube-aggregator adds its own group to the document as it is, and all others through a map, which sorts the keys. */
 const kindV2 = ({ group, version, kind }: GroupVersionKind): JsonObject =>
   group === 'apiregistration.k8s.io' ? { group, version, kind } : { group, kind, version }
 
@@ -91,7 +93,10 @@ const parameterV2 = (parameter: Parameter): JsonObject => ({
   ...(parameter.in === 'path' ? { required: true } : {}),
 })
 
-/** Not what names its kind, nor what old kubectl versions look for in place (kube-openapi's builder/parameters.go). */
+/**
+ * Parameters that name their kind, or that old kubectl versions need inline, are not shared (kube-openapi's
+ * builder/parameters.go).
+ */
 function isShared(parameter: JsonObject): boolean {
   const name = String(parameter['name'])
   if (name === 'name' || name === 'fieldValidation' || name === 'dryRun') return false

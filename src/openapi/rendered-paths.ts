@@ -1,4 +1,7 @@
-/** The JSON of the paths of custom resources: those of one are made together, and come apart in the order of a document. */
+/**
+ * The JSON of the paths of custom resources. Those of a resource are made together, but a document has them in another
+ * order.
+ */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
@@ -8,7 +11,7 @@ import type { OpenApiSettings, PathItem } from './operation.ts'
 import { pathsOf } from './operations.ts'
 import { modelsOf } from './served-paths.ts'
 
-/** UTF-16 units of the paths that are kept until all of a resource's came: those of a version are mixed by their order. */
+/** UTF-16 units of paths that are kept until the document has reached them. */
 const MAX_KEPT = 2 * 1024 * 1024
 
 /**

@@ -1,4 +1,4 @@
-/** What both forms of the documents are made of: the paths of a version, the models that these name. */
+/** The sources of both versions of the documents: the paths of a group version, and the models that these refer to. */
 import type { ServedVersion } from '../registry/resources.ts'
 import { builtInTypeNames, structuralOf } from '../schema/built-in.ts'
 import type { Describe } from '../schema/to-openapi.ts'
@@ -22,7 +22,9 @@ export const pathsOfVersion = (
   ...version.resources.flatMap((entry) => pathsOf(entry, describe, settings)),
 ]
 
-/** kube-apiserver has two publishers: one for built-in types, one for versions whose resources bring their schemas. */
+/**
+ * kube-apiserver publishes built-in types in one way, and versions of custom resources, which have schemas, in another.
+ */
 export const publishesSchemas = ({ resources }: ServedVersion): boolean =>
   resources.some(({ serving }) => serving.publishesSchema)
 
@@ -42,7 +44,7 @@ const NOT_SERVABLE: ReadonlySet<string> = new Set(['apidiscovery.k8s.io', 'meta.
 
 let groupVersions: readonly { group: string; version: string }[] | undefined
 
-/** Of all that Kubernetes knows, served or not. */
+/** All group versions that Kubernetes knows, served or not. */
 export function knownGroupVersions(): readonly { group: string; version: string }[] {
   if (groupVersions === undefined) {
     const seen = new Map<string, { group: string; version: string }>()

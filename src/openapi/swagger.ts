@@ -1,6 +1,6 @@
 /**
- * The document of v2, which tells of everything that is served, as the pieces of its text. Those of custom resources are
- * made one by one, when it is their turn, and nothing of them stays.
+ * Writes the v2 document, which describes everything that is served, piece by piece. The members of custom resources
+ * are made one after the other and not kept.
  */
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -40,7 +40,7 @@ const security = {
 
 const head = { swagger: '2.0', info }
 
-/** What stands around its members. */
+/** The document without its members. */
 export const swaggerFrame: JsonObject = { ...head, ...security }
 
 export type Section = 'paths' | 'definitions' | 'parameters'
@@ -64,7 +64,7 @@ export function* swaggerPieces(members: Iterable<SwaggerMember>): Generator<stri
   yield `${end},${JSON.stringify(security).slice(1)}`
 }
 
-/** Of each section all, one after the other; undefined where others may have a turn. */
+/** The members of one section after the other; undefined where other requests may have a turn. */
 export function* swaggerMembers(
   served: ServedResources,
   describe: Describe,
@@ -99,7 +99,7 @@ function* within(section: Section, members: readonly Member[]): Generator<Swagge
   for (const made of madeMembers(members)) yield made && [section, ...made]
 }
 
-/** What the server itself has, a version a step. */
+/** Members of this server's own resources, one group version in each step. */
 function* builtInItems(
   served: ServedResources,
   describe: Describe,

@@ -1,6 +1,6 @@
 /**
- * OpenAPI v3 of a server that has v2 alone, made as kube-aggregator makes it (kube-openapi's openapiconv): what v3 has no
- * place for is left out, and references within allOf, anyOf and the like stay as they are.
+ * Converts OpenAPI v2 of another server to v3, as kube-aggregator does (kube-openapi's openapiconv). Members that v3
+ * does not have are left out; references within allOf, anyOf and the like stay as they are.
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -8,10 +8,13 @@ import { ownValue, setOwn } from '../api/own.ts'
 import { Pace } from '../api/pace.ts'
 import type { Steps } from '../api/slices.ts'
 
-/** What another server said makes more than this server keeps. */
+/** The converted document is larger than this server keeps. */
 export class TooLarge extends Error {}
 
-/** @param document JSON, nested no deeper than a call stack @param most characters of all schemas of bodies. @throws TooLarge */
+/**
+ * @param document JSON, nested no deeper than a call stack @param most characters of all schemas of bodies. @throws
+ * TooLarge
+ */
 export const v3OfV2 = (document: JsonObject, most: number): Steps<JsonObject> => new Conversion(most).document(document)
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
@@ -26,7 +29,7 @@ const OF_SECURITY_SCHEMES = new Set(['type', 'description', 'name', 'in'])
 const DEFINITIONS = '#/definitions/'
 
 class Conversion {
-  /** Characters: a schema is written once for each media type, of which a server may name any number. */
+  /** Characters. A schema is written once for each media type, and another server may name any number of these. */
   #left: number
   readonly #pace = new Pace()
 
@@ -161,7 +164,7 @@ class Conversion {
     return made
   }
 
-  /** Without those that `of` makes nothing of; undefined where it is no object. */
+  /** Leaves out members for which `of` returns undefined. Undefined where the value is no object. */
   *#mapped(
     value: Json | undefined,
     of: (one: Json, name: string) => Steps<Json | undefined>,
@@ -177,7 +180,7 @@ class Conversion {
   }
 }
 
-/** What is as it is. */
+/** A value that v3 has unchanged. */
 function* as<Of extends Json | undefined>(value: Of): Steps<Of> {
   return value
 }

@@ -4,7 +4,9 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** Two or three significant figures: `30s`, `5m30s`, `4h10m`, `3d`, `2y40d`. More than a second ago from now: invalid. */
+/**
+ * Two or three significant figures: `30s`, `5m30s`, `4h10m`, `3d`, `2y40d`. More than a second ago from now: invalid.
+ */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / SECOND)
   if (seconds < -1) return '<invalid>'
@@ -26,6 +28,6 @@ export function humanDuration(milliseconds: number): string {
 const pair = (whole: number, unit: string, rest: number, restUnit: string): string =>
   rest === 0 ? `${whole}${unit}` : `${whole}${unit}${rest}${restUnit}`
 
-/** How long ago a time of an object was. Times that are always written are null when there are none. */
+/** How long ago a time of an object was. A field that is always written is null where there is no time. */
 export const since = (time: string | null | undefined, now: Date): string =>
   time ? humanDuration(now.getTime() - Date.parse(time)) : '<unknown>'

@@ -1,4 +1,4 @@
-/** What one kind of object shows in its columns. */
+/** Makes the cells of one kind of object. */
 import type { Json, KubeObject } from '../../api/object.ts'
 import type { TableRowCondition } from '../../api/meta/v1.ts'
 import { since } from './age.ts'

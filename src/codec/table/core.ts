@@ -173,7 +173,7 @@ function externalIp({ spec = {}, status = {} }: Service): string {
   }
 }
 
-/** Addresses, or else host names, of a load balancer. */
+/** The addresses of a load balancer, or its host names where it has no addresses. */
 export const ingressAddresses = (ingress: readonly { ip?: string; hostname?: string }[] = []): string[] =>
   sortedUnique(ingress.map(({ ip, hostname }) => ip || hostname || '').filter((address) => address !== ''))
 

@@ -226,7 +226,7 @@ function unescape(text: string): string {
   })
 }
 
-/** The first expression of a text in braces, which is all that is looked at. */
+/** The first expression in braces of a text. The others are ignored. */
 const expression = (text: string): Path => new Parser(`{${text}}`).template()[0] ?? []
 
 function slice(text: string): Node {
@@ -285,7 +285,7 @@ function slices(node: Node & { kind: 'slice' }, input: readonly Json[]): Json[] 
     if (from < 0) from += length
     let to = node.to ?? length
     if (to < 0 || (to === 0 && node.derived)) to += length
-    // nothing was asked for: what other lists would give doesn't count either
+    // an empty slice: results of other lists are dropped, too
     if (to === from) return out
     if (from >= length || from < 0)
       throw new JsonPathError(`array index out of bounds: index ${from}, length ${length}`)

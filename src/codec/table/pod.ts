@@ -1,4 +1,4 @@
-/** Pods have the one cell that is a small state machine: what kubectl calls STATUS. */
+/** Cells of Pods. STATUS, which kubectl shows, takes a small state machine. */
 import type { Container, ContainerStatus, Pod, PodCondition } from '../../api/core/v1.ts'
 import type { TableRowCondition } from '../../api/meta/v1.ts'
 import { ownValue } from '../../api/own.ts'

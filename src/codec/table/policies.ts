@@ -1,4 +1,4 @@
-/** admissionregistration.k8s.io, policy, rbac.authorization.k8s.io: what is allowed. */
+/** Cells of admissionregistration.k8s.io, policy and rbac.authorization.k8s.io. */
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
@@ -57,7 +57,9 @@ interface ParamRef {
   readonly selector?: LabelSelector
 }
 
-/** A printer cannot know whether a parameter has a namespace. `*` stands for a namespace that the binding leaves open. */
+/**
+ * A printer cannot know whether a parameter has a namespace. `*` stands for a namespace that the binding leaves open.
+ */
 function paramRefText(ref: ParamRef | undefined): string {
   if (ref?.name) return `${ref.namespace || '*'}/${ref.name}`
   return ref?.selector === undefined ? '<unset>' : selectorDebugText(ref.selector)
