@@ -1,12 +1,13 @@
 /**
- * Applies the spec of a control plane: makes its simulated nodes, and has everything looked at, since nothing of what was
+ * Applies the spec of a control plane: makes its simulated nodes and what belongs to them, and has everything looked at, since nothing of what was
  * written while its controllers were off is work for anybody. A request that began before the change writes by the old
  * switches, so everything is looked at once more when such requests have ended.
  * Key: nothing, or `settled` for the second time.
  */
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
-import { simulatedNode } from '../registry/core/simulated-node.ts'
+import type { ClusterAccess } from '../registry/core/simulated-cluster.ts'
+import { createSimulatedNodes, equipSimulatedNodes, STARTER } from '../registry/core/simulated-cluster.ts'
 import { lastSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlPlaneSpec, switchesOf } from '../tenancy/workload-switches.ts'
 import { serverClients } from './clientset.ts'
@@ -21,19 +22,32 @@ export const controlPlaneController: Controller = {
   async reconcile(key, context) {
     // the one that this isolate has may be older than the change
     await context.freshServed()
-    if (switchesOf(context).workloads === 'off') return undefined
-    await createNodes(controlPlaneSpec(lastSnapshot(context.tenant))?.nodes ?? 0, context)
+    const { workloads } = switchesOf(context)
+    if (workloads === 'off') return undefined
+    // what somebody deleted since stays away
+    if (key !== SETTLED) {
+      const access = accessOf(context)
+      await createSimulatedNodes(access, controlPlaneSpec(lastSnapshot(context.tenant))?.nodes ?? 0)
+      if (workloads === 'simulated') await equipSimulatedNodes(access)
+      context.later('control-plane', SETTLED, SETTLED_MS)
+    }
     context.later('workloads-begin', '', 0)
-    if (key !== SETTLED) context.later('control-plane', SETTLED, SETTLED_MS)
     return undefined
   },
 }
 
-/** Those that are there stay as they are, also beyond the number. */
-async function createNodes(count: number, context: ControllerContext): Promise<void> {
-  const nodes = serverClients(context, 'kedge-start').resource<KubeObject>({ group: '', resource: 'nodes' })
-  for (let index = 1; index <= count; index++)
-    await nodes.create(simulatedNode(index)).catch((error: unknown) => {
-      if (!(error instanceof StatusError) || error.code !== EXISTS) throw error
-    })
+function accessOf(context: ControllerContext): ClusterAccess {
+  const clients = serverClients(context, STARTER)
+  return {
+    count: async (place, labelSelector = '') => (await clients.resource(place).list({ labelSelector })).length,
+    create: async (place, object) => {
+      // what is made of it is whole objects
+      await clients
+        .resource(place)
+        .create(object as KubeObject)
+        .catch((error: unknown) => {
+          if (!(error instanceof StatusError) || error.code !== EXISTS) throw error
+        })
+    },
+  }
 }

@@ -10,6 +10,7 @@ import { typedResource } from '../../src/controllers/clientset.ts'
 import { NODES } from '../../src/controllers/simulation/simulated-node.ts'
 import { DEPLOYMENTS } from '../../src/controllers/workloads/deployment.ts'
 import { PODS } from '../../src/controllers/workloads/pod-control.ts'
+import { simulatedNode } from '../../src/registry/core/simulated-node.ts'
 import { storedResources } from '../../src/registry/written-types.ts'
 import { freshControlSnapshot } from '../../src/tenancy/control-snapshot.ts'
 import { switchesOf } from '../../src/tenancy/workload-switches.ts'
@@ -73,6 +74,43 @@ test('a control plane that is switched on looks at what was there, and has its n
   expect(await apps()).toEqual(['before', 'later'])
   const pods = await (await plane.client(PODS, '')).list()
   expect(pods.map((pod) => (pod as { status?: { phase?: string } }).status?.phase)).toEqual(['Running', 'Running'])
+})
+
+const STORAGE_CLASSES = typedResource('storage.k8s.io', 'storageclasses')
+const CLUSTER_ROLES = typedResource('rbac.authorization.k8s.io', 'clusterroles')
+const METRICS_READER = 'system:aggregated-metrics-reader'
+
+test('one that is switched to simulated begins as a server that is started so', async () => {
+  await says({ workloads: 'simulated', nodes: 1 })
+  expect(await plane.names(STORAGE_CLASSES)).toEqual(['simulated'])
+  expect(await plane.names(CLUSTER_ROLES)).toContain(METRICS_READER)
+  const made = await plane.get(STORAGE_CLASSES, '', 'simulated')
+  expect(made?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['kedge-start'])
+  // what is deleted then stays away until the spec changes
+  await plane.delete(STORAGE_CLASSES, '', 'simulated')
+  await plane.pass(200_000)
+  expect(await plane.names(STORAGE_CLASSES)).toEqual([])
+})
+
+test.each(['simulated', 'controllers'])(
+  'one that is switched to %s and simulates nothing has no class and no role',
+  async (workloads) => {
+    if (workloads === 'controllers') await plane.create(NODES, simulatedNode(1))
+    await says({ workloads })
+    expect(await plane.names(STORAGE_CLASSES)).toEqual([])
+    expect(await plane.names(CLUSTER_ROLES)).not.toContain(METRICS_READER)
+  },
+)
+
+test('one that has a class keeps it alone', async () => {
+  await plane.create(STORAGE_CLASSES, {
+    kind: 'StorageClass',
+    apiVersion: 'storage.k8s.io/v1',
+    metadata: { name: 'own' },
+    provisioner: 'example.com/disks',
+  })
+  await says({ workloads: 'simulated', nodes: 1 })
+  expect(await plane.names(STORAGE_CLASSES)).toEqual(['own'])
 })
 
 test('one that says off has no controllers awake', async () => {

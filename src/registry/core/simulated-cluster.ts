@@ -1,0 +1,68 @@
+/**
+ * What a control plane with simulated nodes begins with, where `kedge start` makes them and where a ControlPlane is
+ * switched while the server runs.
+ */
+import { SIMULATED, simulatedNode } from './simulated-node.ts'
+
+export interface Place {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+}
+
+/** The API as the one who begins sees it. */
+export interface ClusterAccess {
+  /** How many there are. */
+  count(place: Place, labelSelector?: string): Promise<number>
+  /** One that is there already stays as it is. */
+  create(place: Place, object: object): Promise<void>
+}
+
+/** Who makes it, in managedFields: a restore takes what has this manager for nobody's. */
+export const STARTER = 'kedge-start'
+
+const NODES: Place = { group: '', version: 'v1', resource: 'nodes' }
+const STORAGE_CLASSES: Place = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' }
+const CLUSTER_ROLES: Place = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
+
+/** Nodes of these numbers. Those that are there stay, also beyond the number. */
+export async function createSimulatedNodes(access: ClusterAccess, count: number): Promise<void> {
+  for (let index = 1; index <= count; index++) await access.create(NODES, simulatedNode(index))
+}
+
+/**
+ * What belongs to simulated nodes, where there are some: a class for claims that name none, and the role of metrics-server.
+ * @returns how many simulated nodes there are
+ */
+export async function equipSimulatedNodes(access: ClusterAccess): Promise<number> {
+  const nodes = await access.count(NODES, `${SIMULATED}=true`)
+  if (nodes === 0) return 0
+  // somebody may want no class, or have one of their own
+  if ((await access.count(STORAGE_CLASSES)) === 0) await access.create(STORAGE_CLASSES, defaultClass)
+  await access.create(CLUSTER_ROLES, metricsReader)
+  return nodes
+}
+
+const defaultClass = {
+  kind: 'StorageClass',
+  apiVersion: 'storage.k8s.io/v1',
+  metadata: { name: 'simulated', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+  provisioner: 'kedge.dev/simulated',
+  volumeBindingMode: 'WaitForFirstConsumer',
+  allowVolumeExpansion: true,
+}
+
+/** Who may view what is in a namespace may see what its pods use. */
+const metricsReader = {
+  kind: 'ClusterRole',
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  metadata: {
+    name: 'system:aggregated-metrics-reader',
+    labels: {
+      'rbac.authorization.k8s.io/aggregate-to-view': 'true',
+      'rbac.authorization.k8s.io/aggregate-to-edit': 'true',
+      'rbac.authorization.k8s.io/aggregate-to-admin': 'true',
+    },
+  },
+  rules: [{ apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] }],
+}
