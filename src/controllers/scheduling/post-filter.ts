@@ -8,6 +8,7 @@ import type { Filters, Unfit } from './schedule.ts'
 
 const NO_CLAIMS = 'no new claims to deallocate'
 const CLAIM_RELEASED = 'deallocation of ResourceClaim completed'
+const CLAIM_DELETED = 'deletion of ResourceClaim completed'
 const NO_CLAIM_TO_RELEASE = 'still not schedulable'
 /** Devices were never asked about, because somebody was against all nodes before. Nothing else is tried then. */
 const NEVER_ASKED = 'not found'
@@ -19,6 +20,7 @@ export interface Means {
   /** Asked where they are needed. */
   budgets(): Promise<readonly PodDisruptionBudget[]>
   release(claim: Claim): void
+  delete(claim: Claim): void
 }
 
 export async function afterFilters(filters: Filters, unfit: Unfit, pod: Pod, means: Means): Promise<PostFiltered> {
@@ -41,8 +43,12 @@ export async function afterFilters(filters: Filters, unfit: Unfit, pod: Pod, mea
 /** A claim that is allocated where the pod cannot go is given up. @returns what is said of it */
 function released({ cycle: { claims } }: Filters, { ofAll }: Unfit, means: Means): string {
   if (claims === undefined || ofAll !== undefined) return NO_CLAIMS
-  const claim = claims.toRelease
-  if (claim === undefined) return NO_CLAIM_TO_RELEASE
-  means.release(claim)
-  return CLAIM_RELEASED
+  const { toRelease, toDelete } = claims
+  if (toRelease !== undefined) {
+    means.release(toRelease)
+    return CLAIM_RELEASED
+  }
+  if (toDelete === undefined) return NO_CLAIM_TO_RELEASE
+  means.delete(toDelete)
+  return CLAIM_DELETED
 }

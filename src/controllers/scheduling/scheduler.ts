@@ -14,6 +14,7 @@ import { perTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
+import { isControllerOurs } from '../leadership.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import type { Waiting } from './cluster-state.ts'
 import { ClusterState } from './cluster-state.ts'
@@ -138,7 +139,10 @@ async function clusterOf(
     nodes: state.all,
     namespaces: (name) => snapshot.get<Namespace>(NAMESPACES, name)?.metadata.labels ?? {},
     volumes: await VolumeFacts.of(pods, clients),
-    devices: await DeviceFacts.of(pods, clients),
+    devices: await DeviceFacts.of(
+      due.map(([, waiting]) => waiting),
+      clients,
+    ),
     defaultSelector: (pod) => selectors.for(pod),
   }
 }
@@ -191,7 +195,7 @@ class Turn {
     const profile = this.rules.profiles.get(pod.spec?.schedulerName ?? '')
     if (profile === undefined) return // it waits only where there is one
     const now = this.context.now().getTime()
-    const claims = profile.allocatesDevices ? ClaimPlan.of(pod, devices, now) : undefined
+    const claims = profile.allocatesDevices ? ClaimPlan.of(waiting, devices, now) : undefined
     if (claims === 'waits') return void (waiting.refusedBy = WITHOUT_DEVICES)
     if (claims !== undefined && 'until' in claims) return void Object.assign(waiting, waitingForDrivers(claims.until)) // own key: made here
     try {
@@ -238,8 +242,11 @@ class Turn {
   }
 
   private async bindReserved(pod: Pod, node: string, reservations: readonly ClaimWrite[]): Promise<Bound | 'waits'> {
+    // devices are nobody's until they are written, and a scheduler that took the Lease meanwhile gives them to others
+    if (reservations.length > 0 && !isControllerOurs('kube-scheduler', this.context)) return 'overtaken'
+    let reserved = pod
     try {
-      if (reservations.length > 0) await this.claimWrites.reserve(reservations, pod)
+      if (reservations.length > 0) reserved = await this.claimWrites.reserve(reservations, pod)
     } catch (error) {
       if (!(error instanceof NotReserved)) throw error
       const message = `running PreBind plugin ${JSON.stringify(dynamicResources.name)}: ${error.message}`
@@ -248,7 +255,7 @@ class Turn {
     }
     // drivers begin when a claim is allocated
     const isAwaited = reservations.some(({ allocation }) => hasBindingConditions(allocation?.devices?.results))
-    return isAwaited ? 'waits' : this.podWrites.bind(pod, node)
+    return isAwaited ? 'waits' : this.podWrites.bind(reserved, node)
   }
 
   private retry({ retry }: Waiting) {
@@ -273,6 +280,7 @@ class Turn {
     const outcome = await afterFilters(filters, unfit, pod, {
       budgets: () => this.readBudgets(),
       release: (claim) => void this.writes.push(this.claimWrites.release(claim, pod)),
+      delete: (claim) => void this.writes.push(this.claimWrites.delete(claim)),
     })
     if ('message' in outcome)
       return this.refuse(pod, failureMessage(unfit, outcome.message), outcome.keepsPlace ? undefined : '')

@@ -6,12 +6,15 @@ import { RESOURCE_CLAIMS } from '../workloads/resource-claim-templates.ts'
 
 /** Claims matter before it starts. */
 export const needsClaims = ({ metadata, spec, status }: Pod): boolean =>
-  (spec?.resourceClaims ?? []).length > 0 && status?.startTime === undefined && metadata.deletionTimestamp === undefined
+  ((spec?.resourceClaims ?? []).length > 0 || status?.extendedResourceClaimStatus !== undefined) &&
+  status?.startTime === undefined &&
+  metadata.deletionTimestamp === undefined
 
 /** Why it may not, in a kubelet's words. */
 export async function claimsProblem(pod: Pod, clients: Clientset): Promise<string | undefined> {
   const { namespace, name, uid } = pod.metadata
-  for (const podClaim of pod.spec?.resourceClaims ?? []) {
+  const extended = pod.status?.extendedResourceClaimStatus
+  for (const podClaim of [...(pod.spec?.resourceClaims ?? []), ...(extended === undefined ? [] : [extended])]) {
     const found = claimNameOf(pod, podClaim)
     if (found === 'not made yet') return `pod "${namespace}/${name}": ResourceClaim not created yet`
     if (found.name === undefined) continue

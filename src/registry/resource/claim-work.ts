@@ -3,6 +3,7 @@ import type { Pod } from '../../api/core/v1.ts'
 import type { DeviceClass, ResourceClaim, ResourceSlice } from '../../api/resource/v1.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { keyOf } from '../work.ts'
+import { isExtendedClaim } from './extended-claims.ts'
 import { claimNamesOf, isPodDone, podOfClaim } from './pod-claims.ts'
 import { SIMULATED_DRIVER } from './simulated-driver.ts'
 
@@ -69,9 +70,10 @@ const waitedForWork: WorkloadRule = ({ object, old }, mode) => {
   const [isAllocated, wasAllocated] = [claim, before].map((one) => one?.status?.allocation !== undefined)
   // the name of one that is made for a pod comes with the pod's status
   const isShared = object !== undefined && podOfClaim(object) === undefined
+  const isStaleGone = object === undefined && old !== undefined && isExtendedClaim(old)
   const isNews = wasAllocated
     ? !isAllocated || isTold(claim, before)
-    : isShared && (before === undefined || isAllocated)
+    : isStaleGone || (isShared && (before === undefined || isAllocated))
   return mode === 'simulated' && isNews ? DEVICE_CHANGED : []
 }
 

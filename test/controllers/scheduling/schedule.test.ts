@@ -49,6 +49,7 @@ async function outcome(wanted: Pod, nodes: readonly NodeState[]): Promise<string
   const after = await afterFilters(filters, choice, wanted, {
     budgets: () => Promise.resolve([]),
     release: () => undefined,
+    delete: () => undefined,
   })
   return failureMessage(choice, 'message' in after ? after.message : '')
 }

@@ -1,6 +1,7 @@
 /** Pods that claim devices of drivers which the scenario stands for: each has a driver, a class and slices of its own. */
 import { deployment, pod } from '../manifests.ts'
 import type { PodOptions } from '../manifests.ts'
+import { device } from '../nodes.ts'
 import type { Action, Manifest, Scenario } from '../scenario.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -433,15 +434,11 @@ const conditional: Scenario[] = [
   },
 ]
 
-const needs = (resource: string, count: number): PodOptions => ({
-  container: { resources: { limits: { [resource]: String(count) } } },
-})
-const NO_EXTENDED =
-  'extended resources that a DeviceClass stands for are not built in: the pod waits for a node that has them'
+const limits = (resource: string, count: number) => ({ resources: { limits: { [resource]: String(count) } } })
+const needs = (resource: string, count: number): PodOptions => ({ container: limits(resource, count) })
 const extended: Scenario[] = [
   {
     name: 'an extended resource that a class stands for',
-    differs: NO_EXTENDED,
     comparesNodes: true,
     steps: [
       {
@@ -453,6 +450,85 @@ const extended: Scenario[] = [
       make(pod('a', needs('ext.example/gpu', 2))),
       make(pod('b', needs('ext.example/gpu', 1))),
       remove('a'),
+    ],
+  },
+  {
+    name: 'an extended resource whose containers run one after the other',
+    comparesNodes: true,
+    steps: [
+      {
+        createGlobal: [
+          deviceClass('turns.example', { extendedResourceName: 'turns.example/gpu' }),
+          slice(
+            'turns.example',
+            3,
+            ['v', 'w', 'x', 'y', 'z'].map((name) => ({ name })),
+          ),
+        ],
+      },
+      make(
+        pod('a', {
+          container: limits('turns.example/gpu', 1),
+          spec: {
+            initContainers: [
+              { name: 'first', image: 'busybox', command: ['true'], ...limits('turns.example/gpu', 2) },
+              { name: 'beside', image: 'busybox', restartPolicy: 'Always', ...limits('turns.example/gpu', 1) },
+              { name: 'second', image: 'busybox', command: ['true'], ...limits('turns.example/gpu', 3) },
+            ],
+          },
+        }),
+      ),
+    ],
+  },
+  {
+    name: 'an extended resource by the name of its class, which comes later',
+    steps: [
+      make(pod('a', needs('deviceclass.resource.kubernetes.io/named.example', 1))),
+      { createGlobal: [deviceClass('named.example')] },
+      { createGlobal: [slice('named.example', 2, [{ name: 'x' }])] },
+    ],
+  },
+  {
+    name: 'an extended resource of a pod that is over',
+    steps: [
+      {
+        createGlobal: [
+          deviceClass('over.example', { extendedResourceName: 'over.example/gpu' }),
+          slice('over.example', 2, [{ name: 'x' }]),
+        ],
+      },
+      make(
+        pod('a', {
+          container: { command: ['true'], ...limits('over.example/gpu', 1) },
+          spec: { restartPolicy: 'Never' },
+        }),
+      ),
+      make(pod('b', needs('over.example/gpu', 1))),
+    ],
+  },
+  {
+    name: 'an extended resource that nodes have themselves, and a class stands for',
+    steps: [
+      {
+        createGlobal: [
+          deviceClass('own.example', { extendedResourceName: device(39) }),
+          slice('own.example', 2, [{ name: 'x' }]),
+        ],
+      },
+      make(pod('a', needs(device(39), 3))),
+    ],
+  },
+  {
+    name: 'an extended resource beside a claim',
+    comparesNodes: true,
+    steps: [
+      {
+        createGlobal: [
+          deviceClass('mixed.example', { extendedResourceName: 'mixed.example/gpu' }),
+          slice('mixed.example', 3, [{ name: 'x' }, { name: 'y' }]),
+        ],
+      },
+      make(claim('c', [asks('mixed.example')]), pod('a', { ...uses('c'), container: limits('mixed.example/gpu', 1) })),
     ],
   },
   {

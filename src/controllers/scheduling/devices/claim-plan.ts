@@ -7,9 +7,13 @@ import type { Refusal } from '../framework.ts'
 import { forGood } from '../framework.ts'
 import { matchesSelector } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
+import type { PodInfo } from '../pod-info.ts'
 import { allocationOf } from './allocation.ts'
 import { bindingOf } from './binding.ts'
 import type { DeviceFacts } from './device-facts.ts'
+import { ExtendedPlan } from './extended-plan.ts'
+import type { ExtendedRequests } from './extended-resources.ts'
+import { unwrittenClaim } from './extended-resources.ts'
 import type { Claim, Wish } from './requests.ts'
 import { claimProblem, wishOf } from './requests.ts'
 import type { Found } from './search.ts'
@@ -21,6 +25,18 @@ export interface ClaimWrite {
   readonly claim: Claim
   /** Undefined: it is allocated already, and to be reserved. */
   readonly allocation: AllocationResult | undefined
+  /** Of a claim for extended resources, which is to be made: which container gets what. */
+  readonly mappings?: ExtendedRequests['mappings']
+  /** The claim that was made. */
+  made?: Claim
+}
+
+/** Of one node: what is asked for there, and the devices for it. */
+interface OnNode {
+  readonly wishes: readonly Wish[]
+  readonly found: readonly Found[]
+  /** The last of the wishes is for these. */
+  readonly extended: ExtendedRequests | undefined
 }
 
 /** The first option of a list is worth this, each after it one less. */
@@ -33,12 +49,14 @@ export class ClaimPlan {
   private readonly elsewhere = new Set<Claim>()
   private readonly budget = new SearchBudget()
   /** Each node is asked about once. */
-  private readonly found = new Map<NodeState, readonly Found[] | Refusal>()
+  private readonly found = new Map<NodeState, OnNode | Refusal>()
+  /** Of claims that are there. */
   private wishes: readonly Wish[] | undefined
 
   private constructor(
     private readonly pod: Pod,
     private readonly claims: readonly Claim[],
+    private readonly extended: ExtendedPlan | undefined,
     private readonly facts: DeviceFacts,
     private readonly now: number,
   ) {
@@ -46,7 +64,11 @@ export class ClaimPlan {
   }
 
   /** `waits`: for a claim, about which nothing is said. `until`: for drivers. Undefined: the pod needs none. */
-  static of(pod: Pod, facts: DeviceFacts, now: number): ClaimPlan | 'waits' | { readonly until: number } | undefined {
+  static of(
+    { pod, info }: { readonly pod: Pod; readonly info: PodInfo },
+    facts: DeviceFacts,
+    now: number,
+  ): ClaimPlan | 'waits' | { readonly until: number } | undefined {
     // the same one may be named twice
     const claims = new Set<Claim>()
     for (const podClaim of pod.spec?.resourceClaims ?? []) {
@@ -58,12 +80,14 @@ export class ClaimPlan {
       if (found.isMade && notMadeFor(pod, claim) !== undefined) return 'waits'
       claims.add(claim)
     }
-    if (claims.size === 0) return undefined
+    const extended = ExtendedPlan.of(pod, info, facts)
+    if (extended?.awaited !== undefined) claims.add(extended.awaited)
+    if (claims.size === 0 && extended === undefined) return undefined
     const bindings = [...claims].map((claim) => bindingOf(claim, now))
     const times = bindings.flatMap((binding) => (typeof binding === 'string' ? [] : [binding.until]))
     // one that is to be given up is given up before others are waited for
     if (times.length > 0 && !bindings.includes('failed')) return { until: leastOf(times) }
-    return new ClaimPlan(pod, [...claims], facts, now)
+    return new ClaimPlan(pod, [...claims], extended, facts, now)
   }
 
   private get unallocated(): readonly Claim[] {
@@ -76,12 +100,19 @@ export class ClaimPlan {
       const problem = isNew ? claimProblem(claim, this.facts.findClass) : undefined
       if (problem !== undefined) return problem
     }
-    if (this.unallocated.length === 0) return undefined
+    if (this.unallocated.length === 0 && this.extended === undefined) return undefined
     return this.facts.supply === 'too much' ? 'there are more devices than this scheduler looks at' : undefined
+  }
+
+  /** Whether devices of the node, and not the node itself, are what the pod gets of the resource. */
+  provides(resource: string, node: NodeState): boolean {
+    return this.extended?.provides(resource, node) === true
   }
 
   /** @throws AllocationFailed */
   refusalOn(node: NodeState): Refusal | undefined {
+    const stale = this.extended?.refusalOn(node)
+    if (stale !== undefined) return stale
     const away = this.claims.filter((claim) => {
       const selector = claim.status?.allocation?.nodeSelector
       const isElsewhere = selector !== undefined && !matchesSelector(selector, node.node)
@@ -93,28 +124,32 @@ export class ClaimPlan {
     return away.length > 0 ? forGood('resourceclaim not available on the node') : undefined
   }
 
-  private findOn(state: NodeState): readonly Found[] | Refusal {
+  private findOn(state: NodeState): OnNode | Refusal {
     const known = this.found.get(state) ?? this.searchOn(state)
     this.found.set(state, known)
     return known
   }
 
-  private searchOn({ node, name }: NodeState): readonly Found[] | Refusal {
-    const { facts, budget } = this
+  private searchOn(state: NodeState): OnNode | Refusal {
+    const { facts, budget, pod } = this
+    const { node, name } = state
     this.wishes ??= this.unallocated.map((claim) => wishOf(claim, facts.findClass))
-    if (this.wishes.length === 0) return []
+    const extended = this.extended?.requestsOn(state)
+    const more = extended === undefined ? [] : [wishOf(unwrittenClaim(pod, extended.requests), facts.findClass)]
+    const wishes = [...this.wishes, ...more]
+    if (wishes.length === 0) return { wishes, found: [], extended }
     if (typeof facts.supply === 'string') throw new AllocationFailed(`node ${name}: nothing is known of devices`)
     const { pools, selectors } = facts.supply
     const { isAllocated, usedOf } = facts
-    const result = search(this.wishes, { node, pools: pools.on(node), isAllocated, usedOf, selectors, budget })
-    return typeof result === 'string' ? refusals[result] : result
+    const found = search(wishes, { node, pools: pools.on(node), isAllocated, usedOf, selectors, budget })
+    return typeof found === 'string' ? refusals[found] : { wishes, found, extended }
   }
 
   /** 0 where no request lists what will do. */
   scoreOn(node: NodeState): number {
-    const found = this.findOn(node)
-    if ('reasons' in found) return 0
-    const lists = found.flatMap(({ options }) => [...options].filter(([{ isList }]) => isList))
+    const on = this.findOn(node)
+    if ('reasons' in on) return 0
+    const lists = on.found.flatMap(({ options }) => [...options].filter(([{ isList }]) => isList))
     return lists.reduce((sum, [{ options }, option]) => sum + MOST_OPTIONS - options.indexOf(option), 0)
   }
 
@@ -124,22 +159,36 @@ export class ClaimPlan {
 
   /** The devices are the pod's: nobody else gets them in this look. */
   take(node: NodeState): ClaimWrite[] {
-    const found = this.findOn(node)
-    if ('reasons' in found) throw new Error(`assertion failed: ${node.name} was refused`)
-    const allocations = new Map(
-      (this.wishes ?? []).map((wish, at) => [wish.claim, allocationOf(wish, found[at]!, node.node)]),
-    )
-    for (const [claim, allocation] of allocations) this.facts.allocate(claim, allocation)
-    return this.claims
+    const on = this.findOn(node)
+    if ('reasons' in on) throw new Error(`assertion failed: ${node.name} was refused`)
+    const allocations = new Map<Claim, AllocationResult>()
+    const toMake: ClaimWrite[] = []
+    for (const [at, wish] of on.wishes.entries()) {
+      const allocation = allocationOf(wish, on.found[at]!, node.node)
+      const isExtended = on.extended !== undefined && at === on.wishes.length - 1
+      this.facts.allocate(isExtended ? undefined : wish.claim, allocation)
+      if (isExtended) toMake.push({ claim: wish.claim, allocation, mappings: on.extended.mappings })
+      else allocations.set(wish.claim, allocation)
+    }
+    const known = this.claims
       .filter((claim) => !isReservedFor(this.pod, claim))
       .map((claim) => ({ claim, allocation: allocations.get(claim) }))
+    return [...known, ...toMake]
   }
 
   /** One that may be given up, as it keeps the pod from other nodes and nobody uses it. */
   get toRelease(): Claim | undefined {
-    return [...this.elsewhere].find(({ status }) =>
-      (status?.reservedFor ?? []).every(({ uid }) => uid === this.pod.metadata.uid),
+    return [...this.elsewhere].find(
+      (claim) =>
+        claim !== this.extended?.awaited &&
+        (claim.status?.reservedFor ?? []).every(({ uid }) => uid === this.pod.metadata.uid),
     )
+  }
+
+  /** One that was made for the pod's extended resources in an earlier look, and is of no use any more. */
+  get toDelete(): Claim | undefined {
+    const { stale, awaited } = this.extended ?? {}
+    return stale ?? (awaited !== undefined && this.elsewhere.has(awaited) ? awaited : undefined)
   }
 }
 

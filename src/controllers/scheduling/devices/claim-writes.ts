@@ -5,9 +5,11 @@ import { CLAIM_FINALIZER, isReservedFor } from '../../../registry/resource/pod-c
 import { timeText } from '../../../schema/time.ts'
 import type { Clientset } from '../../clientset.ts'
 import { consumer } from '../../workloads/resource-claim.ts'
+import { PODS } from '../../workloads/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../workloads/resource-claim-templates.ts'
 import type { ClaimWrite } from './claim-plan.ts'
 import type { DeviceFacts } from './device-facts.ts'
+import type { ExtendedRequests } from './extended-resources.ts'
 import type { Claim } from './requests.ts'
 import { claimText } from './requests.ts'
 
@@ -21,16 +23,42 @@ export class ClaimWrites {
     private readonly now: () => Date,
   ) {}
 
-  /** @throws NotReserved */
-  async reserve(writes: readonly ClaimWrite[], pod: Pod): Promise<void> {
+  /** @returns the pod as it is now. @throws NotReserved */
+  async reserve(writes: readonly ClaimWrite[], pod: Pod): Promise<Pod> {
+    let known = pod
     try {
-      for (const write of writes) this.facts.written(claimText(write.claim), await this.reserveOne(write, pod))
+      for (const write of writes) {
+        if (write.mappings === undefined) this.facts.written(claimText(write.claim), await this.reserveOne(write, pod))
+        else known = await this.makeOne(write, write.mappings, known)
+      }
+      return known
     } catch (error) {
       if (error instanceof StatusError && error.code <= 500) throw new NotReserved(error.message)
       throw error
     } finally {
       for (const { claim } of writes) this.facts.written(claimText(claim), undefined)
     }
+  }
+
+  /** The claim of a pod's extended resources, which the pod's status names. */
+  private async makeOne(write: ClaimWrite, requestMappings: ExtendedRequests['mappings'], pod: Pod): Promise<Pod> {
+    const { namespace = '', name = '', uid } = pod.metadata
+    const { name: _, ...metadata } = write.claim.metadata
+    const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
+    const claim = await namingWork(
+      `create claim for extended resources ${namespace}/${name}`,
+      claims.create({ ...write.claim, metadata }),
+    )
+    write.made = claim
+    await this.reserveOne({ ...write, claim }, pod)
+    return namingWork(
+      `update pod ${namespace}/${name} ExtendedResourceClaimStatus`,
+      this.clients.resource(PODS, namespace).updateStatusWithRetries(name, (live) => {
+        if (live.metadata.uid !== uid) throw new NotReserved(`pod ${namespace}/${name} got deleted in the meantime`)
+        const extendedResourceClaimStatus = { requestMappings, resourceClaimName: claim.metadata.name ?? '' }
+        live.status = { ...live.status, extendedResourceClaimStatus }
+      }),
+    )
   }
 
   private async reserveOne({ claim, allocation }: ClaimWrite, pod: Pod): Promise<Claim> {
@@ -58,11 +86,29 @@ export class ClaimWrites {
 
   /** The pod is not bound after all, and may get other nodes. */
   async unreserve(writes: readonly ClaimWrite[], pod: Pod): Promise<void> {
-    for (const { claim } of writes)
+    for (const { claim, mappings, made } of writes) {
+      if (made !== undefined) await this.delete(made)
+      if (mappings !== undefined) continue
       await this.change(claim, (live) => {
         const reservedFor = live.status?.reservedFor?.filter(({ uid }) => uid !== pod.metadata.uid)
         live.status = { ...live.status, ...(reservedFor === undefined ? {} : { reservedFor }) }
       })
+    }
+  }
+
+  /** One that a scheduler made: what it has is anybody's again. */
+  async delete({ metadata }: Claim): Promise<void> {
+    const { namespace, name = '', uid } = metadata
+    const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
+    try {
+      await claims.updateWithRetries(name, (live) => {
+        if (live.metadata.uid !== uid) return
+        live.metadata.finalizers = (live.metadata.finalizers ?? []).filter((one) => one !== CLAIM_FINALIZER)
+      })
+      await claims.delete(name, uid === undefined ? {} : { preconditions: { uid } })
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code >= 500) throw error
+    }
   }
 
   /** Its devices are anybody's again. */
@@ -83,6 +129,16 @@ export class ClaimWrites {
     } catch (error) {
       if (!(error instanceof StatusError) || error.code >= 500) throw error
     }
+  }
+}
+
+/** What was tried stands before what was answered. */
+async function namingWork<T>(what: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof StatusError && error.code <= 500) throw new NotReserved(`${what}: ${error.message}`)
+    throw error
   }
 }
 

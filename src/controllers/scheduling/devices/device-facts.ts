@@ -2,16 +2,21 @@
 import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import type { AllocationResult, DeviceClass, ResourceClaim, ResourceSlice } from '../../../api/resource/v1.ts'
-import { claimNameOf } from '../../../registry/resource/pod-claims.ts'
+import { ExtendedResources, isExtendedClaim } from '../../../registry/resource/extended-claims.ts'
+import { claimNameOf, podOfClaim } from '../../../registry/resource/pod-claims.ts'
 import type { Clientset } from '../../clientset.ts'
 import { typedResource } from '../../clientset.ts'
 import { RESOURCE_CLAIMS } from '../../workloads/resource-claim-templates.ts'
 import { capacityOf, UsedCapacity } from './capacity.ts'
 import type { Capacity } from './capacity.ts'
+import type { NodeState } from '../node-state.ts'
+import type { PodInfo } from '../pod-info.ts'
+import { wantedExtended } from './extended-resources.ts'
 import { deviceId, Pools } from './pools.ts'
 import type { Claim } from './requests.ts'
 import { claimText } from './requests.ts'
-import { Selectors } from './selectors.ts'
+import type { SearchBudget } from './search.ts'
+import { AllocationFailed, Selectors } from './selectors.ts'
 
 const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
 const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
@@ -28,7 +33,11 @@ export interface Supply {
 export class DeviceFacts {
   /** By NAMESPACE/NAME. */
   private readonly claims = new Map<string, Claim>()
-  private readonly classes = new Map<string, DeviceClass>()
+  /** Of pods whose extended resources are devices, by the uid of the pod. */
+  private readonly extendedClaims = new Map<string, Claim>()
+  private readonly classes = new Map<string, DeviceClass & KubeObject>()
+  /** Undefined: the classes were not read. */
+  private extended: ExtendedResources | undefined
   private readonly allocated = new Set<string>()
   private readonly shared = new UsedCapacity()
   /** Claims whose allocation is being written. */
@@ -36,22 +45,33 @@ export class DeviceFacts {
   /** `none`: no pod needs any. */
   supply: Supply | 'too much' | 'none' = 'none'
 
-  static async of(pods: readonly Pod[], clients: Clientset): Promise<DeviceFacts> {
+  static async of(pods: readonly Asking[], clients: Clientset): Promise<DeviceFacts> {
     const facts = new DeviceFacts()
-    const wanted = new Set(pods.flatMap(claimKeys))
-    if (wanted.size === 0) return facts
+    const wanted = new Set(pods.flatMap(({ pod }) => claimKeys(pod)))
+    const mayHaveExtended = pods.filter(({ info }) => wantedExtended(info).length > 0)
+    if (mayHaveExtended.length > 0) await facts.readClasses(clients)
+    const extended = new Set(mayHaveExtended.flatMap(({ info }) => (facts.hasExtended(info) ? [info.uid] : [])))
+    if (wanted.size + extended.size === 0) return facts
     for await (const claim of clients.resource(RESOURCE_CLAIMS).each()) {
       facts.noteAllocated(claim.status?.allocation)
       if (wanted.has(claimText(claim))) facts.keep(claim)
+      const uid = isExtendedClaim(claim) ? podOfClaim(claim)?.uid : undefined
+      if (uid !== undefined && extended.has(uid)) facts.extendedClaims.set(uid, claim)
     }
     const isSomeNew = [...facts.claims.values()].some(({ status }) => status?.allocation === undefined)
-    if (isSomeNew) await facts.readSupply(clients)
+    if (isSomeNew || extended.size > 0) await facts.readSupply(clients)
     return facts
   }
 
-  private async readSupply(clients: Clientset): Promise<void> {
+  private async readClasses(clients: Clientset): Promise<void> {
+    if (this.extended !== undefined) return
     for await (const deviceClass of clients.resource(CLASSES).each())
       this.classes.set(deviceClass.metadata.name ?? '', deviceClass)
+    this.extended = new ExtendedResources(this.classes.values())
+  }
+
+  private async readSupply(clients: Clientset): Promise<void> {
+    await this.readClasses(clients)
     const slices: ResourceSlice[] = []
     let parts = 0
     for await (const slice of clients.resource(SLICES).each()) {
@@ -65,6 +85,7 @@ export class DeviceFacts {
   }
 
   readonly findClass = (name: string): DeviceClass | undefined => this.classes.get(name)
+  readonly classOfResource = (resource: string): DeviceClass | undefined => this.extended?.classOf(resource)
   readonly isAllocated = (device: string): boolean => this.allocated.has(device)
   readonly usedOf = (device: string): Capacity | undefined => this.shared.of(device)
 
@@ -72,13 +93,47 @@ export class DeviceFacts {
     return this.claims.get(`${namespace}/${name}`)
   }
 
+  /** Whether classes stand for some of what the pod asks for. */
+  hasExtended(info: PodInfo): boolean {
+    return wantedExtended(info).some((resource) => this.classOfResource(resource) !== undefined)
+  }
+
+  /**
+   * How many devices of the node a resource is, and how many of them somebody has, as scores count them.
+   * @param budget of all nodes together: beyond it, and where a selector fails, there are none
+   */
+  countOn(resource: string, { node }: NodeState, budget: SearchBudget): { capacity: number; used: number } | undefined {
+    const deviceClass = this.classOfResource(resource)
+    if (deviceClass === undefined || typeof this.supply === 'string') return undefined
+    const { pools, selectors } = this.supply
+    const whose = `class ${deviceClass.metadata.name}`
+    const count = { capacity: 0, used: 0 }
+    try {
+      for (const device of pools.on(node).flatMap(({ devices }) => devices)) {
+        budget.look()
+        if (!device.isOn(node) || !selectors.select(whose, deviceClass.spec?.selectors, device, budget)) continue
+        count.capacity++
+        if (this.isAllocated(device.id) || this.usedOf(device.id) !== undefined) count.used++
+      }
+    } catch (error) {
+      if (!(error instanceof AllocationFailed)) throw error
+      return undefined
+    }
+    return count
+  }
+
+  /** That was made for the extended resources of the pod, in an earlier look. */
+  extendedClaim({ uid }: PodInfo): Claim | undefined {
+    return this.extendedClaims.get(uid)
+  }
+
   keep(claim: Claim): void {
     this.claims.set(claimText(claim), claim)
   }
 
-  /** From now on nobody else gets these devices, in this look. */
-  allocate(claim: ResourceClaim, allocation: AllocationResult): void {
-    this.underWay.add(claimText(claim))
+  /** From now on nobody else gets these devices, in this look. @param claim undefined: it is not there yet, and no other pod's */
+  allocate(claim: ResourceClaim | undefined, allocation: AllocationResult): void {
+    if (claim !== undefined) this.underWay.add(claimText(claim))
     this.noteAllocated(allocation)
   }
 
@@ -102,6 +157,12 @@ export class DeviceFacts {
       else this.shared.add(id, capacityOf(consumedCapacity))
     }
   }
+}
+
+/** A pod that is to get a node. */
+interface Asking {
+  readonly pod: Pod
+  readonly info: PodInfo
 }
 
 const claimKeys = (pod: Pod): string[] =>

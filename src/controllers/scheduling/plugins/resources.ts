@@ -2,7 +2,8 @@
 import { ownValue } from '../../../api/own.ts'
 import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
 import type { ScoringStrategy, WeighedResource } from '../../../configuration/scheduler/resources-fit.ts'
-import type { FilterPlugin, ScorePlugin } from '../framework.ts'
+import { SearchBudget } from '../devices/search.ts'
+import type { Cycle, FilterPlugin, ScorePlugin } from '../framework.ts'
 import { MOST } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
 import type { PodInfo } from '../pod-info.ts'
@@ -18,7 +19,7 @@ export function resourcesFit({
     isExtended(name) && (ignored.has(name) || ignoredGroups.has(name.slice(0, name.indexOf('/'))))
   return {
     name: 'NodeResourcesFit',
-    begin({ info }) {
+    begin({ info, claims }) {
       const needs = [...info.needs].filter(([name, wanted]) => wanted > 0 && !isIgnored(name))
       return {
         refuses(node) {
@@ -26,7 +27,7 @@ export function resourcesFit({
           let neverFits = false
           if (node.pods.size + 1 > (node.allocatable.get('pods') ?? 0)) reasons = ['Too many pods']
           for (const [name, wanted] of needs) {
-            if (wanted <= node.free(name)) continue
+            if (wanted <= node.free(name) || claims?.provides(name, node) === true) continue
             ;(reasons ??= []).push(`Insufficient ${name}`)
             if (wanted > (node.allocatable.get(name) ?? 0)) neverFits = true
           }
@@ -34,7 +35,10 @@ export function resourcesFit({
         },
       }
     },
-    score: ({ info }, nodes) => nodes.map((node) => scoreBy(scoringStrategy, info, node)),
+    score(cycle, nodes) {
+      const devices = devicesOf(cycle)
+      return nodes.map((node) => scoreBy(scoringStrategy, cycle.info, node, devices))
+    },
   }
 }
 
@@ -47,25 +51,35 @@ const isScalar = (name: string): boolean => name.includes('/') || name.startsWit
 
 const native: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
 
-/** What there is of a resource for a pod, and how much of it would be used; undefined: it does not count. */
-function usage(
-  name: string,
-  wanted: number,
-  used: number,
-  { allocatable }: NodeState,
-): { readonly capacity: number; readonly used: number } | undefined {
-  const capacity = native.has(name) || (isScalar(name) && wanted > 0) ? (allocatable.get(name) ?? 0) : 0
-  return capacity === 0 ? undefined : { capacity, used: used + wanted }
+interface Usage {
+  readonly capacity: number
+  readonly used: number
 }
 
-function scoreBy(strategy: ScoringStrategy, info: PodInfo, node: NodeState): number {
+/** Of a resource that devices of a node are. */
+type DevicesOn = (name: string, node: NodeState) => Usage | undefined
+
+function devicesOf({ devices }: Cycle): DevicesOn {
+  const budget = new SearchBudget()
+  return (name, node) => devices.countOn(name, node, budget)
+}
+
+/** What there is of a resource for a pod, and how much of it would be used; undefined: it does not count. */
+function usage(name: string, wanted: number, used: number, node: NodeState, devices: DevicesOn): Usage | undefined {
+  if (!native.has(name) && !(isScalar(name) && wanted > 0)) return undefined
+  const own = { capacity: node.allocatable.get(name) ?? 0, used }
+  const known = own.capacity === 0 && !native.has(name) ? devices(name, node) : own
+  return known === undefined || known.capacity === 0 ? undefined : { ...known, used: known.used + wanted }
+}
+
+function scoreBy(strategy: ScoringStrategy, info: PodInfo, node: NodeState, devices: DevicesOn): number {
   let [sum, weights] = [0, 0]
   for (const { name, weight } of strategy.resources) {
     const [wanted, used] =
       name === 'cpu' || name === 'memory'
         ? [info.nonZero[name], node.nonZero[name]]
         : [info.needs.get(name) ?? 0, node.requested.get(name) ?? 0]
-    const of = usage(name, wanted, used, node)
+    const of = usage(name, wanted, used, node, devices)
     const score = of && ownValue(strategies, strategy.type)?.(of.used, of.capacity, strategy)
     if (score === undefined) continue
     sum += score * weight
@@ -89,14 +103,16 @@ const strategies: Readonly<Record<string, Strategy>> = {
 
 export const balancedAllocation = (resources: readonly WeighedResource[]): ScorePlugin => ({
   name: 'NodeResourcesBalancedAllocation',
-  score({ info }, nodes) {
+  score(cycle, nodes) {
+    const { info } = cycle
+    const devices = devicesOf(cycle)
     const wanted = resources.map(({ name }) => [name, info.needs.get(name) ?? 0] as const)
     if (wanted.every(([, amount]) => amount === 0)) return undefined
     return nodes.map((node) => {
       const shares = wanted.flatMap(([name, amount]) => {
         const before = node.requested.get(name) ?? 0
-        const of = usage(name, amount, before, node)
-        return of === undefined ? [] : [{ before: before / of.capacity, after: of.used / of.capacity }]
+        const of = usage(name, amount, before, node, devices)
+        return of === undefined ? [] : [{ before: (of.used - amount) / of.capacity, after: of.used / of.capacity }]
       })
       const gain = balance(shares.map(({ after }) => after)) - balance(shares.map(({ before }) => before))
       return MOST / 2 + Math.trunc((MOST / 2 + gain) / 2)

@@ -1,0 +1,44 @@
+/** Claims that a scheduler makes for the extended resources of a pod, which a DeviceClass stands for (KEP-5004). */
+import type { KubeObject } from '../../api/object.ts'
+import { ownValue } from '../../api/own.ts'
+import type { DeviceClass } from '../../api/resource/v1.ts'
+import { isExtended } from '../../validation/pod/resources.ts'
+
+/** Says so of a claim, with the value `true`. */
+export const EXTENDED_CLAIM = 'resource.kubernetes.io/extended-resource-claim'
+/** The resource of a class that every class has, with its name behind it. */
+export const DEVICE_CLASS_RESOURCE = 'deviceclass.resource.kubernetes.io/'
+
+export const isExtendedClaim = ({ metadata }: KubeObject): boolean =>
+  ownValue(metadata.annotations, EXTENDED_CLAIM) === 'true'
+
+/** Whether a class may stand for the resource. */
+export const isOfDevices = (name: string): boolean => isExtended(name) || name.startsWith(DEVICE_CLASS_RESOURCE)
+
+export class ExtendedResources {
+  private readonly classes = new Map<string, DeviceClass>()
+
+  /** Of several classes for one resource the newest counts, of equally old ones the first by name. */
+  constructor(classes: Iterable<DeviceClass & KubeObject>) {
+    for (const deviceClass of classes) {
+      const { metadata, spec } = deviceClass
+      this.classes.set(DEVICE_CLASS_RESOURCE + metadata.name, deviceClass)
+      const resource = spec?.extendedResourceName
+      if (!resource) continue
+      const other = this.classes.get(resource)
+      if (other === undefined || isPreferred(deviceClass, other)) this.classes.set(resource, deviceClass)
+    }
+  }
+
+  readonly classOf = (resource: string): DeviceClass | undefined => this.classes.get(resource)
+
+  /** The resource that the class names, beside that of its own name. */
+  nameOf(className: string): string | undefined {
+    return this.classOf(DEVICE_CLASS_RESOURCE + className)?.spec?.extendedResourceName
+  }
+}
+
+function isPreferred({ metadata: a }: DeviceClass, { metadata: b }: DeviceClass): boolean {
+  const younger = Date.parse(a.creationTimestamp ?? '') - Date.parse(b.creationTimestamp ?? '')
+  return younger > 0 || (younger === 0 && (a.name ?? '') < (b.name ?? ''))
+}
