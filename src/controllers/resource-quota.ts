@@ -6,13 +6,12 @@ import { WebhookDenial } from '../admission/webhooks/ask.ts'
 import type { ResourceQuota } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { GroupResource } from '../api/group-version.ts'
-import { groupResourceText } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
 import type { Amounts } from '../registry/quota/amounts.ts'
 import { amountsOf, isSame, textsOf } from '../registry/quota/amounts.ts'
 import type { Counted } from '../registry/quota/count.ts'
-import { countUsage } from '../registry/quota/count.ts'
-import { specialResources, evaluatorOf } from '../registry/quota/evaluators.ts'
+import { evaluatorOf } from '../registry/quota/evaluators.ts'
+import { usageOf } from '../registry/quota/tracked.ts'
 import { isOverAt } from '../registry/quota/work.ts'
 import { wasWritten } from '../registry/written-types.ts'
 import { Quantity } from '../schema/quantity.ts'
@@ -89,7 +88,7 @@ export const loweredQuota: Controller = {
 async function judge(context: ControllerContext, quota: Quota, tries: number, mayLower = false): Promise<number> {
   const { namespace = '', name = '', resourceVersion: revision = '' } = quota.metadata
   const hard = quota.spec?.hard ?? {}
-  const { used, fallsAt } = await usageOf(context, quota)
+  const { used, fallsAt } = await countOf(context, quota)
   const wait = fallsAt - context.now().getTime()
   const before = amountsOf(quota.status?.used)
   const isKnown = quota.status?.hard !== undefined && isSame(amountsOf(hard), amountsOf(quota.status.hard))
@@ -137,43 +136,25 @@ async function writeStatus(
 }
 
 /** Of the names that can be counted. */
-async function usageOf(context: ControllerContext, quota: Quota): Promise<Counted> {
-  let used: Amounts = new Map()
-  let fallsAt = Infinity
-  for (const { resource, names } of tracked(Object.keys(quota.spec?.hard ?? {}))) {
-    const evaluator = evaluatorOf(resource)
-    const client = evaluator && (await managerClients(context).ifServed(resource, quota.metadata.namespace ?? ''))
-    if (evaluator === undefined || client === undefined) continue
-    const objects = (await wasWritten(context, resource)) ? client.each() : none()
-    const counted = await countUsage(quota, evaluator, names, objects, context.now())
-    used = new Map([...used, ...counted.used])
-    fallsAt = Math.min(fallsAt, counted.fallsAt)
-  }
-  return { used, fallsAt }
+function countOf(context: ControllerContext, quota: Quota): Promise<Counted> {
+  const { namespace = '' } = quota.metadata
+  const clientOf = (resource: GroupResource, of: string) => managerClients(context).ifServed(resource, of)
+  return usageOf(
+    quota,
+    Object.keys(quota.spec?.hard ?? {}),
+    {
+      async objectsOf(resource) {
+        const client = evaluatorOf(resource) && (await clientOf(resource, namespace))
+        return client && ((await wasWritten(context, resource)) ? client.each() : none())
+      },
+      async *list(resource, of = '') {
+        const client = await clientOf(resource, of)
+        if (client !== undefined) yield* client.each()
+      },
+      get: async (resource, of, name) => (await clientOf(resource, of))?.get(name),
+    },
+    context.now(),
+  )
 }
 
 async function* none(): AsyncGenerator<never> {}
-
-interface Tracked {
-  readonly resource: GroupResource
-  readonly names: Set<string>
-}
-
-/** Which resources a quota is about, and by which of its names. */
-function tracked(names: readonly string[]): Iterable<Tracked> {
-  const found = new Map<string, Tracked>()
-  for (const name of names)
-    for (const resource of resourcesOf(name)) {
-      const text = groupResourceText(resource)
-      const known = found.get(text) ?? { resource, names: new Set() }
-      known.names.add(name)
-      found.set(text, known)
-    }
-  return found.values()
-}
-
-function resourcesOf(name: string): readonly GroupResource[] {
-  if (!name.startsWith('count/')) return specialResources().filter((resource) => evaluatorOf(resource)?.tracks(name))
-  const [resource = '', ...group] = name.slice('count/'.length).split('.')
-  return [{ group: group.join('.'), resource }]
-}

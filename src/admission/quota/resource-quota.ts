@@ -8,17 +8,19 @@ import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { forbidden } from '../../api/status.ts'
 import type { Amounts } from '../../registry/quota/amounts.ts'
-import { checkQuota } from '../../registry/quota/check.ts'
+import { checkQuota, namesOf } from '../../registry/quota/check.ts'
 import type { Evaluator, Write } from '../../registry/quota/evaluator.ts'
 import { evaluatorOf, isInScope } from '../../registry/quota/evaluators.ts'
 import type { Admission } from '../../registry/write/admission.ts'
 import type { Undo } from '../../registry/write/undo.ts'
 import { undoAll } from '../../registry/write/undo.ts'
+import type { ApiCall } from '../../request/context.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { charge, giveBack } from './charge.ts'
 import { checkCovered } from './limited-resources.ts'
 import { expectQuota, quotasOf } from './quotas.ts'
 import { settled } from './settle.ts'
+import { storedReader } from './stored.ts'
 
 /** @param admission what has a say in the status of a quota, which kube-apiserver writes through its own client */
 export const resourceQuota = (admission: Admission): AdmissionPlugin => ({
@@ -32,13 +34,15 @@ export const resourceQuota = (admission: Admission): AdmissionPlugin => ({
     const { request, namespace, resource, operation } = attributes
     if (resource.group === '' && resource.resource === 'resourcequotas' && operation === 'CREATE')
       expectQuota(request, namespace)
-    const evaluator = evaluatorOf(resource)
+    const known = evaluatorOf(resource)
     const write = writeOf(attributes)
-    if (evaluator?.handles(write) !== true) return undefined
+    if (known?.handles(write) !== true) return undefined
+    const found = await quotasOf(request, namespace)
+    const evaluator = await informed(request, known, write, found)
     const check = (quota: ResourceQuota): Amounts | undefined => usedAfter(attributes, quota, evaluator, write)
     // all of them are asked before one is charged
     const all: (ResourceQuota & KubeObject)[] = []
-    for (const quota of await quotasOf(request, namespace))
+    for (const quota of found)
       all.push(
         isInScope(evaluator, quota, write.object) ? await settled(attributes, admission, quota, evaluator) : quota,
       )
@@ -47,6 +51,20 @@ export const resourceQuota = (admission: Admission): AdmissionPlugin => ({
     return attributes.dryRun ? undefined : chargeAll(attributes, admission, quotas, check)
   },
 })
+
+/** One that knows what it has to of other objects. */
+async function informed(
+  request: ApiCall,
+  known: Evaluator,
+  { object, oldObject }: Write,
+  quotas: readonly ResourceQuota[],
+): Promise<Evaluator> {
+  const names = new Set(quotas.flatMap(namesOf))
+  const evaluator = (await known.informed?.(names, storedReader(request), request.now)) ?? known
+  await evaluator.learn?.(object)
+  if (oldObject !== undefined) await evaluator.learn?.(oldObject)
+  return evaluator
+}
 
 function writeOf({ operation, subresource, object, oldObject }: Attributes): Write {
   // `handles` lets nothing else through

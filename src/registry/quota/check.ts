@@ -11,7 +11,7 @@ export type Checked =
   | { readonly used: Amounts | undefined }
 
 /** What it limits now, and what it limited when its status was written. */
-const namesOf = ({ spec, status }: ResourceQuota): string[] => [
+export const namesOf = ({ spec, status }: ResourceQuota): string[] => [
   ...new Set([...Object.keys(spec?.hard ?? {}), ...Object.keys(status?.hard ?? {})]),
 ]
 

@@ -25,6 +25,7 @@ export async function countUsage(
   let fallsAt = Infinity
   for await (const object of objects) {
     if (!isInScope(evaluator, quota, object)) continue
+    await evaluator.learn?.(object)
     used = sum(used, only(evaluator.usage(object, now), names))
     const until = evaluator.chargedUntil?.(object) ?? Infinity
     if (until >= now.getTime()) fallsAt = Math.min(fallsAt, until + 1)

@@ -1,7 +1,8 @@
 import type { Container, Pod, PodAffinityTerm } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { qosClassOf } from '../../validation/pod/pod-qos.ts'
-import { isExtended, isHugePages, isNative } from '../../validation/pod/resources.ts'
+import { isHugePages, isNative } from '../../validation/pod/resources.ts'
+import { DEVICE_CLASS_RESOURCE, isOfDevices } from '../resource/extended-claims.ts'
 import type { Amounts } from './amounts.ts'
 import { ONE, amountsOf } from './amounts.ts'
 import type { Evaluator } from './evaluator.ts'
@@ -26,11 +27,10 @@ const OWN = new Set([
 /** Where a quota names one of these, each container has to say what it needs. */
 const REQUIRED = ['cpu', 'limits.cpu', 'limits.memory', 'memory', 'requests.cpu', 'requests.memory']
 
-const REQUESTS = 'requests.'
-const DEVICE_CLASS = 'deviceclass.resource.kubernetes.io/'
-
-/** Quotas count it under `requests.NAME`. */
-const isCountedExtended = (name: string): boolean => name.startsWith(DEVICE_CLASS) || isExtended(name)
+export const REQUESTS = 'requests.'
+/** A name of quotas for what providers have: devices, or others. */
+export const isOfExtended = (name: string): boolean =>
+  name.startsWith(REQUESTS) && (!isNative(name) || name.startsWith(REQUESTS + DEVICE_CLASS_RESOURCE))
 
 // what is kept and admitted as a pod has the form of one
 const podOf = (object: KubeObject): Pod => object as unknown as Pod
@@ -44,10 +44,7 @@ export const podEvaluator: Evaluator = {
     )
   },
   tracks: (name) =>
-    OWN.has(name) ||
-    isHugePages(name) ||
-    name.startsWith(`${REQUESTS}hugepages-`) ||
-    (name.startsWith(REQUESTS) && (!isNative(name) || name.startsWith(REQUESTS + DEVICE_CLASS))),
+    OWN.has(name) || isHugePages(name) || name.startsWith(`${REQUESTS}hugepages-`) || isOfExtended(name),
   matchesScope(scope, object) {
     const pod = podOf(object)
     const { priorityClassName = '' } = pod.spec ?? {}
@@ -128,7 +125,7 @@ function computeUsage(requests: Amounts, limits: Amounts): Amounts {
   for (const [name, amount] of requests)
     if (['cpu', 'memory', 'ephemeral-storage'].includes(name) || isHugePages(name))
       usage.set(name, amount).set(REQUESTS + name, amount)
-    else if (isCountedExtended(name)) usage.set(REQUESTS + name, amount)
+    else if (isOfDevices(name)) usage.set(REQUESTS + name, amount)
   for (const [name, amount] of limits)
     if (['cpu', 'memory', 'ephemeral-storage'].includes(name)) usage.set(`limits.${name}`, amount)
   return usage

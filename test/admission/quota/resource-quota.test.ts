@@ -199,3 +199,101 @@ describe('a quota whose status says nothing of a write', () => {
     )
   })
 })
+
+describe('devices of a class that stands for an extended resource', () => {
+  const HARD = { 'requests.example.com/gpu': '3', 'requests.deviceclass.resource.kubernetes.io/gpus': '4' }
+  const claim = (name: string, count: number, metadata: object = {}): Partial<Attributes> => ({
+    resource: { group: 'resource.k8s.io', version: 'v1', resource: 'resourceclaims' },
+    kind: { group: 'resource.k8s.io', version: 'v1', kind: 'ResourceClaim' },
+    name,
+    object: {
+      metadata: { name, namespace: 'blue', creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
+      spec: {
+        devices: {
+          requests: [{ name: 'r', exactly: { deviceClassName: 'gpus', allocationMode: 'ExactCount', count } }],
+        },
+      },
+    } as unknown as KubeObject, // all that is read of it
+  })
+  const annotations = { 'resource.kubernetes.io/extended-resource-claim': 'true' }
+  const ownedBy = (name: string) => ({
+    annotations,
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid: `uid-${name}`, controller: true }],
+  })
+
+  async function start(
+    used = { 'requests.example.com/gpu': '0', 'requests.deviceclass.resource.kubernetes.io/gpus': '0' },
+  ) {
+    const server = await serverWith({ name: 'q', hard: HARD, used })
+    await server.put('resource.k8s.io', 'deviceclasses', {
+      metadata: { name: 'gpus' },
+      spec: { extendedResourceName: 'example.com/gpu' },
+    })
+    const resources = { requests: { 'example.com/gpu': '2' }, limits: { 'example.com/gpu': '2' } }
+    await server.put('', 'pods', {
+      metadata: { name: 'web', namespace: 'blue', uid: 'uid-web' },
+      spec: { containers: [{ name: 'c', resources }] },
+    })
+    return server
+  }
+
+  test('are charged under both names of the class', async () => {
+    const server = await start()
+    await ask(server, claim('a', 2))
+    expect(await usedIn(server)).toEqual({
+      q: { 'requests.deviceclass.resource.kubernetes.io/gpus': '2', 'requests.example.com/gpu': '2' },
+    })
+    await expect(ask(server, claim('b', 2))).rejects.toThrow(
+      'resourceclaims.resource.k8s.io "b" is forbidden: exceeded quota: q, requested: requests.example.com/gpu=2, used: requests.example.com/gpu=2, limited: requests.example.com/gpu=3',
+    )
+  })
+
+  test('are not charged again where the pod was, whose they are', async () => {
+    const server = await start({
+      'requests.example.com/gpu': '2',
+      'requests.deviceclass.resource.kubernetes.io/gpus': '0',
+    })
+    await ask(server, claim('web-x', 2, ownedBy('web')))
+    expect(await usedIn(server)).toEqual({
+      q: { 'requests.deviceclass.resource.kubernetes.io/gpus': '2', 'requests.example.com/gpu': '2' },
+    })
+  })
+
+  test.each<[string, object]>([
+    [
+      'of a pod that is another one now',
+      { ...ownedBy('web'), ownerReferences: [{ ...ownedBy('web').ownerReferences[0], uid: 'before' }] },
+    ],
+    ['of a pod that is not there', ownedBy('other')],
+    ['that no scheduler made', { ...ownedBy('web'), annotations: {} }],
+  ])('are charged for a claim %s', async (_, metadata) => {
+    const server = await start({
+      'requests.example.com/gpu': '2',
+      'requests.deviceclass.resource.kubernetes.io/gpus': '0',
+    })
+    await expect(ask(server, claim('web-x', 2, metadata))).rejects.toThrow('exceeded quota: q')
+  })
+
+  test('of a second claim for one pod are charged', async () => {
+    const server = await start({
+      'requests.example.com/gpu': '2',
+      'requests.deviceclass.resource.kubernetes.io/gpus': '0',
+    })
+    const first = claim('first', 2, ownedBy('web')).object as never
+    await server.put('resource.k8s.io', 'resourceclaims', first)
+    await expect(ask(server, claim('second', 2, ownedBy('web')))).rejects.toThrow('exceeded quota: q')
+  })
+
+  test('count for nothing where no class has the name', async () => {
+    const server = await serverWith({ name: 'q', hard: { 'requests.example.com/nic': '1' } })
+    await ask(server, claim('a', 5))
+    expect(await usedIn(server)).toEqual({ q: { 'requests.example.com/nic': '0' } })
+  })
+
+  test('of claims and of pods are one sum where the quota is new', async () => {
+    const server = await start({} as never)
+    const stored = claim('there', 1).object as never
+    await server.put('resource.k8s.io', 'resourceclaims', stored)
+    await expect(ask(server, claim('a', 1))).rejects.toThrow('used: requests.example.com/gpu=3, limited')
+  })
+})
