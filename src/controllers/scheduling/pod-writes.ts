@@ -17,6 +17,8 @@ import type { PodInfo } from './pod-info.ts'
 
 const EVENTS = typedResource<KubeObject & Event>('', 'events')
 const BINDING = { group: '', version: 'v1', kind: 'Binding' }
+/** The end of an Event's reportingInstance: kube-scheduler has the name of its machine there. */
+const HOST = 'kedge'
 /** Bytes of the note of an Event. */
 const LONGEST_NOTE = 1024
 const CUT = ' ...'
@@ -175,7 +177,7 @@ export class PodWrites {
       ...(related === undefined ? {} : { related: referenceTo(related) }),
       eventTime: `${now.toISOString().slice(0, -1)}000Z`,
       reportingComponent: scheduler,
-      reportingInstance: scheduler,
+      reportingInstance: `${scheduler}-${HOST}`,
       message: note.length > LONGEST_NOTE ? note.slice(0, LONGEST_NOTE - CUT.length) + CUT : note,
       ...news,
       source: {},

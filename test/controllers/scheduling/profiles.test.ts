@@ -103,7 +103,7 @@ test.each(all)(
     expect(await world.events()).toMatchObject([
       {
         reportingComponent: 'ours',
-        reportingInstance: 'ours',
+        reportingInstance: 'ours-kedge',
         reason: node === undefined ? 'FailedScheduling' : 'Scheduled',
       },
     ])
