@@ -1,8 +1,9 @@
 /** A node as the scheduler sees it: what it has, what its pods ask for, and who they are. */
 import type { Node } from '../../api/core/v1.ts'
 import { Quantity } from '../../schema/quantity.ts'
+import { HostPorts } from './host-ports.ts'
 import type { Needs, PodInfo } from './pod-info.ts'
-import { amountOf, ANY_ADDRESS } from './pod-info.ts'
+import { amountOf } from './pod-info.ts'
 
 /** Selectors of which a node knows how many of its pods they select. */
 const MOST_COUNTS = 20
@@ -13,7 +14,7 @@ export class NodeState {
   readonly nominated = new Map<string, PodInfo>()
   /** Those of its pods that have terms of affinity. */
   readonly withAffinity = new Map<string, PodInfo>()
-  private readonly ports = new Map<string, number>()
+  private readonly ports = new HostPorts()
   readonly requested = new Map<string, number>()
   /** How many of its pods a selector selects, by the selector's text. Bound: MOST_COUNTS; none is older than its last change. */
   private readonly counts = new Map<string, number>()
@@ -62,24 +63,14 @@ export class NodeState {
     for (const [name, wanted] of pod.needs) this.requested.set(name, (this.requested.get(name) ?? 0) + by * wanted)
     this.nonZero.cpu += by * pod.nonZero.cpu
     this.nonZero.memory += by * pod.nonZero.memory
-    for (const port of pod.ports) {
-      const left = (this.ports.get(port) ?? 0) + by
-      if (left > 0) this.ports.set(port, left)
-      else this.ports.delete(port)
-    }
+    this.ports.count(pod.ports, by)
   }
 
   free(name: string): number {
     return (this.allocatable.get(name) ?? 0) - (this.requested.get(name) ?? 0)
   }
 
-  /** One address and all of them are in each other's way. */
   isPortTaken(wanted: string): boolean {
-    if (this.ports.size === 0) return false
-    const space = wanted.indexOf(' ')
-    const [address, rest] = [wanted.slice(0, space), wanted.slice(space)]
-    if (address !== ANY_ADDRESS) return this.ports.has(wanted) || this.ports.has(ANY_ADDRESS + rest)
-    for (const taken of this.ports.keys()) if (taken.endsWith(rest)) return true
-    return false
+    return this.ports.isTaken(wanted)
   }
 }

@@ -8,6 +8,7 @@ import type { LabelRequirement } from '../../storage/selection.ts'
 import { matchesLabels } from '../../storage/selection.ts'
 import { requirementsOf } from '../workloads/pod-control.ts'
 import { podCondition } from '../workloads/pod-state.ts'
+import { ANY_ADDRESS } from './host-ports.ts'
 
 /** By resource: thousandths of a core for cpu, whole units for everything else. */
 export type Needs = ReadonlyMap<string, number>
@@ -123,7 +124,7 @@ export class PodInfo {
   }
 }
 
-function needsOf(pod: Pod): Needs {
+export function needsOf(pod: Pod): Needs {
   return new Map([...podAmounts(pod, 'requests')].map(([name, quantity]) => [name, amountOf(name, quantity)]))
 }
 
@@ -154,10 +155,8 @@ function nonZeroOf(pod: Pod, needs: Needs): { cpu: number; memory: number } {
   )
 }
 
-export const ANY_ADDRESS = '0.0.0.0'
-
 /** `ADDRESS PROTOCOL PORT` of its containers that run as long as it does. */
-function hostPorts({ spec }: Pod): string[] {
+export function hostPorts({ spec }: Pod): string[] {
   const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
   return [...(spec?.containers ?? []), ...sidecars].flatMap(({ ports = [] }) =>
     ports.flatMap(({ hostPort = 0, hostIP, protocol = 'TCP' }) =>

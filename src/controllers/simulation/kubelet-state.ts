@@ -2,11 +2,14 @@
  * What the kubelets of simulated nodes know between two looks: the nodes, which pods are on them, their addresses, and
  * when something of them is due. It is a cache: an instance that begins anew reads everything. No pod is kept.
  */
+import { BoundedMap } from '../../api/bounded-map.ts'
 import { leastOf } from '../../api/extremes.ts'
 import type { Node, Pod } from '../../api/core/v1.ts'
 import type { Revision } from '../../storage/storage.ts'
 import type { Changes } from '../resource-client.ts'
+import { isFinished } from '../workloads/pod-state.ts'
 import { addressesOf } from './addresses.ts'
+import { NodeUse, PodUse } from './node-use.ts'
 
 /** Pods beyond which nothing is kept between two looks: some 30 MB. */
 const MOST_KEPT = 100_000
@@ -17,16 +20,43 @@ interface KnownPod {
   due?: number | undefined
   /** For its claims of devices. */
   isWaiting?: true
+  /** What it needs of its node, which its kubelet has taken in. */
+  use?: PodUse
+  /** It is not taken in, which is told later. */
+  isHeld?: true
 }
+
+/** Of who was refused: how often one after the other, and when last, in milliseconds since 1970. */
+interface Refused {
+  readonly times: number
+  readonly at: number
+}
+
+const MOST_REFUSED = 1_000
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 300_000
+/** Who is not refused for so long begins anew. */
+const FORGOTTEN_MS = 600_000
 
 /** Of one node: its pods by NAMESPACE/NAME. */
 export class KubeletNode {
   readonly pods = new Map<string, KnownPod>()
+  readonly use = new NodeUse()
 
   constructor(
-    readonly podCIDR: string | undefined,
+    /** As it was last seen. */
+    public node: Node,
     readonly hostIP: string,
   ) {}
+
+  get podCIDR(): string | undefined {
+    return this.node.spec?.podCIDR
+  }
+
+  /** Those that were not taken in may be now. */
+  tellHeld(): void {
+    for (const pod of this.pods.values()) if (pod.isHeld === true) pod.due = 0
+  }
 }
 
 export class KubeletState {
@@ -34,6 +64,8 @@ export class KubeletState {
   nodesAt: Revision | undefined
   /** Bound: the simulated nodes, whose pods beyond MOST_KEPT are forgotten with all else. */
   readonly nodes = new Map<string, KubeletNode>()
+  /** By the controller of the pods, or the pod. Bound: MOST_REFUSED. */
+  private readonly refused = new BoundedMap<string, Refused>({ entries: MOST_REFUSED })
   /** By NAMESPACE/NAME, on which of the nodes a pod is. */
   private readonly nodeOf = new Map<string, string>()
 
@@ -53,18 +85,22 @@ export class KubeletState {
     return unknown
   }
 
-  private putNode(name: string, { spec, status }: Node): boolean {
-    const hostIP = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? ''
+  private putNode(name: string, node: Node): boolean {
+    const hostIP = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? ''
     const known = this.nodes.get(name)
-    if (known?.podCIDR === spec?.podCIDR && known?.hostIP === hostIP) return false
-    this.nodes.set(name, new KubeletNode(spec?.podCIDR, hostIP))
-    return true
+    if (known === undefined || known.podCIDR !== node.spec?.podCIDR || known.hostIP !== hostIP) {
+      this.nodes.set(name, new KubeletNode(node, hostIP))
+      return true
+    }
+    known.node = node
+    known.tellHeld()
+    return false
   }
 
   /** Everything is told anew. */
   forgetPods(): void {
     this.nodeOf.clear()
-    for (const { pods } of this.nodes.values()) pods.clear()
+    for (const [name, { node, hostIP }] of this.nodes) this.nodes.set(name, new KubeletNode(node, hostIP))
   }
 
   /** @returns whether it is on one of the nodes */
@@ -72,32 +108,71 @@ export class KubeletState {
     const name = pod?.spec?.nodeName
     const node = name === undefined ? undefined : this.nodes.get(name)
     const before = this.nodeOf.get(key)
-    if (before !== undefined) this.removePod(key, before, pod?.status?.podIP)
+    const known = before === undefined ? undefined : this.nodes.get(before)?.pods.get(key)
+    if (before !== undefined) this.removePod(key, before, pod)
     if (pod === undefined || name === undefined || node === undefined) return false
-    node.pods.set(key, { ip: pod.status?.podIP })
+    const use = useOf(pod, known?.use)
+    node.pods.set(key, { ip: pod.status?.podIP, ...(use === undefined ? {} : { use }) })
+    if (use !== undefined) node.use.put(key, use)
     this.nodeOf.set(key, name)
     return true
   }
 
-  private removePod(key: string, name: string, kept: string | undefined): void {
+  private removePod(key: string, name: string, pod: Pod | undefined): void {
     this.nodeOf.delete(key)
-    const pods = this.nodes.get(name)?.pods
-    const before = pods?.get(key)
-    pods?.delete(key)
-    if (pods === undefined || before?.ip === undefined || before.ip === kept) return
+    const node = this.nodes.get(name)
+    const before = node?.pods.get(key)
+    node?.pods.delete(key)
+    if (node === undefined || before === undefined) return
+    if (before.use !== undefined) {
+      node.use.remove(key)
+      if (pod === undefined || isFinished(pod)) node.tellHeld()
+    }
+    if (before.ip === undefined || before.ip === pod?.status?.podIP) return
     // one that found no address may have this one
-    for (const pod of pods.values()) if (pod.ip === undefined) pod.due ??= 0
+    for (const other of node.pods.values()) if (other.ip === undefined) other.due ??= 0
+  }
+
+  /** Whether its kubelet has taken it in. */
+  isAdmitted(key: string): boolean {
+    return this.podOf(key)?.use !== undefined
+  }
+
+  admit(key: string, use: PodUse): void {
+    const pod = this.podOf(key)
+    if (pod === undefined) return
+    pod.use = use
+    this.nodes.get(this.nodeOf.get(key) ?? '')?.use.put(key, use)
+  }
+
+  /**
+   * How long a refusal is to wait, in milliseconds: what is refused is often made again at once. 0: it is told now.
+   * @param who the controller of the pod, or the pod
+   */
+  holdRefusal(key: string, who: string, now: number): number {
+    const known = this.refused.get(who)
+    const { times, at } = known === undefined || now - known.at > FORGOTTEN_MS ? { times: 0, at: 0 } : known
+    const pause = times === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (times - 1), LONGEST_PAUSE_MS)
+    const wait = Math.max(0, at + pause - now)
+    const pod = this.podOf(key)
+    if (wait === 0) this.refused.set(who, { times: times + 1, at: now })
+    else if (pod !== undefined) pod.isHeld = true
+    return wait
+  }
+
+  private podOf(key: string): KnownPod | undefined {
+    return this.nodes.get(this.nodeOf.get(key) ?? '')?.pods.get(key)
   }
 
   /** The pod is to be looked at then; undefined: when it changes. */
   setDue(key: string, due: number | undefined): void {
-    const pod = this.nodes.get(this.nodeOf.get(key) ?? '')?.pods.get(key)
+    const pod = this.podOf(key)
     if (pod !== undefined) pod.due = due
   }
 
   /** It starts when its claims are its own. */
   waitForClaims(key: string): void {
-    const pod = this.nodes.get(this.nodeOf.get(key) ?? '')?.pods.get(key)
+    const pod = this.podOf(key)
     if (pod !== undefined) pod.isWaiting = true
   }
 
@@ -124,6 +199,13 @@ export class KubeletState {
       for (const { due } of pods.values()) if (due !== undefined) times.push(due)
     return times.length === 0 ? undefined : leastOf(times)
   }
+}
+
+/** Undefined: it is over, or was not taken in yet. A kubelet says when it began with a pod that it took in. */
+function useOf(pod: Pod, known: PodUse | undefined): PodUse | undefined {
+  const isAdmitted = pod.status?.startTime !== undefined || (known !== undefined && known.uid === pod.metadata.uid)
+  if (isFinished(pod) || !isAdmitted) return undefined
+  return known?.isOf(pod) === true ? known : new PodUse(pod)
 }
 
 /** Gives out the free addresses of nodes, in the course of one look. */

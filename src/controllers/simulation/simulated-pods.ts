@@ -11,9 +11,14 @@ import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns } from '../in-turns.ts'
+import { controllerRefOf } from '../../registry/work.ts'
 import { PODS } from '../workloads/pod-control.ts'
+import { isFinished } from '../workloads/pod-state.ts'
+import type { Rejection } from './admission.ts'
+import { rejectedStatus, rejectionOf } from './admission.ts'
 import type { KubeletNode } from './kubelet-state.ts'
 import { FreeAddresses, KubeletState } from './kubelet-state.ts'
+import { PodUse } from './node-use.ts'
 import type { Step } from './pod-lifecycle.ts'
 import { advance } from './pod-lifecycle.ts'
 import { CLAIMS_RESERVED } from '../../registry/resource/claim-work.ts'
@@ -148,7 +153,7 @@ class Look {
 
   private async advanceOne(pod: Pod): Promise<void> {
     const node = this.nodeOf(pod)
-    if (node === undefined) return
+    if (node === undefined || (await this.isRejected(pod, node))) return
     if (needsClaims(pod) && (await this.waitsForClaims(pod))) return
     const now = this.context.now()
     const allocateIP = this.addresses.allocatorOf(node)
@@ -161,6 +166,30 @@ class Look {
     if (isGone === true)
       await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }, pod).catch(ignoreOvertaken)
     else if (status !== undefined) await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
+  }
+
+  /** A kubelet decides when it first sees a pod. What a Stage plays is not asked about. */
+  private async isRejected(pod: Pod, node: KubeletNode): Promise<boolean> {
+    const key = keyOf(pod)
+    const isBegun = pod.status?.startTime !== undefined || pod.metadata.deletionTimestamp !== undefined
+    if (isBegun || isFinished(pod) || this.state.isAdmitted(key) || this.stages.isFor(pod)) return false
+    const use = new PodUse(pod)
+    const rejection = rejectionOf(pod, use, node.node, node.use)
+    if (rejection === undefined) this.state.admit(key, use)
+    else await this.reject(pod, rejection)
+    return rejection !== undefined
+  }
+
+  private async reject(pod: Pod, rejection: Rejection): Promise<void> {
+    const now = this.context.now()
+    const wait = this.state.holdRefusal(keyOf(pod), controllerRefOf(pod)?.uid ?? keyOf(pod), now.getTime())
+    this.state.setDue(keyOf(pod), wait === 0 ? undefined : now.getTime() + wait)
+    if (wait > 0) return
+    const status = rejectedStatus(pod, rejection, now)
+    const pods = this.clients.resource(PODS, pod.metadata.namespace)
+    await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
+    const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)
+    await events.warning(pod, rejection.reason, rejection.message)
   }
 
   /** It is looked at again when claims are reserved. */

@@ -1,0 +1,25 @@
+/** Ports of a node that its pods have, as `ADDRESS PROTOCOL PORT`. */
+export const ANY_ADDRESS = '0.0.0.0'
+
+export class HostPorts {
+  /** How many pods have it: who binds pods by hand may give one to several. */
+  private readonly taken = new Map<string, number>()
+
+  count(ports: readonly string[], by: 1 | -1): void {
+    for (const port of ports) {
+      const left = (this.taken.get(port) ?? 0) + by
+      if (left > 0) this.taken.set(port, left)
+      else this.taken.delete(port)
+    }
+  }
+
+  /** One address and all of them are in each other's way. */
+  isTaken(wanted: string): boolean {
+    if (this.taken.size === 0) return false
+    const space = wanted.indexOf(' ')
+    const [address, rest] = [wanted.slice(0, space), wanted.slice(space)]
+    if (address !== ANY_ADDRESS) return this.taken.has(wanted) || this.taken.has(ANY_ADDRESS + rest)
+    for (const taken of this.taken.keys()) if (taken.endsWith(rest)) return true
+    return false
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Why the kubelet of a simulated node does not take a pod in: somebody bound it without a scheduler, or the node has
+ * changed meanwhile (kubelet's predicates). Nothing runs there, so what only a machine can say is never a reason.
+ */
+import type { Node, Pod, PodStatus } from '../../api/core/v1.ts'
+import { ownValue } from '../../api/own.ts'
+import { Quantity } from '../../schema/quantity.ts'
+import { timeText } from '../../schema/time.ts'
+import { isExtended } from '../../validation/pod/resources.ts'
+import { isWanted } from '../scheduling/node-selector.ts'
+import { amountOf } from '../scheduling/pod-info.ts'
+import { untolerated } from '../scheduling/taints.ts'
+import type { NodeUse, PodUse } from './node-use.ts'
+
+export interface Rejection {
+  readonly reason: string
+  readonly message: string
+}
+
+const SYSTEM = 'linux'
+const OS_LABEL = 'kubernetes.io/os'
+/** A kubelet makes room for such pods: the others of its node go. Here they all stay. */
+const CRITICAL_PRIORITY = 2_000_000_000
+
+/** @param others of the node, that were taken in */
+export function rejectionOf(pod: Pod, use: PodUse, node: Node, others: NodeUse): Rejection | undefined {
+  const { spec = {}, metadata } = pod
+  if ((ownValue(metadata.labels, OS_LABEL) ?? SYSTEM) !== SYSTEM)
+    return {
+      reason: 'PodOSSelectorNodeLabelDoesNotMatch',
+      message: "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+    }
+  if ((spec.os?.name ?? SYSTEM) !== SYSTEM)
+    return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" }
+  const insufficient = (spec.priority ?? 0) >= CRITICAL_PRIORITY ? undefined : insufficientOf(pod, use, node, others)
+  if (insufficient !== undefined) return insufficient
+  if (!isWanted(spec, node)) return failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector")
+  if (use.ports.some((port) => others.isPortTaken(port)))
+    return failed('NodePorts', "node(s) didn't have free ports for the requested pod ports")
+  if (untolerated(node.spec?.taints, spec.tolerations, ['NoExecute']).length > 0)
+    return failed('TaintToleration', "node(s) had taints that the pod didn't tolerate")
+  return undefined
+}
+
+const failed = (reason: string, why: string): Rejection => ({ reason, message: `Predicate ${reason} failed: ${why}` })
+
+const FIRST = ['cpu', 'memory', 'ephemeral-storage']
+
+function insufficientOf(pod: Pod, { needs }: PodUse, node: Node, others: NodeUse): Rejection | undefined {
+  const allocatable = node.status?.allocatable
+  // a node that has just been made does not know yet
+  if (allocatable === undefined) return undefined
+  const capacityOf = (name: string) =>
+    amountOf(name, Quantity.tryParse(ownValue(allocatable, name) ?? '0') ?? Quantity.zero)
+  const pods = capacityOf('pods')
+  if (others.size + 1 > pods) return outOf('pods', 1, others.size, pods)
+  const mapped = new Set(
+    pod.status?.extendedResourceClaimStatus?.requestMappings?.map(({ resourceName }) => resourceName),
+  )
+  // what the node does not know is somebody else's to count, or comes with a claim
+  const isAsked = (name: string) =>
+    !mapped.has(name) && !(isExtended(name) && ownValue(allocatable, name) === undefined)
+  for (const name of new Set([...FIRST, ...needs.keys()])) {
+    const wanted = needs.get(name) ?? 0
+    if (wanted === 0 || !isAsked(name)) continue
+    const [used, capacity] = [others.used(name), capacityOf(name)]
+    if (wanted > capacity - used) return outOf(name, wanted, used, capacity)
+  }
+  return undefined
+}
+
+const outOf = (name: string, requested: number, used: number, capacity: number): Rejection => ({
+  reason: `OutOf${name}`,
+  message: `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
+})
+
+const OF_KUBELETS: ReadonlySet<string> = new Set([
+  'PodScheduled',
+  'Ready',
+  'Initialized',
+  'ContainersReady',
+  'PodResizeInProgress',
+  'PodResizePending',
+  'PodReadyToStartContainers',
+  'AllContainersRestarting',
+])
+
+/** Of its status that is left what others said. */
+export function rejectedStatus({ metadata, status = {} }: Pod, { reason, message }: Rejection, now: Date): PodStatus {
+  const { qosClass, resourceClaimStatuses, extendedResourceClaimStatus } = status
+  const conditions = (status.conditions ?? []).filter(({ type = '' }) => !OF_KUBELETS.has(type))
+  return {
+    ...(qosClass === undefined ? {} : { qosClass }),
+    ...(resourceClaimStatuses === undefined ? {} : { resourceClaimStatuses }),
+    ...(extendedResourceClaimStatus === undefined ? {} : { extendedResourceClaimStatus }),
+    ...(conditions.length === 0 ? {} : { conditions }),
+    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
+    phase: 'Failed',
+    reason,
+    message: `Pod was rejected: ${message}`,
+    startTime: timeText(now),
+  }
+}
