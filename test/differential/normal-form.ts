@@ -44,6 +44,7 @@ const ADDRESS = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
 const NODE = /\bnode-\d+\b/g
 /** The end of a name that was generated, quoted in a message. */
 const GENERATED = /-[bcdfghjklmnpqrstvwxz2456789]{5}(?=\\?")/g
+const RANDOM_END = /-[bcdfghjklmnpqrstvwxz2456789]{5}$/
 const MINUTES = /-\d{8}(?=-|$|\b)/g
 const ZONE = /\bzone-\d\b/g
 const TOKEN_VOLUME = /^kube-api-access-[a-z0-9]{5}$/
@@ -98,6 +99,8 @@ function simplified(object: KubeObject, names: ReadonlyMap<string, string>, how:
   const visit = (value: unknown, key: string): Json | undefined => {
     if (DROPPED.has(key)) return undefined
     if (key === 'observedGeneration') return value === generation ? 'CURRENT' : 'OLD'
+    // of a claim that is gone, whose name nothing tells
+    if (key === 'resourceClaimName' && typeof value === 'string') return text(value).replace(RANDOM_END, '-*')
     if (typeof value === 'string') return text(value)
     if (Array.isArray(value)) {
       const items = value.map((item) => visit(item, '') ?? null)
@@ -163,4 +166,4 @@ function saidBy(event: KubeObject, names: ReadonlyMap<string, string>, how: Comp
 
 /** An event outlives its object, whose name is then known by its form alone. */
 const withoutRandomEnd = (name: string, kind: string): string =>
-  kind === 'Pod' ? name.replace(/-[bcdfghjklmnpqrstvwxz2456789]{5}$/, '-*') : name
+  kind === 'Pod' ? name.replace(RANDOM_END, '-*') : name
