@@ -198,12 +198,15 @@ export function kept<Value>(owner: unknown, make: () => Value): Value {
   return found[0] as Value // what was made for this place
 }
 
+/** Of an item; or of each, where some take far longer than others. */
+export type Weight<Item> = number | ((item: Item) => number)
+
 /** @param owner what the items belong to: a list, or the object whose names they are */
 function loop<Item>(
   progress: Progress,
   owner: object,
   itemsOf: () => readonly Item[],
-  weight: number,
+  weight: Weight<Item>,
   visit: (item: Item, index: number, found: unknown[]) => boolean | void,
 ): unknown[] {
   const place = progress.placeOf(owner)
@@ -213,7 +216,7 @@ function loop<Item>(
   const items = (place.items ??= listing(progress, place, itemsOf)) as readonly Item[]
   while (place.at < items.length) {
     if (place.counted === place.at) {
-      progress.count(weight, place)
+      progress.count(typeof weight === 'number' ? weight : weight(items[place.at]!), place)
       place.counted++
     }
     const goesOn = visit(items[place.at]!, place.at, found) !== false
@@ -290,7 +293,7 @@ function merged<Item>(pair: Item[][], compare: (a: Item, b: Item) => number): It
 export function mapParts<Item, Result>(
   items: readonly Item[],
   visit: (item: Item, index: number) => Result,
-  weight = 1,
+  weight: Weight<Item> = 1,
 ): Result[] {
   if (current === undefined || items.length === 0) return items.map(visit)
   const add = (item: Item, index: number, found: unknown[]): void => void found.push(visit(item, index))
@@ -312,7 +315,7 @@ export function flatMapParts<Item, Result>(
 export function eachPart<Item>(
   items: readonly Item[],
   visit: (item: Item, index: number) => boolean | void,
-  weight = 1,
+  weight: Weight<Item> = 1,
 ): void {
   if (current !== undefined) loop(current, items, () => items, weight, visit)
   else for (let at = 0; at < items.length; at++) if (visit(items[at]!, at) === false) return

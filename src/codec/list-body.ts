@@ -38,7 +38,7 @@ export function listStream(
   failed: Failed,
 ): ReadableStream<Uint8Array> {
   const form = listForm(presenter, metadata, count, now)
-  if (as === 'lines') return framed(failed, form.head(), itemChunks(values, form), form.tail)
+  if (as === 'lines') return framed(failed, form.head(), itemChunks(values, form, presenter.weigh), form.tail)
   if (form.elements === undefined) return passed(failed, form.head(), values, form.tail())
   return framed(failed, form.head(), elementChunks(values, form.elements), form.tail)
 }
@@ -53,7 +53,8 @@ export async function listWhole(
   const form = listForm(presenter, metadata, sources.length, now)
   if (sources.length === 0) return form.empty()
   const parts = [form.head()]
-  for await (const items of itemsInTurns(await ordered(presenter, sources), form.items)) parts.push(items)
+  for await (const items of itemsInTurns(await ordered(presenter, sources), form.items, presenter.weigh))
+    parts.push(items)
   parts.push(form.tail())
   return joined(
     parts,
@@ -109,13 +110,21 @@ async function writeTo(writable: WritableStream<Uint8Array>, bytes: Uint8Array):
   writer.releaseLock()
 }
 
-async function* itemChunks(values: ReadableStream<Uint8Array>, form: ListForm): AsyncGenerator<Uint8Array> {
+async function* itemChunks(
+  values: ReadableStream<Uint8Array>,
+  form: ListForm,
+  weigh: Weigh,
+): AsyncGenerator<Uint8Array> {
   for await (const lines of lineBatches(values))
     yield* itemsInTurns(
       lines.map((line) => Source.ofText(line)),
       form.items,
+      weigh,
     )
 }
+
+/** UTF-16 units of an object that take as long as what is to be made of one that is so long. */
+type Weigh = (length: number) => number
 
 /** UTF-16 units of items that are written at once. In YAML, the slowest form, so many take some twenty milliseconds. */
 const ITEMS_AT_ONCE = 128 * 1024
@@ -124,11 +133,13 @@ const ITEMS_AT_ONCE = 128 * 1024
 export async function* itemsInTurns<Made>(
   sources: readonly Source[],
   make: (slice: readonly Source[]) => Made,
+  weigh: Weigh = (length) => length,
 ): AsyncGenerator<Made> {
   if (sources.length === 0) return
   let isFirst = true
-  for (const slice of slicesByLength(sources, lengthOf, ITEMS_AT_ONCE)) {
-    if (slice.length === 1 && lengthOf(slice[0]!) > LARGE) yield await inPartsAwaiting(() => make(slice), turnOfOthers)
+  const weightOf = (source: Source): number => weigh(lengthOf(source))
+  for (const slice of slicesByLength(sources, weightOf, ITEMS_AT_ONCE)) {
+    if (slice.length === 1 && weightOf(slice[0]!) > LARGE) yield await inPartsAwaiting(() => make(slice), turnOfOthers)
     else {
       if (!isFirst) await turnOfOthers()
       yield make(slice)

@@ -99,6 +99,9 @@ export class Presenter {
     this.includeObject = isTable ? parseIncludeObject(output.includeObject) : 'Metadata'
   }
 
+  /** UTF-16 units of an object that take as long as what is answered of one that is so long. */
+  readonly weigh = (length: number): number => this.layout?.printer.weight?.(length) ?? length
+
   /** The object in the version and kind of the endpoint. */
   answered(source: Source): KubeObject {
     const { object } = source

@@ -103,6 +103,10 @@ export const isPassedOn = (
   { serialization, transform, pretty }: OutputNegotiation,
 ): boolean => serialization === 'json' && !pretty && transform === undefined && passesText(resource)
 
+/** UTF-16 units of an object that take as long as the answer of one that is so long. */
+export const weightOfAnswer = (resource: EncodedResource, { transform }: OutputNegotiation, length: number): number =>
+  transform?.kind === 'Table' ? (resource.forms.tableLayout(resource).printer.weight?.(length) ?? length) : length
+
 /**
  * An object that is no resource's: a review, a Binding. Nothing is converted or taken apart.
  * @param object with kind and apiVersion

@@ -22,6 +22,8 @@ export interface WatchFramer {
    * watch ends
    */
   event(type: string, source: Source): Uint8Array
+  /** UTF-16 units of an object that take as long as the event of one that is so long. */
+  weigh(length: number): number
   bookmark(revision: number, initialEventsEnd: boolean): Uint8Array
   error(status: StatusError): Uint8Array
 }
@@ -59,6 +61,10 @@ abstract class Framer implements WatchFramer {
 
   event(type: string, source: Source): Uint8Array {
     return this.checked(type, source)
+  }
+
+  weigh(length: number): number {
+    return this.presenter.weigh(length)
   }
 
   /** An object that has a resourceVersion and nothing else. */

@@ -1,6 +1,6 @@
 import { notFound } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
-import { isPassedOn, respondObject } from '../codec/respond.ts'
+import { isPassedOn, respondObject, weightOfAnswer } from '../codec/respond.ts'
 import { LARGE } from '../api/slices.ts'
 import { walked } from '../request/turns.ts'
 import { liveOf } from '../codec/stored-object.ts'
@@ -24,7 +24,12 @@ export async function get(scope: RequestScope): Promise<Response> {
     const answered = scope.resource.converter === undefined ? stored : await inRequestVersion(scope, stored)
     if (scope.resource.view !== undefined)
       scope.resource.view.checkRead?.('text' in answered ? liveOf(answered).object : answered)
-    if ('text' in stored && stored.text.length > LARGE && !isPassedOn(scope.resource, output)) request.isLarge = true
+    if (
+      'text' in stored &&
+      !isPassedOn(scope.resource, output) &&
+      weightOfAnswer(scope.resource, output, stored.text.length) > LARGE
+    )
+      request.isLarge = true
     return await walked(request, () => respondObject(scope, output, 200, answered))
   } catch (error) {
     throw error instanceof StorageError ? statusFor(error, scope.resource.gvr, scope.place.name) : error

@@ -1,5 +1,6 @@
 import type { OutputNegotiation } from '../codec/negotiate.ts'
-import { respondObject } from '../codec/respond.ts'
+import { LARGE } from '../api/slices.ts'
+import { respondObject, weightOfAnswer } from '../codec/respond.ts'
 import { inRequestVersion } from '../registry/converted.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import type { Updated } from '../registry/write/guaranteed-update.ts'
@@ -12,5 +13,6 @@ export async function respondWritten(
   { result, created }: Updated,
 ): Promise<Response> {
   const object = await inRequestVersion(scope, result.stored ?? result.object)
+  if (weightOfAnswer(scope.resource, output, result.stored?.text.length ?? 0) > LARGE) scope.request.isLarge = true
   return walked(scope.request, () => respondObject(scope, output, created ? 201 : 200, object))
 }

@@ -125,9 +125,10 @@ async function forward(
         await turnOfOthers()
         length = 0
       }
-      length += text.length
+      const weight = framer.weigh(text.length)
+      length += weight
       const source = Source.ofText(decorate?.(text) ?? text)
-      const isLarge = text.length > LARGE
+      const isLarge = weight > LARGE
       await sink.send(
         isLarge ? await walked({ isLarge }, () => framer.event(type, source)) : framer.event(type, source),
       )

@@ -7,6 +7,8 @@ export interface Printer {
   /** Of an object in the storage version; one cell for each column, in their order. */
   readonly cells: (object: KubeObject, now: Date) => Json[]
   readonly conditions?: (object: KubeObject) => readonly TableRowCondition[] | undefined
+  /** UTF-16 units of an object that take as long as a row of one that is so long; default: its own. */
+  readonly weight?: (length: number) => number
   /** Shows whole numbers of 64 bits. */
   readonly exact?: boolean
   /** Lists are in this order instead of that of their keys. */

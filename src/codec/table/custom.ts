@@ -1,6 +1,7 @@
 /** The columns that a CustomResourceDefinition declares (apiextensions' tableconvertor). */
 import type { CustomResourceColumnDefinition } from '../../api/apiextensions/v1.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
+import { kept, mapParts, PART } from '../../api/parts.ts'
 import { parseTime, TimeError } from '../../schema/time.ts'
 import { stringifySorted } from '../../api/write-json.ts'
 import { goFloat } from '../../go/float.ts'
@@ -9,12 +10,14 @@ import type { Printer } from './cells.ts'
 import { nameOf } from './cells.ts'
 import type { Column } from './columns.ts'
 import { nameColumn } from './columns.ts'
-import type { JsonPath } from './json-path.ts'
-import { firstResults, JsonPathError, parseJsonPath } from './json-path.ts'
+import type { JsonPath, Visits } from './json-path.ts'
+import { firstResults, JsonPathError, looksAround, parseJsonPath } from './json-path.ts'
 
 interface CustomColumn {
   readonly type: string
   readonly path: JsonPath
+  /** Its path may come to many values. */
+  readonly isWide: boolean
 }
 
 /** What a definition without columns has: the Age that defaulting adds in memory. */
@@ -50,16 +53,29 @@ export function customTable(declared: readonly CustomResourceColumnDefinition[])
       description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
       priority,
     })
-    paths.push({ type, path })
+    paths.push({ type, path, isWide: looksAround(path) })
   }
   return {
     columns,
     printer: {
       exact: true,
-      cells: (object, now) => [nameOf(object), ...paths.map((column) => cell(column, object, now))],
+      cells(object, now) {
+        const visits = kept(object, () => ({ left: MOST_VISITS }))
+        return [nameOf(object), ...mapParts(paths, (column) => cell(column, object, now, visits), weightOf)]
+      },
+      weight: (length) => length * (1 + paths.filter(({ isWide }) => isWide).length) + paths.length * OF_COLUMN,
     },
   }
 }
+
+/** Values that all columns of a row may visit: each goes through all of a large object, or many of them through a small one. */
+const MOST_VISITS = 2_000_000
+
+/** UTF-16 units of an object that take as long as a cell. */
+const OF_COLUMN = 64
+
+/** What may go through all of an object is a part of its own (api/parts.ts). */
+const weightOf = ({ isWide }: CustomColumn): number => (isWide ? PART : 1)
 
 function parsed(jsonPath: string): JsonPath | undefined {
   try {
@@ -70,8 +86,8 @@ function parsed(jsonPath: string): JsonPath | undefined {
   }
 }
 
-function cell({ type, path }: CustomColumn, object: KubeObject, now: Date): Json {
-  const value = valueAt(path, object as unknown as JsonObject) // any object is JSON
+function cell({ type, path }: CustomColumn, object: KubeObject, now: Date, visits: Visits): Json {
+  const value = valueAt(path, object as unknown as JsonObject, visits) // any object is JSON
   if (value === undefined) return null
   switch (type) {
     case 'string':
@@ -90,9 +106,9 @@ function cell({ type, path }: CustomColumn, object: KubeObject, now: Date): Json
 }
 
 /** Only the first result counts. */
-function valueAt(path: JsonPath, object: JsonObject): Json | undefined {
+function valueAt(path: JsonPath, object: JsonObject, visits: Visits): Json | undefined {
   try {
-    return firstResults(path, object)[0]
+    return firstResults(path, object, visits)[0]
   } catch (error) {
     if (error instanceof JsonPathError) return undefined
     throw error

@@ -46,14 +46,49 @@ export function parseJsonPath(template: string): JsonPath {
   return { parts: new Parser(template).template() }
 }
 
+/** Values that may be visited: `..a..a` and `['a','a']['a','a']` multiply what they find. */
+export interface Visits {
+  left: number
+}
+
+/** More than one expression comes to that goes once through all of the largest object. */
+const MOST_VISITS = 1_000_000
+
+/** More was to be visited than may be. */
+class TooManyVisits extends JsonPathError {
+  constructor() {
+    super('it finds too much')
+  }
+}
+
+/** Of the evaluation that is under way. */
+let visits: Visits = { left: 0 }
+
+function visit(values: number): void {
+  visits.left -= values
+  if (visits.left < 0) throw new TooManyVisits()
+}
+
 /**
  * What the first expression finds.
+ * @param most shared by several templates, which then visit no more together
  * @throws {JsonPathError} when one of the expressions can't be evaluated
  */
-export function firstResults({ parts }: JsonPath, root: Json): readonly Json[] {
+export function firstResults({ parts }: JsonPath, root: Json, most: Visits = { left: MOST_VISITS }): readonly Json[] {
+  visits = most
   const [first = []] = parts.map((path) => evaluate(path, [root]))
   return first
 }
+
+/** Whether it may come to many values of an object: else it goes one way. */
+export const looksAround = ({ parts }: JsonPath): boolean => parts.some((path) => path.some(isManyfold))
+
+const isManyfold = (node: Node): boolean =>
+  node.kind === 'wildcard' ||
+  node.kind === 'recursive' ||
+  node.kind === 'filter' ||
+  node.kind === 'union' ||
+  (node.kind === 'slice' && !node.derived)
 
 const isLetterOrDigit = (character: string): boolean => character === '_' || isLetter(character) || isDigit(character)
 /** '' stands for the end of the text. */
@@ -252,6 +287,7 @@ function evaluate(path: Path, input: readonly Json[]): readonly Json[] {
 }
 
 function step(node: Node, input: readonly Json[]): readonly Json[] {
+  visit(input.length)
   switch (node.kind) {
     case 'literal':
       return typeof node.value === 'string' ? [node.value] : input.map(() => node.value)
@@ -267,7 +303,7 @@ function step(node: Node, input: readonly Json[]): readonly Json[] {
     case 'wildcard':
       return input.flatMap(children)
     case 'recursive':
-      return input.flatMap(descendants)
+      return input.flatMap((value) => descendants(value))
     case 'union':
       return node.paths.flatMap((path) => evaluate(path, input))
     case 'identifier':
@@ -293,6 +329,7 @@ function slices(node: Node & { kind: 'slice' }, input: readonly Json[]): Json[] 
     if (from > to) throw new JsonPathError(`starting index ${from} is greater than ending index ${to}`)
     const every = node.step ?? 1
     if (every <= 0) throw new JsonPathError('step must be > 0')
+    visit((to - from) / every)
     for (let at = from; at < to; at += every) out.push(value[at]!)
   }
   return out
@@ -302,18 +339,31 @@ const encoder = new TextEncoder()
 
 function children(value: Json): Json[] {
   if (Array.isArray(value)) return value
-  if (typeof value === 'string') return [...encoder.encode(value)]
+  if (typeof value === 'string') {
+    visit(value.length)
+    return [...encoder.encode(value)]
+  }
   return isJsonObject(value) ? Object.values(value).map((child) => child ?? null) : []
 }
 
 /** The value and all below it that have something below them. */
-function descendants(value: Json): Json[] {
+function descendants(value: Json, found: Json[] = []): Json[] {
+  visit(1)
+  // below a text are numbers, which have nothing below them
+  if (typeof value === 'string') {
+    if (value !== '') found.push(value)
+    return found
+  }
   const below = children(value)
-  return below.length === 0 ? [] : [value, ...below.flatMap(descendants)]
+  if (below.length === 0) return found
+  found.push(value)
+  for (const one of below) descendants(one, found)
+  return found
 }
 
 function filtered({ left, operator, right }: Node & { kind: 'filter' }, value: Json): Json[] {
   if (!Array.isArray(value)) throw new JsonPathError('not array or slice and cannot be filtered')
+  visit(value.length)
   return value.filter((element) => {
     if (operator === 'exists') return exists(left, element)
     const lefts = evaluate(left, [element])
@@ -329,7 +379,7 @@ function exists(path: Path, element: Json): boolean {
   try {
     return evaluate(path, [element]).length > 0
   } catch (error) {
-    if (error instanceof JsonPathError) return false
+    if (error instanceof JsonPathError && !(error instanceof TooManyVisits)) return false
     throw error
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/api/object.ts'
 import { firstResults, JsonPathError, parseJsonPath } from '../../../src/codec/table/json-path.ts'
 
 const object = {
@@ -46,6 +47,17 @@ test.each(['.spec.list[9]', '.spec.list[2:1]', '.kind[0]', '.kind[?(@.n==1)]', '
   '%s can not be evaluated',
   (path) => expect(() => firstResults(parseJsonPath(`{${path}}`), object)).toThrow(JsonPathError),
 )
+
+const nested = (depth: number): JsonObject => (depth === 0 ? {} : { a: nested(depth - 1) })
+
+test.each([
+  ['each name twice, again and again', "['a','a']".repeat(40)],
+  ['all below all below all', '..a'.repeat(12)],
+  ['a filter that looks for much', `[?(@${"['a','a']".repeat(40)})]`],
+])('%s comes to an end', (_, path) => {
+  const root = path.startsWith('[?') ? [nested(90)] : nested(90)
+  expect(() => firstResults(parseJsonPath(`{${path}}`), root)).toThrow('it finds too much')
+})
 
 test.each(['.a[', '.a[b]', '.a["b"]', '.a[?(@.n]', '.a[?(@.n==1)', '.a..', '"abc', '#'])('%s is no path', (path) =>
   expect(() => parseJsonPath(`{.x${path.startsWith('.') ? path : ` ${path}`}`)).toThrow(JsonPathError),
