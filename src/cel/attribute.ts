@@ -4,7 +4,8 @@
  */
 import { mapKey, ValueList, ValueMap } from './collections.ts'
 import { noSuchOverload } from './numbers.ts'
-import type { Frame, Planned, Step } from './program.ts'
+import type { Frame } from './frame.ts'
+import type { Planned, Step } from './program.ts'
 import { runtimeType, runtimeTypeName } from './runtime-types.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, ListValue, MapValue, ObjectValue, Optional, Timestamp, Uint } from './value.ts'

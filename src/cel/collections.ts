@@ -178,8 +178,11 @@ export function isIn(value: Value, container: Value): Value {
   if (container instanceof MapValue) return container.get(value) !== undefined
   if (!(container instanceof ListValue)) return noSuchOverload()
   if (isIncomparable(value)) return false
-  for (let i = 0; i < container.size; i++) if (equal(value, container.at(i))) return true
-  return false
+  let at = 0
+  while (at < container.size && !equal(value, container.at(at))) at++
+  // where the type of the list is not known before, it costs one unit
+  visit(at)
+  return at < container.size
 }
 
 /** What `==` does not know: it asks somebody else. */

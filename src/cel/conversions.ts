@@ -35,8 +35,17 @@ function doubleToInt(value: number): Value {
 
 function parsedWhole(text: string, form: RegExp, min: bigint, max: bigint): bigint | undefined {
   if (!form.test(text)) return undefined
+  if (digitsOf(text) > MAX_DIGITS) return undefined
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
   return value < min || value > max ? undefined : value
+}
+
+/** Of 64 bits. To read many takes long, and what they say is out of range. */
+const MAX_DIGITS = 20
+
+function digitsOf(text: string): number {
+  const first = text.search(/[1-9]/)
+  return first < 0 ? 0 : text.length - first
 }
 
 export function toUint(value: Value): Value {

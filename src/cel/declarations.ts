@@ -15,8 +15,10 @@ export interface Overload {
    * `_?_:_`, index and selection) and where `FunctionDeclaration.run` serves all overloads.
    */
   readonly run?: Run
-  /** Units that a call costs at run time; default 1. Sizes are those of the values. */
-  readonly cost?: (args: readonly Value[], result: Value) => number
+  /** Units that a call costs at run time; default 1. Sizes are those of the values. It is paid before `run` is called. */
+  readonly cost?: (args: readonly Value[]) => number
+  /** Instead, where it goes by what was made. `run` says by itself what it does (work.ts). */
+  readonly costOfResult?: (result: Value) => number
   /** The same at compile time, from sizes that types and limits allow; default 1 to 1. */
   readonly estimate?: (args: readonly SizedNode[], sizes: SizeEstimator) => CallEstimate
   /** Arguments may be errors or unknown: the function decides (`_||_`-like). Default false. */

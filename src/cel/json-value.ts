@@ -2,6 +2,7 @@
 import { ownValue } from '../api/own.ts'
 import type { Value } from './value.ts'
 import { ListValue, MapValue } from './value.ts'
+import { work } from './work.ts'
 
 export type JsonLike = null | boolean | number | bigint | string | readonly JsonLike[] | JsonObjectLike
 
@@ -46,6 +47,9 @@ class JsonList extends ListValue {
   }
 }
 
+/** Names that are counted without taking note of it. */
+export const FEW = 64
+
 class JsonMap extends MapValue {
   constructor(
     private readonly object: JsonObjectLike,
@@ -55,7 +59,9 @@ class JsonMap extends MapValue {
   }
 
   get size(): number {
-    return this.keys().length
+    const { length } = this.keys()
+    if (length > FEW) work(length)
+    return length
   }
 
   get(key: Value): Value | undefined {

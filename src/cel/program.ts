@@ -5,47 +5,22 @@
  */
 import type { Call, Comprehension, Expression } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
-import { compiledPattern } from './patterns.ts'
+import { compiledPattern, isFound } from './patterns.ts'
 import { listFrom, mapKey, ValueMap } from './collections.ts'
 import type { Environment } from './environment.ts'
 import type { FunctionDeclaration, Overload, Run } from './declarations.ts'
 import { noSuchOverload } from './numbers.ts'
 import { Attribute, relative, unusableKey } from './attribute.ts'
-import { fitsAtRuntime, runtimeType, runtimeTypeName } from './runtime-types.ts'
 import { describe, goTypeName } from './describe.ts'
 import type { Value } from './value.ts'
+import { CostExceeded, Frame, STOP, Stops } from './frame.ts'
+import type { Items, Variables } from './frame.ts'
+import { calling, runOf } from './calls.ts'
 import { metered, WorkExceeded } from './work.ts'
-import { CelError, Duration, ListValue, MapValue, Optional, Timestamp, Uint } from './value.ts'
-
-/** Asked for the variables that an expression names, each at most once in an evaluation. */
-export type Variables = (name: string) => Value | undefined
-
-export class CostExceeded extends Error {
-  /** @param cost that was spent when the evaluation ended */
-  constructor(readonly cost: number) {
-    super('operation cancelled: actual cost limit exceeded')
-  }
-}
+import { CelError, ListValue, MapValue, Optional, Uint } from './value.ts'
 
 /** An expression cannot run, whatever its variables are: a literal in it does not convert. */
 export class ProgramError extends Error {}
-
-/** The state of one evaluation. */
-export class Frame {
-  cost = 0
-  /** Variables of folds, by slot. */
-  readonly locals: (Value | undefined)[] = []
-
-  constructor(
-    readonly variables: Variables,
-    private readonly limit: number,
-  ) {}
-
-  spend(cost: number): void {
-    this.cost += cost
-    if (this.cost > this.limit) throw new CostExceeded(this.cost)
-  }
-}
 
 /** Evaluates a node; answers an error value instead of throwing. */
 export type Step = (frame: Frame) => Value
@@ -56,8 +31,21 @@ export interface Result {
 }
 
 export interface Program {
-  /** @throws CostExceeded */
+  /** At once. @throws CostExceeded */
   run(variables: Variables, costLimit: number): Result
+  /** In steps, for what may be dear. The value and the cost are those that it has at once. */
+  start(variables: Variables, costLimit: number): Started
+}
+
+/** An evaluation under way. */
+export interface Started {
+  /** Once it has ended. */
+  readonly result: Result | undefined
+  /**
+   * About so many units more. What is thrown by a variable ends the step, and the next one asks for it again.
+   * @throws CostExceeded
+   */
+  goOn(units: number): Result | undefined
 }
 
 /** What is done for one unit of cost: as many characters as a traversal reads for it. */
@@ -69,18 +57,49 @@ const FREE_WORK = 10_000
 export function programOf(checked: CheckedExpression, environment: Environment): Program {
   const step = new Planner(checked, environment).plan(checked.root).evaluate
   return {
-    run(variables, costLimit) {
-      const frame = new Frame(variables, costLimit)
-      try {
-        const { made, done } = metered(FREE_WORK + costLimit * WORK_OF_COST, () => step(frame))
-        return { value: made, cost: Math.max(frame.cost, Math.floor((done - FREE_WORK) / WORK_OF_COST)) }
-      } catch (error) {
-        if (error instanceof WorkExceeded) throw new CostExceeded(Math.max(frame.cost, costLimit + 1))
-        // the stack is too small for values that nest so deep
-        if (error instanceof RangeError) return { value: new CelError('evaluation nests too deep'), cost: frame.cost }
-        throw error
-      }
-    },
+    run: (variables, costLimit) => evaluated(step, new Frame(variables, costLimit), costLimit),
+    start: (variables, costLimit) => new InSteps(step, variables, costLimit),
+  }
+}
+
+/** @throws CostExceeded, and what variables and stops throw */
+function evaluated(step: Step, frame: Frame, costLimit: number): Result {
+  try {
+    const { made, done } = metered(FREE_WORK + costLimit * WORK_OF_COST, () => step(frame))
+    return { value: made, cost: Math.max(frame.cost, Math.floor((done - FREE_WORK) / WORK_OF_COST)) }
+  } catch (error) {
+    if (error instanceof WorkExceeded) throw new CostExceeded(Math.max(frame.cost, costLimit + 1))
+    // the stack is too small for values that nest so deep
+    if (error instanceof RangeError) return { value: new CelError('evaluation nests too deep'), cost: frame.cost }
+    throw error
+  }
+}
+
+class InSteps implements Started {
+  result: Result | undefined
+  private readonly stops = new Stops()
+  private readonly frame: Frame
+
+  constructor(
+    private readonly step: Step,
+    variables: Variables,
+    private readonly costLimit: number,
+  ) {
+    this.frame = new Frame(variables, costLimit, this.stops)
+  }
+
+  goOn(units: number): Result | undefined {
+    if (this.result !== undefined) return this.result
+    const { frame, stops } = this
+    frame.cost = 0
+    stops.begin(units, units * WORK_OF_COST)
+    try {
+      this.result = evaluated(this.step, frame, this.costLimit)
+    } catch (error) {
+      stops.undo(frame)
+      if (error !== STOP) throw error
+    }
+    return this.result
   }
 }
 
@@ -235,7 +254,7 @@ class Planner {
     if (declared.name === 'matches' && typeof second?.constant?.value === 'string') {
       const pattern = compiledPattern(second.constant.value)
       if (pattern instanceof CelError) throw new ProgramError(pattern.message)
-      const run: Run = ([text]) => (typeof text === 'string' ? pattern.matcher(text).find() : noSuchOverload())
+      const run: Run = ([text]) => (typeof text === 'string' ? isFound(pattern, text) : noSuchOverload())
       return {
         evaluate: calling(
           args.map(({ evaluate }) => evaluate),
@@ -335,7 +354,10 @@ class Planner {
     // made when it is first asked for: a binding that is not used costs nothing
     const accumulated: Step = (frame) => {
       const known = frame.locals[accumulator]
-      return known === undefined ? (frame.locals[accumulator] = initial(frame)) : known
+      if (known !== undefined) return known
+      const made = initial(frame)
+      frame.stops?.noteMade(accumulator)
+      return (frame.locals[accumulator] = made)
     }
     this.scopes.push(new Map([[node.accumulator, accumulated]]))
     const first = this.slots++
@@ -347,8 +369,10 @@ class Planner {
     const variables = new Map([[node.variable, inSlot(first)]])
     if (second !== undefined) variables.set(node.secondVariable!, inSlot(second))
     this.scopes.push(variables)
+    const inner = this.slots
     const condition = this.plan(node.condition).evaluate
     const step = this.plan(node.step).evaluate
+    const behind = this.slots
     this.scopes.pop()
     const result = this.plan(node.result).evaluate
     this.scopes.pop()
@@ -360,16 +384,54 @@ class Planner {
       frame.locals[accumulator] = step(frame)
       return true
     }
+    const two = second !== undefined
+    const inSteps = (frame: Frame, stops: Stops): Value => {
+      let place = stops.resume(accumulator, frame)
+      if (place === undefined) {
+        const over = range(frame)
+        if (over instanceof CelError) return over
+        const items = itemsFor(over, two)
+        if (items instanceof CelError) return items
+        frame.locals[accumulator] = undefined
+        place = stops.enter(accumulator, items, frame)
+      }
+      const { items } = place
+      while (place.at < items.size) {
+        const goesOn = turn(frame, items.one(place.at), items.other(place.at))
+        stops.forget(inner, behind)
+        stops.advance(place, frame, goesOn)
+      }
+      return result(frame)
+    }
     return {
       evaluate: (frame) => {
+        if (frame.stops !== undefined) return inSteps(frame, frame.stops)
         const over = range(frame)
         if (over instanceof CelError) return over
         frame.locals[accumulator] = undefined
-        const problem = each(over, second !== undefined, (one, other) => turn(frame, one, other))
+        const problem = each(over, two, (one, other) => turn(frame, one, other))
         return problem ?? result(frame)
       },
     }
   }
+}
+
+/** What a fold goes through, by number. */
+function itemsFor(range: Value, two: boolean): Items | CelError {
+  if (range instanceof ListValue)
+    return two
+      ? { size: range.size, one: (at) => BigInt(at), other: (at) => range.at(at) }
+      : { size: range.size, one: (at) => range.at(at), other: () => null }
+  if (range instanceof MapValue) {
+    const keys = [...range.keys()]
+    return { size: keys.length, one: (at) => keys[at]!, other: (at) => (two ? range.get(keys[at]!)! : null) }
+  }
+  return notIterable(range, two)
+}
+
+function notIterable(range: Value, two: boolean): CelError {
+  const type = goTypeName(range)
+  return new CelError(two ? `unsupported comprehension range type: ${type}` : `got '${type}', expected iterable type`)
 }
 
 /** @returns an error for what cannot be gone through */
@@ -385,8 +447,7 @@ function each(range: Value, two: boolean, turn: (one: Value, other: Value) => bo
     for (const key of range.keys()) if (!turn(key, two ? range.get(key)! : null)) return undefined
     return undefined
   }
-  const type = goTypeName(range)
-  return new CelError(two ? `unsupported comprehension range type: ${type}` : `got '${type}', expected iterable type`)
+  return notIterable(range, two)
 }
 
 const attributed = (attribute: Attribute): Planned => ({ evaluate: attribute.evaluate, attribute })
@@ -448,54 +509,3 @@ function membership(element: Planned, list: Value): Planned | undefined {
     },
   }
 }
-
-function calling(args: readonly Step[], run: Run, single: Overload | undefined, ambiguous?: Overload['cost']): Step {
-  const costOf = single === undefined ? ambiguous : single.cost
-  return (frame) => {
-    const values: Value[] = []
-    let problem: CelError | undefined
-    for (const argument of args) {
-      const value = argument(frame)
-      if (value instanceof CelError && single?.nonStrict !== true) {
-        problem ??= value
-        // functions of three and more arguments stop at the first failure
-        if (args.length > 2) {
-          values.push(value)
-          break
-        }
-      }
-      values.push(value)
-    }
-    const result = problem ?? run(values)
-    if (values.length === args.length) frame.spend(costOf?.(values, result) ?? 1)
-    return result
-  }
-}
-
-/** The overload of a call, chosen at run time where the types of its arguments were not known before. */
-function runOf(declared: FunctionDeclaration, single: Overload | undefined, overloads: readonly Overload[]): Run {
-  const { name, run, accepts } = declared
-  if (run !== undefined)
-    return accepts === undefined
-      ? run
-      : (args) =>
-          accepts(args[0]!)
-            ? run(args)
-            : hasMethods(args[0]!)
-              ? noSuchOverload()
-              : new CelError(`no such overload: ${name}`)
-  const candidates = single === undefined ? (overloads.length > 0 ? overloads : declared.overloads) : [single]
-  return (args) => {
-    for (const { run: ofOverload, parameters } of candidates)
-      if (ofOverload !== undefined && (declared.unguarded === true || fits(parameters, args))) return ofOverload(args)
-    const types = args.map((value) => runtimeTypeName(runtimeType(value)))
-    return new CelError(`no such overload: ${name}(${types.join(', ')})`)
-  }
-}
-
-/** Values that cel-go asks themselves for a function that they do not know. */
-const hasMethods = (value: Value): boolean =>
-  typeof value === 'string' || value instanceof Timestamp || value instanceof Duration
-
-const fits = (parameters: Overload['parameters'], args: readonly Value[]): boolean =>
-  parameters.length === args.length && parameters.every((type, index) => fitsAtRuntime(type, args[index]!))

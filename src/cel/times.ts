@@ -89,6 +89,9 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['h', 3600n * NANOS],
 ])
 
+/** Of 64 bits: more are out of range, and take long to read. */
+const MAX_DIGITS = 20
+
 /** Go's time.ParseDuration; undefined when it is none, or too long. */
 export function parseDuration(text: string): Duration | undefined {
   const sign = text.startsWith('-') ? -1n : 1n
@@ -100,6 +103,7 @@ export function parseDuration(text: string): Duration | undefined {
   // pattern: the whole text is parts like these, as was found above
   for (const [, whole = '', fraction = '', unit = ''] of rest.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)) {
     const scale = UNITS.get(unit)!
+    if (whole.length - Math.max(0, whole.search(/[1-9]/)) > MAX_DIGITS) return undefined
     nanos += BigInt(whole === '' ? '0' : whole) * scale + fractionOf(fraction, scale)
     if (nanos > MAX_INT + 1n) return undefined
   }

@@ -32,3 +32,10 @@ export function metered<Made>(limit: number, make: () => Made): { readonly made:
     left = outside
   }
 }
+
+/** Of the evaluation that is under way, for one that stops and goes on. */
+export const workLeft = (): number => left
+
+export function resumeWork(before: number): void {
+  left = before
+}

@@ -6,6 +6,7 @@ import type { ValidatingAdmissionPolicy } from '../api/admissionregistration/v1.
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
+import { inTurns } from '../api/slices.ts'
 import { StatusError } from '../api/status.ts'
 import { resourceOf } from '../registry/resource-of.ts'
 import type { ServedResources } from '../registry/resources.ts'
@@ -52,7 +53,8 @@ async function warningsOf({ spec = {} }: Policy, context: ControllerContext): Pr
   const version = spec.paramKind && parseApiVersion(apiVersion)
   const paramsKind = version && { ...version, kind }
   const params = paramsKind && { gvk: paramsKind, type: typeOf(paramsKind, served, context) }
-  return expressionWarnings(spec, kinds, params).map(({ fieldRef, warning }) => ({ fieldRef, warning }))
+  const warnings = await inTurns(expressionWarnings(spec, kinds, params))
+  return warnings.map(({ fieldRef, warning }) => ({ fieldRef, warning }))
 }
 
 /** Undefined where nothing is known of the kind: it belongs to another server, or to nobody. */

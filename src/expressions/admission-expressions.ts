@@ -2,6 +2,7 @@
  * Expressions of admission policies and match conditions, compiled (apiserver's pkg/admission/plugin/cel). Problems are
  * in kube-apiserver's words.
  */
+import type { Steps } from '../api/slices.ts'
 import type { VariableDeclaration } from '../cel/declarations.ts'
 import type { Environment } from '../cel/environment.ts'
 import { compile } from '../cel/compile.ts'
@@ -11,6 +12,7 @@ import { runtimeTypeName } from '../cel/runtime-types.ts'
 import { parametersOf, sameType } from '../cel/type-relations.ts'
 import type { Type } from '../cel/type.ts'
 import { BOOL, DYN, listOf, mapOf, NULL, STRING } from '../cel/type.ts'
+import { CompilationPace } from './compilation-pace.ts'
 import type { AdmissionVariables } from './environments.ts'
 import { admissionEnvironment } from './environments.ts'
 import { JSON_PATCH, OBJECT } from './mutation-types.ts'
@@ -83,16 +85,18 @@ export interface CompiledVariables {
 }
 
 /** Each may name those before it. */
-export function compileVariables(
+export function* compileVariables(
   sources: readonly { readonly name?: string; readonly expression?: string }[],
   asked: Omit<AdmissionVariables, 'variables'>,
-): CompiledVariables {
+): Steps<CompiledVariables> {
   const declarations: VariableDeclaration[] = []
   const environment = admissionEnvironment({ ...asked, variables: declarations })
-  const variables = sources.map(({ name = '', expression = '' }) => ({
-    name,
-    expression: compileVariable(name, expression, environment, declarations),
-  }))
+  const variables: CompiledVariable[] = []
+  const pace = new CompilationPace()
+  for (const { name = '', expression = '' } of sources) {
+    variables.push({ name, expression: compileVariable(name, expression, environment, declarations) })
+    if (pace.isOver(expression)) yield
+  }
   return { variables, declarations }
 }
 

@@ -5,6 +5,7 @@
 import type { Json } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { eachPart, kept } from '../api/parts.ts'
 import { stringifySorted } from '../api/write-json.ts'
 import type { Structural } from '../schema/structural.ts'
 import { valuesEqual } from '../api/value-order.ts'
@@ -73,11 +74,11 @@ export class Correlated {
 /** Finds the old element with the keys of a new one: only lists of type map have such. */
 export function correlatedItems(schema: Structural, old: readonly Json[]): (item: Json) => Json | undefined {
   if (schema.shape !== 'list' || schema.listType !== 'map' || schema.keys.length === 0) return () => undefined
-  const byKey = new Map<string, Json>()
-  for (const item of old) {
+  const byKey = kept(old, () => new Map<string, Json>())
+  eachPart(old, (item) => {
     const key = keyOf(item, schema.keys)
     if (key !== undefined && !byKey.has(key)) byKey.set(key, item)
-  }
+  })
   return (item) => {
     const key = keyOf(item, schema.keys)
     return key === undefined ? undefined : byKey.get(key)

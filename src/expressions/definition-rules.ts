@@ -7,13 +7,14 @@ import type { JSONSchemaProps, ValidationRule } from '../api/apiextensions/v1.ts
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { forbiddenField, internalFieldError, invalidValue } from '../api/field.ts'
 import type { JsonObject } from '../api/object.ts'
+import { eachPart, kept, undivided } from '../api/parts.ts'
 import { MAX_COST } from '../cel/estimate.ts'
 import { internalRule } from '../validation/apiextensions/internal-form.ts'
 import type { RuleScope } from './rule-scope.ts'
 import { structuralOf } from '../schema/from-openapi.ts'
 import type { Structural } from '../schema/structural.ts'
 import type { CompiledRule, MaybeCompiled } from './schema-rules.ts'
-import { compileRules } from './schema-rules.ts'
+import { compileRules, weightOfRule } from './schema-rules.ts'
 import { maxCardinality } from './schema-types.ts'
 
 /** Of one rule, for all values that it may be run for. */
@@ -123,19 +124,29 @@ class Scope implements RuleScope {
   check(at: FieldPath): void {
     const sources = this.schema['x-kubernetes-validations'] ?? []
     const here = at.child('x-kubernetes-validations')
-    const compiled = compileRules(sources, this.structural, this.isRoot)
-    if (compiled === undefined) {
-      const why = 'unable to convert structural schema to CEL declarations'
-      this.all.tell(
-        internalFieldError(
-          here,
-          `internal error: failed to construct type information for x-kubernetes-validations rules: ${why}`,
-        ),
-      )
-      return
-    }
-    const times = this.cardinality ?? maxCardinality(compiled.node)
-    compiled.rules.forEach((rule, index) => this.checkRule(rule, here.index(index), times))
+    const { rules, times } = kept(sources, () => {
+      const compiled = compileRules(sources, this.structural, this.isRoot)
+      if (compiled === undefined) this.tellUntyped(here)
+      return {
+        rules: compiled?.rules ?? [],
+        times: this.cardinality ?? (compiled === undefined ? 0 : maxCardinality(compiled.node)),
+      }
+    })
+    eachPart(
+      rules,
+      ({ compiled }, index) => undivided(() => this.checkRule(compiled, here.index(index), times)),
+      weightOfRule,
+    )
+  }
+
+  private tellUntyped(at: FieldPath): void {
+    const why = 'unable to convert structural schema to CEL declarations'
+    this.all.tell(
+      internalFieldError(
+        at,
+        `internal error: failed to construct type information for x-kubernetes-validations rules: ${why}`,
+      ),
+    )
   }
 
   private checkRule({ source, rule, message, usesOldSelf }: CompiledRule, at: FieldPath, times: number): void {

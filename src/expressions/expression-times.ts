@@ -16,6 +16,11 @@ export function timed<Done>(what: keyof typeof expressionTimes, work: () => Done
   try {
     return work()
   } finally {
-    expressionTimes[what].observe((clock() - began) / 1000)
+    noteTime(what, began, clock)
   }
 }
+
+export const startTime = (clock: Clock = platformClock): number => clock()
+
+export const noteTime = (what: keyof typeof expressionTimes, began: number, clock: Clock = platformClock): void =>
+  expressionTimes[what].observe((clock() - began) / 1000)

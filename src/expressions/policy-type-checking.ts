@@ -4,11 +4,13 @@
  */
 import type { ValidatingAdmissionPolicySpec } from '../api/admissionregistration/v1.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
+import type { Steps } from '../api/slices.ts'
 import { byteLength } from '../api/utf8.ts'
 import { compile } from '../cel/compile.ts'
 import type { Environment } from '../cel/environment.ts'
 import type { Structural } from '../schema/structural.ts'
 import { compileVariables } from './admission-expressions.ts'
+import { CompilationPace } from './compilation-pace.ts'
 import { admissionEnvironment } from './environments.ts'
 import type { DeclaredType } from './schema-types.ts'
 import { declaredTypeOf } from './schema-types.ts'
@@ -32,27 +34,32 @@ const MAX_WARNINGS = 256 * 1024
  * @param kinds those that the policy matches, in order
  * @param params undefined where the policy has no paramKind; without a type where that is not known
  */
-export function expressionWarnings(
+export function* expressionWarnings(
   spec: ValidatingAdmissionPolicySpec,
   kinds: readonly TypedKind[],
   params: { readonly gvk: GroupVersionKind; readonly type: Structural | undefined } | undefined,
-): ExpressionWarning[] {
+): Steps<ExpressionWarning[]> {
   let toCheck = MAX_CHECKED - kinds.length * sizeOfVariables(spec)
   if (toCheck < 0) return []
   const paramsType = params?.type && declared(params.gvk, params.type, 2)
-  const environments = kinds.map(({ gvk, type }) => ({
-    gvk,
-    environment: environmentFor(spec, declared(gvk, type, 1), params !== undefined, paramsType),
-  }))
+  const environments: { readonly gvk: GroupVersionKind; readonly environment: Environment }[] = []
+  for (const { gvk, type } of kinds) {
+    const environment = yield* environmentFor(spec, declared(gvk, type, 1), params !== undefined, paramsType)
+    environments.push({ gvk, environment })
+    yield
+  }
+  const pace = new CompilationPace()
   const warnings: ExpressionWarning[] = []
   let toTell = MAX_WARNINGS
   for (const { fieldRef, text } of expressionsOf(spec)) {
     toCheck -= byteLength(text) * kinds.length
     if (toCheck < 0) break
-    const texts = environments.flatMap(({ gvk, environment }) => {
+    const texts: string[] = []
+    for (const { gvk, environment } of environments) {
       const { issues } = compile(text, environment)
-      return issues === undefined ? [] : [`${gvk.group}/${gvk.version}, Kind=${gvk.kind}: ${issues}\n`]
-    })
+      if (issues !== undefined) texts.push(`${gvk.group}/${gvk.version}, Kind=${gvk.kind}: ${issues}\n`)
+      if (pace.isOver(text)) yield
+    }
     if (texts.length === 0) continue
     const warning = texts.join('\n')
     toTell -= byteLength(warning)
@@ -78,13 +85,13 @@ const expressionsOf = ({ validations = [] }: ValidatingAdmissionPolicySpec) =>
 const declared = ({ kind }: GroupVersionKind, type: Structural, number: number): DeclaredType | undefined =>
   declaredTypeOf(type, `${kind}${number}`, true)
 
-function environmentFor(
+function* environmentFor(
   { variables = [] }: ValidatingAdmissionPolicySpec,
   objectType: DeclaredType | undefined,
   params: boolean,
   paramsType: DeclaredType | undefined,
-): Environment {
+): Steps<Environment> {
   const asked = { objectType, params, paramsType, authorizer: 'without requestResource' } as const
-  const { declarations } = compileVariables(variables, asked)
+  const { declarations } = yield* compileVariables(variables, asked)
   return admissionEnvironment({ ...asked, variables: declarations })
 }

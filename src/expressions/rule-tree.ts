@@ -4,6 +4,7 @@ import { lazy } from '../api/lazy.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { eachName, kept } from '../api/parts.ts'
 import { structuralOf } from '../schema/from-openapi.ts'
 import type { Structural } from '../schema/structural.ts'
 import { shapeOf } from './schema-facts.ts'
@@ -28,12 +29,12 @@ export const ruleTreeOf = (json: JsonObject, isRoot: boolean): RuleTree | undefi
 
 function treeOf(json: JsonObject, schema: Structural, isRoot: boolean): RuleTree | undefined {
   const validations = rulesOf(json)
-  const properties = new Map<string, RuleTree>()
   const declared = isJsonObject(json['properties']) ? json['properties'] : {}
-  for (const [name, property] of Object.entries(declared)) {
-    const tree = below(property, schema.shape === 'struct' ? schema.field(name)?.type : undefined)
+  const properties = kept(declared, () => new Map<string, RuleTree>())
+  eachName(declared, Object.keys, (name) => {
+    const tree = below(declared[name], schema.shape === 'struct' ? schema.field(name)?.type : undefined)
     if (tree !== undefined) properties.set(name, tree)
-  }
+  })
   const values = below(json['additionalProperties'], schema.shape === 'map' ? schema.value : undefined)
   const items = below(json['items'], schema.shape === 'list' ? schema.element : undefined)
   if (validations.length === 0 && properties.size === 0 && values === undefined && items === undefined) return undefined

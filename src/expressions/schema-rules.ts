@@ -11,6 +11,7 @@ import type { Program } from '../cel/program.ts'
 import { ProgramError, programOf } from '../cel/program.ts'
 import { childrenOf } from '../cel/validators.ts'
 import type { Structural } from '../schema/structural.ts'
+import { weightOfExpressions } from '../validation/errors-of.ts'
 import { ruleEnvironment } from './environments.ts'
 import type { SchemaNode } from './schema-types.ts'
 import { declaredTypeOf, sizesOf } from './schema-types.ts'
@@ -33,9 +34,18 @@ export interface CompiledRule {
   readonly message?: MaybeCompiled
 }
 
+/** A rule that is compiled when somebody asks for it. */
+export interface Rule {
+  readonly source: ValidationRule
+  readonly isCompiled: boolean
+  readonly compiled: CompiledRule
+}
+
 export interface CompiledRules {
   readonly node: SchemaNode
-  readonly rules: readonly CompiledRule[]
+  readonly rules: readonly Rule[]
+  /** Whether a message may name oldSelf: a message knows it where a rule at its place names it. */
+  readonly hasMessageOfOld: boolean
 }
 
 /**
@@ -53,19 +63,38 @@ export function compileRules(
   schema: Structural,
   isRoot: boolean,
 ): CompiledRules | undefined {
-  return timed('compilation', () => compileAll(rules, schema, isRoot))
-}
-
-function compileAll(rules: readonly ValidationRule[], schema: Structural, isRoot: boolean): CompiledRules | undefined {
   const declared = declaredTypeOf(schema, SELF_TYPE, isRoot)
   if (declared === undefined) return undefined
   const always = lazy(() => ruleEnvironment(declared, false))
   const optional = lazy(() => ruleEnvironment(declared, true))
-  const compiled = rules.map((rule) =>
-    compileRule(rule, rule.optionalOldSelf === true ? optional() : always(), declared.node),
-  )
-  return { node: declared.node, rules: compiled }
+  return {
+    node: declared.node,
+    rules: rules.map((rule) => new LazyRule(rule, rule.optionalOldSelf === true ? optional : always, declared.node)),
+    hasMessageOfOld: rules.some(({ messageExpression = '' }) => messageExpression.includes('oldSelf')),
+  }
 }
+
+class LazyRule implements Rule {
+  private made: CompiledRule | undefined
+
+  constructor(
+    readonly source: ValidationRule,
+    private readonly environment: () => Environment,
+    private readonly node: SchemaNode,
+  ) {}
+
+  get isCompiled(): boolean {
+    return this.made !== undefined
+  }
+
+  get compiled(): CompiledRule {
+    return (this.made ??= timed('compilation', () => compileRule(this.source, this.environment(), this.node)))
+  }
+}
+
+/** Of a loop over rules that are compiled in it. */
+export const weightOfRule = ({ source: { rule = '', messageExpression = '' } }: Rule): number =>
+  weightOfExpressions(rule, messageExpression)
 
 function compileRule(source: ValidationRule, environment: Environment, node: SchemaNode): CompiledRule {
   const { rule: text = '', messageExpression = '' } = source

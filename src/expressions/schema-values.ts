@@ -6,7 +6,9 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { equal, itemsOf, mapKey } from '../cel/collections.ts'
+import { FEW } from '../cel/json-value.ts'
 import { parseDuration, parseTimestamp } from '../cel/times.ts'
+import { work } from '../cel/work.ts'
 import type { Type } from '../cel/type.ts'
 import { opaque } from '../cel/type.ts'
 import type { Value } from '../cel/value.ts'
@@ -51,6 +53,8 @@ const invalid = (json: Json, expected: string): CelError =>
   new CelError(`invalid data, expected ${expected}, got ${goType(json)}`)
 
 function textValue(text: string, format: string | undefined): Value {
+  // it is read again each time that an expression names it
+  if (format !== undefined && text.length > FEW) work(text.length)
   switch (format) {
     case 'duration':
       return spelledDuration(text) ?? new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`)
@@ -230,7 +234,9 @@ abstract class TypedEntries extends MapValue {
   }
 
   get size(): number {
-    return Object.keys(this.object).length
+    const { length } = Object.keys(this.object)
+    if (length > FEW) work(length)
+    return length
   }
 }
 

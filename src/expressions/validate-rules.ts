@@ -17,16 +17,20 @@ import {
 } from '../api/field.ts'
 import type { Json } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
+import { sortedKeys } from '../api/name-order.ts'
 import { ownValue } from '../api/own.ts'
-import type { Result, Variables } from '../cel/program.ts'
-import { CostExceeded } from '../cel/program.ts'
+import { eachName, eachPart, forAsLong, goesInParts, kept } from '../api/parts.ts'
+import type { Variables } from '../cel/frame.ts'
+import { CostExceeded } from '../cel/frame.ts'
+import type { Result } from '../cel/program.ts'
 import { CelError, Optional } from '../cel/value.ts'
 import { pathProblem } from '../validation/apiextensions/schema-path.ts'
 import { Correlated, correlatedItems } from './correlation.ts'
 import { PER_CALL_LIMIT, RUNTIME_BUDGET } from './environments.ts'
 import type { RuleTree } from './rule-tree.ts'
-import { timed } from './expression-times.ts'
-import type { CompiledExpression, CompiledRule, CompiledRules } from './schema-rules.ts'
+import { noteTime, startTime, timed } from './expression-times.ts'
+import type { CompiledExpression, CompiledRule, CompiledRules, Rule } from './schema-rules.ts'
+import { weightOfRule } from './schema-rules.ts'
 import type { SchemaNode } from './schema-types.ts'
 import { valueOf } from './schema-values.ts'
 
@@ -50,21 +54,61 @@ export interface RuleValidation {
   readonly budget?: number
 }
 
-export function validateByRules(
+/** In parts, where the walk around it goes in parts; else at once. */
+export function validateByRules(tree: RuleTree, value: Json, options: RuleValidation = {}): RuleProblems {
+  const { budget = RUNTIME_BUDGET } = options
+  return validated(
+    kept(tree, () => new Validation(budget, Infinity)),
+    tree,
+    value,
+    options,
+  )
+}
+
+/**
+ * Undefined where it takes long: rules run up to their budget, and there may be many of them, some of which nobody has
+ * compiled yet.
+ */
+export function validateAtOnce(tree: RuleTree, value: Json, options: RuleValidation = {}): RuleProblems | undefined {
+  try {
+    return validated(new Validation(options.budget ?? RUNTIME_BUDGET, AT_ONCE), tree, value, options)
+  } catch (error) {
+    if (error !== DEAR) throw error
+    return undefined
+  }
+}
+
+function validated(
+  validation: Validation,
   tree: RuleTree,
   value: Json,
-  { at = FieldPath.root, old, ratchets = false, budget = RUNTIME_BUDGET }: RuleValidation = {},
+  { at = FieldPath.root, old, ratchets = false }: RuleValidation,
 ): RuleProblems {
-  const validation = new Validation(budget)
-  const correlated = ratchets && old !== undefined ? new Correlated(value, old, tree.schema) : undefined
+  const correlated =
+    ratchets && old !== undefined ? kept(tree, () => new Correlated(value, old, tree.schema)) : undefined
   try {
-    validation.visit(tree, value, old, at, { here: correlated, isRoot: true })
+    if (!validation.isOver) validation.visit(tree, value, old, at, { here: correlated, isRoot: true })
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error
-    return { ...validation, remaining: -1 }
+    validation.isOver = true
   }
-  return validation
+  const { errors, warnings, remaining, isOver } = validation
+  return { errors, warnings, remaining: isOver ? -1 : remaining }
 }
+
+/** Units of cost: some milliseconds. */
+const AT_ONCE = 50_000
+/** Units that take as long as it takes to come to a value, or to a rule. */
+const VISITED = 10
+/** Units that take as long as it takes to compile a character. */
+const COMPILED = 12
+
+/** Thrown out of a validation at once that takes long. */
+const DEAR = new Error('assertion failed: a validation at once was given up that nobody does in parts')
+
+/** Units of a step of one expression, and items of a part that take as long as so many units (api/parts.ts). */
+const STEP = 40_000
+const UNITS_OF_ITEM = 20
 
 /** The old value at a place, or at the nearest place above that has one. */
 interface Place {
@@ -82,36 +126,56 @@ class Validation {
   readonly errors: FieldError[] = []
   readonly warnings: FieldError[] = []
 
-  constructor(public remaining: number) {}
+  /** What is left to do is not done. */
+  isOver = false
+
+  /** @param allowance units that may be spent at once */
+  constructor(
+    public remaining: number,
+    private allowance: number,
+  ) {}
 
   visit(tree: RuleTree, value: Json, old: Json | undefined, at: FieldPath, place: Place): void {
     if (value === null) return
+    this.take(VISITED)
     if (tree.rules !== undefined) this.checkRules(tree, value, old ?? undefined, at, place)
     if (Array.isArray(value)) this.visitItems(tree, value, old, at, place)
     else if (isJsonObject(value)) {
       const before = isJsonObject(old) ? old : {}
-      for (const name of Object.keys(value).sort()) {
+      eachName(value, sortedKeys, (name) => {
         const below = tree.values ?? tree.properties.get(name)
-        if (below === undefined) continue
+        if (below === undefined) return
         const here = tree.values === undefined ? at.child(name) : at.key(name)
         this.visit(below, value[name]!, ownValue(before, name), here, keyPlace(place, name))
-      }
+      })
     }
   }
 
   private visitItems(tree: RuleTree, items: readonly Json[], old: Json | undefined, at: FieldPath, place: Place): void {
     const { items: below } = tree
     if (below === undefined) return
-    const oldItem = correlatedItems(tree.schema, Array.isArray(old) ? old : [])
-    items.forEach((item, index) => {
+    const oldItem = kept(items, () => correlatedItems(tree.schema, Array.isArray(old) ? old : []))
+    eachPart(items, (item, index) => {
       const inside = place.here === undefined ? place : { here: place.here.index(index), above: place.here }
       this.visit(below, item, oldItem(item), at.index(index), inside)
     })
   }
 
+  /** @throws DEAR */
+  private take(units: number): void {
+    this.allowance -= units
+    if (this.allowance < 0) throw DEAR
+  }
+
   private checkRules(tree: RuleTree, value: Json, old: Json | undefined, at: FieldPath, place: Place): void {
     const compiled = tree.rules!()
-    timed('evaluation', () => this.evaluateRules(tree, compiled, value, old, at, place))
+    if (!goesInParts()) {
+      timed('evaluation', () => this.evaluateRules(tree, compiled, value, old, at, place))
+      return
+    }
+    const began = kept(tree, () => startTime())
+    this.evaluateRules(tree, compiled, value, old, at, place)
+    kept(tree, () => noteTime('evaluation', began))
   }
 
   private evaluateRules(
@@ -125,28 +189,36 @@ class Validation {
     const whole = (detail: string): FieldError => invalidValue(at, tree.type, detail)
     if (compiled === undefined) {
       const why = 'failed to convert to declType for CEL validation rules'
-      this.errors.push(whole(`rule compiler initialization error: ${why}`))
+      kept(tree, () => this.errors.push(whole(`rule compiler initialization error: ${why}`)))
       return
     }
-    if (this.remaining <= 0) this.end(whole(NO_BUDGET))
-    const { node, rules } = compiled
-    const hasOld = rules.some(({ usesOldSelf }) => usesOldSelf) && old !== undefined
+    kept(tree, () => {
+      if (this.remaining <= 0) this.end(whole(NO_BUDGET))
+    })
+    const { node, rules, hasMessageOfOld } = compiled
+    const hasOld = old !== undefined && (!hasMessageOfOld || someNamesOld(rules))
     const self = valueOf(value, node)
     const plain: Variables = (name) =>
       name === 'self' ? self : name === 'oldSelf' && hasOld ? valueOf(old, node) : undefined
-    for (const rule of rules) {
-      const { source, usesOldSelf } = rule
-      if (rule.rule.program === undefined) {
-        this.errors.push(whole(`rule compile error: ${rule.rule.problem}`))
-        continue
-      }
-      if (usesOldSelf && old === undefined && !source.optionalOldSelf) continue
-      const variables = source.optionalOldSelf ? optionalOld(plain, node, old) : plain
-      const result = this.run(rule.rule, variables)
-      const problem = this.problemOf(result, source, whole)
-      if (problem !== undefined) this.errors.push(problem)
-      else if (result.value !== true) this.refuse(rule, tree, value, at, place, plain)
-    }
+    eachPart(
+      rules,
+      (lazyRule) => {
+        this.take(VISITED + (lazyRule.isCompiled ? 0 : weightOfRule(lazyRule) * COMPILED))
+        const rule = lazyRule.compiled
+        const { source, usesOldSelf } = rule
+        if (rule.rule.program === undefined) {
+          this.errors.push(whole(`rule compile error: ${rule.rule.problem}`))
+          return
+        }
+        if (usesOldSelf && old === undefined && !source.optionalOldSelf) return
+        const variables = source.optionalOldSelf ? optionalOld(plain, node, old) : plain
+        const result = this.run(rule.rule, variables)
+        const problem = kept(rule, () => this.problemOf(result, source, whole))
+        if (problem !== undefined) this.errors.push(problem)
+        else if (result.value !== true) this.refuse(rule, tree, value, at, place, plain)
+      },
+      (lazyRule) => (lazyRule.isCompiled ? 1 : weightOfRule(lazyRule)),
+    )
   }
 
   /** Undefined where the rule came to a result. Ends where nothing is left to spend. */
@@ -202,15 +274,17 @@ class Validation {
     wrong: (why: string) => never,
   ): string | undefined {
     const { value, cost, isOver } = this.run(expression, variables)
-    if (cost > this.remaining)
-      wrong(
-        'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
-      )
-    if (isOver)
-      wrong(
-        `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${goQuote(messageExpression)}`,
-      )
-    this.remaining -= cost
+    kept(expression, () => {
+      if (cost > this.remaining)
+        wrong(
+          'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
+        )
+      if (isOver)
+        wrong(
+          `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${goQuote(messageExpression)}`,
+        )
+      this.remaining -= cost
+    })
     if (typeof value !== 'string') return undefined
     const text = value.trim()
     return text === '' || text.includes('\n') || new TextEncoder().encode(text).length > MAX_MESSAGE_BYTES
@@ -218,11 +292,16 @@ class Validation {
       : text
   }
 
-  private run({ program }: CompiledExpression, variables: Variables): Run {
+  private run(expression: CompiledExpression, variables: Variables): Run {
+    const limit = Math.min(PER_CALL_LIMIT, this.allowance)
     try {
-      return { ...program.run(variables, PER_CALL_LIMIT), isOver: false }
+      if (goesInParts()) return { ...inSteps(expression, variables), isOver: false }
+      const result = expression.program.run(variables, limit)
+      this.take(result.cost)
+      return { ...result, isOver: false }
     } catch (error) {
       if (!(error instanceof CostExceeded)) throw error
+      if (limit < PER_CALL_LIMIT) throw DEAR
       return { value: null, cost: error.cost, isOver: true }
     }
   }
@@ -231,6 +310,23 @@ class Validation {
     this.errors.push(error)
     throw new BudgetSpent()
   }
+}
+
+/** @throws CostExceeded */
+function inSteps(expression: CompiledExpression, variables: Variables): Result {
+  const started = kept(expression, () => expression.program.start(variables, PER_CALL_LIMIT))
+  forAsLong(() => {
+    if (started.result !== undefined) return false
+    const cost = started.goOn(STEP)?.cost ?? STEP
+    return 1 + Math.ceil(Math.min(STEP, cost) / UNITS_OF_ITEM)
+  })
+  return started.result!
+}
+
+function someNamesOld(rules: readonly Rule[]): boolean {
+  const answer = kept(rules, () => ({ isYes: false }))
+  eachPart(rules, ({ compiled }) => !(answer.isYes = compiled.usesOldSelf), weightOfRule)
+  return answer.isYes
 }
 
 interface Run extends Result {

@@ -2,19 +2,21 @@
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
 import { sortedKeys } from '../api/name-order.ts'
+import type { Weight } from '../api/parts.ts'
 import { eachName, eachPart, kept } from '../api/parts.ts'
 import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
 
 /** Of a part's items: the checks of one take microseconds. */
 const WEIGHT = 4
 
-/** Of an item with an expression, which takes some tenths of a millisecond to compile. */
-export const COMPILED = 128
+/** Of an item with expressions: they are compiled, which takes a microsecond for each character, and some for each of them. */
+export const weightOfExpressions = (...texts: readonly (string | undefined)[]): number =>
+  texts.reduce((sum, text = '') => sum + 32 + text.length / 2, 0)
 
 export function errorsOf<Item>(
   items: readonly Item[],
   check: (item: Item, index: number) => readonly FieldError[],
-  weight = WEIGHT,
+  weight: Weight<Item> = WEIGHT,
 ): FieldError[] {
   if (items.length === 0) return []
   const collected = kept(items, () => new Collected())

@@ -1,5 +1,6 @@
 /** Regular expressions of schemas: RE2, as Go reads and matches them. */
 import { BoundedMap } from '../api/bounded-map.ts'
+import { isTooLarge, tooLarge } from '../go/pattern-size.ts'
 import type { RE2JS } from 're2js'
 
 let reader: typeof RE2JS | undefined
@@ -19,8 +20,14 @@ const compiled = new BoundedMap<string, RE2JS | { readonly error: string }>({
 /** Whether the pattern is found in the text; why it can't be read. */
 export function goMatches(pattern: string, text: string): boolean | { readonly error: string } {
   const found = compile(pattern)
-  return 'error' in found ? found : found.matcher(text).find()
+  if ('error' in found) return found
+  if (text.length * found.programSize() > MOST_OF_SEARCH)
+    return { error: 'its search in so long a text takes too long' }
+  return found.matcher(text).find()
 }
+
+/** Characters times instructions of a search, which nobody can stop: the largest text, and a pattern of a few parts. */
+const MOST_OF_SEARCH = 20_000_000
 
 /** What Go says of a pattern that it can't read; undefined when it can. */
 export function goPatternError(pattern: string): string | undefined {
@@ -33,7 +40,7 @@ function compile(pattern: string): RE2JS | { readonly error: string } {
   if (known !== undefined) return known
   if (reader === undefined) throw new Error(`assertion failed: ${pattern} is asked for before loadPatterns`)
   try {
-    known = reader.compile(pattern)
+    known = isTooLarge(pattern) ? { error: tooLarge(pattern) } : reader.compile(pattern)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     known = { error: message.startsWith('error parsing regexp') ? message : `error parsing regexp: ${message}` }

@@ -7,9 +7,10 @@ import { parse } from '../../src/cel/parser.ts'
 import { childrenOf } from '../../src/cel/validators.ts'
 import { estimateCost } from '../../src/cel/estimate.ts'
 import type { PathSizes } from '../../src/cel/estimate.ts'
-import { asDouble, valueOfJson } from '../../src/cel/json-value.ts'
-import { CostExceeded, programOf } from '../../src/cel/program.ts'
-import { INT, listOf, STRING } from '../../src/cel/type.ts'
+import { asIntWhereWhole, valueOfJson } from '../../src/cel/json-value.ts'
+import { CostExceeded } from '../../src/cel/frame.ts'
+import { programOf } from '../../src/cel/program.ts'
+import { DYN, INT, listOf, mapOf, STRING } from '../../src/cel/type.ts'
 import type { Value } from '../../src/cel/value.ts'
 import { CelError, ListValue } from '../../src/cel/value.ts'
 import { baseEnvironment } from '../../src/expressions/environments.ts'
@@ -19,16 +20,30 @@ const environment = baseEnvironment().extend({
     { name: 'text', type: STRING },
     { name: 'words', type: listOf(STRING) },
     { name: 'n', type: INT },
+    { name: 'long', type: STRING },
+    { name: 'many', type: listOf(INT) },
+    { name: 'empty', type: listOf(STRING) },
+    { name: 'anything', type: DYN },
+    { name: 'wide', type: mapOf(STRING, STRING) },
   ],
 })
-const values = { text: 'hello world', words: ['a', 'bb', 'ccc'], n: 3 }
+const values = {
+  text: 'hello world',
+  words: ['a', 'bb', 'ccc'],
+  n: 3,
+  long: 'x'.repeat(200_000),
+  many: Array.from({ length: 50_000 }, (_, at) => at),
+  empty: Array.from({ length: 50_000 }, () => ''),
+  anything: Array.from({ length: 50_000 }, () => 'y'),
+  wide: Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${at}`, ''])),
+}
 const sizes: PathSizes = (path) => {
   if (path[0] === 'text') return { min: 11, max: 11 }
   if (path[0] === 'words') return path.length === 1 ? { min: 3, max: 3 } : { min: 1, max: 3 }
   return undefined
 }
 const variables = (name: string): Value =>
-  name === 'n' ? 3n : valueOfJson(name === 'text' ? values.text : values.words, asDouble)
+  name === 'n' ? 3n : valueOfJson(values[name as keyof typeof values], asIntWhereWhole) // those that are declared
 
 function run(text: string, limit = 1_000_000) {
   const { expression, issues } = compile(text, environment)
@@ -112,6 +127,19 @@ describe('bounds', () => {
     'folds within folds': `${'lists.range(1000).all(i, '.repeat(5)}true${')'.repeat(5)}`,
     'a pattern that others backtrack on': 'lists.range(100000).all(i, ("a" + text).matches("(a*)*(a*)*b$") || true)',
     'a range beyond all bounds': 'lists.range(9223372036854775807).size() > 0',
+    'a range that nobody can pay for': 'lists.range(9999999).size() > 0',
+    'a set of many numbers': 'lists.range(60000).map(i, i * 2).distinct().size() > 0',
+    'sets of many numbers': 'sets.contains(lists.range(60000), lists.range(60000).map(i, 59999 - i))',
+    'a list that is cut again and again': 'lists.range(20000).all(i, lists.range(20000).slice(0, 20000).size() > 0)',
+    'a long list with an empty one': 'lists.range(100000).all(i, !sets.intersects(many, []))',
+    'many empty texts, sorted': 'lists.range(100000).all(i, empty.isSorted())',
+    'a long list of anything': 'lists.range(100000).all(i, !("x" in anything))',
+    'values that share their parts, counted': `${shared(40)}.indexOf(${shared(40)}[0].filter(x, false)) > 0`,
+    'a long text, asked for its size': 'lists.range(100000).all(i, long.size() > 0)',
+    'a long text, asked for a character': 'lists.range(100000).all(i, long.charAt(9) == "x")',
+    'a long text that is no number': 'lists.range(100000).all(i, (long + "x").size() > 0 && dyn(long) != 1)',
+    'a wide map, asked for its size': 'lists.range(100000).all(i, wide.size() > 0)',
+    'a pattern of many states': 'long.matches("(x|xx){0,500}y") || true',
   }
   test.each(Object.entries(hostile))('%s ends within the budget', (_, text) => {
     let result: Value | 'stopped'

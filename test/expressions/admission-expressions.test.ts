@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ExpressionUse } from '../../src/expressions/admission-expressions.ts'
+import { atOnce } from '../../src/api/slices.ts'
 import { compileAdmissionExpression, compileVariables } from '../../src/expressions/admission-expressions.ts'
 import { admissionEnvironment } from '../../src/expressions/environments.ts'
 
@@ -36,7 +37,7 @@ test('a variable may name those before it, with their types', () => {
     { name: 'late', expression: 'variables.later' },
     { name: 'later', expression: 'quantity("1")' },
   ]
-  const { variables, declarations } = compileVariables(sources, {})
+  const { variables, declarations } = atOnce(compileVariables(sources, {}))
   expect(
     variables.map(({ expression }) => (expression.program === undefined ? expression.problem.split('\n')[0] : '')),
   ).toEqual([

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { path } from '../../src/api/field.ts'
 import type { Json, JsonObject } from '../../src/api/object.ts'
+import { inParts } from '../../src/api/parts.ts'
+import { inTurns } from '../../src/api/slices.ts'
 import { ruleTreeOf } from '../../src/expressions/rule-tree.ts'
-import { validateByRules } from '../../src/expressions/validate-rules.ts'
+import { validateAtOnce, validateByRules } from '../../src/expressions/validate-rules.ts'
 
 interface Case {
   readonly schema: JsonObject
@@ -192,15 +194,42 @@ describe('values against the rules of their schema', () => {
     ],
   ]
 
-  test.each(cases)('%s', (_name, { schema, value, old, errors = [], warnings = [], budget }) => {
+  test.each(cases)('%s', async (_name, { schema, value, old, errors = [], warnings = [], budget }) => {
     const tree = ruleTreeOf(schema, false)!
-    const found = validateByRules(tree, value, {
+    const options = {
       at: path('spec'),
       ...(old === undefined ? {} : { old, ratchets: true }),
       ...(budget === undefined ? {} : { budget }),
-    })
+    }
+    const found = validateByRules(tree, value, options)
     const texts = (of: typeof found.errors) => of.map(({ field, message }) => `${field}: ${message}`)
     expect({ errors: texts(found.errors), warnings: texts(found.warnings) }).toEqual({ errors, warnings })
+    // wherever it stops
+    for (const part of [1, 3, 50]) {
+      const fresh = ruleTreeOf(schema, false)!
+      const inTheEnd = await inTurns(
+        inParts(() => validateByRules(fresh, value, options), part),
+        async () => {},
+      )
+      expect(inTheEnd).toEqual(found)
+    }
+    expect(validateAtOnce(tree, value, options) ?? found).toEqual(found)
+  })
+
+  test('what is dear is not done at once, and is done in parts with the same outcome', async () => {
+    const list = { type: 'array', items: ruled(INT, { rule: 'self >= 0' }) }
+    const dear = { rule: 'self.all(a, self.all(b, a + b < 350))', messageExpression: '"sums: " + string(self.size())' }
+    const tree = ruleTreeOf(ruled(list, dear), false)!
+    const value = Array.from({ length: 200 }, (_, at) => at)
+    expect(validateAtOnce(tree, value)).toBeUndefined()
+    let turns = 0
+    const found = await inTurns(
+      inParts(() => validateByRules(tree, value)),
+      async () => void turns++,
+    )
+    expect(found).toEqual(validateByRules(tree, value))
+    expect(found.errors).toMatchObject([{ message: expect.stringContaining('sums: 200') as string }])
+    expect(turns).toBeGreaterThan(0)
   })
 
   test('the root of an object has its names, whatever its schema says of its metadata', () => {

@@ -1,9 +1,12 @@
 /** Policies and match conditions as programs, compiled once for each generation of what they are written in. */
 import type { MatchCondition, Variable } from '../../api/admissionregistration/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
+import type { Steps } from '../../api/slices.ts'
+import { inTurns } from '../../api/slices.ts'
 import type { Environment } from '../../cel/environment.ts'
 import type { AdmissionExpression, CompiledVariable } from '../../expressions/admission-expressions.ts'
 import { compileAdmissionExpression, compileVariables } from '../../expressions/admission-expressions.ts'
+import { CompilationPace } from '../../expressions/compilation-pace.ts'
 import { admissionEnvironment } from '../../expressions/environments.ts'
 import type { Tenant } from '../../storage/tenant.ts'
 import type { Policies, PolicyType } from './configured-policies.ts'
@@ -42,33 +45,48 @@ const kept = new BoundedMap<string, { readonly compiled: Kept; readonly size: nu
   sizeOf: (_, { size }) => size,
 })
 
-function remembered<Compiled extends Kept>(key: string, source: unknown, compile: () => Compiled): Compiled {
-  const made = kept.getOrMake(key, () => ({ compiled: compile(), size: JSON.stringify(source ?? null).length }))
+/** Several requests may compile the same at a time: none waits for another's promise. */
+async function remembered<Compiled extends Kept>(
+  key: string,
+  source: unknown,
+  compile: () => Steps<Compiled>,
+): Promise<Compiled> {
+  const known = kept.get(key)
   // a key begins with what is compiled
-  return made.compiled as Compiled
+  if (known !== undefined) return known.compiled as Compiled
+  const compiled = await inTurns(compile())
+  kept.set(key, { compiled, size: JSON.stringify(source ?? null).length })
+  return compiled
 }
 
 export function compiledPolicy(
   { uid }: Tenant,
   type: PolicyType,
   policy: Policies[PolicyType]['policy'],
-): CompiledPolicy {
+): Promise<CompiledPolicy> {
   const { metadata, spec } = policy
   const key = `${type}/${uid}/${metadata.uid}/${metadata.generation}`
   return remembered(key, spec, () => (type === 'validating' ? compileValidating(spec) : compileMutating(spec)))
 }
 
 /** Those of a webhook: without variables and parameters. */
-export const compiledConditions = (conditions: readonly MatchCondition[]): readonly CompiledCondition[] =>
+export const compiledConditions = (conditions: readonly MatchCondition[]): Promise<readonly CompiledCondition[]> =>
   remembered(`webhook/${JSON.stringify(conditions)}`, conditions, () =>
     compileConditions(conditions, admissionEnvironment({ authorizer: true })),
   )
 
-const compileConditions = (conditions: readonly MatchCondition[], environment: Environment): CompiledCondition[] =>
-  conditions.map(({ name = '', expression = '' }) => ({
-    name,
-    expression: compileAdmissionExpression(expression, environment, 'matchCondition'),
-  }))
+function* compileConditions(
+  conditions: readonly MatchCondition[],
+  environment: Environment,
+): Steps<CompiledCondition[]> {
+  const compiled: CompiledCondition[] = []
+  const pace = new CompilationPace()
+  for (const { name = '', expression = '' } of conditions) {
+    compiled.push({ name, expression: compileAdmissionExpression(expression, environment, 'matchCondition') })
+    if (pace.isOver(expression)) yield
+  }
+  return compiled
+}
 
 interface Uses {
   readonly variables: readonly CompiledVariable[]
@@ -76,49 +94,51 @@ interface Uses {
   environment(asked: { readonly authorizer: boolean; readonly mutation?: boolean }): Environment
 }
 
-function usesOf(variables: readonly Variable[], params: boolean): Uses {
-  const compiled = compileVariables(variables, { params, authorizer: true })
+function* usesOf(variables: readonly Variable[], params: boolean): Steps<Uses> {
+  const compiled = yield* compileVariables(variables, { params, authorizer: true })
   return {
     variables: compiled.variables,
     environment: (asked) => admissionEnvironment({ ...asked, params, variables: compiled.declarations }),
   }
 }
 
-function compileValidating(spec: Policies['validating']['policy']['spec'] = {}): CompiledPolicy {
-  const { variables, environment } = usesOf(spec.variables ?? [], spec.paramKind !== undefined)
+function* compileValidating(spec: Policies['validating']['policy']['spec'] = {}): Steps<CompiledPolicy> {
+  const { variables, environment } = yield* usesOf(spec.variables ?? [], spec.paramKind !== undefined)
   const whole = environment({ authorizer: true })
   const ofMessages = environment({ authorizer: false })
-  return {
-    variables,
-    matchConditions: compileConditions(spec.matchConditions ?? [], whole),
-    validations: (spec.validations ?? []).map(({ expression = '', messageExpression = '' }) => ({
+  const matchConditions = yield* compileConditions(spec.matchConditions ?? [], whole)
+  const pace = new CompilationPace()
+  const validations: CompiledValidation[] = []
+  for (const { expression = '', messageExpression = '' } of spec.validations ?? []) {
+    validations.push({
       expression: compileAdmissionExpression(expression, whole, 'validation'),
       messageExpression:
         messageExpression === '' ? undefined : compileAdmissionExpression(messageExpression, ofMessages, 'message'),
-    })),
-    auditAnnotations: (spec.auditAnnotations ?? []).map(({ key = '', valueExpression = '' }) => ({
-      key,
-      expression: compileAdmissionExpression(valueExpression, whole, 'auditAnnotation'),
-    })),
-    mutations: [],
+    })
+    if (pace.isOver(expression, messageExpression)) yield
   }
+  // there are twenty at most
+  const auditAnnotations = (spec.auditAnnotations ?? []).map(({ key = '', valueExpression = '' }) => ({
+    key,
+    expression: compileAdmissionExpression(valueExpression, whole, 'auditAnnotation'),
+  }))
+  return { variables, matchConditions, validations, auditAnnotations, mutations: [] }
 }
 
-function compileMutating(spec: Policies['mutating']['policy']['spec'] = {}): CompiledPolicy {
-  const { variables, environment } = usesOf(spec.variables ?? [], spec.paramKind !== undefined)
+function* compileMutating(spec: Policies['mutating']['policy']['spec'] = {}): Steps<CompiledPolicy> {
+  const { variables, environment } = yield* usesOf(spec.variables ?? [], spec.paramKind !== undefined)
   const patches = environment({ authorizer: true, mutation: true })
-  return {
-    variables,
-    matchConditions: compileConditions(spec.matchConditions ?? [], environment({ authorizer: true })),
-    validations: [],
-    auditAnnotations: [],
-    mutations: (spec.mutations ?? []).map(({ patchType, jsonPatch, applyConfiguration }) =>
-      patchType === 'JSONPatch'
-        ? { patchType, expression: compileAdmissionExpression(jsonPatch?.expression ?? '', patches, 'jsonPatch') }
-        : {
-            patchType: 'ApplyConfiguration',
-            expression: compileAdmissionExpression(applyConfiguration?.expression ?? '', patches, 'applyConfiguration'),
-          },
-    ),
+  const matchConditions = yield* compileConditions(spec.matchConditions ?? [], environment({ authorizer: true }))
+  const pace = new CompilationPace()
+  const mutations: CompiledMutation[] = []
+  for (const { patchType, jsonPatch, applyConfiguration } of spec.mutations ?? []) {
+    const use = patchType === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration'
+    const { expression = '' } = (use === 'jsonPatch' ? jsonPatch : applyConfiguration) ?? {}
+    mutations.push({
+      patchType: use === 'jsonPatch' ? 'JSONPatch' : 'ApplyConfiguration',
+      expression: compileAdmissionExpression(expression, patches, use),
+    })
+    if (pace.isOver(expression)) yield
   }
+  return { variables, matchConditions, validations: [], auditAnnotations: [], mutations }
 }

@@ -2,8 +2,8 @@
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import type { JsonLike } from '../../cel/json-value.ts'
 import { valueOfJson } from '../../cel/json-value.ts'
-import type { Program, Result } from '../../cel/program.ts'
-import { CostExceeded } from '../../cel/program.ts'
+import { STOP } from '../../cel/frame.ts'
+import type { Program, Result, Started } from '../../cel/program.ts'
 import type { Value } from '../../cel/value.ts'
 import { CelError, MapValue } from '../../cel/value.ts'
 import { goQuote } from '../../go/quote.ts'
@@ -13,6 +13,7 @@ import { AuthorizerValue, resourceCheck } from '../../expressions/library/author
 import type { Attributes } from '../attributes.ts'
 import type { Decisions } from './decisions.ts'
 import { Undecided } from './decisions.ts'
+import { atOnce, isDear, isTurnDue, step, turn } from './evaluation-turns.ts'
 
 /** What expressions see. */
 export interface Subject {
@@ -76,14 +77,23 @@ export class Evaluation {
       : { value }
   }
 
-  /** Ends, for each decision costs the evaluation that asks for it so much that the budget allows few. */
+  /**
+   * At once where that takes little, else in steps. Ends, for each decision costs the evaluation that asks for it so much
+   * that the budget allows few.
+   */
   private async decided(program: Program): Promise<Result> {
+    if (isTurnDue()) await turn()
+    let started: Started | undefined
     for (;;) {
       try {
-        return limited(program, this.lookUp)
+        if (started === undefined) return atOnce(program, this.lookUp)
+        const result = step(started)
+        if (result !== undefined) return result
+        await turn()
       } catch (error) {
-        if (!(error instanceof Undecided)) throw error
-        await error.decide()
+        if (error instanceof Undecided) await error.decide()
+        else if (started !== undefined || !isDear(error)) throw error
+        else started = program.start(this.lookUp, PER_CALL_LIMIT)
       }
     }
   }
@@ -116,21 +126,13 @@ function valueNamed(subject: Subject, name: string): Value | undefined {
 const valueOfObject = (object: KubeObject | JsonObject | undefined): Value =>
   valueOfJson((object ?? null) as unknown as Json as JsonLike)
 
-/** An expression that costs more than one may fails, and the next one runs. */
-function limited(program: Program, lookUp: (name: string) => Value | undefined): Result {
-  try {
-    return program.run(lookUp, PER_CALL_LIMIT)
-  } catch (error) {
-    if (!(error instanceof CostExceeded)) throw error
-    return { value: new CelError(error.message), cost: error.cost }
-  }
-}
-
 /** `variables`: each is evaluated when it is first named, and once. */
 class Variables extends MapValue {
   /** Units, since somebody took note of them. */
   spent = 0
   private readonly values = new Map<string, Value>()
+  /** Those that take long. */
+  private readonly started = new Map<string, Started>()
   private readonly byName: ReadonlyMap<string, AdmissionExpression>
 
   constructor(
@@ -163,11 +165,29 @@ class Variables extends MapValue {
     const quoted = goQuote(name)
     if (expression.program === undefined)
       return new CelError(`composited variable ${quoted} fails to compile: ${expression.problem}`)
-    const { value, cost } = limited(expression.program, this.lookUp)
+    const { value, cost } = this.resultOf(name, expression.program)
+    this.started.delete(name)
     this.spent += cost
     if (this.spent > this.remaining()) throw new OutOfBudget()
     return value instanceof CelError
       ? new CelError(`composited variable ${quoted} fails to evaluate: ${value.message}`)
       : value
+  }
+
+  /** @throws STOP: the expression that names it goes on later */
+  private resultOf(name: string, program: Program): Result {
+    let started = this.started.get(name)
+    if (started === undefined) {
+      if (isTurnDue()) throw STOP
+      try {
+        return atOnce(program, this.lookUp)
+      } catch (error) {
+        if (!isDear(error)) throw error
+        this.started.set(name, (started = program.start(this.lookUp, PER_CALL_LIMIT)))
+      }
+    }
+    const result = step(started)
+    if (result === undefined) throw STOP
+    return result
   }
 }

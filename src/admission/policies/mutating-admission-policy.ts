@@ -78,7 +78,7 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
     const entry = await request.entryOf(matched)
     const objects = await request.versioned(matched).catch((error: unknown) => configurationProblem(error))
     if (typeof objects === 'string') return [`failed to configure policy: ${objects}`]
-    const compiled = engine.compiledPolicy(tenant, 'mutating', policy)
+    const compiled = await engine.compiledPolicy(tenant, 'mutating', policy)
     const { object: sent, oldObject } = objects
     const subject = {
       object: sent && asSeen(sent),

@@ -94,7 +94,7 @@ async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Pr
   const seenBefore = new Map<string, ReturnType<typeof seenIn>>()
   return async ({ policy, params, matched }) => {
     if (params.length === 0) return []
-    const compiled = engine.compiledPolicy(attributes.request.tenant, 'validating', policy)
+    const compiled = await engine.compiledPolicy(attributes.request.tenant, 'validating', policy)
     const seen = await once(seenBefore, apiVersionOf(matched.resource), () => seenIn(matched))
     if (typeof seen === 'string') return `failed to configure binding: failed to convert object version: ${seen}`
     const verdicts: Verdict[] = []

@@ -43,7 +43,7 @@ async function conditionsHold(
     requestOfConditions: asked,
     authorizer: engine.authorizerOf(attributes, new engine.Decisions(request)),
   }
-  const conditions = engine.compiledConditions(matchConditions)
+  const conditions = await engine.compiledConditions(matchConditions)
   const labels = { name: webhook, kind: 'webhook', type: type === 'mutating' ? 'admit' : type, operation } as const
   const matches = await engine.conditionsMatch(conditions, [], subject, failurePolicy, { request, labels })
   if (typeof matches === 'boolean') return matches

@@ -8,8 +8,11 @@ import type { Overload, Range, SizedNode, SizeEstimator } from '../declarations.
 import { sizeOf, traversal } from '../runtime-size.ts'
 import type { Value } from '../value.ts'
 import { ListValue, MapValue } from '../value.ts'
+import { visit } from '../work.ts'
 
 export type Costs = Required<Pick<Overload, 'cost' | 'estimate'>>
+/** Of what was made. */
+export type CostsOfResult = Required<Pick<Overload, 'costOfResult' | 'estimate'>>
 
 const sizes = (args: readonly SizedNode[], estimator: SizeEstimator): readonly Range[] =>
   args.map((argument) => estimator.sizeOf(argument))
@@ -81,10 +84,14 @@ export function costOfTraversal(value: Value): number {
   if (typeof value === 'string') return Math.floor(utf8Length(value) * 0.1)
   if (value instanceof Uint8Array) return Math.floor(value.length * 0.1)
   let cost = 0
-  if (value instanceof ListValue) for (let i = 0; i < value.size; i++) cost += costOfTraversal(value.at(i))
-  else if (value instanceof MapValue)
+  if (value instanceof ListValue) {
+    // empty texts cost nothing, and lists share their parts
+    visit(value.size)
+    for (let i = 0; i < value.size; i++) cost += costOfTraversal(value.at(i))
+  } else if (value instanceof MapValue) {
+    visit(value.size)
     for (const key of value.keys()) cost += costOfTraversal(key) + costOfTraversal(value.get(key)!)
-  else return 1
+  } else return 1
   return cost
 }
 

@@ -123,7 +123,8 @@ function slice([items, from, to]: readonly Value[]): Value {
   if (start < 0 || end < 0) return refuse('negative indexes not supported')
   if (start > end) return refuse('start index must be less than or equal to end index')
   if (values.size < end) return refuse(`list is length ${values.size}`)
-  return listFrom(itemsOf(values).slice(start, end))
+  visit(end - start)
+  return listFrom(Array.from({ length: end - start }, (_, index) => values.at(start + index)))
 }
 
 function flattened(values: ListValue, depth: number, flat: Value[] = []): Value[] {
@@ -174,13 +175,16 @@ function distinct(items: ListValue): Value {
 /** What `lists.range` may make: the cost limit ends an evaluation long before. */
 const MAX_RANGE = 10_000_000n
 
+/** Of the list, or of the error that is made instead. */
+const sizeOfRange = (end: bigint): number => (end > MAX_RANGE ? 1 : end > 0n ? Number(end) : 0)
+
 function range(count: Value): Value {
   const end = count as bigint // guarded by type
   if (end > MAX_RANGE) return new CelError('list is too long')
   return listFrom(Array.from({ length: end > 0n ? Number(end) : 0 }, (_, index) => BigInt(index)))
 }
 
-const costOfOutput: Overload['cost'] = (_, result) => sizeOf(result) + LIST_CALL
+const costOfOutput: Overload['costOfResult'] = (result) => sizeOf(result) + LIST_CALL
 
 /** Each element may be compared with each other. */
 const costOfComparing =
@@ -248,7 +252,7 @@ export const extendedLists: Library = {
       'slice',
       member('list_slice', [LIST, INT, INT], LIST, {
         run: slice,
-        cost: costOfOutput,
+        costOfResult: costOfOutput,
         estimate: ([items, from, to], sizes) => {
           const count = literalOr(to, sizes.sizeOf(items!).max) - literalOr(from, 0)
           return estimated({ min: count, max: count }, 1)
@@ -302,7 +306,7 @@ export const extendedLists: Library = {
       'lists.range',
       overload('lists_range', [INT], listOf(INT), {
         run: unary(range),
-        cost: costOfOutput,
+        cost: ([count]) => sizeOfRange(count as bigint) + LIST_CALL,
         estimate: ([count]) => {
           const size = literalOr(count, Infinity)
           return estimated({ min: size, max: size }, 1)
@@ -313,7 +317,7 @@ export const extendedLists: Library = {
       'reverse',
       member('list_reverse', [LIST], LIST, {
         run: unary((items) => listFrom(itemsOf(list(items)).reverse())),
-        cost: costOfOutput,
+        cost: ([items]) => sizeOf(items!) + LIST_CALL,
         estimate: estimateOfSize,
       }),
     ),

@@ -4,6 +4,7 @@ import { isIn } from '../collections.ts'
 import { BOOL, listOf, parameter } from '../type.ts'
 import type { Value } from '../value.ts'
 import { ListValue } from '../value.ts'
+import { visit } from '../work.ts'
 import { sizeOf } from '../runtime-size.ts'
 import { fn, overload } from './declare.ts'
 
@@ -33,6 +34,8 @@ const setFunction = (
   )
 
 const some = (list: ListValue, holds: (value: Value) => boolean): boolean => {
+  // the other one may be empty, and nothing cost
+  visit(list.size)
   for (let i = 0; i < list.size; i++) if (holds(list.at(i))) return true
   return false
 }

@@ -6,10 +6,10 @@ import { noSuchOverload } from '../numbers.ts'
 import { sizeOf, traversal } from '../runtime-size.ts'
 import { DYN, INT, listOf, STRING } from '../type.ts'
 import type { Value } from '../value.ts'
-import { work } from '../work.ts'
+import { visit, work } from '../work.ts'
 import { CelError, ListValue } from '../value.ts'
 import { describe } from '../describe.ts'
-import type { Costs } from './costs.ts'
+import type { Costs, CostsOfResult } from './costs.ts'
 import { readingOf, sameSize, traversing } from './costs.ts'
 import { fn, member, overload, unary } from './declare.ts'
 import { format, quoted } from './format.ts'
@@ -24,9 +24,11 @@ const whole = (value: Value | undefined): number => Number(value as bigint)
 const outOfRange = (index: number): CelError => new CelError(`index out of range: ${index}`)
 
 function charAt([string, index]: readonly Value[]): Value {
-  const chars = [...text(string)]
+  const chars = text(string)
   const at = whole(index)
-  return at < 0 || at > chars.length ? outOfRange(at) : (chars[at] ?? '')
+  const units = at < 0 ? undefined : unitsOf(chars, at)
+  if (units !== undefined) return String.fromCodePoint(chars.codePointAt(units)!)
+  return at === sizeOf(chars) ? '' : outOfRange(at)
 }
 
 /** @param from in code points */
@@ -95,6 +97,7 @@ function split(string: string, separator: string, count: number): Value {
 function joined(list: Value | undefined, separator: string): Value {
   if (!(list instanceof ListValue)) return noSuchOverload()
   const parts: string[] = []
+  visit(list.size)
   for (const item of itemsOf(list)) {
     if (typeof item !== 'string') return new CelError(`join: invalid input: ${describe(item)}`)
     work(item.length + separator.length)
@@ -150,8 +153,8 @@ const splitting: Costs = {
 
 const NOTHING: Range = { min: 0, max: 0 }
 
-const joining: Costs = {
-  cost: (_, result) => traversal(sizeOf(result) * 2),
+const joining: CostsOfResult = {
+  costOfResult: (result) => traversal(sizeOf(result) * 2),
   estimate: ([items, separator], sizes) => {
     const count = sizes.sizeOf(items!)
     const between = { min: Math.max(0, count.min - 1), max: Math.max(0, count.max - 1) }

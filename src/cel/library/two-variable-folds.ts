@@ -7,6 +7,7 @@ import { ACCUMULATOR } from '../builder.ts'
 import { mapOf, parameter } from '../type.ts'
 import type { Value } from '../value.ts'
 import { CelError, MapValue } from '../value.ts'
+import { visit } from '../work.ts'
 import { describe } from '../describe.ts'
 import { binary, fn, overload } from './declare.ts'
 
@@ -77,6 +78,7 @@ const copyOf = (map: Value): ValueMap =>
 function insertAll(map: Value, added: Value): Value {
   let result = map
   if (!(added instanceof MapValue)) return map
+  visit(added.size)
   for (const key of added.keys()) {
     result = insert(result, key, added.get(key)!)
     if (result instanceof CelError) return result

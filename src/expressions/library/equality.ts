@@ -40,7 +40,7 @@ export const equality: Library = {
       name: '_==_',
       overloads: [
         overload('equals', [A, A], BOOL, {
-          cost: (args, result) => (args[0] instanceof OpaqueValue ? 1 : readingSmaller.cost(args, result)),
+          cost: (args) => (args[0] instanceof OpaqueValue ? 1 : readingSmaller.cost(args)),
           estimate,
         }),
       ],

@@ -1,5 +1,6 @@
 /** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. */
-import { mapParts, resuming } from '../../api/parts.ts'
+import { inPartsAwaiting, mapParts } from '../../api/parts.ts'
+import { turnOfOthers } from '../../api/slices.ts'
 import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import { append } from '../../api/append.ts'
 import type {
@@ -34,7 +35,7 @@ import { matchConditionErrors } from './match-conditions.ts'
 import { choiceErrors, FAILURE_POLICIES, matchErrors, mutableOperationErrors, REINVOCATION_POLICIES } from './rules.ts'
 import { staticNameWarnings } from './static-names.ts'
 import { work } from '../work.ts'
-import { COMPILED, errorsOf } from '../../validation/errors-of.ts'
+import { errorsOf, weightOfExpressions } from '../../validation/errors-of.ts'
 
 type ValidatingPolicy = ValidatingAdmissionPolicy & KubeObject
 type MutatingPolicy = MutatingAdmissionPolicy & KubeObject
@@ -121,7 +122,7 @@ function commonErrors(
     ...errorsOf(
       variables,
       (variable, index) => variableErrors(variable, at.child('variables').index(index), compiler),
-      COMPILED,
+      ({ expression }) => weightOfExpressions(expression),
     ),
   ]
 }
@@ -186,21 +187,23 @@ async function validatingErrors(
 ): Promise<FieldError[]> {
   const at = path('spec')
   const { paramKind, variables = [], validations = [], auditAnnotations = [] } = spec
-  const inParts = resuming()
   const compiler = await policyExpressions({ hasParams: paramKind !== undefined, hasVariables: variables.length > 0 })
   const nothing = 'validations or auditAnnotations must contain at least one item'
-  return inParts(() => [
-    ...commonErrors(spec, at, checkConditions, compiler),
-    ...(validations.length + auditAnnotations.length === 0
-      ? [required(at.child('validations'), nothing), required(at.child('auditAnnotations'), nothing)]
-      : []),
-    ...errorsOf(
-      validations,
-      (validation, index) => validationErrors(validation, at.child('validations').index(index), compiler),
-      COMPILED,
-    ),
-    ...annotationsErrors(auditAnnotations, at.child('auditAnnotations'), metadata.name ?? '', compiler),
-  ])
+  return inPartsAwaiting(
+    () => [
+      ...commonErrors(spec, at, checkConditions, compiler),
+      ...(validations.length + auditAnnotations.length === 0
+        ? [required(at.child('validations'), nothing), required(at.child('auditAnnotations'), nothing)]
+        : []),
+      ...errorsOf(
+        validations,
+        (validation, index) => validationErrors(validation, at.child('validations').index(index), compiler),
+        ({ expression, messageExpression }) => weightOfExpressions(expression, messageExpression),
+      ),
+      ...annotationsErrors(auditAnnotations, at.child('auditAnnotations'), metadata.name ?? '', compiler),
+    ],
+    turnOfOthers,
+  )
 }
 
 const NON_EMPTY = 'must be non-empty if specified'
@@ -249,7 +252,7 @@ function annotationsErrors(
     ...(annotations.length > MAX_ANNOTATIONS
       ? [invalidValue(at, shown(), `must not have more than ${MAX_ANNOTATIONS} auditAnnotations`)]
       : []),
-    ...errorsOf(annotations, checkAnnotation, COMPILED),
+    ...errorsOf(annotations, checkAnnotation, ({ valueExpression }) => weightOfExpressions(valueExpression)),
   ]
 }
 
@@ -288,22 +291,25 @@ function fieldReferenceErrors(reference: string, at: FieldPath): FieldError[] {
 async function mutatingErrors({ spec = {} }: MutatingPolicy, checkConditions: boolean): Promise<FieldError[]> {
   const at = path('spec')
   const { paramKind, mutations = [], reinvocationPolicy = '' } = spec
-  const inParts = resuming()
   const compiler = await policyExpressions({ hasParams: paramKind !== undefined, hasVariables: true })
   const policyAt = at.child('reinvocationPolicy')
-  return inParts(() => [
-    ...commonErrors(spec, at, checkConditions, compiler, mutableOperationErrors),
-    ...(mutations.length === 0
-      ? [required(at.child('mutations'), 'mutations must contain at least one item')]
-      : errorsOf(
-          mutations,
-          (mutation, index) => mutationErrors(mutation, at.child('mutations').index(index), compiler),
-          COMPILED,
-        )),
-    ...(reinvocationPolicy === ''
-      ? [required(policyAt)]
-      : choiceErrors(reinvocationPolicy, REINVOCATION_POLICIES, policyAt)),
-  ])
+  return inPartsAwaiting(
+    () => [
+      ...commonErrors(spec, at, checkConditions, compiler, mutableOperationErrors),
+      ...(mutations.length === 0
+        ? [required(at.child('mutations'), 'mutations must contain at least one item')]
+        : errorsOf(
+            mutations,
+            (mutation, index) => mutationErrors(mutation, at.child('mutations').index(index), compiler),
+            ({ applyConfiguration, jsonPatch }) =>
+              weightOfExpressions(applyConfiguration?.expression, jsonPatch?.expression),
+          )),
+      ...(reinvocationPolicy === ''
+        ? [required(policyAt)]
+        : choiceErrors(reinvocationPolicy, REINVOCATION_POLICIES, policyAt)),
+    ],
+    turnOfOthers,
+  )
 }
 
 type PatchField = 'applyConfiguration' | 'jsonPatch'

@@ -5,7 +5,7 @@ import type { PolicyExpressions } from '../../expressions/policy-expressions.ts'
 import { repeatsIn } from '../../api/lookup.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import { compilationErrors, expressionErrors } from './expressions.ts'
-import { COMPILED, errorsOf } from '../../validation/errors-of.ts'
+import { errorsOf, weightOfExpressions } from '../../validation/errors-of.ts'
 
 const MAX_CONDITIONS = 64
 
@@ -31,7 +31,7 @@ export function matchConditionErrors(
           ...(name !== '' && repeats.has(index) ? [duplicate(here.child('name'), name)] : []),
         ]
       },
-      COMPILED,
+      ({ expression }) => weightOfExpressions(expression),
     ),
   ]
 }

@@ -9,6 +9,8 @@ import { duplicate, invalidValue, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { PolicyExpressions } from '../../expressions/policy-expressions.ts'
 import { repeatsIn } from '../../api/lookup.ts'
+import { inPartsAwaiting, resuming } from '../../api/parts.ts'
+import { turnOfOthers } from '../../api/slices.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
@@ -85,20 +87,23 @@ const isKnown = (versions: readonly string[]): boolean => versions.some((version
 
 async function webhooksErrors(webhooks: readonly Webhook[] = [], lenient: Leniency): Promise<FieldError[]> {
   const hasConditions = webhooks.some(({ matchConditions = [] }) => matchConditions.length > 0)
+  const inParts = resuming()
   const compiler =
     hasConditions && lenient.conditions !== true
       ? await policyExpressions({ hasParams: false, hasVariables: false })
       : undefined
   const repeats = repeatsIn(webhooks.map(({ name = '' }) => name))
-  return errorsOf(webhooks, (webhook, index) => {
-    const at = path('webhooks').index(index)
-    const { name = '', admissionReviewVersions } = webhook
-    return [
-      ...webhookErrors(webhook, at, lenient, compiler),
-      ...versionErrors(admissionReviewVersions, at.child('admissionReviewVersions'), lenient),
-      ...(!lenient.repeatedNames && name !== '' && repeats.has(index) ? [duplicate(at.child('name'), name)] : []),
-    ]
-  })
+  const errors = () =>
+    errorsOf(webhooks, (webhook, index) => {
+      const at = path('webhooks').index(index)
+      const { name = '', admissionReviewVersions } = webhook
+      return [
+        ...webhookErrors(webhook, at, lenient, compiler),
+        ...versionErrors(admissionReviewVersions, at.child('admissionReviewVersions'), lenient),
+        ...(!lenient.repeatedNames && name !== '' && repeats.has(index) ? [duplicate(at.child('name'), name)] : []),
+      ]
+    })
+  return compiler === undefined ? inParts(errors) : inPartsAwaiting(errors, turnOfOthers)
 }
 
 /** @param compiler undefined where conditions are not looked at */

@@ -8,10 +8,13 @@ import type {
 import { isKnownFormat } from '../../validation/value-formats.ts'
 import { conditionOf, versionsOf } from '../custom-resources/definition.ts'
 import { renewWatches } from '../custom-resources/renew-watches.ts'
+import type { RuleEngine } from '../custom-resources/rules.ts'
 import { ruleEngineFor } from '../custom-resources/rules.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { resuming } from '../../api/parts.ts'
+import type { FieldError } from '../../api/field.ts'
+import { inPartsAwaiting, resuming } from '../../api/parts.ts'
+import { turnOfOthers } from '../../api/slices.ts'
 import { timeText } from '../../schema/time.ts'
 import { wasWritten } from '../written-types.ts'
 import { customStorageOf, groupResourceNamed } from '../../storage/collections.ts'
@@ -36,10 +39,7 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
   },
   leavesNewMetadata: true,
   async validate(definition) {
-    const inParts = resuming()
-    await loadPatterns()
-    const engine = await ruleEngineFor(definition)
-    return inParts(() => validateDefinition(definition, engine))
+    return validated(definition, (engine) => validateDefinition(definition, engine))
   },
   warningsOnCreate: (definition) => unknownFormats(definition).map(formatWarning),
 
@@ -47,10 +47,7 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
     definition.status = withStored(definition, old.status ?? {})
   },
   async validateUpdate(definition, old) {
-    const inParts = resuming()
-    await loadPatterns()
-    const engine = await ruleEngineFor(definition)
-    return inParts(() => validateDefinitionUpdate(definition, old, engine))
+    return validated(definition, (engine) => validateDefinitionUpdate(definition, old, engine))
   },
   warningsOnUpdate(definition, old) {
     const before = new Set(unknownFormats(old))
@@ -86,6 +83,19 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
       validateUpdate: (definition) => validateDefinitionStatus(definition),
     },
   },
+}
+
+/** Rules take long whatever the size of their definition: to be compiled, and to be run on defaults. */
+async function validated(
+  definition: CustomResourceDefinition,
+  validate: (engine: RuleEngine | undefined) => FieldError[],
+): Promise<FieldError[]> {
+  const inParts = resuming()
+  await loadPatterns()
+  const engine = await ruleEngineFor(definition)
+  return engine === undefined
+    ? inParts(() => validate(undefined))
+    : inPartsAwaiting(() => validate(engine), turnOfOthers)
 }
 
 /** The version in which objects are kept from now on is one of those that are in storage. */

@@ -5,6 +5,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue } from '../../api/field.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
+import { kept } from '../../api/parts.ts'
 import { structuralOf } from '../../schema/from-openapi.ts'
 import { pruneAny } from '../../schema/prune.ts'
 import { valuesEqual } from '../../api/value-order.ts'
@@ -20,8 +21,12 @@ export class DefaultRules {
   constructor(private readonly engine: RuleEngine) {}
 
   problems(schema: JsonObject, isRoot: boolean, value: Json, at: FieldPath): readonly FieldError[] {
+    return kept(schema, () => this.found(schema, isRoot, value, at))
+  }
+
+  private found(schema: JsonObject, isRoot: boolean, value: Json, at: FieldPath): readonly FieldError[] {
     if (this.remaining !== undefined && this.remaining < 0) return []
-    const tree = this.engine.ruleTreeOf(schema, isRoot)
+    const tree = kept(schema, () => this.engine.ruleTreeOf(schema, isRoot))
     if (tree === undefined) return []
     const budget = this.remaining
     const run = (old?: Json) =>
@@ -50,7 +55,7 @@ export function validateDefaults(
     ...(value === undefined || value === null
       ? []
       : defaultProblems(
-          isObject ? { ...schema, 'x-kubernetes-embedded-resource': true } : schema,
+          isObject ? kept(schema, () => ({ ...schema, 'x-kubernetes-embedded-resource': true })) : schema,
           value,
           at.child('default'),
           requiresPruned && !(isInMeta && !isEmbedded),

@@ -8,8 +8,8 @@ import type { FieldError, FieldErrorType } from '../../api/field.ts'
 import { FieldPath, invalidValue, path } from '../../api/field.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
-import { lazy } from '../../api/lazy.ts'
-import { resuming } from '../../api/parts.ts'
+import { inPartsAwaiting, resuming } from '../../api/parts.ts'
+import { turnOfOthers } from '../../api/slices.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { forbidden, invalid } from '../../api/status.ts'
 import { firstResults, JsonPathError, parseJsonPath } from '../../codec/table/json-path.ts'
@@ -24,6 +24,7 @@ import type { Strategy, StrategyContext } from '../strategy.ts'
 import { versionNamed } from './definition.ts'
 import type { Nested } from './nested.ts'
 import { nestedInteger, nestedString, pathParts } from './nested.ts'
+import type { RuleEngine } from './rules.ts'
 import { loadRuleEngine, schemaHasRules } from './rules.ts'
 
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
@@ -172,17 +173,22 @@ const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
 function rulesOfSchema(schema: JsonObject | undefined): Rules {
   // a definition's schema was decoded by the type of schemas
   if (schema === undefined || !schemaHasRules(schema as JSONSchemaProps)) return async (errors) => errors
-  const compiled = lazy(async () => {
+  let read: { readonly engine: RuleEngine; readonly tree: ReturnType<RuleEngine['ruleTreeOf']> } | undefined
+  // several requests may read it at a time: none waits for another's turns
+  const rules = async () => {
     const engine = await loadRuleEngine()
-    return { engine, tree: engine.ruleTreeOf(schema, true) }
-  })
+    const tree = await inPartsAwaiting(() => engine.ruleTreeOf(schema, true), turnOfOthers)
+    return (read ??= { engine, tree })
+  }
   return async (errors, { warn }, object, old) => {
-    const { engine, tree } = await compiled()
+    const { engine, tree } = read ?? (await rules())
     if (tree === undefined) return errors
     if (errors.some(({ type }) => BLOCKING.has(type)))
       return [...errors, invalidValue(FieldPath.root, null, NOT_CHECKED)]
     const before = old === undefined ? {} : { old: asJson(old), ratchets: true }
-    const found = engine.validateByRules(tree, asJson(object), before)
+    const found =
+      engine.validateAtOnce(tree, asJson(object), before) ??
+      (await inPartsAwaiting(() => engine.validateByRules(tree, asJson(object), before), turnOfOthers))
     for (const { field, message } of found.warnings) warn(`${field}: ${message}`)
     return [...errors, ...found.errors]
   }

@@ -10,7 +10,7 @@ import { deviceClassPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { supplyRules } from './claim-work.ts'
 import { configurationErrors } from './device-claim.ts'
-import { selectorsValidator } from './device-selectors.ts'
+import { withSelectors } from './device-selectors.ts'
 import { listErrors, MAX_ENTRIES } from './names.ts'
 
 /** Of a generateName only the name made of it is looked at. */
@@ -30,15 +30,14 @@ export const deviceClasses: BuiltInDefinition<DeviceClass & KubeObject> = {
   ],
 }
 
-async function specErrors(spec: DeviceClassSpec = {}): Promise<FieldError[]> {
+function specErrors(spec: DeviceClassSpec = {}): Promise<FieldError[]> {
   const { selectors, config, extendedResourceName: name } = spec
   const at = path('spec')
-  const selectorsErrors = await selectorsValidator(selectors ?? [])
-  return [
+  return withSelectors(selectors ?? [], (selectorsErrors) => [
     ...selectorsErrors(selectors, at.child('selectors')),
     ...listErrors(config, MAX_ENTRIES, at.child('config'), configurationErrors),
     ...(name === undefined || isExtended(name)
       ? []
       : [invalidValue(at.child('extendedResourceName'), name, 'must be a valid extended resource name')]),
-  ]
+  ])
 }

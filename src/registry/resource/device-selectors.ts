@@ -2,7 +2,10 @@
 import type { DeviceClaim, DeviceSelector } from '../../api/resource/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, internalFieldError, invalidValue, required, tooLong } from '../../api/field.ts'
+import { inPartsAwaiting, resuming } from '../../api/parts.ts'
+import { turnOfOthers } from '../../api/slices.ts'
 import { byteLength } from '../../api/utf8.ts'
+import { weightOfExpressions } from '../../validation/errors-of.ts'
 import { listErrors, MAX_ENTRIES } from './names.ts'
 
 type ProblemOf = typeof import('../../expressions/device-selectors.ts').deviceSelectorProblem
@@ -12,19 +15,31 @@ export type SelectorsErrors = (selectors: readonly DeviceSelector[] | undefined,
 
 const MAX_EXPRESSION_BYTES = 10 * 1024
 
-/** @param selectors all that the object has */
-export async function selectorsValidator(selectors: readonly DeviceSelector[]): Promise<SelectorsErrors> {
-  const hasExpressions = selectors.some(({ cel }) => cel !== undefined)
-  const problemOf = hasExpressions
-    ? (await import('../../expressions/device-selectors.ts')).deviceSelectorProblem
-    : undefined
-  return (some, at) =>
-    listErrors(some, MAX_ENTRIES, at, ({ cel }, here) =>
-      cel === undefined || problemOf === undefined
-        ? [required(here.child('cel'))]
-        : expressionErrors(cel.expression ?? '', here.child('cel', 'expression'), problemOf),
-    )
+/** @param selectors all that the object has @param check what is wrong with it, with its selectors */
+export async function withSelectors(
+  selectors: readonly DeviceSelector[],
+  check: (selectorsErrors: SelectorsErrors) => FieldError[],
+): Promise<FieldError[]> {
+  const inParts = resuming()
+  if (!selectors.some(({ cel }) => cel !== undefined)) return inParts(() => check(errorsBy(undefined)))
+  const { deviceSelectorProblem } = await import('../../expressions/device-selectors.ts')
+  // to compile them takes long whatever the size of the object
+  return inPartsAwaiting(() => check(errorsBy(deviceSelectorProblem)), turnOfOthers)
 }
+
+const errorsBy =
+  (problemOf: ProblemOf | undefined): SelectorsErrors =>
+  (some, at) =>
+    listErrors(
+      some,
+      MAX_ENTRIES,
+      at,
+      ({ cel }, here) =>
+        cel === undefined || problemOf === undefined
+          ? [required(here.child('cel'))]
+          : expressionErrors(cel.expression ?? '', here.child('cel', 'expression'), problemOf),
+      ({ cel }) => weightOfExpressions(cel?.expression),
+    )
 
 export const selectorsOf = ({ requests }: DeviceClaim = {}): DeviceSelector[] =>
   (requests ?? []).flatMap(({ exactly, firstAvailable }) =>

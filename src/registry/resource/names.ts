@@ -8,6 +8,7 @@ import { byteLength } from '../../api/utf8.ts'
 import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 import { append } from '../../api/append.ts'
+import type { Weight } from '../../api/parts.ts'
 import { kept } from '../../api/parts.ts'
 
 /** Of requests, constraints, selectors and configurations. */
@@ -63,8 +64,16 @@ const identifierErrors = (name: string, at: FieldPath): FieldError[] => [
 type ItemRule<T> = (item: T, at: FieldPath) => FieldError[]
 
 /** A list that is too long gets that one error and no others. */
-export const listErrors = <T>(items: readonly T[] = [], max: number, at: FieldPath, rule: ItemRule<T>): FieldError[] =>
-  items.length > max ? [tooMany(at, items.length, max)] : errorsOf(items, (item, index) => rule(item, at.index(index)))
+export const listErrors = <T>(
+  items: readonly T[] = [],
+  max: number,
+  at: FieldPath,
+  rule: ItemRule<T>,
+  weight?: Weight<T>,
+): FieldError[] =>
+  items.length > max
+    ? [tooMany(at, items.length, max)]
+    : errorsOf(items, (item, index) => rule(item, at.index(index)), weight)
 
 /** A list whose items have keys, each another. @param keyOf a text, or what the message shows of the item */
 export function setErrors<T>(

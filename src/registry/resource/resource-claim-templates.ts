@@ -16,7 +16,7 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { adminAccessErrors } from './admin-access.ts'
 import { deviceClaimErrors, requestedAdminAccess } from './device-claim.ts'
 import { templateRules } from './claim-work.ts'
-import { selectorsOf, selectorsValidator } from './device-selectors.ts'
+import { selectorsOf, withSelectors } from './device-selectors.ts'
 import { conversion } from '../conversion.ts'
 import { claimTemplateFromV1beta1, claimTemplateToV1beta1 } from './conversion.ts'
 
@@ -46,9 +46,7 @@ export const resourceClaimTemplates: BuiltInDefinition<Template> = {
 
 const specErrors = async ({ spec: { metadata = {}, spec = {} } = {} }: Template): Promise<FieldError[]> => [
   ...validateTemplateMeta(metadata, path('spec', 'metadata')),
-  ...deviceClaimErrors(
-    spec.devices ?? {},
-    path('spec', 'spec', 'devices'),
-    await selectorsValidator(selectorsOf(spec.devices)),
-  ),
+  ...(await withSelectors(selectorsOf(spec.devices), (selectorsErrors) =>
+    deviceClaimErrors(spec.devices ?? {}, path('spec', 'spec', 'devices'), selectorsErrors),
+  )),
 ]

@@ -38,7 +38,7 @@ import {
   requestReferencesErrors,
 } from './device-claim.ts'
 import { resourceClaimRules } from './claim-work.ts'
-import { selectorsOf, selectorsValidator } from './device-selectors.ts'
+import { selectorsOf, withSelectors } from './device-selectors.ts'
 import { driverNameErrors, listErrors, MAX_ENTRIES, poolNameErrors, setErrors } from './names.ts'
 import { uidErrors } from './uids.ts'
 import { deviceClaimEvaluator } from '../quota/device-claims.ts'
@@ -64,7 +64,9 @@ export const resourceClaims: BuiltInDefinition<Claim> = {
   resetFields: { status: withoutSpecAndMetadata },
   validate: async ({ spec: { devices = {} } = {} }, context) => [
     ...(await adminAccessErrors(requestedAdminAccess(devices), context)),
-    ...deviceClaimErrors(devices, path('spec', 'devices'), await selectorsValidator(selectorsOf(devices))),
+    ...(await withSelectors(selectorsOf(devices), (selectorsErrors) =>
+      deviceClaimErrors(devices, path('spec', 'devices'), selectorsErrors),
+    )),
   ],
   metadataOnUpdate: 'by strategy',
   validateUpdate: ({ metadata, spec = {} }, { metadata: before, spec: old = {} }) => [
