@@ -3,7 +3,20 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { TokenReviewStatus } from '../../src/api/authentication/v1.ts'
 import { PassThrough } from 'node:stream'
+import { Outbox } from '../../durable-objects/outbox.ts'
 import { PendingWork } from '../../durable-objects/pending-work.ts'
+import { compiledPolicy } from '../../src/admission/policies/compiled-policy.ts'
+import { candidatesOf } from '../../src/admission/webhooks/candidates.ts'
+import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
+import { NodeState } from '../../src/controllers/scheduling/node-state.ts'
+import { stagesOf } from '../../src/controllers/simulation/stages.ts'
+import { EventRecorder } from '../../src/controllers/workloads/events.ts'
+import { RemoteDocuments } from '../../src/endpoints/aggregation/remote-documents.ts'
+import { admitRequest } from '../../src/flowcontrol/admit-request.ts'
+import { pathMembers } from '../../src/openapi/rendered-paths.ts'
+import { compiledVersion } from '../../src/registry/custom-resources/compiled-versions.ts'
+import { convertByWebhook } from '../../src/registry/custom-resources/conversion-webhook.ts'
+import { servedResources } from '../../src/registry/served.ts'
 import { Tunnels } from '../../src/cli/tunnels.ts'
 import { measurementsOf, measureRequest } from '../../src/metrics/measurements.ts'
 import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
@@ -271,6 +284,137 @@ const rows: readonly Filled[] = [
       )
     },
   },
+  {
+    file: 'src/admission/policies/compiled-policy.ts',
+    how: 'policies, each written again',
+    isCompiled: true,
+    fill: () =>
+      times(60, (n) => {
+        const spec = { validations: [{ expression: `"${`${n}`.padEnd(20_000, 'x')}" != ""` }] }
+        return compiledPolicy({ uid: 't' }, 'validating', { metadata: { uid: 'u', generation: n }, spec } as never)
+      }),
+  },
+  {
+    file: 'src/admission/webhooks/candidates.ts',
+    how: 'kinds of definitions that come and go',
+    async fill() {
+      const server = memoryServer()
+      const webhooks: never[] = []
+      await times(1_100, (n) => {
+        const resource = { group: 'example.com', version: 'v1', resource: `r${n}` }
+        const kind = { group: 'example.com', version: 'v1', kind: `K${n}` }
+        const about = { operation: 'CREATE', resource, kind, subresource: '', namespace: '' }
+        return candidatesOf(webhooks, { attributes: { ...about, request: server.request('/') } } as never)
+      })
+    },
+  },
+  {
+    file: 'src/controllers/simulation/stages.ts',
+    how: 'Stages that are written again',
+    isCompiled: true,
+    fill: () =>
+      times(12, (n) => {
+        const stages = Array.from({ length: 200 }, (_, at) => ({
+          apiVersion: 'kwok.x-k8s.io/v1alpha1',
+          kind: 'Stage',
+          metadata: { name: `s${at}`, uid: `u${at}`, resourceVersion: `${n}`, annotations: { a: 'x'.repeat(4_000) } },
+        }))
+        return stagesOf({ ifKnown: () => ({ list: async () => stages }) } as never)
+      }),
+  },
+  {
+    file: 'src/controllers/workloads/events.ts',
+    how: 'news of many objects',
+    async fill() {
+      const clients = { tenant: { uid: 'news' }, resource: () => ({ add: async () => {} }) }
+      const events = new EventRecorder(clients as never, 'c', () => new Date(0))
+      await times(4_200, (n) =>
+        events.normal({ apiVersion: 'v1', kind: 'Pod', metadata: { name: `p${n}`, uid: `u${n}` } }, 'R', 'm'),
+      )
+    },
+  },
+  {
+    file: 'src/flowcontrol/admit-request.ts',
+    how: 'flow schemas that come and go',
+    async fill() {
+      const server = memoryServer()
+      const snapshot = { list: () => [] } as never
+      await times(1_100, (n) => {
+        const schema = { metadata: { name: `s${n}` }, spec: { priorityLevelConfiguration: { name: 'exempt' } } }
+        return admitRequest(server.request('/'), snapshot, { schema } as never)
+      })
+    },
+  },
+  {
+    file: 'src/endpoints/aggregation/remote-documents.ts',
+    how: 'APIServices that come and go',
+    async fill() {
+      vi.spyOn(console, 'error').mockImplementation(() => {})
+      const documents = new RemoteDocuments({ path: () => '/', accept: 'a', maxBytes: 10, read: () => 'x' })
+      const { request } = memoryServer()
+      await times(600, (n) => {
+        const conditions = [{ type: 'Available', status: 'True' }]
+        const service = { metadata: { name: `s${n}`, uid: `u${n}` }, spec: {}, status: { conditions } }
+        return documents.known(request('/'), [service as never])
+      })
+    },
+  },
+  {
+    file: 'src/openapi/rendered-paths.ts',
+    how: 'resources of one version',
+    async fill() {
+      const { groups } = await servedResources(memoryServer().request('/'))
+      const [entry] = groups.flatMap(({ versions }) => versions.flatMap(({ resources }) => resources))
+      const entries = Array.from({ length: 1_100 }, () => ({ ...entry! }))
+      const steps = pathMembers(
+        entries,
+        () => undefined as never,
+        {} as never,
+        () => ({ '/a': 'x' }),
+        new Set(),
+      )
+      let step = steps.next()
+      while (step.done !== true) step = steps.next()
+      for (const [, text] of step.value) text()
+    },
+  },
+  {
+    file: 'src/registry/custom-resources/conversion-webhook.ts',
+    how: 'objects that are converted',
+    async fill() {
+      const { binding } = frontAnswering(({ review }) => ({
+        ...review,
+        request: undefined,
+        response: {
+          uid: review.request.uid,
+          result: { status: 'Success' },
+          convertedObjects: review.request.objects.map((object: object) => ({ ...object, apiVersion: 'e.com/v2' })),
+        },
+      }))
+      const { request } = memoryServer({ OUTGOING: binding })
+      const webhook = { clientConfig: { url: 'https://c.example' }, conversionReviewVersions: ['v1'] }
+      const definition = {
+        metadata: { name: 'd', uid: 'd', generation: 1 },
+        spec: { group: 'e.com', conversion: { strategy: 'Webhook', webhook } },
+      }
+      await times(12, (n) => {
+        const metadata = { name: `o${n}`, uid: `u${n}`, resourceVersion: '1' }
+        const object = { apiVersion: 'e.com/v1', kind: 'K', metadata, text: 'x'.repeat(900_000) }
+        return convertByWebhook(request('/'), definition as never, [object as never], 'v2', 'stored')
+      })
+    },
+  },
+  {
+    file: 'durable-objects/outbox.ts',
+    how: 'shards whose disk takes no writes',
+    async fill() {
+      vi.spyOn(console, 'error').mockImplementation(() => {})
+      const rows = { oldestOutbox: () => [{ seq: 1, k: 'a', topic: 't', payload: 'p' }], deleteOutbox: () => {} }
+      const receiver = { receive: async () => {} }
+      const sync = () => Promise.reject(new Error('the disk is full'))
+      await times(1_100, (n) => new Outbox(`s${n}`, rows as never, receiver as never, sync, () => 1e9).deliver())
+    },
+  },
 ]
 
 /** Characters of keys and values; what has members counts as JSON. */
@@ -288,6 +432,36 @@ function heldBy({ map }: (typeof recorded)[number]): number {
 const MOST = 20 * 1024 * 1024
 
 describe('what is no BoundedMap', () => {
+  test('types of custom resources: what was not used for long goes', () => {
+    const tenant = { uid: 'types' }
+    const large = (n: number) => {
+      const description = `${n}`.padEnd(900_000, 'x')
+      const schema = { openAPIV3Schema: { type: 'object', description } }
+      return {
+        metadata: { name: `w${n}s.e.com`, uid: `u${n}`, generation: 1 },
+        spec: { group: 'e.com', names: {}, versions: [{ name: 'v1', served: true, storage: true, schema }] },
+        status: { acceptedNames: { kind: 'W' } },
+      } as unknown as CustomResourceDefinition // what else it has is not looked at
+    }
+    const first = compiledVersion(tenant, large(0), 'v1')
+    expect(compiledVersion(tenant, large(0), 'v1')).toBe(first)
+    for (let n = 1; n < 12; n++) compiledVersion(tenant, large(n), 'v1')
+    expect(compiledVersion(tenant, large(0), 'v1')).not.toBe(first)
+  })
+
+  test('selectors of which a node knows how many of its pods they select', () => {
+    const node = new NodeState({ metadata: { name: 'n' } })
+    let asked = 0
+    const count = (selector: string): number => node.countOf(selector, () => ++asked)
+    for (let n = 0; n < 20; n++) count(`s${n}`)
+    count('s0')
+    expect(asked).toBe(20)
+    count('one more')
+    // all others are forgotten
+    count('s0')
+    expect(asked).toBe(22)
+  })
+
   test('kinds of requests that succeed', () => {
     const server = memoryServer()
     for (let n = 0; n < 1_500; n++)
