@@ -9,6 +9,7 @@ import { StorageError } from '../src/storage/errors.ts'
 import type { Place } from '../src/storage/revision.ts'
 import { lastRevisionAt, nextRevision, revisionAt } from '../src/storage/revision.ts'
 import type { Attempt, ListCall, StoredText, Written } from '../src/storage/shard-protocol.ts'
+import type { Newest } from '../src/storage/shards-here.ts'
 import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/storage.ts'
 import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from '../src/storage/value-text.ts'
 import { rangeOf } from './key-range.ts'
@@ -53,8 +54,8 @@ function difference(before: readonly string[], now: readonly string[]): typeof S
 }
 
 export class Log {
-  /** The newest revision: that of the last change, or a later one that a reader was promised. */
-  last: Revision
+  /** What others of this isolate see of it (src/storage/shards-here.ts). */
+  readonly newest: Newest = { revision: 0 }
   floor: Revision
   /** Watches begin here or later; 0 where the floor alone counts. */
   watchFloor: Revision
@@ -76,6 +77,15 @@ export class Log {
     this.watchFloor = statements.meta('watchFloor')
     // The compactor may have dropped a deletion at the end of the log. The floor is at or above its revision.
     this.last = Math.max(statements.newestRevision(), statements.meta('last'), this.floor)
+  }
+
+  /** The newest revision: that of the last change, or a later one that a reader was promised. */
+  get last(): Revision {
+    return this.newest.revision
+  }
+
+  set last(revision: Revision) {
+    this.newest.revision = revision
   }
 
   /**

@@ -35,6 +35,7 @@ import type {
 } from '../src/storage/storage.ts'
 import { historyOf } from '../src/storage/history.ts'
 import { builtInPlace, customPlace, preferredIndex } from '../src/storage/places.ts'
+import { answeredHere, notHere } from '../src/storage/shards-here.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { databaseProblem } from './check-database.ts'
@@ -93,6 +94,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     const settings = settingsOf(env)
     if (settings.countsWakes) this.statements.setMeta('constructed', this.statements.meta('constructed') + 1)
     this.name = this.ownName()
+    notHere(this.name) // an earlier instance may have been
     const shard = shardNamed(this.name)
     const history = historyOf(settings.history, this.name)
     this.lock = new RestoreLock(this.statements)
@@ -261,6 +263,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   changes(since: Revision | undefined, resetAt?: Revision, keep?: boolean): ShardChanges | ShardRefusal {
     this.usage.woken('changes')
     if (this.lock.isHeld) return failure(new StorageError('Restoring'))
+    answeredHere(this.name, this.log.newest, this.now())
     return newestChanges(this.log, this.statements, since, resetAt, keep)
   }
 
@@ -333,6 +336,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   /** A step of a restore: all of it or nothing. */
   private restoring(step: () => void): ShardReply<null> {
     this.usage.woken('restore')
+    notHere(this.name) // who asks is told that it is locked
     return reply(() => {
       this.log.attempt(() => this.lock.attempt(() => this.ctx.storage.transactionSync(step)))
       return null

@@ -125,6 +125,7 @@ const accounts: Readonly<Record<string, string>> = {
   'src/storage/pieces.ts': OF_A_CALL,
   'src/storage/sealing.ts': BY_SETTINGS,
   'src/storage/shard-client.ts': FILLED,
+  'src/storage/shards-here.ts': SHORT_KEYS,
   'src/storage/shard-watch.ts': 'test/storage/watch-buffer.test.ts: a hundred watches that nobody reads',
   'src/storage/watch-buffer.ts': 'test/storage/watch-buffer.test.ts: a hundred watches that nobody reads',
   'src/storage/write-pause.ts': FILLED,

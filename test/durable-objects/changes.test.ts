@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
 import { changePages } from '../../src/storage/change-pages.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
+import { revisionHere } from '../../src/storage/shards-here.ts'
 import type { NewValue, Revision, ShardChanges, Storage, StoredValue } from '../../src/storage/storage.ts'
 import { valueOf } from '../storage-suite.ts'
 
@@ -216,5 +217,31 @@ describe('all that changed in a shard, in pages', () => {
       changes: async () => ({ revision: 7, reset: false, more: true, changed: [] }),
     }
     await expect(read(7, undefined, stuck)).rejects.toThrow('went no further than 7')
+  })
+})
+
+describe('an object that answered what changed', () => {
+  const shard = { tenant: 'changes-here', shard: 'control' }
+  const things = { ...shard, prefix: 'things' }
+  const here = () => revisionHere(shard, Date.now())
+  const stub = () => SHARDS.getByName('changes-here/control')
+
+  it('shows its isolate the revision of each write, until it begins anew or is restored', async () => {
+    await storage.create(things, 'a', valueOf('a', 'first'))
+    expect(here()).toBeUndefined()
+    const { revision } = await storage.changes(shard, undefined)
+    expect(here()).toBe(revision)
+    const written = await storage.create(things, 'b', valueOf('b', 'second'))
+    expect(here()).toBe(written.revision)
+
+    await stub().lockForRestore(1)
+    expect(here()).toBeUndefined()
+    await stub().unlockRestored(1, written.revision)
+    await storage.changes(shard, undefined)
+    expect(here()).toBeGreaterThan(written.revision)
+
+    await evictDurableObject(stub())
+    await storage.create(things, 'c', valueOf('c', 'third'))
+    expect(here()).toBeUndefined()
   })
 })

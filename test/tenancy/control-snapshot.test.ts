@@ -3,6 +3,7 @@ import type { GroupResource } from '../../src/api/group-version.ts'
 import { builtInServed } from '../../src/registry/built-in-served.ts'
 import { receive } from '../../src/request/receive.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
+import { answeredHere, notHere } from '../../src/storage/shards-here.ts'
 import {
   SnapshotData,
   controlSnapshot,
@@ -191,4 +192,45 @@ test('an object and a request do not wait for each other: each makes its own cal
   expect(count() - before).toBe(2)
   await letThrough()
   await Promise.all([ofRequest, ofObject])
+})
+
+describe('where the object of the control shard is in this isolate', () => {
+  /** As the object says of itself. */
+  async function withObjectHere() {
+    const counted = countedServer()
+    const { server } = counted
+    const { revision } = await controlSnapshot(server)
+    const newest = { revision }
+    const name = `${server.tenant.uid}/control`
+    answeredHere(name, newest, Date.now())
+    const before = counted.count()
+    return { ...counted, name, newest, calls: () => counted.count() - before }
+  }
+  const late = (server: MemoryServer) => server.put('', 'namespaces', { metadata: { name: 'late' } })
+  const seesLate = async (server: MemoryServer) => (await freshControlSnapshot(server)).get(NAMESPACES, 'late')
+
+  test('a fresh snapshot takes no call while that wrote nothing', async () => {
+    const { server, calls } = await withObjectHere()
+    for (let n = 0; n < 30; n++) await freshControlSnapshot(server)
+    expect(calls()).toBe(0)
+  })
+
+  test('what it wrote since is fetched', async () => {
+    const { server, newest, calls } = await withObjectHere()
+    await late(server)
+    newest.revision += 1
+    expect(await seesLate(server)).toBeDefined()
+    expect(calls()).toBe(1)
+  })
+
+  test.each<[why: string, happens: (name: string, newest: { readonly revision: number }) => void]>([
+    ['began anew', (name) => notHere(name)],
+    ['answered nothing for a while', (name, newest) => answeredHere(name, newest, Date.now() - 2_001)],
+  ])('one that %s is asked', async (_, happens) => {
+    const { server, name, newest, calls } = await withObjectHere()
+    happens(name, newest)
+    await late(server)
+    expect(await seesLate(server)).toBeDefined()
+    expect(calls()).toBe(1)
+  })
 })
