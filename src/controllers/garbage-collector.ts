@@ -80,7 +80,7 @@ async function naming(context: ControllerContext, { namespace, owners, ...resour
   const client = await managerClients(context).ifServed(resource, namespace)
   const found = new Map<string, Found>()
   for (const uid of new Set(owners.flatMap((owner) => owner.uid ?? [])))
-    for (const object of (await client?.list({ owner: uid })) ?? [])
+    for await (const object of client?.each({ owner: uid }) ?? [])
       found.set(object.metadata.uid ?? '', keyed(resource, object))
   return [...found.values()]
 }
@@ -272,8 +272,9 @@ async function dependentsOf(context: ControllerContext, ownerKind: string, uid: 
   const found = await Promise.all(
     context.dependentsOf(ownerKind).map(async (resource) => {
       const client = await managerClients(context).ifServed(resource)
-      const objects = (await client?.list({ owner: uid })) ?? []
-      return objects.map((object) => keyed(resource, object))
+      const ofType: Found[] = []
+      for await (const object of client?.each({ owner: uid }) ?? []) ofType.push(keyed(resource, object))
+      return ofType
     }),
   )
   return found.flat()
@@ -288,8 +289,15 @@ const keyed = ({ group, resource }: GroupResource, object: KubeObject): Found =>
   namespace: object.metadata.namespace ?? '',
   name: object.metadata.name ?? '',
   uid: object.metadata.uid ?? '',
-  object,
+  object: headOf(object),
 })
+
+/** All that is looked at: an owner may have twenty thousand dependents. */
+function headOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } = metadata
+  const kept = { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences }
+  return { apiVersion, kind, metadata: kept }
+}
 
 const keyOf = ({ object: _, ...key }: Found): ObjectKey => key
 

@@ -3,7 +3,6 @@
  * name. It begins some seconds after the deletion: until then clients delete themselves what they know to be there, and
  * find it. Pods go first, and nothing else before they are gone.
  */
-import { mostOf } from '../api/extremes.ts'
 import type { Namespace, NamespaceCondition, Pod } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { GroupResource } from '../api/group-version.ts'
@@ -30,11 +29,16 @@ interface StoredResource extends GroupResource {
   readonly version: string
 }
 
+/** Objects of one type that are deleted in one look: other work of controllers waits for its end, some seconds. */
+const MOST_AT_ONCE = 2_000
+
 /** What is still in the namespace: how many of each resource, and what holds them back. */
 export interface Remains {
   readonly resources: Map<string, number>
   readonly finalizers: Map<string, number>
   readonly failures: string[]
+  /** Not everything was deleted yet: what stays is told by the last of several looks. */
+  isPart?: boolean
 }
 
 const isEmpty = ({ resources, failures }: Remains): boolean => resources.size === 0 && failures.length === 0
@@ -51,6 +55,7 @@ export const namespaceController: Controller = {
     const early = Date.parse(deletionTimestamp) + CUT_MS + GRACE_MS - context.now().getTime()
     if (early > 0) return early
     const remains = await empty(context, name, new Date(deletionTimestamp))
+    if (remains.isPart) return 0
     await namespaces
       .updateStatusWithRetries(name, (object) => setConditions(object as Namespace, remains, timeText(context.now())))
       .catch((error: unknown) => {
@@ -91,6 +96,7 @@ export const namespaceSweeper: Controller = {
   async reconcile(name, context) {
     if ((await managerClients(context).resource(NAMESPACES).get(name)) !== undefined) return undefined
     const remains = await empty(context, name, context.now())
+    if (remains.isPart) return 0
     if (!isEmpty(remains)) throw new Error(`something is left in a namespace that is gone: ${textOf(remains)}`)
     return undefined
   },
@@ -100,8 +106,8 @@ export const namespaceSweeper: Controller = {
 async function empty(context: ControllerContext, namespace: string, deletedAt: Date): Promise<Remains> {
   const remains: Remains = { resources: new Map(), finalizers: new Map(), failures: [] }
   const age = context.now().getTime() - deletedAt.getTime()
-  await emptyOf(context, namespace, PODS, remains, (pods) => age < graceOf(pods as readonly Pod[]) * 1000)
-  if (remains.resources.size > 0) return remains
+  await emptyOf(context, namespace, PODS, remains, ({ grace }) => age < grace * 1000)
+  if (remains.resources.size > 0 || remains.isPart) return remains
   const others = (await namespacedResources(context)).filter(
     ({ resource, group }) => resource !== PODS.resource || group !== '',
   )
@@ -109,14 +115,36 @@ async function empty(context: ControllerContext, namespace: string, deletedAt: D
   return remains
 }
 
-/** Seconds that the pods that have not ended may take for it. */
-const graceOf = (pods: readonly Pod[]): number =>
-  mostOf(
-    pods
-      .filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
-      .map(({ spec }) => spec?.terminationGracePeriodSeconds ?? 0),
-    0,
-  )
+/** What is to be known of the objects of one type: of 20,000 no more than their names is held. */
+interface Content {
+  readonly names: string[]
+  /** Those that nobody has deleted yet. */
+  readonly unmarked: string[]
+  /** How many objects each of them holds back. */
+  readonly finalizers: Map<string, number>
+  /** Seconds that the pods that have not ended may take for it. */
+  readonly grace: number
+}
+
+async function contentOf(objects: AsyncIterable<KubeObject>): Promise<Content> {
+  const names: string[] = []
+  const unmarked: string[] = []
+  const finalizers = new Map<string, number>()
+  let grace = 0
+  for await (const object of objects) {
+    const { metadata } = object
+    names.push(metadata.name!)
+    if (metadata.deletionTimestamp === undefined) unmarked.push(metadata.name!)
+    for (const finalizer of metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+    grace = Math.max(grace, graceOf(object as Pod)) // of others nobody asks for it
+  }
+  return { names, unmarked, finalizers, grace }
+}
+
+function graceOf({ spec, status }: Pod): number {
+  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  return hasEnded ? 0 : (spec?.terminationGracePeriodSeconds ?? 0)
+}
 
 /** @param mayTakeLonger whether it is no surprise that something is left though nothing holds it back */
 async function emptyOf(
@@ -124,27 +152,32 @@ async function emptyOf(
   namespace: string,
   resource: StoredResource,
   remains: Remains,
-  mayTakeLonger: (items: readonly KubeObject[]) => boolean = () => false,
+  mayTakeLonger: (content: Content) => boolean = () => false,
 ): Promise<void> {
   const client = managerClients(context).resource(resource, namespace)
-  const items = await client.list()
-  if (items.length === 0) return
+  const content = await contentOf(client.each())
+  const { names, unmarked } = content
+  if (names.length === 0) return
+  const isPart = unmarked.length > MOST_AT_ONCE
   try {
-    const names = items.map(({ metadata }) => metadata.name!)
-    await client.deleteCollection(names, { propagationPolicy: 'Background' })
+    await client.deleteCollection(isPart ? unmarked.slice(0, MOST_AT_ONCE) : names, { propagationPolicy: 'Background' })
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     // Nothing is counted of it then, not even pods: the others are deleted, as by kube-controller-manager.
     remains.failures.push(error.message)
     return
   }
+  if (isPart) {
+    remains.isPart = true
+    return
+  }
   // whatever the answers said: what is there is left
-  const left = await client.list()
-  if (left.length === 0) return
-  remains.resources.set(`${resource.resource}.${resource.group}`, left.length)
-  const finalizers = left.flatMap(({ metadata }) => metadata.finalizers ?? [])
-  for (const finalizer of finalizers) remains.finalizers.set(finalizer, (remains.finalizers.get(finalizer) ?? 0) + 1)
-  if (finalizers.length > 0 || mayTakeLonger(items)) return
+  const left = await contentOf(client.each())
+  if (left.names.length === 0) return
+  remains.resources.set(`${resource.resource}.${resource.group}`, left.names.length)
+  for (const [finalizer, count] of left.finalizers)
+    remains.finalizers.set(finalizer, (remains.finalizers.get(finalizer) ?? 0) + count)
+  if (left.finalizers.size > 0 || mayTakeLonger(content)) return
   const type = `${resource.group}/${resource.version}, Resource=${resource.resource}`
   remains.failures.push(`unexpected items still remain in namespace: ${namespace} for gvr: ${type}`)
 }

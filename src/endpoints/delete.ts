@@ -11,7 +11,7 @@ import { checkDeleteOptions, deleteOptionsOfQuery, parseListOptions } from '../r
 import { nextContinueToken } from '../storage/continue-token.ts'
 import { decodeDeleteOptions, readBody } from './decode-body.ts'
 import { linesOf } from '../storage/lines.ts'
-import { listed } from './list.ts'
+import { answerList, listed, mustConvert } from './list.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 
@@ -41,7 +41,13 @@ function successOf({ resource: { gvr: resource } }: RequestScope, { object }: De
   }
 }
 
-/** Deletes what the selectors match, one after the other, and answers the list of it. */
+/** UTF-16 units of the objects that are kept for the answer. */
+const MAX_KEPT = 1024 * 1024
+
+/**
+ * Deletes what the selectors match, one after the other, and answers the list of it. Of many objects only the names are
+ * kept: the answer shows the state before, which storage still has.
+ */
 export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
   const listOptions = parseListOptions(scope.request.query, false)
@@ -49,16 +55,24 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const options = await deleteOptions(scope)
   const namespace = scope.resource.namespaced ? scope.place.namespace : undefined
   const found = await listed(scope, listOptions, { namespace, selection })
+  const { revision } = found
+  const names: string[] = []
   const stored: KubeObject[] = []
+  let length = 0
   for await (const text of linesOf(found.values)) {
-    const { object } = liveOf({ revision: found.revision, text })
-    stored.push(object)
+    const { object } = liveOf({ revision, text })
+    names.push(object.metadata.name!)
+    length += text.length
+    // what a webhook converts is converted before anything is deleted
+    if (length <= MAX_KEPT || mustConvert(scope)) stored.push(object)
+    else stored.length = 0
   }
+  const areKept = stored.length === names.length
   const items = (await scope.resource.converter?.toServed(stored, 'stored')) ?? stored
-  const names = items.map(({ metadata }) => metadata.name!)
   await deleteEach(scope, names, options, admissionChain)
+  if (!areKept) return answerList(scope, listOptions, output, { kind: 'exact', revision })
   return respondItems(scope, output, {
-    revision: found.revision,
+    revision,
     continueToken: nextContinueToken(found, namespace),
     remaining: found.remaining,
     items,

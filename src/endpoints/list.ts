@@ -1,5 +1,6 @@
 import { badRequest, expired } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
+import type { OutputNegotiation } from '../codec/negotiate.ts'
 import { passesText } from '../codec/present.ts'
 import { respondList } from '../codec/respond.ts'
 import { decoratedLines } from '../codec/decorate.ts'
@@ -19,18 +20,22 @@ import { cacheless, statusFor } from '../storage/storage-status.ts'
 const CONTINUE_TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-export async function list(scope: RequestScope, options: ListOptions): Promise<Response> {
-  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
+export const list = (scope: RequestScope, options: ListOptions): Promise<Response> =>
+  answerList(scope, options, negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms }))
+
+/** @param state in which the collection is shown, whatever the options say */
+export async function answerList(
+  scope: RequestScope,
+  options: ListOptions,
+  output: OutputNegotiation,
+  state?: ListAt,
+): Promise<Response> {
   const selection = selectionOf(scope, options)
   const namespace = scope.resource.namespaced && scope.place.namespace !== '' ? scope.place.namespace : undefined
   const counted = output.serialization === 'cbor'
   const query = { selection, namespace, shape: listShape(scope.resource, output), counted }
-  const result = await listed(scope, options, query)
-  const again = () => {
-    const at = { kind: 'exact', revision: result.revision } as const
-    const { token: _, ...where } = placeOf(scope, options, namespace)
-    return scope.storage.list(scope.collection, { ...query, ...where, at })
-  }
+  const result = await listed(scope, options, query, state)
+  const again = () => listed(scope, options, query, { kind: 'exact', revision: result.revision })
   await checkList(scope, result, again)
   const asServed = (values: ReadableStream<Uint8Array>) =>
     query.shape.as === 'lines' ? decoratedLines(scope.resource, convertedLines(scope, values)) : values
@@ -51,7 +56,7 @@ export async function list(scope: RequestScope, options: ListOptions): Promise<R
  * @throws StatusError
  */
 async function checkList(scope: RequestScope, found: ListResult, again: () => Promise<ListResult>): Promise<void> {
-  if (scope.resource.converter === undefined || passesText(scope.resource) || found.isEmpty) return
+  if (!mustConvert(scope) || found.isEmpty) return
   try {
     for await (const texts of lineBatches((await again()).values)) await convertedTexts(scope, texts)
   } catch (error) {
@@ -60,18 +65,23 @@ async function checkList(scope: RequestScope, found: ListResult, again: () => Pr
   }
 }
 
+export const mustConvert = ({ resource }: RequestScope): boolean =>
+  resource.converter !== undefined && !passesText(resource)
+
 /**
  * What is stored of a collection, as the options say where it begins and of which state it is.
+ * @param state whatever the options say
  * @throws StatusError 400 and 410 for what cannot be continued
  */
 export async function listed(
   scope: RequestScope,
   options: ListOptions,
   query: Omit<ListQuery, 'at' | 'limit' | 'start'>,
+  state?: ListAt,
 ): Promise<ListResult> {
   const { token, ...where } = placeOf(scope, options, query.namespace)
   try {
-    return await scope.storage.list(scope.collection, { ...query, ...where })
+    return await scope.storage.list(scope.collection, { ...query, ...where, ...(state && { at: state }) })
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
     if (error.code === 'Compacted' && token !== undefined)

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Namespace } from '../../src/api/core/v1.ts'
 import type { Remains } from '../../src/controllers/namespace.ts'
+import { controllerOf } from '../../src/controllers/controllers.ts'
 import { setConditions } from '../../src/controllers/namespace.ts'
 import { CONFIG_MAPS, ControlPlaneInMemory } from './control-plane.ts'
 
@@ -117,6 +118,25 @@ describe('a namespace that is deleted', () => {
     for (let minute = 0; minute < 60; minute++) await plane.pass(60_000)
     await release()
     await plane.settle()
+    expect(await isThere()).toBe(false)
+  })
+
+  test('of thousands of objects goes in several looks, between which other work has its turn', async () => {
+    await release()
+    for (let n = 0; n < 4_500; n++)
+      await plane.server.put('', 'configmaps', {
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        metadata: { name: `c-${n}`, namespace: 'shop' },
+      })
+    await plane.delete(NAMESPACES, '', 'shop')
+    plane.now = new Date(plane.now.getTime() + 6_000)
+    const look = async () => controllerOf('namespace')!.reconcile('shop', await plane.context('namespace'))
+    const left = async () => (await plane.names(CONFIG_MAPS, 'shop')).length
+    expect([await look(), await left()]).toEqual([0, 2_501])
+    expect([await look(), await left()]).toEqual([0, 501])
+    expect(await isThere()).toBe(true)
+    expect([await look(), await left()]).toEqual([undefined, 0])
     expect(await isThere()).toBe(false)
   })
 })
