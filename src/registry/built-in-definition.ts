@@ -1,6 +1,6 @@
 /**
- * All that is special about a built-in resource, beside what was generated of it (resources-table.json, the schema, the
- * columns of its tables): one value for each, in registry/GROUP/RESOURCE.ts. A resource without one has all defaults.
+ * All that is special about a built-in resource and not generated (resources-table.json, the schema, the columns of its
+ * tables have the rest): one value for each, in registry/GROUP/RESOURCE.ts. A resource without one has all defaults.
  */
 import type { PodTemplateSpec } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -14,18 +14,20 @@ import type { WorkRules } from './work.ts'
 export interface BuiltInDefinition<O extends KubeObject = KubeObject> extends Strategy<O>, WorkRules<O>, Presentation {
   /** Subresources, '' for the resource itself, that are served in a way of their own. Default: by verb, as objects. */
   readonly endpoints?: Readonly<Record<string, Endpoint>>
-  /** Defaults of a whole object that are no constants, by version. Those of its members are in schema/default-rules.ts. */
+  /**
+   * Defaults of a whole object that are no constants, by version. Those of its members are in schema/default-rules.ts.
+   */
   readonly defaults?: Readonly<Record<string, DefaultRule>>
   /**
-   * Between a version, by apiVersion, and the one in storage, where more than the apiVersion differs. That of the version
-   * in storage says what its own objects lose on the way in.
+   * Conversions between a version and the storage version, by apiVersion, where they differ in more than that. The
+   * entry of the storage version itself removes what storage does not keep.
    */
   readonly conversions?: Readonly<Record<string, Conversion>>
-  /** Of a kind whose objects are made into pods: the template of these. PodSecurity looks at it. */
+  /** The pod template in an object of the kind, which PodSecurity checks. */
   podTemplate?(object: O): Pick<PodTemplateSpec, 'metadata' | 'spec'> | undefined
   /**
-   * Which admission is never asked about it: kinds that configure admission could keep themselves from being mended, and
-   * for reviews other requests wait.
+   * The admission policies and webhooks that are never asked about the kind. A kind that configures admission could
+   * otherwise prevent its own repair, and other requests wait for reviews.
    */
   readonly exemptFrom?: readonly ('policies' | 'webhooks')[]
 }

@@ -8,7 +8,7 @@ import { verbOf } from './serving.ts'
 
 type Place = 'collection' | 'everywhere' | 'item' | 'subresource' | 'proxy' | 'watched' | 'nowhere'
 
-/** `everywhere` is a namespaced resource across namespaces, `watched` what the deprecated prefix /watch/ leads to. */
+/** `everywhere` is a namespaced resource in all namespaces, `watched` a path below the deprecated prefix /watch/. */
 function placeOf(entry: ResourceEntry, { prefix, inNamespace, pathName, subresource, deeper }: RequestInfo): Place {
   if (prefix === 'proxy' || (inNamespace && !entry.namespaced)) return 'nowhere'
   const isAcross = entry.namespaced && !inNamespace
@@ -42,7 +42,7 @@ function verbAt(entry: ResourceEntry, info: RequestInfo, method: string): Verb |
   const listed = info.subresource === '' ? entry.verbs : subresourceVerbs(entry, info.subresource)
   const listedAs = ownValue(methods, method)
   if (listedAs === undefined || !listed.includes(listedAs)) {
-    // a place that answers no method is no place at all
+    // where no method is answered kube-apiserver has no path: 404 instead of 405
     // few: verbs
     if (Object.values(methods).some((verb) => listed.includes(verb))) throw methodNotAllowed()
     return undefined

@@ -1,5 +1,5 @@
 /**
- * What the garbage collector's work says. Payloads outlive a release, in the shards' outboxes and in the controllers'
+ * The payloads of the garbage collector's work. They outlive a release, in the shards' outboxes and in the controllers'
  * table, so each is checked when it is read.
  */
 import type { GroupResource } from '../api/group-version.ts'
@@ -15,8 +15,8 @@ export interface ObjectKey extends GroupResource {
 }
 
 /**
- * Objects of a resource that name these owners. No object is named, so that what is written for one owner brings the same
- * work again and again, which is kept once.
+ * Objects of a resource that name these owners. The payload names no object, so that many writes for one owner bring
+ * the same work, which the table keeps once.
  */
 export interface OwnedObjects extends GroupResource {
   readonly namespace: string
@@ -39,7 +39,7 @@ export interface AbsentOwner {
   readonly namespace: string
 }
 
-/** What an object that went leaves to be done. */
+/** The work after an object was removed. */
 export interface DeletedOwner extends FreedOwners, AbsentOwner {}
 
 /** A kind that is served from now on, or in other versions than before. */

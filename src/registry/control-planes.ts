@@ -1,4 +1,7 @@
-/** ControlPlanes, which are custom resources. The server refuses invalid ones; a changed spec is work for their controller. */
+/**
+ * ControlPlanes, which are custom resources. The server refuses invalid ones; a changed spec is work for their
+ * controller.
+ */
 import type { FieldError } from '../api/field.ts'
 import { forbiddenField, path } from '../api/field.ts'
 import type { GroupResource } from '../api/group-version.ts'
@@ -19,7 +22,7 @@ export const controlPlaneRules: WorkRules = {
   },
 }
 
-/** Whatever its definition says. */
+/** Checked in the server, because a user may have changed the CustomResourceDefinition. */
 export function withControlPlaneChecks(strategy: Strategy, isNamespaced: boolean): Strategy {
   const check = (object: KubeObject): readonly FieldError[] => {
     if (isNamespaced) return [forbiddenField(path('metadata', 'namespace'), 'a control plane has no namespace')]
@@ -35,7 +38,7 @@ export function withControlPlaneChecks(strategy: Strategy, isNamespaced: boolean
     },
     async validateUpdate(object, old, context) {
       const errors = (await strategy.validateUpdate?.(object, old, context)) ?? []
-      // one of before that is wrong can still lose its finalizers
+      // an invalid object from before can still lose its finalizers
       return object.metadata.deletionTimestamp === undefined ? [...errors, ...check(object)] : errors
     },
   }

@@ -1,4 +1,4 @@
-/** Between the versions of a kind that share storage (hub and spokes are the same two here). */
+/** Converts between the versions of a kind that share storage. The storage version is the hub. */
 import { cloneJson } from '../api/clone-json.ts'
 import type { GroupVersion } from '../api/group-version.ts'
 import { apiVersionOf } from '../api/group-version.ts'
@@ -12,7 +12,7 @@ export interface Converter {
 
 type Convert = (object: KubeObject) => KubeObject
 
-/** Between a version of a kind and the one in storage. Each gets an object of its own, and may change it. */
+/** Converts between a version of a kind and its storage version. Each function gets a copy, which it may change. */
 export interface Conversion {
   readonly toStorage?: Convert
   readonly fromStorage?: Convert
@@ -31,7 +31,7 @@ export const conversion = <O extends KubeObject, Stored extends KubeObject>(
 const unchanged: Convert = (object) => object
 const identity: Converter = { toStorage: unchanged, fromStorage: unchanged }
 
-/** Whether an object passes as it is, so that there is nothing to be seen of its way into storage and back. */
+/** Whether conversion changes nothing, so that an object is the same after its way into storage and back. */
 export const isIdentity = ({ toStorage }: Pick<Converter, 'toStorage'>): boolean => toStorage === unchanged
 
 /** @param conversions of the resource, by apiVersion */

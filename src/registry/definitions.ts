@@ -72,7 +72,7 @@ export function definitionOf(resource: GroupResource): BuiltInDefinition {
   return definition
 }
 
-/** Those that say something, with their resources. */
+/** The definitions that are not empty, with their resources. */
 export const definitions = lazy(
   (): readonly { readonly resource: GroupResource; readonly definition: BuiltInDefinition }[] =>
     Object.keys(ofGroups).map((name) => {

@@ -1,6 +1,6 @@
 /**
- * A request that finds no snapshot at hand makes two calls: for the snapshot, and for the object that it names. They run
- * side by side. What was read is dropped where the request is denied, or turns out to be about something else.
+ * A request that finds no snapshot at hand makes two calls: for the snapshot, and for the object that it names. They
+ * run side by side. What was read is dropped where the request is denied, or turns out to be about something else.
  */
 import type { ApiCall, ApiRequest } from '../request/context.ts'
 import { ANONYMOUS } from '../request/user-info.ts'
@@ -11,7 +11,7 @@ import { builtInServed } from './built-in-served.ts'
 
 /** Verbs that read the object first. */
 const VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch'])
-/** Others are of another kind, or no object at all. */
+/** Subresources that are read from the object itself. Others are of another kind, or no object at all. */
 const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status'])
 
 const placeOf = ({ shard, prefix }: Collection, key: string): string => `${shard} ${prefix}/${key}`
@@ -34,8 +34,9 @@ export function beginFirstRead(request: ApiRequest): void {
 }
 
 /**
- * Once. Undefined where nothing was begun, or something else was, or nothing was there: the call for the snapshot, beside
- * which it was read, may have written what a fresh control plane has.
+ * Takes the object that was read beside the snapshot, once. Undefined where no read was begun, or that of another
+ * object. Also where the object was not there: the call for the snapshot may have written the first objects of a fresh
+ * control plane meanwhile.
  */
 export function takeFirstRead(
   request: ApiCall & Pick<ApiRequest, 'firstRead'>,

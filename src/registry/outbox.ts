@@ -46,7 +46,7 @@ function protectionWork({ protection }: WorkRules, { resource, object, old }: Ch
   return work('volume-protection', protectedKey(resource, protection.finalizer, object))
 }
 
-/** What an update uses more or less of: quotas count it as before until their controller looks. */
+/** Work for quotas after an update that changes usage. They count the old usage until their controller looks. */
 const changedUsage = ({ quota }: WorkRules, change: Change): Work[] =>
   quota !== undefined && quota !== 'uncounted' && changesUsage(quota, change)
     ? work('resource-quota', change.object?.metadata.namespace)
@@ -59,7 +59,7 @@ function lostServerObject({ serverObjects }: WorkRules, { object, old }: Change)
   return serverObjects.includes(keyOf(old)) ? work('server-object-gone', namespace === undefined ? name : '') : []
 }
 
-/** What the garbage collector has to look at. */
+/** Work for the garbage collector. */
 function collection({ ownsNothing }: WorkRules, { resource, object, old }: Change): readonly Work[] {
   if (object === undefined) {
     const deleted: DeletedOwner = {

@@ -1,7 +1,7 @@
 /**
- * Which resource types hold objects that name owners of a kind, so that the garbage collector knows where to look for
- * dependents. ControllerManager keeps the list. An isolate announces each pair before its first such write, so that the
- * list is never short of one.
+ * The resource types whose objects name owners of a kind. The garbage collector looks for dependents there.
+ * ControllerManager keeps the list. An isolate announces each pair of owner kind and resource before its first such
+ * write, so that the list is never missing one.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { GroupResource } from '../api/group-version.ts'
@@ -24,7 +24,7 @@ export function ownerKindOf({ apiVersion = '', kind = '' }: OwnerReference): str
   return groupKindText({ group: parseApiVersion(apiVersion)?.group ?? '', kind })
 }
 
-/** @param definition the UID of the resource's definition: one that comes back under its name is another */
+/** @param definition the UID of the resource's definition; a new definition of the same name has another one */
 export async function announceOwners(
   env: Env,
   tenant: Tenant,

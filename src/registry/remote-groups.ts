@@ -1,4 +1,6 @@
-/** Versions that an APIService says are served by another server: they are listed, whether it answers or not. */
+/**
+ * Group versions that another server serves, from APIServices. They are listed even when that server does not answer.
+ */
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { ServedGroup } from './resources.ts'

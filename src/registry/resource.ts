@@ -14,8 +14,8 @@ import type { Strategy } from './strategy.ts'
 import type { WorkRules } from './work.ts'
 
 /**
- * A resource, or one of its subresources, in a version: all that is said of it, and nothing of a place in it. Built-in
- * resources (built-in-resource.ts) and those of definitions (custom-resources/custom-resource.ts) are its two
+ * All that the server knows of a resource, or of one of its subresources, in a version; nothing about a single object.
+ * Built-in resources (built-in-resource.ts) and custom resources (custom-resources/custom-resource.ts) are its two
  * implementations.
  */
 export interface Resource {
@@ -31,48 +31,52 @@ export interface Resource {
   readonly storageKind: GroupVersionKind
   readonly storageType: StructType
   readonly view?: View
-  /** Of a built-in kind in this version, beside what its members have. */
+  /** Defaults of a built-in kind in this version, beside those of its members. */
   readonly kindDefaults?: KindDefaults
   /** Identity when both versions are the same. */
   toStorage(object: KubeObject): KubeObject
   fromStorage(object: KubeObject): KubeObject
   /**
-   * An object of the kind, of whatever version, in that of `kind`, which is one of the resource's.
-   * @throws StatusError where a webhook converts it and does not
+   * Converts an object of the kind, in any version, to that of `kind`, which is one of the resource's.
+   * @throws StatusError where a conversion webhook fails
    */
   inVersion(object: KubeObject, kind: GroupVersionKind): Promise<KubeObject>
   /**
-   * What was read from storage as it is taken today, still in the storage version: identity for built-in kinds; a
-   * definition may have another schema than when the object was written. May change the object in place.
+   * Fits an object from storage to the present schema, still in the storage version. Identity for built-in kinds; the
+   * schema of a definition may have changed since the object was written. May change the object in place.
    */
   currentForm(object: KubeObject): KubeObject
   /**
-   * Present where a webhook converts: objects are in the version of the request from when they are read until they are
-   * written.
+   * Present where a webhook converts. Objects are then in the version of the request from the moment when they are read
+   * until they are written.
    */
   readonly converter?: VersionConverter
-  /** Before an object is answered. @throws StatusError where it is of another version and nothing can be waited for */
+  /**
+   * Called before an answer that cannot wait for a webhook. @throws StatusError where the object is of another version
+   */
   checkConvertible?(object: KubeObject): void
-  /** Of the definition, in which a resource that comes back under its name is another one. */
+  /** UID of the definition. A new definition of the same name has another one. */
   readonly definitionUid?: string
-  /** Before a watch begins: says that there is one, where what is watched may change its form. */
+  /** Called before a watch begins. Announces the watch where a changed definition must end it. */
   announceWatch?(call: ApiCall): Promise<void>
   /** A JSON client gets the stored text as it is. */
   readonly storedAsServed: boolean
   readonly strategy: Strategy
   /** What serves it instead of its verbs. */
   readonly endpoint?: Endpoint
-  /** What its writes are work for. */
+  /** The controllers that have work after a write. */
   readonly workRules: WorkRules
-  /** Of writes through it. */
+  /** The fields that a write cannot change, and whose ownership it does not take. */
   readonly resetFields: ResetFields
-  /** In kube-apiserver's keys in etcd, which messages name. */
+  /** The part of kube-apiserver's keys in etcd that messages contain. */
   readonly storagePrefix: string
-  /** Between the versions of the kind, for owners of fields that wrote in another one; undefined: it has but one. */
+  /**
+   * Converts between versions for field managers that wrote in another one. Undefined where the kind has one version.
+   */
   convertVersion(call: ApiCall): ConvertVersion | undefined
   /**
-   * What conversion makes of an object on its way into storage and back: an older version may lack a value that a newer
-   * one fills in, and who writes owns that, too.
+   * An object after its way into storage and back: a newer version may fill in a value that the older one lacks, which
+   * the manager of the write owns, too.
    */
   afterConversion(object: KubeObject): KubeObject
 }
@@ -91,7 +95,7 @@ export interface View {
   into(object: KubeObject, view: KubeObject, resource: GroupResource): void
   /** Before the view of a stored object is answered. @throws StatusError when there is none */
   checkRead?(object: KubeObject): void
-  /** Where versions of the object have what the view writes; default: spec.replicas. */
+  /** The path in the object that the view writes, by version. Default: spec.replicas. */
   readonly replicasIn?: ReplicasPath
 }
 

@@ -43,7 +43,7 @@ export interface ResourceEntry {
   readonly categories: readonly string[]
   readonly subresources: readonly SubresourceEntry[]
   readonly serving: Serving
-  /** False for what is only created and answered, never kept: reviews, Binding; and for ComponentStatus. */
+  /** False for kinds whose objects are answered and not stored: reviews, Binding, ComponentStatus. */
   readonly persisted: boolean
   /**
    * Where objects are kept. Resources with the same group and resource here show the same objects (events and
@@ -56,7 +56,7 @@ export interface ResourceEntry {
   readonly deleteAnswersObject?: boolean
   /** Labels a field selector may name. */
   readonly fieldSelectors: readonly string[]
-  /** Of a custom resource: what OpenAPI has beside this. */
+  /** Of a custom resource: further facts that OpenAPI publishes. */
   readonly openApi?: CustomOpenApi
   /** Custom resources: the columns of their tables; absent when the version declares none. */
   readonly printerColumns?: readonly CustomResourceColumnDefinition[]
@@ -70,7 +70,7 @@ export interface ResourceEntry {
   readonly removedRelease?: string
 }
 
-/** What can be said of an entry as JSON: neither how it is served nor of which definition it is. */
+/** The members of an entry that are JSON: all but `serving` and `definition`. */
 export const factsOf = ({ serving: _, definition: _definition, ...facts }: ResourceEntry) => facts
 
 export interface CustomOpenApi {
@@ -89,13 +89,13 @@ export interface ServedVersion {
   /** Greater comes first in its group; with equal ones the order of version names decides. */
   readonly priority: number
   readonly resources: readonly ResourceEntry[]
-  /** Served elsewhere, and not heard of lately (an APIService that is not available). */
+  /** Another server serves it and cannot be reached (an APIService that is not available). */
   readonly stale?: boolean
-  /** By another server, which an APIService names: nothing of it is known here. */
+  /** Another server, which an APIService names, serves it; this one knows none of its resources. */
   readonly remote?: boolean
   /**
-   * Shown in documents alone: a definition's version of a built-in group. kube-apiserver looks for everything below a
-   * built-in group among the built-in resources.
+   * A definition's version of a built-in group, which discovery and OpenAPI show and requests do not reach.
+   * kube-apiserver looks up every path of a built-in group among the built-in resources.
    */
   readonly unreachable?: boolean
 }
@@ -113,7 +113,7 @@ export interface ServedResources {
   readonly groups: readonly ServedGroup[]
   /** Reads all definitions, a few at a time, so that other requests need not wait. `groups` costs little afterwards. */
   read(turn?: () => Promise<void>): Promise<void>
-  /** Put together when it is asked for: a thousand definitions make it long. */
+  /** Made anew on each use. With a thousand definitions it is long. */
   readonly resources: readonly ResourceEntry[]
   inGroup(name: string): readonly ResourceEntry[]
   group(name: string): ServedGroup | undefined
@@ -121,7 +121,10 @@ export interface ServedResources {
   find(group: string, version: string, resource: string): ResourceEntry | undefined
   findKind(kind: GroupVersionKind): ResourceEntry | undefined
   isServedGroupVersion(group: string, version: string): boolean
-  /** Answered by the server itself: what it lacks there is a Status, elsewhere text. */
+  /**
+   * Whether this server has built-in resources in the group. An unknown path is answered with a Status there, else with
+   * text.
+   */
   isBuiltInGroup(group: string): boolean
 }
 
@@ -137,7 +140,7 @@ export const CUSTOM_VERSION_PRIORITY = 100
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
-/** A line of the table: a missing member has the value that most have. */
+/** A line of the table. A missing member has the value that most resources have. */
 interface ResourceRow {
   readonly group?: string
   readonly version?: string
@@ -170,7 +173,7 @@ const resourceRows = lazy(() =>
 const rowsOf = (group: string, version: string): readonly ResourceRow[] =>
   resourceRows().get(`${group}/${version}`) ?? []
 
-/** The release whose API this is: what was deprecated by then carries a warning. */
+/** The release of this API. Versions that were deprecated by then get a warning. */
 const MINOR_RELEASE = 36
 
 /** @throws Error when a setting cannot be read */

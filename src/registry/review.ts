@@ -1,4 +1,4 @@
-/** Kinds that are only asked and answered, never kept (reviews): what is answered. */
+/** Answers objects that are not stored (reviews). */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'

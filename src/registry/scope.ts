@@ -46,8 +46,8 @@ export function resourceScope<Call extends ApiCall>(
 }
 
 /**
- * Of what the server asks of itself while it serves a call, as kube-apiserver does with its loopback client: a request of
- * its own, by system:apiserver, with events of its own in the audit log.
+ * The scope of a request that the server makes to itself while it serves a call, as kube-apiserver does with its
+ * loopback client: its user is system:apiserver, and it has audit events of its own.
  */
 export const loopbackScope = (
   call: ApiCall,
@@ -57,8 +57,8 @@ export const loopbackScope = (
 ): ResourceScope => auditedScope(serverScope({ ...call, auditId: crypto.randomUUID() }, resource, place), verb)
 
 /**
- * Of what the server itself reads and writes as part of a call: its warnings, its audit and its options are not those of
- * the call.
+ * The scope of a read or write that the server itself makes as part of a call. Warnings, audit and options of the call
+ * do not apply to it.
  * @param resource a built-in one, which need not be served
  */
 export function serverScope(

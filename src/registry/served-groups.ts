@@ -1,12 +1,12 @@
-/** Groups put together: what is built in, and what definitions and APIServices add; and how a resource is found in them. */
+/** Merges built-in groups with those of definitions and APIServices, and looks resources up in them. */
 import { turnOfOthers } from '../api/slices.ts'
 import { compareVersions } from '../api/version-order.ts'
 import type { ResourceEntry, ServedGroup, ServedResources, ServedVersion } from './resources.ts'
 
 /**
- * The same with further groups: those of custom resources and of APIServices served elsewhere. A group that is there
- * already gets the versions added, a version its resources; but a built-in version stays as it is, and what definitions
- * add to a built-in group is only shown.
+ * Adds groups of custom resources and of APIServices. Versions are added to a group of the same name, and resources to
+ * a version of the same name. A built-in version stays as it is, and versions that definitions add to a built-in group
+ * are only shown.
  */
 export function withDynamic(served: ServedResources, dynamic: readonly ServedGroup[]): ServedResources {
   const byName = Map.groupBy(dynamic, ({ group }) => group)
@@ -14,8 +14,8 @@ export function withDynamic(served: ServedResources, dynamic: readonly ServedGro
 }
 
 /**
- * The same, with each group made when it is first asked for, and all of them for discovery alone.
- * @param names of the groups that something may be added to
+ * The same, but each group is made on first use. Only discovery makes all of them.
+ * @param names of the groups that may change
  */
 export function withGroups(
   served: ServedResources,
@@ -50,7 +50,7 @@ function mergedOf(served: ServedResources, name: string, added: readonly ServedG
   return merged
 }
 
-/** Built-in groups keep their places: only something of a higher priority than theirs comes between. */
+/** Built-in groups keep their order. Another group comes before one of them only with a higher priority. */
 function ordered(
   served: ServedResources,
   builtIn: (name: string) => ServedGroup,
@@ -103,7 +103,9 @@ function shownIn(builtIn: ServedGroup, added: ServedGroup): ServedGroup {
   }
 }
 
-/** What can be looked up in a group: made once, since a change of one group leaves the others as they were. */
+/**
+ * The resources and kinds of a group by name. It is made once for each group; a change of one group keeps the others.
+ */
 class GroupIndex {
   readonly versions: ReadonlyMap<string, ServedVersion>
   readonly resources = new Map<string, ResourceEntry>()

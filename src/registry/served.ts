@@ -13,7 +13,7 @@ import { METRICS, usageGroup } from './metrics/usage-resources.ts'
 import { API_SERVICES, remoteGroups } from './remote-groups.ts'
 import type { ServedGroup, ServedResources } from './resources.ts'
 
-/** What a tenant's server serves, its CustomResourceDefinitions included: a second ago at most. */
+/** What a tenant's server serves, with its CustomResourceDefinitions; at most a second old. */
 export const servedResources = async (plane: ControlPlane): Promise<ServedResources> =>
   servedAt(plane.env, await controlSnapshot(plane))
 
@@ -32,7 +32,7 @@ interface Known {
 /** One table for each state of the definitions: the snapshot's index of them is the same value while none changes. */
 const byDefinitions = new WeakMap<object, Known>()
 
-/** What is served where the control plane is in this state. Definitions of a group are read when it is asked for. */
+/** What is served in this state of the control plane. The definitions of a group are read on its first use. */
 export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources {
   const definitions = snapshot.groups<KubeObject & CustomResourceDefinition>(DEFINITIONS)
   const remote = remoteGroupsOf(snapshot.list<KubeObject & APIService>(API_SERVICES))

@@ -1,7 +1,7 @@
 /**
- * How kube-apiserver serves a resource before there is a call for it. It has two servers: the installer of apiserver
- * serves what is built in (built-in-serving.ts), apiextensions' handler what definitions define
- * (custom-resources/custom-serving.ts). What a call needs beside that is in `Resource` (resource.ts).
+ * How kube-apiserver serves a resource, as far as no call is needed to know it. It has two servers: apiserver's
+ * installer serves built-in resources (built-in-serving.ts), apiextensions' handler serves custom ones
+ * (custom-resources/custom-serving.ts). What only a call can know is in `Resource` (resource.ts).
  */
 import type { RequestInfo } from '../request/request-info.ts'
 import type { ResourceEntry } from './resources.ts'
@@ -11,7 +11,7 @@ export type Verb = (typeof verbs)[number]
 
 export interface Serving {
   /**
-   * What a method does at a path of the resource. '' is that of OPTIONS, which only a proxy answers. Undefined: the
+   * The verb of a method at a path of the resource. It is '' for OPTIONS, which only a proxy answers. Undefined: the
    * resource has no such path.
    * @throws StatusError 400, 404, 405
    */
@@ -21,15 +21,15 @@ export interface Serving {
   /** The informers of admission plug-ins in kube-apiserver keep its objects without managedFields. */
   readonly informedWithoutManagedFields: boolean
   /**
-   * Its models in OpenAPI are made of a schema of its own (`ResourceEntry.openApi`), and its version has a document made
-   * of such. Else they are built-in types. A version has resources of one sort.
+   * Its models in OpenAPI are made of a schema of its own (`ResourceEntry.openApi`), and its version has a document
+   * made of such. Else they are built-in types. A version has resources of one sort.
    */
   readonly publishesSchema: boolean
   /** @param cbor the feature gate CBORServingAndStorage is on */
   operations(cbor: boolean): OperationDialect
 }
 
-/** What OpenAPI says of the operations of every such resource. */
+/** What OpenAPI documents of the operations of such resources have in common. */
 export interface OperationDialect {
   /** Media types of an answer. */
   readonly json: readonly string[]

@@ -36,7 +36,7 @@ export async function readLive(
   return { stored, object: converted! }
 }
 
-/** An object as its caller read it, which is compared with what is stored when it is written. */
+/** An object as its caller read it. A write compares it with what is stored. */
 export const knownLive = (object: KubeObject): Live => ({
   object,
   stored: { revision: Number(object.metadata.resourceVersion), text: '' }, // its text equals none: a write is a write

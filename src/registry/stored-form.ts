@@ -1,6 +1,6 @@
 /**
- * Between objects and what storage keeps: JSON text in the storage version, exactly as a JSON client of that version
- * gets it, with a gap where the shard writes the revision.
+ * Converts between objects and the text that storage keeps: JSON in the storage version, exactly as a JSON client of
+ * that version gets it, with a gap where the shard writes the revision.
  */
 import type { KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'

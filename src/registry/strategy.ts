@@ -16,7 +16,7 @@ import type { ResourceScope } from './resource-scope.ts'
 import type { Admission } from './write/admission.ts'
 import type { WritingVerb } from './write/audited-scope.ts'
 
-/** What a hook may know of the request and reach beside the object. */
+/** What a hook knows of the request, and can reach beside the object. */
 export interface StrategyContext {
   readonly user: UserInfo
   readonly now: Date
@@ -28,21 +28,21 @@ export interface StrategyContext {
   readonly env: Env
   readonly storage: Storage
   /**
-   * Where the server itself reads and writes what belongs to the object: a built-in resource in its storage version. What
-   * it warns of is not for the client.
+   * The scope in which the server itself reads and writes objects that belong to this one: a built-in resource in its
+   * storage version. The client does not get its warnings.
    */
   beside(resource: GroupVersionResource, namespace?: string): ResourceScope
   /** The same, where kube-apiserver writes with a request of its own. */
   loopback(verb: WritingVerb, resource: GroupVersionResource, namespace?: string): ResourceScope
   /** Feature gates: on or off in this server. */
   enabled(gate: string): boolean
-  /** Tells the client something beside the answer, be it that the write is done or refused. */
+  /** Adds a warning to the answer, whether the write succeeds or fails. */
   readonly warn: (text: string) => void
 }
 
 /** Of a hook that writes beside the object. */
 export interface WriteContext extends StrategyContext {
-  /** What has a say in the requests that kube-apiserver makes to itself. */
+  /** Admission of the requests that kube-apiserver makes to itself. */
   readonly admission: Admission
 }
 
@@ -61,8 +61,8 @@ export interface UpdateStrategy<O extends KubeObject = KubeObject> {
 }
 
 /**
- * How a kind looks at object metadata once more, beside the generic rules: compared with the old one, as that of a new
- * object, or at a place of its own among its errors (or not at all).
+ * Whether and how a kind validates object metadata again, beside the generic rules: compared with the old object, as that
+ * of a new one, or in its strategy, at another place among its errors.
  */
 export type MetadataCheck = 'as change' | 'as new' | 'by strategy'
 
@@ -74,9 +74,9 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   /** In kube-apiserver's keys in etcd, which messages name. Default: the name of the resource. */
   readonly storagePrefix?: string
   /**
-   * Fields that a write cannot change, and that nobody comes to own through it, by subresource; '' is the main resource
-   * (GetResetFields of kube-apiserver's strategies). Default: the status of a resource that has the subresource, and the
-   * spec through `status`.
+   * Fields that a write cannot change, and whose ownership it does not take, by subresource; '' is the main resource
+   * (GetResetFields of kube-apiserver's strategies). Default: the status of a resource that has the subresource, and
+   * the spec through `status`.
    */
   readonly resetFields?: Readonly<Record<string, ResetFields>>
   /** generateName gets a suffix. Default true; otherwise it is the name. */
@@ -91,7 +91,7 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly countsDropped?: boolean
   /** The generation is 1 for ever. Default false. */
   readonly generationStays?: boolean
-  /** The kind leaves new metadata to the generic rules, which are asked when nothing else is wrong. Default false. */
+  /** Only the generic rules check new metadata, and only when nothing else is wrong. Default false. */
   readonly leavesNewMetadata?: boolean
   /** A status sent with a create is kept (nodes). Default: dropped where there is a status subresource. */
   readonly keepsStatusOnCreate?: boolean
@@ -113,16 +113,16 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
    */
   allocate?(object: O, old: O | undefined, context: WriteContext): Promise<Allocation | undefined>
   prepareForCreate?(object: O, context: StrategyContext): void | Promise<void>
-  /** What reading it back from storage would fill in, once it is known to be valid. */
+  /** Fills in, in a valid object, what reading it back from storage would fill in. */
   completeOnCreate?(object: O, context: StrategyContext): void
   /** The same after an update of the main resource. */
   completeOnUpdate?(object: O, context: StrategyContext): void
   validate?(object: O, context: StrategyContext): readonly FieldError[] | Promise<readonly FieldError[]>
   warningsOnCreate?(object: O, context: StrategyContext): readonly string[]
   /**
-   * Changes how clients see a stored object: in reads, in the answers to writes, and in the initial events of a watch. Later
-   * events of a watch show the stored object, since kube-apiserver's watch cache bypasses its decorators. `decorate` does
-   * not change its argument, and is called only if the stored text contains `mark`.
+   * Changes how clients see a stored object: in reads, in the answers to writes, and in the initial events of a watch.
+   * Later events of a watch show the stored object, since kube-apiserver's watch cache bypasses its decorators.
+   * `decorate` does not change its argument, and is called only if the stored text contains `mark`.
    */
   readonly decorator?: { readonly mark: string; decorate(object: O): O }
   /** Values of the field selectors besides metadata.name and metadata.namespace. */
@@ -135,14 +135,14 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
    */
   gracePeriod?(object: O, asked: number | undefined): number | undefined
   /**
-   * Instead of all that a DELETE does otherwise: marks the object, in place. False: the DELETE goes on as for any other.
+   * Replaces the other steps of a DELETE: marks the object, in place. False: the DELETE goes on as for any other kind.
    */
   markFirst?(object: O, context: StrategyContext): boolean
   /** DELETE only marks the object, without a grace period: a controller empties it first (namespaces). */
   readonly marksOnDelete?: boolean
   /** Runs when an object is marked or removed: may change it (namespaces: phase Terminating) or refuse by throwing. */
   prepareForDelete?(object: O, context: StrategyContext): void | Promise<void>
-  /** After an update of the main resource was written. What fails here is noted, and the answer is that of the write. */
+  /** Runs after an update of the main resource was written. Its errors are logged and do not change the answer. */
   afterUpdate?(object: O, old: O, context: StrategyContext): Promise<void>
   /** After the object left storage (release what was allocated). Not on dry runs. */
   afterDelete?(object: O, context: WriteContext): void | Promise<void>
