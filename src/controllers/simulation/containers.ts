@@ -3,6 +3,7 @@ import { leastOf } from '../../api/extremes.ts'
 import type { Container, ContainerRestartRule, ContainerState, ContainerStatus, Pod } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Script } from './annotations.ts'
+import { subPathProblem } from './sub-paths.ts'
 
 const FIRST_BACK_OFF_MS = 10_000
 const LONGEST_BACK_OFF_MS = 300_000
@@ -49,6 +50,10 @@ export function advanceContainer(
     return { status: waiting(container, 'ImagePullBackOff', message), after: undefined, isDone: false }
   }
   const state = known?.state ?? {}
+  const isMade = state.running !== undefined || state.terminated !== undefined
+  const problem = isMade ? undefined : subPathProblem(container, pod)
+  if (problem !== undefined)
+    return { status: waiting(container, 'CreateContainerConfigError', problem), after: undefined, isDone: false }
   if (state.terminated !== undefined && known !== undefined) {
     if (!isRestarted(container, policy, state.terminated.exitCode ?? 0))
       return { status: known, after: undefined, isDone: true }

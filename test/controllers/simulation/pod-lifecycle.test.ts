@@ -58,6 +58,47 @@ function story(pod: Pod, until = 600): string[] {
   return told
 }
 
+describe('a path within a volume', () => {
+  const mounting = (subPathExpr: string, env: NonNullable<Container['env']> = []): Pod => {
+    const pod = bound({ annotations: { path: 'logs' } })
+    const volumeMounts = [{ name: 'v', mountPath: '/v', subPathExpr }]
+    return { ...pod, spec: { ...pod.spec, containers: [{ name: 'c', image: 'i', env, volumeMounts }] } }
+  }
+  const annotation = (name: string) => ({ valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${name}']` } } })
+  const outcome = (pod: Pod): string | undefined => {
+    const { status } = advance(pod, { hostIP: '172.18.0.1', allocateIP: () => '10.244.0.2' }, at(0))
+    const waiting = status?.containerStatuses?.[0]?.state?.waiting
+    return waiting === undefined ? status?.phase : `${waiting.reason}: ${waiting.message}`
+  }
+  test.each<[string, Pod, string]>([
+    [
+      'is made of variables',
+      mounting('$(A)/$(B)', [
+        { name: 'A', ...annotation('path') },
+        { name: 'B', value: '$(A)' },
+      ]),
+      'Running',
+    ],
+    ['may have a dollar', mounting('$$(A)', []), 'Running'],
+    [
+      'may be of a Secret',
+      mounting('$(A)', [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }]),
+      'Running',
+    ],
+    [
+      'is not absolute',
+      mounting('$(A)/b', [{ name: 'A', ...annotation('none') }]),
+      'CreateContainerConfigError: error SubPath `/b` must not be an absolute path',
+    ],
+    [
+      'does not go up',
+      mounting('$(A)', [{ name: 'A', value: 'a/..' }]),
+      "CreateContainerConfigError: unable to provision SubPath `a/..`: must not contain '..'",
+    ],
+    ['names what is there', mounting('$(A)'), 'CreateContainerConfigError: missing value for "A"'],
+  ])('%s', (_, pod, expected) => expect(outcome(pod)).toBe(expected))
+})
+
 describe('a pod on a simulated node', () => {
   test.each<[string, Pod, readonly string[]]>([
     ['runs at once', bound(), ['0s Running running ready']],
