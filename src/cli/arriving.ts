@@ -1,6 +1,6 @@
-// Where answers of the engine arrive. Node makes 64 KiB anew for each read of a socket, of which an answer seldom fills
-// the half; V8 looks through its whole heap each time that so much memory has come outside of it. What arrives on any
-// connection is read into the same place here, and copied.
+// Where answers of the engine, and of servers outside, arrive. Node makes 64 KiB anew for each read of a socket, of which
+// an answer seldom fills the half; V8 looks through its whole heap each time that so much memory has come outside of it.
+// What arrives on any connection is read into the same place here, and copied.
 
 /** Of all connections: it is copied before anything else is read. */
 export const arriving = Buffer.allocUnsafeSlow(64 << 10)

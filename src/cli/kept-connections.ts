@@ -1,10 +1,11 @@
 // TLS connections to servers outside, kept for the next call. A connection carries one call at a time (HTTP/1.1).
-import type { Socket } from 'node:net'
+import type { OnReadOpts, Socket } from 'node:net'
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { BUSY } from '../webhooks/failure-text.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
+import { arriving } from './arriving.ts'
 import type { Ending } from './call-ending.ts'
 import { OutgoingAnswer } from './outgoing-answer.ts'
 import type { ReadAnswer } from './outgoing-answer.ts'
@@ -132,7 +133,8 @@ class Pool {
   }
 
   #dial(ending: Ending): Promise<Connection> {
-    const socket = this.#connect()
+    let read = (_data: Buffer): void => {}
+    const socket = this.#connect((data) => read(data))
     this.#count++
     return new Promise((resolve, reject) => {
       socket.once('secureConnect', () => resolve(connection))
@@ -140,14 +142,27 @@ class Pool {
         this.#forget(connection)
         reject(error)
       })
+      read = (data) => connection.read(data)
       ending.during(() => connection.destroy())
     })
   }
 
-  /** @throws what Node throws: a bundle or a key that it cannot read */
-  #connect(): TLSSocket {
+  /**
+   * @param read is given a copy of what arrives
+   * @throws what Node throws: a bundle or a key that it cannot read
+   */
+  #connect(read: (data: Buffer) => void): TLSSocket {
+    const callback = (length: number): boolean => {
+      read(Buffer.from(arriving.subarray(0, length)))
+      return true
+    }
+    // what arrives becomes no event of a stream, which costs as much as reading it
+    const options: ConnectionOptions & { onread: OnReadOpts } = {
+      ...this.#options,
+      onread: { buffer: arriving, callback },
+    }
     try {
-      return connect(this.#options)
+      return connect(options)
     } catch (error) {
       this.#leaveIfEmpty()
       throw error
@@ -205,7 +220,6 @@ class Connection {
     this.#socket = socket
     let failure: Error | undefined
     socket.setNoDelay(true)
-    socket.on('data', (data: Buffer) => this.#read(data))
     socket.on('end', () => this.#ended())
     socket.on('error', (error) => (failure = error))
     socket.once('close', () => {
@@ -231,7 +245,7 @@ class Connection {
     this.#socket.destroy()
   }
 
-  #read(data: Buffer): void {
+  read(data: Buffer): void {
     // nobody asked
     if (this.#call === undefined) return this.destroy()
     try {
