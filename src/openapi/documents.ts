@@ -6,8 +6,9 @@
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { escapeHtml } from '../api/write-json.ts'
+import type { PackedText } from '../api/packed-text.ts'
 import { turnOfOthers } from '../api/slices.ts'
+import { escapeHtml } from '../api/write-json.ts'
 import type { ServedResources, ServedVersion } from '../registry/resources.ts'
 import { factsOf, isWholeVersion } from '../registry/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'
@@ -20,6 +21,7 @@ import { pathsV3 } from './render-v3.ts'
 import type { RemoteSpec } from './remote-spec.ts'
 import { EVERYWHERE, info, META, modelsOf, pathsOfVersion, publishesSchemas } from './served-paths.ts'
 import { swaggerMembers, swaggerPieces } from './swagger.ts'
+import { packedLater } from '../tenancy/packing.ts'
 import { SharedValue } from '../tenancy/shared-value.ts'
 import { openApiTexts } from './texts.ts'
 
@@ -193,14 +195,15 @@ class Documents implements OpenApiDocuments {
     const pieces = () => customPieces(version, describe, this.settings)
     const hash = await versionHash(group, version)
     const text = await joined(pieces(), MAX_WHOLE_CUSTOM, turnOfOthers)
-    const document = text === undefined ? { hash, pieces } : { text, hash }
+    const document = text === undefined ? { hash, pieces } : new KeptDocument(text, hash)
     customDocuments.set(version, document)
     return document
   }
 
   private async build(key: string): Promise<OpenApiDocument> {
     const { describe } = await openApiTexts()
-    return hashed(escapeHtml(JSON.stringify(this.documentV3(key, describe))))
+    const { text, hash } = await hashed(escapeHtml(JSON.stringify(this.documentV3(key, describe))))
+    return new KeptDocument(text, hash)
   }
 
   private documentV3(key: string, describe: Describe): JsonObject {
@@ -236,6 +239,22 @@ function everywhereKinds(name: string, gv?: { group: string; version: string }):
   if (kind === undefined) return undefined
   const own = kindEntry('', 'v1', kind)
   return gv === undefined || gv.group === '' ? [own] : [own, kindEntry(gv.group, gv.version, kind)]
+}
+
+/** Kept for clients who come later: those who have it ask with its hash. */
+class KeptDocument implements OpenApiDocument {
+  private readonly packed: PackedText
+
+  constructor(
+    text: string,
+    readonly hash: string,
+  ) {
+    this.packed = packedLater(text)
+  }
+
+  get text(): string {
+    return this.packed.text
+  }
 }
 
 export async function hashed(text: string): Promise<OpenApiDocument> {

@@ -15,6 +15,7 @@ import { revisionHere } from '../storage/shards-here.ts'
 import type { Collection, Revision, Storage } from '../storage/storage.ts'
 import { credentialsWritten, holdsCredentials } from './credential-writes.ts'
 import { isReadRecently, recentlyWritten } from './recent-objects.ts'
+import { packOld } from './packing.ts'
 import { SharedCall } from './shared-call.ts'
 import { isGrouped, SnapshotData } from './snapshot-data.ts'
 import { perTenant, weighTenant } from './tenant-state.ts'
@@ -169,6 +170,7 @@ async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise
   copy.fetched = call < needed ? 0 : began
   copy.definitionsFetched = call < Math.max(needed, neededOfDefinitions) ? 0 : began
   weighTenant(tenant, snapshot.size)
+  waitUntil(packOld())
   return snapshot
 }
 
@@ -213,6 +215,10 @@ async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotDa
   const shard = { tenant: tenant.uid, shard: CONTROL_SHARD }
   let snapshot = known ?? SnapshotData.empty
   const since = snapshot.revision === 0 ? undefined : snapshot.revision
-  for await (const changes of changePages(storage, shard, since)) snapshot = snapshot.with(changes)
+  for await (const changes of changePages(storage, shard, since)) {
+    snapshot = snapshot.with(changes)
+    // what is packed at once never grows old in V8's heap
+    if (changes.more) await packOld()
+  }
   return snapshot
 }

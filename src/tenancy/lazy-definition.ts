@@ -6,6 +6,7 @@
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { KubeObject } from '../api/object.ts'
+import type { PackedText } from '../api/packed-text.ts'
 import { parseStored } from '../api/parse-json.ts'
 
 type Definition = KubeObject & CustomResourceDefinition
@@ -16,33 +17,37 @@ type Definition = KubeObject & CustomResourceDefinition
  */
 const MAX_PARSED = 256 * 1024
 
-/** Keyed by text: equal definitions have equal text, and it holds nothing else of its control plane. */
-const parsed = new BoundedMap<string, Definition>({
+const parsed = new BoundedMap<PackedText, { readonly definition: Definition; readonly length: number }>({
   entries: 1_000,
   size: MAX_PARSED,
   // the one that was read last is kept, however large it is
-  sizeOf: (text) => Math.min(text.length, MAX_PARSED),
+  sizeOf: (_, { length }) => Math.min(length, MAX_PARSED),
 })
 
-export function lazyDefinition(text: string): KubeObject {
-  const definition = parse(text)
+export function lazyDefinition(source: PackedText): KubeObject {
+  const definition = parse(source.text)
   const { metadata, spec } = definition
   if (metadata.managedFields !== undefined)
     Object.defineProperty(metadata, 'managedFields', {
       enumerable: true,
-      get: () => whole(text).metadata.managedFields,
+      get: () => whole(source).metadata.managedFields,
     })
   for (const [at, version] of (spec?.versions ?? []).entries())
     if (version.schema !== undefined)
       Object.defineProperty(version, 'schema', {
         enumerable: true,
-        get: () => whole(text).spec?.versions?.[at]?.schema,
+        get: () => whole(source).spec?.versions?.[at]?.schema,
       })
   return definition
 }
 
-function whole(text: string): Definition {
-  return parsed.getOrMake(text, () => parse(text))
+function whole(source: PackedText): Definition {
+  const known = parsed.get(source)
+  if (known !== undefined) return known.definition
+  const { text } = source
+  const definition = parse(text)
+  parsed.set(source, { definition, length: text.length })
+  return definition
 }
 
 // what storage holds under the definitions' prefix was encoded from one

@@ -2,34 +2,42 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import type { PackedText } from '../api/packed-text.ts'
 import { parseStoredObject } from '../codec/stored-object.ts'
 import type { Revision, ShardChanges } from '../storage/storage.ts'
 import type { ControlSnapshot } from './control-snapshot.ts'
 import { lazyDefinition } from './lazy-definition.ts'
+import { packedLater } from './packing.ts'
 import { SortedEntries } from './sorted-entries.ts'
 
-type Parse = (text: string) => KubeObject
-
+const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
 /** Types whose names end with the group that they are about: `PLURAL.GROUP`, `VERSION.GROUP`. */
-const grouped: ReadonlyMap<string, Parse> = new Map([
-  ['customresourcedefinitions.apiextensions.k8s.io', lazyDefinition],
-  ['apiservices.apiregistration.k8s.io', parseStoredObject],
-])
+const grouped = new Set([DEFINITIONS, 'apiservices.apiregistration.k8s.io'])
 
 export const isGrouped = (prefix: string): boolean => grouped.has(prefix)
 
 const groupIn = (name: string): string => name.slice(name.indexOf('.') + 1)
 
 class Entry {
+  /** UTF-16 units. */
+  readonly length: number
+  private readonly source: string | PackedText
   private parsed: KubeObject | undefined
 
-  constructor(
-    readonly text: string,
-    private readonly parse: Parse,
-  ) {}
+  /** Of most definitions nobody asks for more than the names: their texts are packed when they did not change for a while. */
+  constructor(prefix: string, text: string) {
+    this.length = text.length
+    this.source = prefix === DEFINITIONS ? packedLater(text) : text
+  }
 
   get object(): KubeObject {
-    return (this.parsed ??= this.parse(this.text))
+    const { source } = this
+    return (this.parsed ??= typeof source === 'string' ? parseStoredObject(source) : lazyDefinition(source))
+  }
+
+  /** It goes with the snapshots that have it. */
+  replaced(): void {
+    if (typeof this.source !== 'string') this.source.stayPlain()
   }
 }
 
@@ -142,14 +150,15 @@ export class SnapshotData implements ControlSnapshot {
     const types = new Map(reset ? [] : this.types)
     let size = reset ? 0 : this.size
     for (const [prefix, ofType] of Map.groupBy(changed, ({ key }) => key.slice(0, key.indexOf('/')))) {
-      const parse = grouped.get(prefix)
       const type = types.get(prefix) ?? TypeData.none
       const changes = ofType.map(({ key, text }): Change => {
         const name = key.slice(prefix.length + 1)
-        size += (text?.length ?? 0) - (type.entries.get(name)?.text.length ?? 0)
-        return [name, text === undefined ? undefined : new Entry(text, parse ?? parseStoredObject)]
+        const before = type.entries.get(name)
+        before?.replaced()
+        size += (text?.length ?? 0) - (before?.length ?? 0)
+        return [name, text === undefined ? undefined : new Entry(prefix, text)]
       })
-      types.set(prefix, type.changed(changes, parse !== undefined))
+      types.set(prefix, type.changed(changes, isGrouped(prefix)))
     }
     return new SnapshotData(revision, types, size)
   }

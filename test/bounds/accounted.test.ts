@@ -132,6 +132,7 @@ const accounts: Readonly<Record<string, string>> = {
   'src/storage/writes-together.ts': 'what a Durable Object writes in one turn',
   'src/tenancy/lazy-definition.ts':
     'test/tenancy/lazy-definition.test.ts: of many the schemas that were used last are kept',
+  'src/tenancy/packing.ts': 'test/tenancy/packing.test.ts: all but the last are packed',
   'src/tenancy/recent-objects.ts': FILLED,
   'src/tenancy/snapshot-data.ts': BY_OBJECTS,
   'src/tenancy/tenant-state.ts': 'test/tenancy/tenant-state.test.ts: control planes that were not used for long',

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
+import { PackedText } from '../../src/api/packed-text.ts'
 import { lazyDefinition } from '../../src/tenancy/lazy-definition.ts'
 
 const definition = (name: string, description = 'a thing') => ({
@@ -14,7 +15,7 @@ const definition = (name: string, description = 'a thing') => ({
     ],
   },
 })
-const lazy = (value: object): CustomResourceDefinition => lazyDefinition(JSON.stringify(value))
+const lazy = (value: object): CustomResourceDefinition => lazyDefinition(new PackedText(JSON.stringify(value)))
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -30,7 +31,7 @@ test('a schema is parsed when it is asked for, and once', () => {
   const value = definition('b')
   const text = JSON.stringify(value)
   const parse = vi.spyOn(JSON, 'parse')
-  const made: CustomResourceDefinition = lazyDefinition(text)
+  const made: CustomResourceDefinition = lazyDefinition(new PackedText(text))
   expect(made.spec?.versions?.map(({ name }) => name)).toEqual(['v1', 'v2'])
   expect(parse).toHaveBeenCalledTimes(1)
   const schema = made.spec?.versions?.[0]?.schema
