@@ -9,11 +9,12 @@ export interface Named {
   readonly name: string
   readonly group: string
   readonly plural: string
+  readonly kind: string
 }
 
 export function named(n: number): Named {
   const group = `g${Math.floor(n / TO_A_GROUP)}.bench.example.com`
-  return { name: `things${n}.${group}`, group, plural: `things${n}` }
+  return { name: `things${n}.${group}`, group, plural: `things${n}`, kind: `Thing${n}` }
 }
 
 const description = (field: string): string =>
@@ -46,7 +47,7 @@ const section = (name: string): object => ({
 
 /** JSON of the definition with this number. */
 export function definition(n: number): string {
-  const { name, group, plural } = named(n)
+  const { name, group, plural, kind } = named(n)
   const sections: Record<string, object> = {}
   const whole = (): string =>
     JSON.stringify({
@@ -56,7 +57,7 @@ export function definition(n: number): string {
       spec: {
         group,
         scope: 'Namespaced',
-        names: { plural, singular: `thing${n}`, kind: `Thing${n}`, listKind: `Thing${n}List`, shortNames: [`t${n}`] },
+        names: { plural, singular: `thing${n}`, kind, listKind: `${kind}List`, shortNames: [`t${n}`] },
         versions: [
           {
             name: 'v1',

@@ -1,0 +1,21 @@
+// For `node --import`: the engine that `kedge start` begins gets more flags for V8 ($KEDGE_BENCH_V8_FLAGS), and listens
+// for an inspector ($KEDGE_BENCH_INSPECTOR, HOST:PORT). What is measured here is no setting of the server.
+import childProcess from 'node:child_process'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+
+const { KEDGE_BENCH_V8_FLAGS: flags = '', KEDGE_BENCH_INSPECTOR: inspector = '' } = process.env
+const { writeFileSync } = fs
+const { spawn } = childProcess
+
+fs.writeFileSync = (file, data, ...rest) => {
+  const isEngines = String(file).endsWith('/workerd.capnp')
+  const more = flags.split(' ').filter(Boolean)
+  const text = more.map((flag) => `${JSON.stringify(flag)}, `).join('')
+  return writeFileSync(file, isEngines ? data.replace('v8Flags = [', `v8Flags = [${text}`) : data, ...rest)
+}
+childProcess.spawn = (command, args, ...rest) => {
+  const isEngine = String(command).endsWith('/workerd') && args?.[0] === 'serve'
+  return spawn(command, isEngine && inspector !== '' ? [...args, `--inspector-addr=${inspector}`] : args, ...rest)
+}
+syncBuiltinESMExports()
