@@ -1,6 +1,6 @@
 /** From text and bytes to JSON: of clients, with all that was said; and of storage, which this server wrote itself. */
 import type { Json } from './object.ts'
-import { PART, forAsLong, goesInParts, kept } from './parts.ts'
+import { PART, forAsLong, goesInParts, kept, undivided } from './parts.ts'
 import type { Steps } from './slices.ts'
 import { JsonSyntaxError, Scanner } from './json-scanner.ts'
 import type { JsonTree } from './json.ts'
@@ -102,8 +102,9 @@ const STORED_AT_ONCE = 256 * 1024
  * @param numbers rounded: those beyond 2^53 are as JSON.parse reads them, which is much cheaper
  */
 export function parseStoredInParts(text: string, owner: object, numbers: 'exact' | 'rounded' = 'exact'): Json {
-  if (!goesInParts() || text.length <= STORED_AT_ONCE)
-    return numbers === 'rounded' ? (JSON.parse(text) as Json) : parseStored(text)
+  const atOnce = (): Json => (numbers === 'rounded' ? (JSON.parse(text) as Json) : parseStored(text))
+  if (!goesInParts()) return atOnce()
+  if (text.length <= STORED_AT_ONCE) return kept(owner, () => undivided(atOnce))
   const reading = kept(owner, () => ({
     scanner: new Scanner(text, Infinity, false, Infinity, numbers),
     value: undefined as Json | undefined,

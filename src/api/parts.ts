@@ -30,6 +30,12 @@ interface Place {
   readonly height: number
 }
 
+/**
+ * For tests: told of what a walk was stopped in and never came to again, for each run made it anew. Until the item around
+ * it is done, which may be the whole walk, nothing is stopped.
+ */
+export const lost: { tell: ((owner: object, items: number) => void) | undefined } = { tell: undefined }
+
 /** Of one owner: its places in the order in which a run comes to them, and how many this run has come to. */
 interface Places {
   run: number
@@ -86,7 +92,7 @@ class Progress {
   /** @throws PAUSE */
   count(weight: number, place?: Place): void {
     if (this.isStopped) throw PAUSE
-    // a loop over what each run makes anew is never come to again: a walk that has one ends without another stop
+    // a loop over what each run makes anew is never come to again: no other stop until the item around it is done
     if (this.left <= 0 && this.stoppedAt === undefined) {
       this.isStopped = true
       this.stoppedAt = place
@@ -100,12 +106,23 @@ class Progress {
     this.left -= weight
   }
 
+  /** Whatever was stopped is done, found again or not. */
+  end(): void {
+    if (this.stoppedAt !== undefined) this.lose(this.owners[this.stoppedAt.height - 1]!)
+  }
+
+  private lose(owner: object): void {
+    lost.tell?.(owner, this.stoppedAt?.items?.length ?? 0)
+    this.stoppedAt = undefined
+  }
+
   /** An item of a loop is done. What came below it is found in what it answered. */
   advance({ height }: Place): void {
     while (this.owners.length > height) {
       const owner = this.owners.pop()!
       const places = this.places.get(owner)!
-      places.all.pop()
+      // it is behind the walk, which may be stopped again: an item that is done is never begun again
+      if (places.all.pop() === this.stoppedAt) this.lose(owner)
       places.next = Math.min(places.next, places.all.length)
       if (places.all.length === 0) this.places.delete(owner)
     }
@@ -133,7 +150,7 @@ export function* inParts<T>(run: () => T, part = PART): Steps<T> {
     progress.begin()
     try {
       const result = within(progress, run)
-      if (!progress.isStopped) return result
+      if (!progress.isStopped) return (progress.end(), result)
     } catch (error) {
       if (!progress.isStopped) throw error
     }
@@ -156,7 +173,7 @@ export async function inPartsAwaiting<T>(
     progress.begin()
     try {
       const result = await within(progress, run)
-      if (!progress.isStopped) return result
+      if (!progress.isStopped) return (progress.end(), result)
     } catch (error) {
       if (!progress.isStopped) throw error
     }
@@ -181,8 +198,9 @@ export function resuming(): <T>(run: () => T) => T {
 /**
  * A value that stays the same however often the walk that runs is stopped.
  * @param owner a part of what is walked over; of a value without parts nothing need be kept
+ * @param weight items of a part that it took to make it; default: by its size
  */
-export function kept<Value>(owner: unknown, make: () => Value): Value {
+export function kept<Value>(owner: unknown, make: () => Value, weight?: number): Value {
   if (current === undefined || typeof owner !== 'object' || owner === null) return make()
   const progress = current
   const place = progress.placeOf(owner)
@@ -190,10 +208,12 @@ export function kept<Value>(owner: unknown, make: () => Value): Value {
   if (found.length === 0) {
     if (progress.isStopped) throw PAUSE
     const made = make()
+    // what caught the stop knows nothing
+    if (progress.isStopped) throw PAUSE
     found.push(made)
     // the next run does not come to what it took to make it
     progress.advance(place)
-    progress.charge(weightOf(made))
+    progress.charge(weight ?? weightOf(made))
   }
   return found[0] as Value // what was made for this place
 }
@@ -220,6 +240,7 @@ function loop<Item>(
       place.counted++
     }
     const goesOn = visit(items[place.at]!, place.at, found) !== false
+    if (progress.isStopped) throw PAUSE
     place.at = goesOn ? place.at + 1 : items.length
     place.counted = place.at
     progress.advance(place)
@@ -321,6 +342,18 @@ export function eachPart<Item>(
   else for (let at = 0; at < items.length; at++) if (visit(items[at]!, at) === false) return
 }
 
+/** `items.every(visit)` */
+export function everyPart<Item>(items: readonly Item[], visit: (item: Item, index: number) => boolean): boolean {
+  if (current === undefined || items.length === 0) return items.every(visit)
+  const all = kept(items, () => ({ isSo: true }))
+  eachPart(items, (item, index) => (all.isSo = visit(item, index)))
+  return all.isSo
+}
+
+/** `items.some(visit)` */
+export const somePart = <Item>(items: readonly Item[], visit: (item: Item, index: number) => boolean): boolean =>
+  !everyPart(items, (item, index) => !visit(item, index))
+
 /** @param namesOf its own names, in some order @param visit ends it with false */
 export function eachName<Owner extends object>(
   owner: Owner,
@@ -330,6 +363,14 @@ export function eachName<Owner extends object>(
 ): void {
   if (current !== undefined) loop(current, owner, () => namesOf(owner), weight, visit)
   else for (const name of namesOf(owner)) if (visit(name) === false) return
+}
+
+/** Whether it answers true for each of them. */
+export function everyName<Owner extends object>(owner: Owner, visit: (name: string) => boolean): boolean {
+  if (current === undefined) return Object.keys(owner).every(visit)
+  const all = kept(owner, () => ({ isSo: true }))
+  eachName(owner, Object.keys, (name) => (all.isSo = visit(name)))
+  return all.isSo
 }
 
 /** What `visit` answers for each of them. */

@@ -268,5 +268,6 @@ function built(draft: Draft): FieldSet {
     const { member, below } = draft.get(element)!
     nodes.set(element, below === undefined ? LEAF : { member, below: built(below) })
   })
-  return FieldSet.ofNodes(nodes)
+  // one and the same, however often the walk around it runs
+  return kept(draft, () => FieldSet.ofNodes(nodes))
 }

@@ -10,6 +10,7 @@ import type * as RbacV1 from '../api/rbac/v1.ts'
 import type * as ResourceV1 from '../api/resource/v1.ts'
 import type * as ResourceV1beta1 from '../api/resource/v1beta1.ts'
 import { isEmpty } from '../api/own.ts'
+import { kept } from '../api/parts.ts'
 import { imageTag } from './image-tag.ts'
 import { overlaid } from './overlaid.ts'
 import { timeText } from './time.ts'
@@ -48,7 +49,10 @@ function imageVolume(source: CoreV1.ImageVolumeSource, context: DefaultingContex
 }
 
 function nodeStatus(status: CoreV1.NodeStatus): void {
-  if (status.allocatable === undefined && status.capacity !== undefined) status.allocatable = { ...status.capacity }
+  const { allocatable, capacity } = status
+  // asked in each run of a walk, also where the run before has filled it in
+  const copy = kept(capacity, () => (allocatable === undefined && capacity !== undefined ? { ...capacity } : undefined))
+  if (copy !== undefined) status.allocatable = copy
 }
 
 function limitRangeItem(item: CoreV1.LimitRangeItem): void {

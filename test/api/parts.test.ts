@@ -3,14 +3,18 @@ import { describe, expect, test } from 'vitest'
 import {
   eachName,
   eachPart,
+  everyName,
+  everyPart,
   flatMapParts,
   forAsLong,
   inParts,
   inPartsAwaiting,
   kept,
+  lost,
   mapNames,
   mapParts,
   resuming,
+  somePart,
 } from '../../src/api/parts.ts'
 import { atOnce, inTurns } from '../../src/api/slices.ts'
 
@@ -126,6 +130,70 @@ describe.each([1, 2, 3, 7, 1000])('with %i items a part', (part) => {
     const outer = numbers(4)
     await both(() => mapParts(outer, () => mapParts(numbers(50), (one) => one)))
   })
+})
+
+describe('a list that each run makes anew', () => {
+  test('is told of once it has stopped a walk', async () => {
+    const told: number[] = []
+    lost.tell = (_, items) => void told.push(items)
+    await parts(() => mapParts(numbers(50), (one) => one), 7)
+    await parts(() => mapParts(numbers(4), () => mapParts(numbers(50), (one) => one)), 7)
+    expect(told).toEqual([50, 50])
+    const outer = numbers(3)
+    await parts(() => mapParts(outer, () => mapParts(numbers(50), (one) => one)), 7)
+    await parts(() => kept(outer, () => mapParts(numbers(50), (one) => one)), 7)
+    expect(told.slice(2)).toEqual([50, 50, 50, 50])
+    lost.tell = undefined
+  })
+
+  test('keeps nobody waiting for more than the item that it belongs to', async () => {
+    const outer = numbers(10)
+    let most = 0
+    let run = 0
+    await inTurns(
+      inParts(() => {
+        eachPart(outer, () => eachPart(numbers(50), () => void (most = Math.max(most, ++run))))
+        const list = kept(outer, () => numbers(500))
+        eachPart(list, () => void (most = Math.max(most, ++run)))
+      }, 20),
+      async () => void (run = 0),
+    )
+    expect(most).toBeLessThan(80)
+  })
+})
+
+test('an item in which the stop was caught is not done', async () => {
+  const table = numbers(3).map((row) => numbers(5).map((column) => [row * 5 + column]))
+  const careless = (row: number[][]): number[] => {
+    try {
+      return mapParts(row, ([one]) => one!)
+    } catch {
+      return []
+    }
+  }
+  for (const part of [1, 2, 7]) {
+    const { result } = await parts(() => [...mapParts(table, careless), kept(table, () => careless(table[0]!))], part)
+    expect(result.flat()).toEqual([...numbers(15), ...numbers(5)])
+  }
+})
+
+test('all of them, and some of them', async () => {
+  const list = numbers(20)
+  const named = Object.fromEntries(list.map((one) => [`k${one}`, one]))
+  for (const part of [1, 3, 100]) {
+    const found = await parts(
+      () => [
+        everyPart(list, (one) => one < 20),
+        everyPart(list, (one) => one < 10),
+        somePart(list, (one) => one === 15),
+        somePart([], () => true),
+        everyName(named, (name) => named[name]! < 20),
+        everyName(named, (name) => named[name]! < 10),
+      ],
+      part,
+    )
+    expect(found.result).toEqual([true, false, true, false, true, false])
+  }
 })
 
 test('each item is looked at once, and others have a turn after each part', async () => {

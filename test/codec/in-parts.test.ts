@@ -7,7 +7,7 @@ import { stringifySorted } from '../../src/api/write-json.ts'
 import { parseStored, parseStoredInParts } from '../../src/api/parse-json.ts'
 import type { JsonTree } from '../../src/api/json.ts'
 import type { Json, JsonObject, KubeObject } from '../../src/api/object.ts'
-import { inParts } from '../../src/api/parts.ts'
+import { inParts, lost } from '../../src/api/parts.ts'
 import { atOnce, inTurns } from '../../src/api/slices.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { encodeJson } from '../../src/codec/encode.ts'
@@ -48,6 +48,10 @@ import { fakeRequest, fakeScope, METADATA, METADATA_LIST, NOW, TABLE } from './f
 beforeAll(loadPatterns)
 beforeAll(loadYaml)
 
+/** What no walk may be stopped in: a list that its next run makes anew. */
+const made: string[] = []
+lost.tell = (owner, items) => void made.push(`${items} of ${JSON.stringify(owner).slice(0, 100)}`)
+
 const stopped = <T>(run: () => T, part: number): Promise<T> => inTurns(inParts(run, part), async () => {})
 
 /** @param make what is walked over, each time anew: walks change it */
@@ -60,6 +64,7 @@ async function same<Given, T>(make: () => Given, run: (given: Given) => T): Prom
       (error: unknown) => ({ error: String(error) }),
     )
     expect(found).toEqual(whole)
+    expect(made.splice(0)).toEqual([])
   }
   return 'value' in whole ? whole.value : expect.unreachable(whole.error)
 }

@@ -105,7 +105,8 @@ function namedRuleErrors(rule: NamedRuleWithOperations, at: FieldPath): FieldErr
 
 /** What is deleted cannot be changed any more. */
 export const mutableOperationErrors = ({ resourceRules = [] }: MatchResources, at: FieldPath): FieldError[] =>
-  errorsOf(
-    resourceRules.flatMap(({ operations = [] }) => operations),
-    (operation) => choiceErrors(operation, MUTABLE_OPERATIONS, at.child('resourceRules', 'operations')),
+  errorsOf(resourceRules, ({ operations = [] }) =>
+    errorsOf(operations, (operation) =>
+      choiceErrors(operation, MUTABLE_OPERATIONS, at.child('resourceRules', 'operations')),
+    ),
   )
