@@ -6,7 +6,9 @@ import { plainJson } from '../api/json.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
 import { internalError, serviceUnavailable } from '../api/status.ts'
-import { valuesEqual } from '../api/value-order.ts'
+import { cloneInParts } from '../api/clone-json.ts'
+import { valuesEqualApart } from '../api/value-order.ts'
+import { walked } from '../request/turns.ts'
 import { resourceOf } from '../registry/resource-of.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import { builtInServed } from '../registry/built-in-served.ts'
@@ -65,10 +67,11 @@ export async function replaceObject(
   const kind = { group, version, kind: object.kind ?? '' }
   const wanted = entry === undefined ? made : await inKind(request, entry, kind, made)
   // API objects are JSON
-  if (valuesEqual(object as unknown as Json, wanted as unknown as Json)) return false
+  if (await walked(request, () => valuesEqualApart(object as unknown as Json, wanted as unknown as Json))) return false
   const target = object as unknown as JsonObject
   for (const name of Object.keys(target)) delete target[name]
-  for (const [name, value] of Object.entries(structuredClone(wanted))) setOwn(target, name, value as Json)
+  const copy = await walked(request, () => cloneInParts(wanted))
+  for (const [name, value] of Object.entries(copy)) setOwn(target, name, value as Json)
   return true
 }
 

@@ -1,5 +1,7 @@
+import { cloneInParts } from '../api/clone-json.ts'
 import type { Json } from '../api/object.ts'
-import { valuesEqual } from '../api/value-order.ts'
+import { valuesEqualApart } from '../api/value-order.ts'
+import { walked } from '../request/turns.ts'
 import type { Attributes } from './attributes.ts'
 import { Reinvocation } from './reinvocation.ts'
 
@@ -14,12 +16,14 @@ export class Rounds {
   private reinvocation = new Reinvocation()
   private isDirty = false
 
-  begin({ reinvocation, object }: Attributes): void {
+  async begin({ reinvocation, object, request }: Attributes): Promise<void> {
     this.reinvocation = reinvocation ?? this.reinvocation
     this.isDirty = false
-    const isOther = this.output !== undefined && !valuesEqual(this.output, (object ?? null) as unknown as Json)
+    const { output } = this
+    if (!this.reinvocation.isSecond || output === undefined) return
+    const isSame = await walked(request, () => valuesEqualApart(output, (object ?? null) as unknown as Json))
     // other plugins changed it in between
-    if (this.reinvocation.isSecond && isOther) this.callAgain()
+    if (!isSame) this.callAgain()
   }
 
   isTurnOf(key: string): boolean {
@@ -39,10 +43,10 @@ export class Rounds {
     this.mayBeAgain.add(key)
   }
 
-  end({ object }: Attributes): void {
+  async end({ object, request }: Attributes): Promise<void> {
     // kube-apiserver counts a mutation that changed nothing, too
     if (this.isDirty) this.changed()
-    this.output = structuredClone((object ?? null) as unknown as Json)
+    this.output = await walked(request, () => cloneInParts((object ?? null) as unknown as Json))
   }
 
   private callAgain(): void {

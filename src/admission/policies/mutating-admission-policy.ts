@@ -56,14 +56,14 @@ async function mutateBy(policies: readonly BoundPolicy<'mutating'>[], attributes
 async function mutateInOrder(invocations: readonly Usable[], request: PolicyRequest): Promise<Problem[]> {
   const { attributes } = request
   const rounds = (attributes.reinvocation ?? new Reinvocation()).keep(newRounds)
-  rounds.begin(attributes)
+  await rounds.begin(attributes)
   const mutate = await mutator(request, rounds)
   const problems: Problem[] = []
   for (const invocation of invocations)
     for (const param of invocation.params)
       for (const message of await mutate(invocation, param))
         problems.push({ policy: invocation.policy, binding: invocation.binding, message, reason: 'Invalid' })
-  rounds.end(attributes)
+  await rounds.end(attributes)
   return problems
 }
 

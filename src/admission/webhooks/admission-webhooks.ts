@@ -47,7 +47,7 @@ const newRounds = (): Rounds => new Rounds()
 async function mutateBy(webhooks: readonly Webhook[], attributes: Attributes): Promise<void> {
   const { reinvocation = new Reinvocation() } = attributes
   const rounds = reinvocation.keep(newRounds)
-  rounds.begin(attributes)
+  await rounds.begin(attributes)
   const candidates = await candidatesOf(webhooks, new PolicyRequest(attributes))
   for (const candidate of candidates) {
     const { webhook, matched, position } = candidate
@@ -57,7 +57,7 @@ async function mutateBy(webhooks: readonly Webhook[], attributes: Attributes): P
     if (await mutate(webhook, matched, attributes, round)) rounds.changed()
     if (webhook.reinvocationPolicy === 'IfNeeded') rounds.mayReturn(key)
   }
-  rounds.end(attributes)
+  await rounds.end(attributes)
 }
 
 /** @returns whether it changed the object */
