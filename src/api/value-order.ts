@@ -43,7 +43,8 @@ function mapsEqual(a: JsonObject, b: JsonObject): boolean {
   let count = 0
   for (const name in a) {
     if (a[name] === undefined) continue
-    if (ownValue(b, name) === undefined || !valuesEqual(a[name], ownValue(b, name))) return false
+    const theirs = ownValue(b, name)
+    if (theirs === undefined || !valuesEqual(a[name], theirs)) return false
     count++
   }
   for (const name in b) if (b[name] !== undefined) count--

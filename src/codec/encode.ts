@@ -174,7 +174,7 @@ function writtenFields(type: StructType, object: JsonObject): readonly Field[] {
 }
 
 /** The value that is written for a field; undefined when the field is left out. */
-function written(field: Field, value: Json | undefined, keepEmpty: boolean): Json | undefined {
+export function written(field: Field, value: Json | undefined, keepEmpty: boolean): Json | undefined {
   if (value === undefined || value === null) return absent(field)
   if (field.pointer) return value
   const { type } = field

@@ -3,17 +3,18 @@ import { goFloat } from './float.ts'
 import { goQuote } from './quote.ts'
 import { RepeatedMembers } from '../api/json.ts'
 import { NumberLiteral } from '../api/json-numbers.ts'
+import { sortNames, sortedKeys } from '../api/name-order.ts'
+import { ownValue } from '../api/own.ts'
+import { kept, mapNames, mapParts } from '../api/parts.ts'
 import type { JsonTree } from '../api/json.ts'
-import { compareText } from '../api/value-order.ts'
 
-/** `%v`: `map[a:1 b:[x y]]`, texts as they are, `<nil>`. */
+/** `%v`: `map[a:1 b:[x y]]`, texts as they are, `<nil>`. May be a walk (api/parts.ts). */
 export function goValue(value: JsonTree | undefined): string {
   if (value === null || value === undefined) return '<nil>'
-  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`
+  if (Array.isArray(value)) return `[${mapParts(value, goValue).join(' ')}]`
   if (typeof value !== 'object' || value instanceof NumberLiteral) return scalarText(value)
-  return `map[${membersOf(value)
-    .map(([name, item]) => `${name}:${goValue(item)}`)
-    .join(' ')}]`
+  const members = value instanceof RepeatedMembers ? kept(value, () => Object.fromEntries(value.entries)) : value
+  return `map[${mapNames(members, sortedKeys, (name) => `${name}:${goValue(ownValue(members, name))}`).join(' ')}]`
 }
 
 /** `%#v`: Go syntax. */
@@ -71,9 +72,12 @@ const scalarText = (value: string | number | bigint | boolean | NumberLiteral): 
       ? goFloat(value)
       : String(value)
 
-const membersOf = (
-  map: RepeatedMembers | { [name: string]: JsonTree | undefined },
-): [string, JsonTree | undefined][] => {
-  const entries = map instanceof RepeatedMembers ? [...new Map(map.entries)] : Object.entries(map)
-  return entries.sort(([a], [b]) => compareText(a, b))
+interface Members {
+  [name: string]: JsonTree | undefined
+}
+
+const membersOf = (map: RepeatedMembers | Members): [string, JsonTree | undefined][] => {
+  const members = map instanceof RepeatedMembers ? new Map(map.entries) : undefined
+  const names = sortNames(members ? [...members.keys()] : Object.keys(map))
+  return names.map((name) => [name, members ? members.get(name) : ownValue(map as Members, name)])
 }

@@ -19,7 +19,7 @@ import type { Atom } from '../schema/atom.ts'
 import { pathText } from '../schema/path-element.ts'
 import type { FieldPathElements } from '../schema/path-element.ts'
 import type { StructType } from '../schema/structural.ts'
-import { compareText, valuesEqual } from '../api/value-order.ts'
+import { compareText, valuesEqualApart } from '../api/value-order.ts'
 import { FieldSet } from './field-set.ts'
 import {
   decodeManagers,
@@ -190,6 +190,7 @@ function* apply(application: Application, managers: Managers, force: boolean): S
   )
   const own = after.get(key)
   if (own !== undefined) {
+    yield
     const fields = own.fields.difference(neverOwned())
     if (fields.isEmpty) after.delete(key)
     else after.set(key, { ...own, fields, time: merged === undefined ? own.time : timeText(now) })
@@ -280,7 +281,7 @@ function* update(
   const converter = versionConverter(convert)
   const versioned = (value: Json): Versioned => ({ type, apiVersion, value })
   const unchanged = versionsOf(versioned(current), versioned(current), converter, resetFields)
-  const managers = yield* inParts(() => reconciledManagers(before, unchanged))
+  const managers = yield* reconciledManagers(before, unchanged)
   const key = managerKey(applier)
   const last = managers.get(key)
   const fields = yield* inParts(() => fieldsIn(atom, config))
@@ -292,11 +293,10 @@ function* update(
   const versions = yield* inParts(() => versionsOf(versioned(current), pruned, converter, resetFields))
   yield
   if (!force) throwConflicts(managers, versions, key)
-  return {
-    // what is merged from objects is one
-    merged: valuesEqual(current, pruned.value) ? undefined : (pruned.value as JsonObject),
-    managers: losing(managers, versions, key),
-  }
+  const isSame = yield* inParts(() => valuesEqualApart(current, pruned.value))
+  // what is merged from objects is one
+  const merged = isSame ? undefined : (pruned.value as JsonObject)
+  return { merged, managers: yield* losing(managers, versions, key) }
 }
 
 function mustBeTyped(check: () => void, which: string, config: JsonObject): void {
@@ -329,6 +329,7 @@ function* prune(
   const converted = convert(merged, last.apiVersion)
   if (converted === undefined) return merged
   const atom = atomOf(converted.type)
+  yield
   const named = withNamedFields(atom, last.fields)
   const pruned = { ...converted, value: yield* inParts(() => removeFields(atom, converted.value, named)) }
   const withOwned = yield* addBackOwned(converted, pruned, managers, convert)
@@ -339,8 +340,10 @@ function* prune(
 /** Fields of others, appliers or not, come back: first those of the version at hand. */
 function* addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers, convert: Converter): Steps<Versioned> {
   const owned = new Map<string, FieldSet>([[merged.apiVersion, FieldSet.empty]])
-  for (const { apiVersion, fields } of managers.values())
+  for (const { apiVersion, fields } of managers.values()) {
+    yield
     owned.set(apiVersion, (owned.get(apiVersion) ?? FieldSet.empty).union(fields))
+  }
   let [whole, result] = [merged, pruned]
   for (const [apiVersion, fields] of owned) {
     if (apiVersion === merged.apiVersion && fields.isEmpty) continue
@@ -350,7 +353,10 @@ function* addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers,
     const atom = atomOf(converted.type)
     const before = yield* namedFieldsIn(atom, converted)
     const after = yield* namedFieldsIn(atom, convertedResult)
-    const removed = before.difference(after.union(withNamedFields(atom, fields)))
+    yield
+    const kept = after.union(withNamedFields(atom, fields))
+    yield
+    const removed = before.difference(kept)
     whole = converted
     result = { ...converted, value: yield* inParts(() => removeFields(atom, converted.value, removed)) }
   }
@@ -364,7 +370,10 @@ function* addBackDangling(merged: Versioned, pruned: Versioned, last: Owned, con
   const atom = atomOf(merged.type)
   const before = yield* namedFieldsIn(atom, merged)
   const after = yield* namedFieldsIn(atom, converted)
-  const removed = before.difference(after).intersection(withNamedFields(atom, last.fields))
+  yield
+  const gone = before.difference(after)
+  yield
+  const removed = gone.intersection(withNamedFields(atom, last.fields))
   return { ...merged, value: yield* inParts(() => removeFields(atom, merged.value, removed)) }
 }
 
@@ -426,8 +435,7 @@ function throwConflicts(managers: Managers, versions: Versions, applier: string)
   for (const [key, owner] of managers) {
     const pair = key === applier ? undefined : versions.in(owner.apiVersion)
     if (pair === undefined) continue
-    const { added, modified } = pair.comparison
-    for (const path of owner.fields.intersection(modified.union(added)).paths()) list.push({ owner, path })
+    for (const path of owner.fields.intersection(pair.gained).paths()) list.push({ owner, path })
   }
   if (list.length > 0) throw new Conflicts(list)
 }

@@ -20,7 +20,6 @@ import { FieldSet } from './field-set.ts'
 import { asWritten, checkingType, emptyObject, inNormalForm } from './object-forms.ts'
 import type { ResetFields } from './reset-fields.ts'
 import { checkType, compare, reconciled } from './typed.ts'
-import type { Comparison } from './typed.ts'
 
 /** What one manager owns, in the version that it wrote. */
 export interface Owned {
@@ -114,7 +113,7 @@ export function* stepsAfter(write: Omit<Write, 'failed'>, before: Managers): Ste
       write.resetFields,
     ),
   )
-  return yield* inParts(() => cappedUpdaters(updatedManagers(write, versions, before)))
+  return cappedUpdaters(yield* updatedManagers(write, versions, before))
 }
 
 /** The manager of a request without a fieldManager parameter: its User-Agent up to the first slash. */
@@ -263,7 +262,9 @@ export interface Versions {
 
 export interface VersionPair {
   readonly atom: Atom
-  readonly comparison: Comparison
+  /** What was added or modified. */
+  readonly gained: FieldSet
+  readonly removed: FieldSet
 }
 
 /**
@@ -293,8 +294,9 @@ export function versionsOf(
 
 function pairOf(before: Versioned, after: Versioned, resetFields: ResetFields | undefined): VersionPair {
   const atom = atomOf(before.type)
-  const comparison = compare(atom, before.value, after.value)
-  return { atom, comparison: filtered(comparison, resetFields?.(before.apiVersion)) }
+  const { added, modified, removed } = compare(atom, before.value, after.value)
+  const filter = resetFields?.(before.apiVersion) ?? ((fields: FieldSet) => fields)
+  return { atom, gained: filter(modified.union(added)), removed: filter(removed) }
 }
 
 /** The caller's conversion, of and into values as they are written. */
@@ -312,12 +314,6 @@ export const versionConverter =
     return { type, apiVersion, value }
   }
 
-function filtered(comparison: Comparison, filter: ((fields: FieldSet) => FieldSet) | undefined): Comparison {
-  if (filter === undefined) return comparison
-  const { added, modified, removed } = comparison
-  return { added: filter(added), modified: filter(modified), removed: filter(removed) }
-}
-
 export function withoutManagedFields(object: KubeObject): JsonObject {
   const { managedFields: _, ...metadata } = object.metadata
   // an API object is JSON; its interface only names some of its members
@@ -325,18 +321,16 @@ export function withoutManagedFields(object: KubeObject): JsonObject {
 }
 
 /** The others lose what this write changed or removed; its manager gets what it added or changed. */
-function updatedManagers(write: Omit<Write, 'failed'>, versions: Versions, before: Managers): Managers {
-  const { manager, apiVersion, subresource, now, resetFields } = write
-  const managers = losing(reconciledManagers(before, versions), versions, undefined)
-  const { added, modified } = versions.own.comparison
-  const filter = resetFields?.(apiVersion)
-  let gained = modified.union(added)
-  if (filter !== undefined) gained = filter(gained)
-  gained = gained.difference(neverOwned())
+function* updatedManagers(write: Omit<Write, 'failed'>, versions: Versions, before: Managers): Steps<Managers> {
+  const { manager, apiVersion, subresource, now } = write
+  const managers = yield* losing(yield* reconciledManagers(before, versions), versions, undefined)
+  yield
+  const gained = versions.own.gained.difference(neverOwned())
   if (gained.isEmpty) return managers
   const entry = { manager: manager || 'unknown', operation: 'Update' as const, apiVersion, subresource }
   const key = managerKey(entry)
   const previous = managers.get(key)
+  yield
   managers.set(key, {
     ...entry,
     time: timeText(now),
@@ -346,17 +340,20 @@ function updatedManagers(write: Omit<Write, 'failed'>, versions: Versions, befor
 }
 
 /** Entries of versions that the kind does not have go. */
-export function reconciledManagers(managers: Managers, versions: Versions): Map<string, Owned> {
+export function* reconciledManagers(managers: Managers, versions: Versions): Steps<Map<string, Owned>> {
   const result = new Map<string, Owned>()
   for (const [key, owned] of managers) {
-    const pair = versions.in(owned.apiVersion)
-    if (pair !== undefined) result.set(key, { ...owned, fields: reconciled(pair.atom, owned.fields) })
+    const fields = yield* inParts(() => {
+      const pair = versions.in(owned.apiVersion)
+      return pair && reconciled(pair.atom, owned.fields)
+    })
+    if (fields !== undefined) result.set(key, { ...owned, fields })
   }
   return result
 }
 
 /** @param except key of the manager that writes, whose entry stays as it is */
-export function losing(managers: Managers, versions: Versions, except: string | undefined): Map<string, Owned> {
+export function* losing(managers: Managers, versions: Versions, except: string | undefined): Steps<Map<string, Owned>> {
   const result = new Map<string, Owned>()
   for (const [key, owned] of managers) {
     if (key === except) {
@@ -365,8 +362,8 @@ export function losing(managers: Managers, versions: Versions, except: string | 
     }
     const pair = versions.in(owned.apiVersion)
     if (pair === undefined) continue
-    const { added, modified, removed } = pair.comparison
-    const fields = owned.fields.difference(modified.union(added)).difference(removed)
+    yield
+    const fields = owned.fields.difference(pair.gained).difference(pair.removed)
     if (!fields.isEmpty) result.set(key, { ...owned, fields })
   }
   return result

@@ -192,7 +192,7 @@ function* strategicMergePatch(input: PatchInput): Steps<KubeObject> {
     converted = yield* inParts(() => fromUnstructured(type, patched))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    throw invalidPatch(goValue(patch), error.message)
+    throw invalidPatch(yield* inParts(() => goValue(patch)), error.message)
   }
   report(input, [...strict, ...converted.strict], () => goValue(patch))
   const { object } = converted

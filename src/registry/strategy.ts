@@ -44,6 +44,8 @@ export interface StrategyContext {
 export interface WriteContext extends StrategyContext {
   /** Admission of the requests that kube-apiserver makes to itself. */
   readonly admission: Admission
+  /** The object is, so that work on it gives others their turn. */
+  readonly isLarge?: boolean | undefined
 }
 
 /** A write of one kind of update: the main resource, or a subresource that changes another part of the object. */

@@ -4,7 +4,7 @@ import type { Steps } from '../api/slices.ts'
 import { atOnce, inTurns, turnOfOthers } from '../api/slices.ts'
 import type { ApiCall } from './context.ts'
 
-type Sized = Pick<ApiCall, 'isLarge'>
+type Sized = { readonly isLarge?: ApiCall['isLarge'] | undefined }
 
 export const finished = <T>({ isLarge }: Sized, steps: Steps<T>): T | Promise<T> =>
   isLarge ? inTurns(steps) : atOnce(steps)

@@ -3,17 +3,25 @@
  * by line, with three lines of what is the same around each change.
  */
 import type { Json } from '../api/object.ts'
-import { apart } from '../api/parts.ts'
+import { apart, kept } from '../api/parts.ts'
+import { writtenLines } from './written-lines.ts'
 
 const CONTEXT = 3
 
 type Line = readonly [mark: ' ' | '-' | '+', text: string]
 
+/** Lines of each text that are compared: those of what is larger take more memory than an isolate has. */
+const MAX_LINES = 150_000
+
+/** @param old and the others are the same in each run of a walk (api/parts.ts) */
 export function differenceText(old: Json | object, wanted: Json | object): string {
-  if (typeof wanted !== 'object' || wanted === null) return textOf(merged(written(old), written(wanted)))
-  const [before, after] = apart(wanted, () => [written(old), written(wanted)] as const)
-  const between = apart(after, () => merged(before, after))
-  return apart(between.lines, () => textOf(between))
+  const owners = kept(typeof wanted === 'object' ? wanted : old, () => ({ before: {}, after: {} }))
+  const before = writtenLines(old, MAX_LINES, owners.before)
+  const after = writtenLines(wanted, MAX_LINES, owners.after)
+  const between = apart(owners.before, () => merged(before, after))
+  const isCut = before.length >= MAX_LINES && between.lines.every(([mark]) => mark === ' ')
+  if (isCut) return `... the first ${MAX_LINES} lines are the same\n`
+  return apart(owners.after, () => textOf(between))
 }
 
 /** Lines of both texts, those that they share once. What lies further from a change than is shown is left out. */
@@ -37,8 +45,6 @@ function textOf({ lines, before: leftOut }: Merged): string {
     })
     .join('')
 }
-
-const written = (value: Json | object): string[] => JSON.stringify(value, null, 1).split('\n')
 
 /** The lines that both share are the longest common subsequence of the part that differs. */
 function merged(old: readonly string[], wanted: readonly string[]): Merged {

@@ -79,6 +79,6 @@ export const amountOf = (value: number | string): number =>
 
 const percentage = (text: string): number => Number(text.slice(0, -1))
 
-/** @param same whether the value is what it was */
+/** @param value as the error shows it, or what makes it: of what is large it is not made in vain @param same whether it is what it was */
 export const immutable = (at: FieldPath, value: unknown, same: boolean): FieldError[] =>
-  same ? [] : [invalidValue(at, value, FIELD_IS_IMMUTABLE)]
+  same ? [] : [invalidValue(at, typeof value === 'function' ? (value as () => unknown)() : value, FIELD_IS_IMMUTABLE)]

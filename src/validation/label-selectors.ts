@@ -4,6 +4,7 @@ import type { FieldError, FieldPath } from '../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../api/field.ts'
 import type { LabelSelector, LabelSelectorRequirement } from '../api/meta/v1.ts'
 import { ownValue } from '../api/own.ts'
+import { everyName, everyPart, somePart } from '../api/parts.ts'
 import { problems, validateQualifiedName } from './field-rules.ts'
 import { labelValueProblems, qualifiedNameProblems } from './names.ts'
 import { validateLabels } from './object-meta.ts'
@@ -55,19 +56,14 @@ export const isEmptySelector = ({ matchLabels = {}, matchExpressions = [] }: Lab
 /** Whether a selector could be made of it at all: an operator is known and has the values that it needs. */
 export function isUsableSelector(selector: LabelSelector): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector
-  const isPair = ([key, value]: [string, string]) =>
-    qualifiedNameProblems(key).length === 0 && labelValueProblems(value).length === 0
+  const isPair = (key: string) =>
+    qualifiedNameProblems(key).length === 0 && labelValueProblems(ownValue(matchLabels, key)!).length === 0
   return (
-    Object.entries(matchLabels).every(isPair) &&
-    matchExpressions.every(({ key = '', operator = '', values = [] }) => {
+    everyName(matchLabels, isPair) &&
+    everyPart(matchExpressions, ({ key = '', operator = '', values = [] }) => {
       const counted = operator === 'In' || operator === 'NotIn' ? values.length > 0 : values.length === 0
       const isKnown = ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(operator)
-      return (
-        isKnown &&
-        counted &&
-        qualifiedNameProblems(key).length === 0 &&
-        values.every((value) => labelValueProblems(value).length === 0)
-      )
+      return isKnown && counted && qualifiedNameProblems(key).length === 0 && !hasWrongText(values)
     })
   )
 }
@@ -80,8 +76,8 @@ export function selectorMatches(
   if (selector === undefined) return false
   const { matchLabels = {}, matchExpressions = [] } = selector
   return (
-    Object.entries(matchLabels).every(([key, value]) => ownValue(labels, key) === value) &&
-    matchExpressions.every(({ key = '', operator, values = [] }) => {
+    everyName(matchLabels, (key) => ownValue(labels, key) === ownValue(matchLabels, key)) &&
+    everyPart(matchExpressions, ({ key = '', operator, values = [] }) => {
       const value = ownValue(labels, key)
       if (operator === 'In') return value !== undefined && values.includes(value)
       if (operator === 'NotIn') return value === undefined || !values.includes(value)
@@ -91,5 +87,8 @@ export function selectorMatches(
 }
 
 /** A stored selector with such a value keeps it allowed. */
-export const hasInvalidValue = ({ matchExpressions = [] }: LabelSelector): boolean =>
-  matchExpressions.some(({ values = [] }) => values.some((value) => labelValueProblems(value).length > 0))
+export const hasInvalidValue = ({ matchExpressions = [] }: Pick<LabelSelector, 'matchExpressions'>): boolean =>
+  somePart(matchExpressions, ({ values = [] }) => hasWrongText(values))
+
+const hasWrongText = (values: readonly string[]): boolean =>
+  somePart(values, (value) => labelValueProblems(value).length > 0)

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../api/object.ts'
-import { encodeJson } from '../codec/encode.ts'
+import { valuesEqualApart } from '../api/value-order.ts'
+import { sameWritten } from '../codec/same-written.ts'
 import { builtInType } from '../schema/built-in.ts'
 
 /**
@@ -8,10 +9,15 @@ import { builtInType } from '../schema/built-in.ts'
  */
 export function sameValue(type: string, a: object | undefined, b: object | undefined): boolean {
   if (a === undefined || b === undefined) return a === b
-  const schema = builtInType(type)
   // decoded values of the type are JSON objects
-  return encodeJson(schema, a as JsonObject) === encodeJson(schema, b as JsonObject)
+  return sameWritten(builtInType(type), a as JsonObject, b as JsonObject)
 }
+
+/** Whether two maps of texts are the same; none is as good as an empty one. */
+export const sameTexts = (
+  a: Readonly<Record<string, string>> = {},
+  b: Readonly<Record<string, string>> = {},
+): boolean => valuesEqualApart(a, b)
 
 const CORE = 'io.k8s.api.core.v1'
 export const samePodSpec = (a: object | undefined, b: object | undefined): boolean => sameValue(`${CORE}.PodSpec`, a, b)

@@ -28,6 +28,8 @@ const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     turnOfOthers: '(): Promise<void> => new Promise((resolve) => setImmediate(resolve))', // a millisecond sooner
   },
   'storage/lines.ts': { SLICE: '2048' },
+  'validation/difference-text.ts': { MAX_COMPARED: '32', MAX_SHOWN: '64' },
+  'validation/written-lines.ts': { AT_ONCE: '16' },
 }
 
 const smaller: Plugin = {
@@ -36,7 +38,7 @@ const smaller: Plugin = {
     onLoad(
       {
         filter:
-          /\/src\/(?:api\/(?:parse-json|parts|slices|status|value-order)|codec\/(?:indent|list-body|yaml-text)|storage\/lines)\.ts$/,
+          /\/src\/(?:api\/(?:parse-json|parts|slices|status|value-order)|codec\/(?:indent|list-body|yaml-text)|storage\/lines|validation\/(?:difference-text|written-lines))\.ts$/,
       },
       ({ path }) => {
         let contents = readFileSync(path, 'utf8')

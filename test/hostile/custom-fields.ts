@@ -106,6 +106,7 @@ export const customFields = (): ListField[] =>
     url: `/apis/${GROUP}/v1/namespaces/default/shapes?dryRun=All`,
     resource: { group: GROUP, resource: 'shapes', namespaced: true },
     verbs: ['create', 'update', 'patch'],
+    isMap: name.endsWith('Map'),
     object: (n) => ({
       apiVersion: `${GROUP}/v1`,
       kind: 'Shape',

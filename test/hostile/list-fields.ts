@@ -10,6 +10,8 @@ export interface ListField {
   readonly url: string
   readonly resource: { readonly group: string; readonly resource: string; readonly namespaced: boolean }
   readonly verbs: readonly string[]
+  /** Its elements are the members of one map. */
+  readonly isMap: boolean
   /** @param distinct after how many elements they come again; default: never */
   readonly object: (elements: number, distinct?: number) => JsonObject
 }
@@ -87,6 +89,7 @@ function longFields(shape: Long['shape']): ListField[] {
           url,
           resource: { group, resource, namespaced },
           verbs,
+          isMap: shape === 'map',
           object(elements, distinct = elements) {
             const said = within(names, longOf(long, elements, distinct)) as JsonObject
             return { apiVersion, kind, ...said, metadata: { name: 'a', ...(said['metadata'] as JsonObject) } }

@@ -11,6 +11,8 @@ export interface Step {
   readonly work: number
   /** Where it was most often. */
   readonly seen: string
+  /** Long lists and maps that a walk was stopped in and that its next run made anew (src/api/parts.ts). */
+  readonly lost: readonly string[]
 }
 
 export interface CountedServer {
@@ -21,18 +23,30 @@ export interface CountedServer {
 }
 
 export async function countedServer(definitions: readonly Definition[] = []): Promise<CountedServer> {
-  const { counted$, memoryTarget } = await countedBundle<typeof Target>('memory-target.ts')
+  const { counted$, lost, memoryTarget } = await countedBundle<typeof Target>('memory-target.ts')
   const restored = countNatives(counted$)
   const send = await memoryTarget({ KEDGE_FEATURE_GATES: 'CBORServingAndStorage=true' }, definitions)
   return {
     send,
     put: send.put,
-    longestStep: (call) => longestStep(counted$, send, call),
+    longestStep: (call) => longestStep(counted$, lost, send, call),
     restore: () => restored.forEach((restore) => restore()),
   }
 }
 
-async function longestStep(counted: Counted, send: Send, call: Parameters<Send>[0]): Promise<Step> {
+/** Items of a list that others need not wait for. */
+const FEW = 32
+
+async function longestStep(
+  counted: Counted,
+  lost: typeof Target.lost,
+  send: Send,
+  call: Parameters<Send>[0],
+): Promise<Step> {
+  const made: string[] = []
+  lost.tell = (owner, items) => {
+    if (items > FEW) made.push(`${items} of ${JSON.stringify(owner, withoutNumbers)?.slice(0, 200)}`)
+  }
   const EVERY = 500
   const longest = { work: 0, seen: '' }
   let before = counted.work
@@ -59,8 +73,12 @@ async function longestStep(counted: Counted, send: Send, call: Parameters<Send>[
   isOver = true
   look()
   counted.next = Infinity
-  return { ...longest, status, text }
+  lost.tell = undefined
+  return { ...longest, status, text, lost: made }
 }
+
+/** Of whole numbers beyond 2^53 the text. */
+const withoutNumbers = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
 /** Without their places, which are those of a file that is gone. */
 function callers(): string {

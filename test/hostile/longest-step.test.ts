@@ -45,6 +45,7 @@ describe.each(shapes)('$what', (shape) => {
     // some kinds refuse to be changed like this, after all of the work; raw data cannot be merged by its type (500)
     const isRead = /^(get|list|watch|table)/.test(what)
     expect(many.status, many.text.slice(0, 300)).toBeOneOf(isRead ? [200] : [200, 201, 403, 409, 422, 500])
+    expect(many.lost, 'made anew in each part').toEqual([])
     const perItem = (many.work - few.work) / (MANY - FEW)
     ;(measured[shape.what] ??= {})[what] = Math.max(0, Math.round(perItem * 10) / 10)
     const most = (known[shape.what]?.[what] ?? 0) * TOLERANCE + UNITS

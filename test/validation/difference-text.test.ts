@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { inParts } from '../../src/api/parts.ts'
+import { inTurns } from '../../src/api/slices.ts'
 import { differenceText } from '../../src/validation/difference-text.ts'
+import { writtenLines } from '../../src/validation/written-lines.ts'
 
 const numbered = (count: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, n]))
@@ -55,4 +58,25 @@ test('a change of very many lines shows the first of them, and how many follow',
   const lines = differenceText(old, Object.fromEntries(Object.entries(wanted).map(([name]) => [name, 'x']))).split('\n')
   expect(lines.length).toBeLessThan(5_010)
   expect(lines.filter((line) => line.includes('more lines'))).toEqual(['+... 95000 more lines'])
+})
+
+test('lines are those of JSON.stringify, up to a limit', async () => {
+  const value = { a: [], b: {}, c: [1, 'x\n', null, { d: true, e: undefined, 10: 2 }], f: { g: [[]] }, 'h\'"': '' }
+  const lines = JSON.stringify(value, null, 1).split('\n')
+  for (const part of [1, 3, 5000]) {
+    const owner = {}
+    const written = await inTurns(
+      inParts(() => writtenLines(value, 1000, owner), part),
+      async () => {},
+    )
+    expect(written).toEqual(lines)
+  }
+  expect(writtenLines(value, 7, {})).toEqual(lines.slice(0, 7))
+  for (const one of [1, 'a', null, [], {}, [[]]])
+    expect(writtenLines(one, 9, {})).toEqual(JSON.stringify(one, null, 1).split('\n'))
+})
+
+test('what differs behind many lines that are the same is not looked for', () => {
+  const same = Array.from({ length: 200_000 }, (_, at) => at)
+  expect(differenceText({ same, b: 1 }, { same, b: 2 })).toBe('... the first 150000 lines are the same\n')
 })

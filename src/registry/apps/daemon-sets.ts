@@ -64,7 +64,7 @@ export const daemonSets: BuiltInDefinition<DaemonSet> = {
     return [
       ...immutable(
         spec.child('selector'),
-        daemonSet.spec?.selector ? selectorJson(daemonSet.spec.selector) : null,
+        () => (daemonSet.spec?.selector ? selectorJson(daemonSet.spec.selector) : null),
         sameSelector(daemonSet.spec?.selector, selector),
       ),
       ...validateSpec(

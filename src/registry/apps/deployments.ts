@@ -13,9 +13,8 @@ import { internalJson, selectorJson } from '../../validation/pod/internal-json.t
 import { hostnameWarnings, templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import { templateRules } from '../../validation/pod/pod-template.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
-import { sameMap } from '../core/config-maps.ts'
 import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
-import { sameSelector } from '../../validation/same-value.ts'
+import { sameSelector, sameTexts } from '../../validation/same-value.ts'
 import { deploymentPrinter } from '../../codec/table/apps.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
@@ -41,7 +40,7 @@ export const deployments: BuiltInDefinition<Deployment> = {
   prepareForUpdate(deployment, old, { enabled }) {
     dropDisabledPodFields(deployment.spec?.template?.spec, old.spec?.template?.spec, enabled)
     // annotations are copied to ReplicaSets, so that their changes count too
-    if (!sameMap(deployment.metadata.annotations, old.metadata.annotations))
+    if (!sameTexts(deployment.metadata.annotations, old.metadata.annotations))
       deployment.metadata.generation = (old.metadata.generation ?? 0) + 1
   },
   validate: (deployment, context) => validateSpec(deployment.spec ?? {}, templateRules(context)),
@@ -49,7 +48,7 @@ export const deployments: BuiltInDefinition<Deployment> = {
     ...validateSpec(deployment.spec ?? {}, templateRules(context, old.spec?.template)),
     ...immutable(
       spec.child('selector'),
-      deployment.spec?.selector ? selectorJson(deployment.spec.selector) : null,
+      () => (deployment.spec?.selector ? selectorJson(deployment.spec.selector) : null),
       sameSelector(deployment.spec?.selector, old.spec?.selector),
     ),
   ],

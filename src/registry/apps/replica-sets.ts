@@ -34,7 +34,7 @@ export const replicaSets: BuiltInDefinition<ReplicaSet> = {
     ...validateSpec(replicaSet.spec ?? {}, templateRules(context, old.spec?.template)),
     ...immutable(
       spec.child('selector'),
-      replicaSet.spec?.selector ? selectorJson(replicaSet.spec.selector) : null,
+      () => (replicaSet.spec?.selector ? selectorJson(replicaSet.spec.selector) : null),
       sameSelector(replicaSet.spec?.selector, old.spec?.selector),
     ),
   ],

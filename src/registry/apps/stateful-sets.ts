@@ -39,6 +39,7 @@ import { notMoreThan, validateCollisionCount } from './workload.ts'
 import { scalableWork } from '../autoscaling/autoscaled-work.ts'
 import { itself } from '../work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
+import { eachPart, flatMapParts, kept } from '../../api/parts.ts'
 
 const spec = path('spec')
 const status = path('status')
@@ -140,7 +141,7 @@ function dropDisabled(set: StatefulSet, old: StatefulSet | undefined, { enabled 
 }
 
 const warningsOfClaims = (set: StatefulSet, under: (at: FieldPath) => FieldPath): string[] =>
-  (set.spec?.volumeClaimTemplates ?? []).flatMap((claim, index) =>
+  flatMapParts(set.spec?.volumeClaimTemplates ?? [], (claim, index) =>
     claimWarnings(under(spec.child('volumeClaimTemplates').index(index)), claim.spec),
   )
 
@@ -227,13 +228,14 @@ function validateRetention(
 
 /** Hostnames are given by the set, and its claims are volumes of the pods. */
 function validateTemplate(at: FieldPath, set: StatefulSetSpec, rules: PodRules, skips: Skips): FieldError[] {
-  const { selector, template = {}, volumeClaimTemplates = [] } = set
+  const { selector, template = {} } = set
+  const created = kept(set, () => asCreated(template, set.volumeClaimTemplates ?? []))
   const labels = template.metadata?.labels ?? {}
   const annotations = template.metadata?.annotations ?? {}
   const matched = selector !== undefined && (isEmptySelector(selector) || selectorMatches(selector, labels))
   return [
     ...(matched ? [] : [invalidValue(at.child('metadata', 'labels'), templateLabelsJson(template), NOT_MATCHED)]),
-    ...(skips.template ? [] : validatePodTemplate(at, asCreated(template, volumeClaimTemplates), rules)),
+    ...(skips.template ? [] : validatePodTemplate(at, created, rules)),
     ...validateLabels(labels, at.child('labels')),
     ...validateAnnotations(annotations, at.child('annotations')),
     ...validatePodAnnotations(at.child('annotations'), annotations, template.spec ?? {}, rules),
@@ -270,6 +272,7 @@ function applyDefaults({ spec }: StatefulSet, context: DefaultingContext): void 
   claims.whenScaled ||= 'Retain'
   set.replicas ??= 1
   set.revisionHistoryLimit ??= 10
-  for (const claim of set.volumeClaimTemplates ?? [])
+  eachPart(set.volumeClaimTemplates ?? [], (claim) => {
     Object.assign(claim, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' })
+  })
 }

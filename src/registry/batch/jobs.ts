@@ -177,14 +177,14 @@ function validateSpecUpdate(
     ...validateCompletions(wanted, before),
     ...immutable(
       spec.child('selector'),
-      wanted.selector ? selectorJson(wanted.selector) : null,
+      () => (wanted.selector ? selectorJson(wanted.selector) : null),
       sameSelector(wanted.selector, before.selector),
     ),
     ...validateTemplateUpdate(wanted, old, context),
     ...immutable(spec.child('completionMode'), wanted.completionMode, wanted.completionMode === before.completionMode),
     ...immutable(
       spec.child('podFailurePolicy'),
-      shown('PodFailurePolicy', wanted.podFailurePolicy),
+      () => shown('PodFailurePolicy', wanted.podFailurePolicy),
       same('PodFailurePolicy', wanted.podFailurePolicy, before.podFailurePolicy),
     ),
     ...(['backoffLimitPerIndex', 'managedBy'] as const).flatMap((field) =>
@@ -192,7 +192,7 @@ function validateSpecUpdate(
     ),
     ...immutable(
       spec.child('successPolicy'),
-      shown('SuccessPolicy', wanted.successPolicy),
+      () => shown('SuccessPolicy', wanted.successPolicy),
       same('SuccessPolicy', wanted.successPolicy, before.successPolicy),
     ),
   ]
@@ -216,7 +216,7 @@ function validateTemplateUpdate(wanted: JobSpec, old: Job, { enabled }: Strategy
   const notStarted = status.startTime === undefined
   const mayChange = suspended && (notStarted || isTrue(status, 'Suspended')) && (status.active ?? 0) === 0
   const placement = enabled('MutableSchedulingDirectivesForSuspendedJobs') ? mayChange : suspended && notStarted
-  let allowed = structuredClone(before.template ?? {})
+  let allowed = before.template ?? {}
   if (placement) allowed = withPlacement(allowed, template)
   if (suspended && enabled('MutablePodResourcesForSuspendedJobs') && mayChange) {
     const pod = withResources(allowed, template)

@@ -4,9 +4,9 @@ import { configKeyProblems } from '../../validation/config-keys.ts'
 import type { ConfigMap } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path, FieldPath, tooLong } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
+import { sameTexts } from '../../validation/same-value.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { configMapPrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
@@ -39,7 +39,7 @@ export const configMaps: BuiltInDefinition<ConfigMap> = {
     if (old.immutable === true) {
       if (object.immutable !== true) errors.push(forbiddenField(path('immutable'), IMMUTABLE_WHEN_SET))
       for (const field of ['data', 'binaryData'] as const)
-        if (!sameMap(object[field], old[field])) errors.push(forbiddenField(path(field), IMMUTABLE_WHEN_SET))
+        if (!sameTexts(object[field], old[field])) errors.push(forbiddenField(path(field), IMMUTABLE_WHEN_SET))
     }
     return [...errors, ...validateObjectMeta(object.metadata, true, subdomainName), ...validateConfigMap(object)]
   },
@@ -69,9 +69,6 @@ function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldErro
   if (total > MAX_BYTES) errors.push(tooLong(FieldPath.root.key(''), MAX_BYTES))
   return errors
 }
-
-export const sameMap = (a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean =>
-  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => a[key] === ownValue(b, key))
 
 /** Bytes behind a padded base64 text. */
 export const base64Length = (text: string): number =>

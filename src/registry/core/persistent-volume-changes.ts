@@ -1,10 +1,11 @@
 /** What of a PersistentVolume may change. */
-import type { PersistentVolumeSpec, VolumeNodeAffinity } from '../../api/core/v1.ts'
+import type { NodeSelectorRequirement, PersistentVolumeSpec, VolumeNodeAffinity } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path } from '../../api/field.ts'
-import type { JsonObject } from '../../api/object.ts'
+import type { Json, JsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
-import { kept } from '../../api/parts.ts'
+import { everyPart, kept } from '../../api/parts.ts'
+import { valuesEqual, valuesEqualApart } from '../../api/value-order.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import { differenceText } from '../../validation/difference-text.ts'
@@ -24,7 +25,7 @@ export function volumeChangeErrors(now: PersistentVolumeSpec, before: Persistent
       ? [
           invalidValue(
             path('nodeAffinity'),
-            now.nodeAffinity === undefined ? null : affinityAsPrinted(now.nodeAffinity),
+            now.nodeAffinity === undefined ? null : kept(now.nodeAffinity, () => affinityAsPrinted(now.nodeAffinity!)),
             'field is immutable, except for updating from beta label to GA',
           ),
         ]
@@ -36,14 +37,12 @@ export function volumeChangeErrors(now: PersistentVolumeSpec, before: Persistent
 }
 
 function sourceChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeSpec): FieldError[] {
-  const source = (of: PersistentVolumeSpec) => JSON.stringify(sorted(sourcesOf(of)))
-  const old = source(before)
-  if (source(now) === old) return []
+  if (sameSources(now, before)) return []
   // a secret for growing may be added
   const { controllerExpandSecretRef, ...csi } = now.csi ?? {}
   const isAdded = before.csi !== undefined && before.csi.controllerExpandSecretRef === undefined
-  if (now.csi !== undefined && isAdded && controllerExpandSecretRef !== undefined && source({ ...now, csi }) === old)
-    return []
+  if (now.csi !== undefined && isAdded && controllerExpandSecretRef !== undefined)
+    if (sameSources({ ...now, csi }, before)) return []
   const was = kept(before, () => shownSources(before))
   const wanted = kept(now, () => shownSources(now))
   return [
@@ -68,12 +67,9 @@ const besideSources = new Set(
 const sourcesOf = (of: PersistentVolumeSpec): object =>
   Object.fromEntries(sourceOrder.flatMap((field) => (of[field] === undefined ? [] : [[field, of[field]]])))
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined)
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, sorted(member)]))
-}
+const sameSources = (a: PersistentVolumeSpec, b: PersistentVolumeSpec): boolean =>
+  // sources are JSON whose interfaces do not say so
+  sourceOrder.every((field) => valuesEqualApart(a[field] as Json | undefined, b[field] as Json | undefined))
 
 /** Labels of nodes that got other names may be written with these. kube-apiserver takes a removed key, too. */
 const renamedLabels: Readonly<Record<string, string>> = {
@@ -86,44 +82,42 @@ const renamedLabels: Readonly<Record<string, string>> = {
 
 function sameAffinity(now: VolumeNodeAffinity | undefined, before: VolumeNodeAffinity): boolean {
   if (now === undefined) return false
-  const old = affinityAsPrinted(before).Required?.NodeSelectorTerms ?? []
-  const terms = affinityAsPrinted(now).Required?.NodeSelectorTerms ?? []
+  const old = before.required?.nodeSelectorTerms ?? []
+  const terms = now.required?.nodeSelectorTerms ?? []
   return (
     old.length === terms.length &&
-    old.every((term, index) => {
+    everyPart(old, ({ matchFields, matchExpressions }, index) => {
       const other = terms[index]!
       return (
-        sameExpressions(term.MatchFields ?? [], other.MatchFields ?? []) &&
-        sameExpressions(term.MatchExpressions ?? [], other.MatchExpressions ?? [])
+        sameExpressions(matchFields, other.matchFields) && sameExpressions(matchExpressions, other.matchExpressions)
       )
     })
   )
 }
 
-interface Expression {
-  readonly Key: string
-  readonly Operator: string
-  readonly Values: readonly string[] | null
-}
-
-const sameExpressions = (before: readonly Expression[], now: readonly Expression[]): boolean =>
+const sameExpressions = (
+  before: readonly NodeSelectorRequirement[] = [],
+  now: readonly NodeSelectorRequirement[] = [],
+): boolean =>
   before.length === now.length &&
-  before.every((old, index) => {
-    const { Key, ...rest } = now[index]!
-    const { Key: oldKey, ...oldRest } = old
-    const isSameKey = Key === oldKey || (ownValue(renamedLabels, oldKey) ?? '') === Key
-    return isSameKey && JSON.stringify(rest) === JSON.stringify(oldRest)
+  everyPart(before, (old, index) => {
+    const one = now[index]!
+    const [key = '', oldKey = ''] = [one.key, old.key]
+    const isSameKey = key === oldKey || (ownValue(renamedLabels, oldKey) ?? '') === key
+    return isSameKey && (one.operator ?? '') === (old.operator ?? '') && valuesEqual(valuesOf(one), valuesOf(old))
   })
+
+const valuesOf = (one: NodeSelectorRequirement): string[] | null => sentField(one, 'values') ?? null
 
 /** With the names that kube-apiserver uses inside. */
 function affinityAsPrinted({ required: selector }: VolumeNodeAffinity) {
-  const expressions = (list: readonly { key?: string; operator?: string; values?: string[] }[] | undefined) =>
+  const expressions = (list: readonly NodeSelectorRequirement[] | undefined) =>
     list === undefined || list.length === 0
       ? null
       : list.map((one) => ({
           Key: one.key ?? '',
           Operator: one.operator ?? '',
-          Values: sentField(one, 'values') ?? null,
+          Values: valuesOf(one),
         }))
   if (selector === undefined) return { Required: null }
   return {

@@ -14,10 +14,10 @@ import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { validateSubdomain } from '../../validation/field-rules.ts'
-import { labelValueProblems } from '../../validation/names.ts'
+import { hasInvalidValue } from '../../validation/label-selectors.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import { sortedKeys } from '../../api/name-order.ts'
-import { kept, mapNames } from '../../api/parts.ts'
+import { kept, mapNames, somePart } from '../../api/parts.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 import { sourceErrors } from './persistent-volume-sources.ts'
 
@@ -150,9 +150,7 @@ function affinityErrors(
   const at = spec.child('nodeAffinity', 'required')
   if (selector === undefined) return [required(at, 'must specify required node constraints')]
   const terms = old?.required?.nodeSelectorTerms ?? []
-  const hadInvalid = terms.some(({ matchExpressions = [] }) =>
-    matchExpressions.some(({ values = [] }) => values.some((value) => labelValueProblems(value).length > 0)),
-  )
+  const hadInvalid = somePart(terms, hasInvalidValue)
   return validateNodeSelector(at, selector, hadInvalid)
 }
 

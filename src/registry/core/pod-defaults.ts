@@ -1,4 +1,5 @@
 /** Defaults of a whole Pod: templates have those of its members alone. */
+import { eachPart } from '../../api/parts.ts'
 import { overlaid } from '../../schema/overlaid.ts'
 import type { Pod, ResourceRequirements } from '../../api/core/v1.ts'
 import type { DefaultingContext } from '../../schema/default-rules.ts'
@@ -6,12 +7,20 @@ import { defaultPodResources } from '../../schema/pod-resource-defaults.ts'
 
 export function defaultPod(pod: Pod, context: DefaultingContext): void {
   const spec = pod.spec!
-  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
-  for (const { resources } of containers) if (resources !== undefined) requestsFromLimits(resources)
+  const lists = [spec.containers ?? [], spec.initContainers ?? []]
+  for (const containers of lists)
+    eachPart(containers, ({ resources }) => {
+      if (resources !== undefined) requestsFromLimits(resources)
+    })
   if (context.enabled('PodLevelResources')) defaultPodResources(spec)
   spec.enableServiceLinks ??= true
   if (spec.hostNetwork)
-    for (const { ports } of containers) for (const port of ports ?? []) port.hostPort ||= port.containerPort!
+    for (const containers of lists)
+      eachPart(containers, ({ ports }) =>
+        eachPart(ports ?? [], (port) => {
+          port.hostPort ||= port.containerPort!
+        }),
+      )
 }
 
 function requestsFromLimits(resources: ResourceRequirements): void {

@@ -3,7 +3,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
-import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
+import { immutable } from '../../validation/field-rules.ts'
 import { validateAmount, validateResourceName } from '../../validation/pod/resources.ts'
 import { resourceQuotaPrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
@@ -63,10 +63,9 @@ export const resourceQuotas: BuiltInDefinition<ResourceQuota> = {
   validate: (quota) => [...specErrors(quota.spec ?? {}), ...statusErrors(quota)],
   validateUpdate(quota, old) {
     const now = quota.spec?.scopes
-    const isSame = JSON.stringify([...new Set(now)].sort()) === JSON.stringify([...new Set(old.spec?.scopes)].sort())
     return [
       ...specErrors(quota.spec ?? {}),
-      ...(isSame ? [] : [invalidValue(spec.child('scopes'), now, FIELD_IS_IMMUTABLE)]),
+      ...immutable(spec.child('scopes'), now, sameScopes(new Set(now), new Set(old.spec?.scopes))),
     ]
   },
   warningsOnCreate: ({ spec: now }) => warnings(now?.hard ?? {}),
@@ -120,6 +119,9 @@ function scopesErrors({ scopes: list = [] }: ResourceQuotaSpec, hard: Hard): Fie
     ...conflicts(list).map(() => invalidValue(at, list, 'conflicting scopes')),
   ]
 }
+
+const sameScopes = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size === b.size && [...a].every((scope) => b.has(scope))
 
 const conflicts = (list: readonly string[]) => exclusive.filter(([a, b]) => list.includes(a) && list.includes(b))
 

@@ -11,6 +11,7 @@ import { familyOf } from '../../api/ip-addresses.ts'
 import { AllocationLog } from '../allocation.ts'
 import type { Allocation } from '../allocation.ts'
 import type { WriteContext } from '../strategy.ts'
+import { walked } from '../../request/turns.ts'
 import { NodePortError, NodePorts } from './node-ports.ts'
 import { AddressError, ownFamilies, releaseAddress, takeAddress, takeAnyAddress } from './service-addresses.ts'
 import {
@@ -35,7 +36,7 @@ export async function allocateForService(
   const before = old && specOf(old)
   if (before !== undefined) keepAllocated(specOf(service), before)
   normalizeClusterIps(specOf(service), before)
-  fillFamilies(service, before, context)
+  await fillFamilies(service, before, context)
   const log = new AllocationLog()
   const ports = new NodePorts(context, `${context.namespace}/${service.metadata.name}`)
   const allocator = new ServiceAllocator(service, context, log, ports)
@@ -112,13 +113,13 @@ const staysAsPreferred = (now: ServiceSpec, before: ServiceSpec | undefined): bo
   sameList(now.ipFamilies, before.ipFamilies)
 
 /** Sets the policy and the families that the client did not choose. @throws 422 */
-function fillFamilies(service: Service, before: ServiceSpec | undefined, context: WriteContext): void {
+async function fillFamilies(service: Service, before: ServiceSpec | undefined, context: WriteContext): Promise<void> {
   const now = specOf(service)
   if (isExternalName(now) || staysAsPreferred(now, before)) return
   const selectorless = now.clusterIP === NO_CLUSTER_IP && Object.keys(now.selector ?? {}).length === 0
   now.ipFamilyPolicy ??= before?.ipFamilyPolicy ?? (selectorless ? 'RequireDualStack' : 'SingleStack')
   const families = ownFamilies(context.env)
-  refuse(service, clusterIpErrors(now, before))
+  refuse(service, await walked(context, () => clusterIpErrors(now, before)))
   refuse(service, [
     ...(before === undefined ? [] : reductionErrors(now, before)),
     ...singleStackErrors(now),

@@ -1,3 +1,4 @@
+import { eachPart } from '../../api/parts.ts'
 import type { Service } from '../../api/core/v1.ts'
 
 export function defaultService({ spec, status }: Service): void {
@@ -7,10 +8,10 @@ export function defaultService({ spec, status }: Service): void {
   if (service.sessionAffinity === 'ClientIP' && service.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined)
     service.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10800 } }
   service.type ||= 'ClusterIP'
-  for (const port of service.ports ?? []) {
+  eachPart(service.ports ?? [], (port) => {
     port.protocol ||= 'TCP'
     port.targetPort ||= port.port ?? 0
-  }
+  })
   const isBalanced = service.type === 'LoadBalancer'
   const isExternal = isBalanced || service.type === 'NodePort'
   if (isExternal || (service.type === 'ClusterIP' && (service.externalIPs ?? []).length > 0))
@@ -18,5 +19,7 @@ export function defaultService({ spec, status }: Service): void {
   if (isExternal || service.type === 'ClusterIP') service.internalTrafficPolicy ??= 'Cluster'
   if (!isBalanced) return
   service.allocateLoadBalancerNodePorts ??= true
-  for (const ingress of status?.loadBalancer?.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP'
+  eachPart(status?.loadBalancer?.ingress ?? [], (ingress) => {
+    if (ingress.ip) ingress.ipMode ??= 'VIP'
+  })
 }

@@ -3,7 +3,7 @@ import { append } from '../../api/append.ts'
 import type { LoadBalancerStatus, Service, ServiceSpec, SessionAffinityConfig } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { repeatsInParts } from '../../api/lookup.ts'
 import {
   validateLabelText,
   validatePort,
@@ -171,7 +171,7 @@ export function clusterIpErrors(now: ServiceSpec, old?: ServiceSpec): FieldError
   } else if (clusterIPs.length > 0)
     errors.push(invalidValue(at, clusterIPs, 'must be empty when `clusterIP` is not specified'))
 
-  const repeats = repeatsIn(ipFamilies)
+  const repeats = repeatsInParts(ipFamilies)
   append(
     errors,
     errorsOf(ipFamilies, (family, index) => {
@@ -185,7 +185,7 @@ export function clusterIpErrors(now: ServiceSpec, old?: ServiceSpec): FieldError
   if (ipFamilyPolicy !== undefined && !familyPolicies.includes(ipFamilyPolicy))
     errors.push(notSupported(spec.child('ipFamilyPolicy'), ipFamilyPolicy, familyPolicies))
 
-  const existing = new Set(old?.clusterIPs)
+  const existing = kept(clusterIPs, () => new Set(old?.clusterIPs))
   const wrong = errorsOf(clusterIPs, (ip, index) => {
     if (index > 0 || ip !== NO_CLUSTER_IP) return legacyIpErrors(at.index(index), ip, existing)
     return clusterIPs.length > 1 ? [invalidValue(at, clusterIPs, "'None' must be the first and only value")] : []
@@ -201,7 +201,8 @@ export function clusterIpErrors(now: ServiceSpec, old?: ServiceSpec): FieldError
 function familyMismatches(now: ServiceSpec): FieldError[] {
   const { clusterIPs = [], ipFamilies = [] } = now
   if (isHeadless(now)) return []
-  return clusterIPs.slice(0, ipFamilies.length).flatMap((ip, index) => {
+  const paired = kept(clusterIPs, () => clusterIPs.slice(0, ipFamilies.length))
+  return errorsOf(paired, (ip, index) => {
     const expected = ipFamilies[index]
     if (!families.includes(expected ?? '') || (familyOf(ip) ?? 'IPv4') === expected) return []
     const text = `expected an ${expected} value as indicated by \`ipFamilies[${index}]\``

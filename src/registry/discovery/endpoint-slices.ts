@@ -13,7 +13,7 @@ import {
 import { endpointIpErrors, familyOf, ipErrors, ipWarnings, legacyIpErrors } from '../../api/ip-addresses.ts'
 import { dns1123Label, dns1123Subdomain, labelValueProblems } from '../../validation/names.ts'
 import { validateLabels } from '../../validation/object-meta.ts'
-import { sameValue } from '../../validation/same-value.ts'
+import { sameTexts, sameValue } from '../../validation/same-value.ts'
 import { ownValue } from '../../api/own.ts'
 import { endpointSlicePrinter } from '../../codec/table/networking.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
@@ -45,8 +45,10 @@ export const endpointSlices: BuiltInDefinition<EndpointSlice> = {
   },
   prepareForUpdate(slice, old) {
     // labels say to which Service it belongs: they count as a change
-    if (!isSameSlice(slice, old)) slice.metadata.generation = (old.metadata.generation ?? 0) + 1
-    if (!sameEndpoints(slice, old)) dropTopology(slice, old)
+    const hasSameEndpoints = sameEndpoints(slice, old)
+    if (!hasSameEndpoints || !sameBesideEndpoints(slice, old))
+      slice.metadata.generation = (old.metadata.generation ?? 0) + 1
+    if (!hasSameEndpoints) dropTopology(slice, old)
   },
   validate: (slice) => sliceErrors(slice),
   metadataOnUpdate: 'as new',
@@ -61,12 +63,8 @@ export const endpointSlices: BuiltInDefinition<EndpointSlice> = {
   warningsOnUpdate: addressWarnings,
 }
 
-const isSameSlice = (a: EndpointSlice, b: EndpointSlice): boolean =>
-  sameEndpoints(a, b) &&
-  sameValue(TYPE, { ports: a.ports ?? [] }, { ports: b.ports ?? [] }) &&
-  JSON.stringify(sortedLabels(a.metadata.labels)) === JSON.stringify(sortedLabels(b.metadata.labels))
-
-const sortedLabels = (labels: Readonly<Record<string, string>> = {}) => Object.entries(labels).sort()
+const sameBesideEndpoints = (a: EndpointSlice, b: EndpointSlice): boolean =>
+  sameValue(TYPE, { ports: a.ports ?? [] }, { ports: b.ports ?? [] }) && sameTexts(a.metadata.labels, b.metadata.labels)
 
 const sameEndpoints = (a: EndpointSlice, b: EndpointSlice): boolean =>
   sameValue(TYPE, { endpoints: a.endpoints ?? [] }, { endpoints: b.endpoints ?? [] })

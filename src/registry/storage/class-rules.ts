@@ -19,18 +19,11 @@ export const driverErrors = (at: FieldPath, driver = ''): FieldError[] => {
 export function parameterErrors(at: FieldPath, parameters: Readonly<Record<string, string>> = {}): FieldError[] {
   if (Object.keys(parameters).length > MAX_PARAMETERS) return [tooLong(at, MAX_PARAMETERS)]
   const entries = kept(parameters, () => Object.entries(parameters))
-  const total = entries.reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0)
+  const total = kept(parameters, () =>
+    entries.reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0),
+  )
   return [
     ...errorsOf(entries, ([key]) => (key === '' ? [invalidValue(at, key, 'field can not be empty.')] : [])),
     ...(total > MAX_PARAMETER_BYTES ? [tooLong(at, MAX_PARAMETER_BYTES)] : []),
   ]
 }
-
-/** Keys sorted, as kube-apiserver shows maps. */
-export const sortedMap = (map: Readonly<Record<string, string>> = {}): Record<string, string> =>
-  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
-
-export const sameMap = (
-  a: Readonly<Record<string, string>> | undefined,
-  b: Readonly<Record<string, string>> | undefined,
-): boolean => JSON.stringify(sortedMap(a)) === JSON.stringify(sortedMap(b))

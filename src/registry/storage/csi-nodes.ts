@@ -65,7 +65,7 @@ function changeErrors(driver: CSINodeDriver, before: CSINodeDriver): FieldError[
   const fixed = ({ allocatable: _changes, ...rest }: CSINodeDriver) => rest
   return immutable(
     driversAt,
-    internalJson(DRIVER_TYPE, fixed(driver)),
+    () => internalJson(DRIVER_TYPE, fixed(driver)),
     sameValue(DRIVER_TYPE, fixed(driver), fixed(before)),
   )
 }

@@ -21,7 +21,7 @@ export const csiStorageCapacities: BuiltInDefinition<CSIStorageCapacity> = {
     ...validateObjectMeta(capacity.metadata, true, subdomainName),
     ...capacityErrors(capacity, hasInvalidValue(old.nodeTopology ?? {})),
     ...validateKindMetaUpdate(capacity.metadata, old.metadata),
-    ...immutable(topologyAt, shown(capacity.nodeTopology), sameSelector(capacity.nodeTopology, old.nodeTopology)),
+    ...immutable(topologyAt, () => shown(capacity.nodeTopology), sameSelector(capacity.nodeTopology, old.nodeTopology)),
     ...immutable(
       path('storageClassName'),
       capacity.storageClassName ?? '',

@@ -15,7 +15,9 @@ import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/obj
 import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
 import { storageClassPrinter } from '../../codec/table/storage.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { driverErrors, parameterErrors, sameMap, sortedMap } from './class-rules.ts'
+import { sameTexts } from '../../validation/same-value.ts'
+import { sortedMap } from '../../validation/sorted-map.ts'
+import { driverErrors, parameterErrors } from './class-rules.ts'
 import { classRules } from '../core/volume-work.ts'
 
 const reclaimPolicies = ['Delete', 'Retain']
@@ -33,8 +35,8 @@ export const storageClasses: BuiltInDefinition<StorageClass> = {
     ...validateKindMetaUpdate(now.metadata, old.metadata),
     ...immutable(
       path('parameters'),
-      sentField(now, 'parameters') && sortedMap(now.parameters),
-      sameMap(now.parameters, old.parameters),
+      () => sentField(now, 'parameters') && sortedMap(now.parameters),
+      sameTexts(now.parameters, old.parameters),
     ),
     ...immutable(path('provisioner'), now.provisioner ?? '', now.provisioner === old.provisioner),
     ...immutable(path('reclaimPolicy'), now.reclaimPolicy, now.reclaimPolicy === old.reclaimPolicy),

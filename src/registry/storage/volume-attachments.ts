@@ -8,6 +8,8 @@ import type {
   VolumeError,
 } from '../../api/storage/v1.ts'
 import { immutable, inRange, MAX_INT32, validateSubdomain } from '../../validation/field-rules.ts'
+import { ownValue } from '../../api/own.ts'
+import { eachName, kept } from '../../api/parts.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
@@ -33,7 +35,11 @@ export const volumeAttachments: BuiltInDefinition<VolumeAttachment> = {
   metadataOnUpdate: 'as new',
   validateUpdate: (attachment, old) => [
     ...attachmentErrors(attachment),
-    ...immutable(spec, internalJson(SPEC_TYPE, attachment.spec ?? {}), sameValue(SPEC_TYPE, attachment.spec, old.spec)),
+    ...immutable(
+      spec,
+      () => internalJson(SPEC_TYPE, attachment.spec ?? {}),
+      sameValue(SPEC_TYPE, attachment.spec, old.spec),
+    ),
   ],
   subresources: {
     status: {
@@ -71,12 +77,12 @@ function sourceErrors(at: FieldPath, { inlineVolumeSpec, persistentVolumeName }:
 }
 
 function statusErrors({ attachmentMetadata = {}, attachError, detachError }: VolumeAttachmentStatus): FieldError[] {
-  const total = Object.entries(attachmentMetadata).reduce(
-    (sum, [key, value]) => sum + byteLength(key) + byteLength(value),
-    0,
-  )
+  const total = kept(attachmentMetadata, () => ({ bytes: 0 }))
+  eachName(attachmentMetadata, Object.keys, (key) => {
+    total.bytes += byteLength(key) + byteLength(ownValue(attachmentMetadata, key)!)
+  })
   return [
-    ...(total > MAX_METADATA_BYTES ? [tooLong(status.child('attachmentMetadata'), MAX_METADATA_BYTES)] : []),
+    ...(total.bytes > MAX_METADATA_BYTES ? [tooLong(status.child('attachmentMetadata'), MAX_METADATA_BYTES)] : []),
     ...volumeErrors(status.child('attachError'), attachError),
     ...volumeErrors(status.child('detachError'), detachError),
   ]

@@ -7,7 +7,8 @@ import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { volumeAttributesClassPrinter } from '../../codec/table/storage.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { isEmpty } from '../../api/own.ts'
-import { driverErrors, parameterErrors, sameMap } from './class-rules.ts'
+import { sameTexts } from '../../validation/same-value.ts'
+import { driverErrors, parameterErrors } from './class-rules.ts'
 
 export const volumeAttributesClasses: BuiltInDefinition<VolumeAttributesClass> = {
   printer: volumeAttributesClassPrinter,
@@ -30,7 +31,7 @@ export const volumeAttributesClasses: BuiltInDefinition<VolumeAttributesClass> =
     ...(now.driverName === old.driverName
       ? []
       : [forbiddenField(path('driverName'), 'updates to driverName are forbidden.')]),
-    ...(sameMap(now.parameters, old.parameters)
+    ...(sameTexts(now.parameters, old.parameters)
       ? []
       : [forbiddenField(path('parameters'), 'updates to parameters are forbidden.')]),
     ...validateObjectMeta(now.metadata, false, subdomainName),

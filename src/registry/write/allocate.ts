@@ -23,7 +23,7 @@ export async function allocating(
     resource: { strategy },
     place: { subresource },
   } = scope
-  const context = { ...scope.strategyContext(options.dryRun), admission }
+  const context = { ...scope.strategyContext(options.dryRun), admission, isLarge: scope.request.isLarge }
   const allocation = subresource === '' ? await strategy.allocate?.(object, old, context) : undefined
   if (allocation === undefined) return write()
   const written = await undoing(scope.request, write, () => allocation.revert())

@@ -9,7 +9,9 @@ import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import { ownValue, setOwn } from '../../api/own.ts'
 import { kept, mapParts, PART } from '../../api/parts.ts'
 import { badRequest, invalid } from '../../api/status.ts'
+import { sameWritten } from '../../codec/same-written.ts'
 import { valuesEqualApart } from '../../api/value-order.ts'
+import type { HeldAs, StructType } from '../../schema/structural.ts'
 import { fillStruct } from '../../schema/zero-values.ts'
 import { hasStatus } from '../resource.ts'
 import type { ResourceScope } from '../resource-scope.ts'
@@ -155,15 +157,22 @@ function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): bo
   const ignored = { metadata: {}, ...(countsStatus ? {} : { status: undefined }) }
   const bare = kept(object, () => ({ ...object, ...ignored }))
   const before = kept(old, () => ({ ...old, ...ignored }))
-  return encodeSame(scope, bare, before) && !(scope.resource.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))
+  return (
+    isSameWritten(scope, bare, before) && !(scope.resource.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))
+  )
 }
 
-/** Compares the objects first: encoding equal ones would be wasted work. */
-function encodeSame(scope: ResourceScope, a: KubeObject, b: KubeObject): boolean {
-  const [value, other] = [asJson(a), asJson(b)]
-  if (valuesEqualApart(value, other)) return true
-  const pair = kept(a, () => [a, b])
-  // each ends with a part that is written at once
-  const [text, before] = mapParts(pair, (object) => newValueOf(scope.resource.storageType, object, {}).text, PART)
-  return text === before
+/** Compares the objects first: most are equal as they are. */
+function isSameWritten({ resource: { storageType: type } }: ResourceScope, a: KubeObject, b: KubeObject): boolean {
+  return valuesEqualApart(asJson(a), asJson(b)) || sameOnceWritten[type.heldAs](type, a, b)
 }
+
+const sameOnceWritten = {
+  typed: (type, a, b) => sameWritten(type, asJson(a), asJson(b)),
+  unstructured(type, a, b) {
+    const pair = kept(a, () => [a, b])
+    // each ends with a part that is written at once
+    const [text, before] = mapParts(pair, (object) => newValueOf(type, object, {}).text, PART)
+    return text === before
+  },
+} satisfies Record<HeldAs, (type: StructType, a: KubeObject, b: KubeObject) => boolean>

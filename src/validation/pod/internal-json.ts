@@ -6,9 +6,11 @@ import type { Json, JsonObject, ObjectMeta } from '../../api/object.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import { ownValue, setOwn } from '../../api/own.ts'
-import { mapNames, mapParts } from '../../api/parts.ts'
+import { sortedKeys } from '../../api/name-order.ts'
+import { eachName, kept, mapParts } from '../../api/parts.ts'
 import { sentField } from '../../schema/emptied.ts'
-import { encodeJson } from '../../codec/encode.ts'
+import { sortedMap } from '../sorted-map.ts'
+import { canonical } from '../../codec/encode.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import type { Structural, StructType } from '../../schema/structural.ts'
 
@@ -27,7 +29,7 @@ export const metadataJson = (metadata: ObjectMeta): Json =>
 const LABEL_SELECTOR = 'io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector'
 
 /** A type that is the same inside and outside: as it is written. */
-const sharedJson = (type: StructType, value: JsonObject): Json => JSON.parse(encodeJson(type, value)) as Json
+const sharedJson = (type: StructType, value: JsonObject): Json => kept(value, () => canonical(type, value))
 
 /** Labels of a template as errors show them. */
 export const templateLabelsJson = ({ metadata = {} }: PodTemplateSpec): Json =>
@@ -35,7 +37,7 @@ export const templateLabelsJson = ({ metadata = {} }: PodTemplateSpec): Json =>
 
 /** Labels as errors show them. */
 export const labelsJson = (labels: Readonly<Record<string, string>> | undefined): Json =>
-  labels === undefined ? null : Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)))
+  labels === undefined ? null : sortedMap(labels)
 
 function jsonOf(type: Structural, value: Json | undefined, pointer: boolean): Json {
   if (type.shape === 'struct') {
@@ -46,22 +48,18 @@ function jsonOf(type: Structural, value: Json | undefined, pointer: boolean): Js
   }
   if (type.shape === 'list')
     return value === undefined ? null : mapParts(value as Json[], (item) => jsonOf(type.element, item, false))
-  if (type.shape === 'map')
-    return value === undefined
-      ? null
-      : Object.fromEntries(
-          mapNames(value as JsonObject, sortedNames, (key) => [
-            key,
-            jsonOf(type.value, ownValue(value as JsonObject, key), false),
-          ]),
-        )
+  if (type.shape === 'map') {
+    if (value === undefined) return null
+    const map = value as JsonObject
+    const shown = kept(map, (): JsonObject => ({}))
+    eachName(map, sortedKeys, (key) => setOwn(shown, key, jsonOf(type.value, ownValue(map, key), false)))
+    return shown
+  }
   if (value !== undefined) return value
   if (pointer || isBytes(type)) return null
   if (type.shape === 'leaf') return type.scalar === 'string' ? '' : type.scalar === 'bool' ? false : 0
   return type.shape === 'special' && (type.special === 'quantity' || type.special === 'intOrString') ? '0' : null
 }
-
-const sortedNames = (object: object): string[] => Object.keys(object).sort()
 
 const isBytes = (type: Structural) => type.shape === 'leaf' && type.scalar === 'bytes'
 

@@ -5,6 +5,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path } from '../../api/field.ts'
 import type { ObjectMeta } from '../../api/meta/v1.ts'
 import { ownValue } from '../../api/own.ts'
+import { kept } from '../../api/parts.ts'
 import { descendingPath } from '../local-paths.ts'
 import { MIRROR_POD } from './pod-spec.ts'
 import type { PodRules } from './rules.ts'
@@ -47,8 +48,14 @@ function validateTolerationsText(at: FieldPath, text: string, rules: PodRules): 
   }
 }
 
-const sorted = (annotations: Annotations): [string, string][] =>
-  Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1))
+/** Those whose names begin so, in order. */
+const beginning = (annotations: Annotations, start: string): [string, string][] =>
+  kept(annotations, () =>
+    Object.keys(annotations)
+      .filter((name) => name.startsWith(start))
+      .sort()
+      .map((name): [string, string] => [name, ownValue(annotations, name)!]),
+  )
 
 function validateSeccompTexts(at: FieldPath, annotations: Annotations): FieldError[] {
   const profile = (key: string, text: string): FieldError[] => {
@@ -56,24 +63,25 @@ function validateSeccompTexts(at: FieldPath, annotations: Annotations): FieldErr
     if (text.startsWith(LOCALHOST)) return descendingPath(at.child(key), text.slice(LOCALHOST.length))
     return [invalidValue(at.child(key), text, 'must be a valid seccomp profile')]
   }
+  const ofPod = ownValue(annotations, SECCOMP_POD)
   return [
-    ...sorted(annotations).filter(([key]) => key === SECCOMP_POD),
-    ...sorted(annotations).filter(([key]) => key.startsWith(SECCOMP_CONTAINER)),
-  ].flatMap(([key, text]) => profile(key, text))
+    ...(ofPod === undefined ? [] : profile(SECCOMP_POD, ofPod)),
+    ...errorsOf(beginning(annotations, SECCOMP_CONTAINER), ([key, text]) => profile(key, text)),
+  ]
 }
 
 function validateAppArmorTexts(at: FieldPath, annotations: Annotations, spec: CoreV1.PodSpec): FieldError[] {
+  const annotated = beginning(annotations, APP_ARMOR)
+  if (annotated.length === 0) return []
   const names = new Set(visitContainers(spec, path('spec')).map(({ container }) => container.name ?? ''))
-  return sorted(annotations)
-    .filter(([key]) => key.startsWith(APP_ARMOR))
-    .flatMap(([key, text]) => {
-      const name = key.slice(APP_ARMOR.length)
-      const isKnown = text === '' || text === 'runtime/default' || text === 'unconfined' || text.startsWith(LOCALHOST)
-      return [
-        ...(names.has(name) ? [] : [invalidValue(at.key(key), name, 'container not found')]),
-        ...(isKnown ? [] : [invalidValue(at.key(key), text, `invalid AppArmor profile name: ${JSON.stringify(text)}`)]),
-      ]
-    })
+  return errorsOf(annotated, ([key, text]) => {
+    const name = key.slice(APP_ARMOR.length)
+    const isKnown = text === '' || text === 'runtime/default' || text === 'unconfined' || text.startsWith(LOCALHOST)
+    return [
+      ...(names.has(name) ? [] : [invalidValue(at.key(key), name, 'container not found')]),
+      ...(isKnown ? [] : [invalidValue(at.key(key), text, `invalid AppArmor profile name: ${JSON.stringify(text)}`)]),
+    ]
+  })
 }
 
 /** The field that says what the annotation says; undefined for what means nothing. */
@@ -142,13 +150,14 @@ export function validatePodAnnotationsUpdate(annotations: Annotations = {}, old:
     const verb = Object.hasOwn(old, key) ? changed : added
     return [forbiddenField(at.key(key), verb)]
   }
-  return [...Object.keys(old), ...Object.keys(annotations).filter((key) => !Object.hasOwn(old, key))]
+  const isFixed = (key: string): boolean => key.startsWith(APP_ARMOR) || key === MIRROR_POD
+  const before = Object.keys(old).filter(isFixed)
+  const added = Object.keys(annotations).filter((key) => isFixed(key) && !Object.hasOwn(old, key))
+  return [...before, ...added]
     .sort()
     .flatMap((key) =>
-      key.startsWith(APP_ARMOR)
-        ? fixed(key, 'may not remove or update AppArmor annotations', 'may not add AppArmor annotations')
-        : key === MIRROR_POD
-          ? fixed(key, 'may not remove or update mirror pod annotation', 'may not add mirror pod annotation')
-          : [],
+      key === MIRROR_POD
+        ? fixed(key, 'may not remove or update mirror pod annotation', 'may not add mirror pod annotation')
+        : fixed(key, 'may not remove or update AppArmor annotations', 'may not add AppArmor annotations'),
     )
 }

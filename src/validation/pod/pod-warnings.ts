@@ -76,17 +76,11 @@ function warningsOf(root: FieldPath, spec: CoreV1.PodSpec, meta: ObjectMeta, isT
       .filter(([key]) => Object.hasOwn(annotations, key))
       .map(([key, text]) => `${annotationsAt.key(key)}: ${text}`),
   ]
-  ;(spec.volumes ?? []).forEach((volume, index) => {
-    const here = at.child('volumes').index(index)
-    for (const [field, text] of deprecatedVolumes) {
-      if (volume[field] === undefined) continue
-      if (field === 'ephemeral') {
-        const template = volume.ephemeral?.volumeClaimTemplate
-        if (template)
-          append(warnings, claimWarnings(here.child('ephemeral', 'volumeClaimTemplate', 'spec'), template.spec))
-      } else warnings.push(`${here.child(volumePaths[field] ?? field)}: ${text}`)
-    }
-  })
+  const volumesAt = at.child('volumes')
+  append(
+    warnings,
+    flatMapParts(spec.volumes ?? [], (volume, index) => volumeWarnings(volumesAt, index, volume)),
+  )
   append(warnings, [
     ...overlappingPathWarnings(spec.volumes ?? []),
     ...repeats(spec.hostAliases ?? [], ({ ip = '' }) => ip).map(
@@ -97,8 +91,10 @@ function warningsOf(root: FieldPath, spec: CoreV1.PodSpec, meta: ObjectMeta, isT
   ])
   if (!spec.securityContext?.seccompProfile && Object.hasOwn(annotations, SECCOMP_POD))
     warnings.push(`${annotationsAt.key(SECCOMP_POD)}: ${USE_SECCOMP_FIELD}`)
-  for (const visited of containers)
-    append(warnings, containerWarnings(visited, annotations, annotationsAt, isTemplate, spec))
+  append(
+    warnings,
+    flatMapParts(containers, (visited) => containerWarnings(visited, annotations, annotationsAt, isTemplate, spec)),
+  )
   append(warnings, [...portWarnings(containers), ...portNameWarnings(containers)])
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
     warnings.push(
@@ -117,56 +113,60 @@ function warningsOf(root: FieldPath, spec: CoreV1.PodSpec, meta: ObjectMeta, isT
   return warnings
 }
 
+function volumeWarnings(at: FieldPath, index: number, volume: CoreV1.Volume): string[] {
+  return deprecatedVolumes.flatMap(([field, text]) => {
+    if (volume[field] === undefined) return []
+    const here = at.index(index)
+    if (field !== 'ephemeral') return [`${here.child(volumePaths[field] ?? field)}: ${text}`]
+    const template = volume.ephemeral?.volumeClaimTemplate
+    return template ? claimWarnings(here.child('ephemeral', 'volumeClaimTemplate', 'spec'), template.spec) : []
+  })
+}
+
 const USE_SECCOMP_FIELD = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 export const USE_APP_ARMOR_FIELD = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 
 function nodeLabelWarnings(at: FieldPath, spec: CoreV1.PodSpec): string[] {
   const warnings = Object.keys(spec.nodeSelector ?? {})
-    .sort()
     .filter(isOfPod)
+    .sort()
     .map((key) => `${at.child('nodeSelector').key(key)}: ${ownValue(deprecatedNodeLabels, key)}`)
   const { nodeAffinity } = spec.affinity ?? {}
-  const affinityAt = at.child('affinity', 'nodeAffinity')
-  const required = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
-  required.forEach((term, index) =>
-    append(
-      warnings,
-      termWarnings(
-        affinityAt.child('requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms').index(index),
-        term,
-        false,
-      ),
+  const requiredAt = at.child('affinity', 'nodeAffinity', REQUIRED, 'nodeSelectorTerms')
+  const preferredAt = at.child('affinity', 'nodeAffinity', PREFERRED)
+  const spreadAt = at.child('topologySpreadConstraints')
+  append(warnings, [
+    ...flatMapParts(nodeAffinity?.[REQUIRED]?.nodeSelectorTerms ?? [], (term, index) =>
+      termWarnings(requiredAt.index(index), term, false),
     ),
-  )
-  const preferred = nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
-  preferred.forEach(({ preference = {} }, index) =>
-    append(
-      warnings,
-      termWarnings(
-        affinityAt.child('preferredDuringSchedulingIgnoredDuringExecution').index(index).child('preference'),
-        preference,
-        true,
-      ),
+    ...flatMapParts(nodeAffinity?.[PREFERRED] ?? [], ({ preference = {} }, index) =>
+      termWarnings(preferredAt.index(index).child('preference'), preference, true),
     ),
-  )
-  ;(spec.topologySpreadConstraints ?? []).forEach(({ topologyKey = '', labelSelector }, index) => {
-    const here = at.child('topologySpreadConstraints').index(index)
-    if (isOfPod(topologyKey))
-      warnings.push(`${here.child('topologyKey')}: ${topologyKey} is ${ownValue(deprecatedNodeLabels, topologyKey)}`)
-    if (labelSelector === undefined) warnings.push(`${here.child('labelSelector')}: ${NULL_SELECTOR}`)
-  })
+    ...flatMapParts(spec.topologySpreadConstraints ?? [], ({ topologyKey = '', labelSelector }, index) => {
+      const here = spreadAt.index(index)
+      return [
+        ...(isOfPod(topologyKey)
+          ? [`${here.child('topologyKey')}: ${topologyKey} is ${ownValue(deprecatedNodeLabels, topologyKey)}`]
+          : []),
+        ...(labelSelector === undefined ? [`${here.child('labelSelector')}: ${NULL_SELECTOR}`] : []),
+      ]
+    }),
+  ])
   return warnings
 }
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution'
 
 const NULL_SELECTOR = 'a null labelSelector results in matching no pod'
 
 export function termWarnings(at: FieldPath, term: CoreV1.NodeSelectorTerm, checksValues: boolean): string[] {
-  return (term.matchExpressions ?? []).flatMap(({ key = '', values = [] }, index) => {
+  return flatMapParts(term.matchExpressions ?? [], ({ key = '', values = [] }, index) => {
     const here = at.child('matchExpressions').index(index)
     return [
       ...(isOfPod(key) ? [`${here.child('key')}: ${key} is ${ownValue(deprecatedNodeLabels, key)}`] : []),
       ...(checksValues
-        ? values.flatMap((value, position) =>
+        ? flatMapParts(values, (value, position) =>
             labelValueProblems(value).map(
               (text) => `${here.child('values').index(position)}: ${value} is invalid, ${text}`,
             ),
@@ -177,18 +177,12 @@ export function termWarnings(at: FieldPath, term: CoreV1.NodeSelectorTerm, check
 }
 
 const affinityWarnings = (at: FieldPath, affinity: CoreV1.PodAffinity): string[] => [
-  ...(affinity.requiredDuringSchedulingIgnoredDuringExecution ?? []).flatMap(({ labelSelector }, index) =>
-    labelSelector === undefined
-      ? [
-          `${at.child('requiredDuringSchedulingIgnoredDuringExecution').index(index).child('labelSelector')}: ${NULL_SELECTOR}`,
-        ]
-      : [],
+  ...flatMapParts(affinity[REQUIRED] ?? [], ({ labelSelector }, index) =>
+    labelSelector === undefined ? [`${at.child(REQUIRED).index(index).child('labelSelector')}: ${NULL_SELECTOR}`] : [],
   ),
-  ...(affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap(({ podAffinityTerm }, index) =>
+  ...flatMapParts(affinity[PREFERRED] ?? [], ({ podAffinityTerm }, index) =>
     podAffinityTerm?.labelSelector === undefined
-      ? [
-          `${at.child('preferredDuringSchedulingIgnoredDuringExecution').index(index).child('podAffinityTerm', 'labelSelector')}: ${NULL_SELECTOR}`,
-        ]
+      ? [`${at.child(PREFERRED).index(index).child('podAffinityTerm', 'labelSelector')}: ${NULL_SELECTOR}`]
       : [],
   ),
 ]
@@ -207,7 +201,9 @@ const pullSecretWarnings = (at: FieldPath, secrets: readonly CoreV1.LocalObjectR
   ...repeats(secrets, ({ name = '' }) => name).map(
     ([index, name]) => `${at.index(index).child('name')}: duplicate name ${goQuote(name)}`,
   ),
-  ...secrets.flatMap(({ name }, index) => (name ? [] : [`${at.index(index).child('name')}: invalid empty name ""`])),
+  ...flatMapParts(secrets, ({ name }, index) =>
+    name ? [] : [`${at.index(index).child('name')}: invalid empty name ""`],
+  ),
 ]
 
 function fractionWarnings(at: FieldPath, list: Readonly<Record<string, string>> | undefined, name: string): string[] {
@@ -259,11 +255,13 @@ function containerWarnings(
 const MAX_COMPARISONS = 200_000
 
 function portWarnings(containers: readonly VisitedContainer[]): string[] {
-  const warnings: string[] = []
-  const work = new Budget(MAX_COMPARISONS)
-  const seen = new Map<string, { at: FieldPath; port: CoreV1.ContainerPort }[]>()
-  for (const { container, at } of containers)
-    for (const [index, port] of (container.ports ?? []).entries()) {
+  const { work, seen } = kept(containers, () => ({
+    work: new Budget(MAX_COMPARISONS),
+    seen: new Map<string, { at: FieldPath; port: CoreV1.ContainerPort }[]>(),
+  }))
+  return flatMapParts(containers, ({ container, at }) =>
+    flatMapParts(container.ports ?? [], (port, index) => {
+      const warnings: string[] = []
       const here = at.child('ports').index(index)
       const { name = '', hostIP = '', hostPort = 0, containerPort = 0, protocol = '' } = port
       if (hostIP !== '' && hostPort === 0)
@@ -272,7 +270,7 @@ function portWarnings(containers: readonly VisitedContainer[]): string[] {
         )
       const key = `${containerPort}/${protocol}`
       const others = seen.get(key) ?? []
-      if (!work.spend(others.length)) continue
+      if (!work.spend(others.length)) return warnings
       for (const { at: before, port: other } of others) {
         const otherIP = other.hostIP ?? ''
         const otherPort = other.hostPort ?? 0
@@ -284,23 +282,24 @@ function portWarnings(containers: readonly VisitedContainer[]): string[] {
       }
       others.push({ at: here, port })
       seen.set(key, others)
-    }
-  return warnings
+      return warnings
+    }),
+  )
 }
 
 function portNameWarnings(containers: readonly VisitedContainer[]): string[] {
-  const seen = new Map<string, FieldPath>()
-  const warnings: string[] = []
-  for (const { container, at } of containers)
-    for (const [index, { name }] of (container.ports ?? []).entries()) {
-      if (!name) continue
+  const seen = kept(containers, () => new Map<string, FieldPath>())
+  return flatMapParts(containers, ({ container, at }) =>
+    flatMapParts(container.ports ?? [], ({ name }, index) => {
+      if (!name) return []
       const here = at.child('ports').index(index)
       const other = seen.get(name)
-      if (other === undefined) seen.set(name, here)
-      else
-        warnings.push(
+      if (other !== undefined)
+        return [
           `${here}: duplicate port name ${goQuote(name)} with ${other}, services and probes that select ports by name will use ${other}`,
-        )
-    }
-  return warnings
+        ]
+      seen.set(name, here)
+      return []
+    }),
+  )
 }

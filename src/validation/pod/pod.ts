@@ -259,6 +259,8 @@ export function validateEphemeralUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules:
     return [forbiddenField(nowhere, 'static pods do not support ephemeral containers')]
   const here = at.child('ephemeralContainers')
   const now = lastBy(pod.spec?.ephemeralContainers ?? [], ({ name }) => name)
+  const shown = (container: CoreV1.EphemeralContainer) =>
+    kept(container, () => internalJson(`${CORE}.EphemeralContainer`, container))
   return [
     ...validateMetadataAndSpec(pod, rules),
     ...validatePodAnnotationsUpdate(pod.metadata.annotations, old.metadata.annotations),
@@ -268,12 +270,7 @@ export function validateEphemeralUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules:
       if (container === undefined) return [forbiddenField(here, `${named} may not be removed\n`)]
       return sameValue(`${CORE}.EphemeralContainer`, container, before)
         ? []
-        : [
-            forbiddenField(
-              here,
-              `${named} may not be changed\n${differenceText(internalJson(`${CORE}.EphemeralContainer`, before), internalJson(`${CORE}.EphemeralContainer`, container))}`,
-            ),
-          ]
+        : [forbiddenField(here, `${named} may not be changed\n${differenceText(shown(before), shown(container))}`)]
     }),
   ]
 }
@@ -290,7 +287,7 @@ export function validatePodResize(pod: CoreV1.Pod, old: CoreV1.Pod, rules: PodRu
   const running = (old.status?.containerStatuses ?? []).find(({ state }) => state?.running !== undefined)
   if (running !== undefined && running.resources === undefined)
     errors.push(forbiddenField(at, 'Pod running on node without support for resize'))
-  const rest: CoreV1.PodSpec = structuredClone(spec)
+  const rest: CoreV1.PodSpec = { ...spec }
   const hasOwn = ({ resources }: CoreV1.PodSpec) =>
     Object.keys({ ...resources?.requests, ...resources?.limits }).length > 0
   if (hasOwn(spec) || hasOwn(before)) {

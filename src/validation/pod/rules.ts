@@ -5,9 +5,10 @@
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldPath } from '../../api/field.ts'
 import { path } from '../../api/field.ts'
+import { ownValue } from '../../api/own.ts'
+import { everyName, somePart } from '../../api/parts.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { hasInvalidValue, validateLabelSelector } from '../label-selectors.ts'
-import { labelValueProblems } from '../names.ts'
 import { nonReservedPath } from '../local-paths.ts'
 
 export interface PodRules {
@@ -50,39 +51,41 @@ const nothing: Leniency = {
 
 function leniencyOf(spec: CoreV1.PodSpec, annotations: Readonly<Record<string, string>> = {}): Leniency {
   const { affinity, securityContext } = spec
-  const terms = [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((part) => [
-    ...(part?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
-    ...(part?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm = {} }) => podAffinityTerm),
-  ])
+  const isLenient = ({ labelSelector = {}, namespaceSelector = {} }: CoreV1.PodAffinityTerm): boolean =>
+    hasInvalidValue(labelSelector) || hasInvalidValue(namespaceSelector)
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
   return {
-    selectorValues: terms.some(
-      ({ labelSelector = {}, namespaceSelector = {} }) =>
-        hasInvalidValue(labelSelector) || hasInvalidValue(namespaceSelector),
+    selectorValues: [affinity?.podAffinity, affinity?.podAntiAffinity].some(
+      (part) =>
+        somePart(part?.requiredDuringSchedulingIgnoredDuringExecution ?? [], isLenient) ||
+        somePart(part?.preferredDuringSchedulingIgnoredDuringExecution ?? [], ({ podAffinityTerm = {} }) =>
+          isLenient(podAffinityTerm),
+        ),
     ),
-    nodeAffinityValues: required.some(({ matchExpressions = [] }) =>
-      matchExpressions.some(({ values = [] }) => values.some((value) => labelValueProblems(value).length > 0)),
-    ),
-    spreadSelectors: (spec.topologySpreadConstraints ?? []).some(
+    nodeAffinityValues: somePart(required, hasInvalidValue),
+    spreadSelectors: somePart(
+      spec.topologySpreadConstraints ?? [],
       ({ labelSelector }) => validateLabelSelector(anywhere, labelSelector).length > 0,
     ),
-    tokenPaths: (spec.volumes ?? []).some(({ projected }) =>
-      (projected?.sources ?? []).some(
+    tokenPaths: somePart(spec.volumes ?? [], ({ projected }) =>
+      somePart(
+        projected?.sources ?? [],
         ({ serviceAccountToken }) =>
           serviceAccountToken !== undefined && nonReservedPath(anywhere, serviceAccountToken.path ?? '').length > 0,
       ),
     ),
     hugePages: [spec.initContainers, spec.containers].some((containers = []) =>
-      containers.some(({ resources = {} }) =>
-        [resources.limits, resources.requests].some((list = {}) =>
-          Object.entries(list).some(([name, text]) => isIndivisibleHugePage(name, text)),
+      somePart(containers, ({ resources = {} }) =>
+        [resources.limits, resources.requests].some(
+          (list = {}) => !everyName(list, (name) => !isIndivisibleHugePage(name, ownValue(list, name)!)),
         ),
       ),
     ),
-    hostSysctls: (securityContext?.sysctls ?? []).some(({ name = '' }) => isHostSysctl(name, spec) !== undefined),
-    restartOfInitContainers: (spec.initContainers ?? []).some(
+    hostSysctls: somePart(securityContext?.sysctls ?? [], ({ name = '' }) => isHostSysctl(name, spec) !== undefined),
+    restartOfInitContainers: somePart(
+      spec.initContainers ?? [],
       ({ restartPolicy, resizePolicy = [] }) =>
-        restartPolicy !== 'Always' && resizePolicy.some((policy) => policy.restartPolicy === 'RestartContainer'),
+        restartPolicy !== 'Always' && somePart(resizePolicy, (policy) => policy.restartPolicy === 'RestartContainer'),
     ),
     deletionCost: !isDeletionCost(annotations[POD_DELETION_COST]),
   }

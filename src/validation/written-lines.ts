@@ -1,0 +1,88 @@
+/**
+ * The lines of a value as `JSON.stringify(value, null, 1)` writes it, up to as many as anybody looks at: a body of empty
+ * elements may show each of them with thirty members. A walk (api/parts.ts).
+ */
+import { eachPart, kept } from '../api/parts.ts'
+
+/** Lines that are written at once. */
+const AT_ONCE = 1024
+
+/** A list or an object that is being written. */
+interface Open {
+  readonly value: readonly unknown[] | Readonly<Record<string, unknown>>
+  /** undefined: a list */
+  readonly names: readonly string[] | undefined
+  readonly indent: string
+  readonly comma: string
+  next: number
+}
+
+/** @param owner the same in each run, of these lines alone */
+export function writtenLines(value: unknown, most: number, owner: object): readonly string[] {
+  const writer = kept(owner, () => new LineWriter(value, most))
+  eachPart(writer.turns, () => writer.goOn(), AT_ONCE / 4)
+  return writer.lines
+}
+
+class LineWriter {
+  readonly lines: string[] = []
+  /** At most so many parts. */
+  readonly turns: readonly undefined[]
+  private readonly open: Open[] = []
+
+  constructor(
+    value: unknown,
+    private readonly most: number,
+  ) {
+    this.turns = new Array<undefined>(Math.ceil(most / AT_ONCE)).fill(undefined)
+    this.write(value, '', '', '')
+  }
+
+  /** @returns whether there is more */
+  goOn(): boolean {
+    const end = Math.min(this.most, this.lines.length + AT_ONCE)
+    while (this.open.length > 0 && this.lines.length < end) this.step(this.open.at(-1)!)
+    return this.open.length > 0 && this.lines.length < this.most
+  }
+
+  private step(open: Open): void {
+    const { value, names, indent, comma } = open
+    const length = names === undefined ? (value as readonly unknown[]).length : names.length
+    if (open.next === length) {
+      this.open.pop()
+      this.lines.push(`${indent}${names === undefined ? ']' : '}'}${comma}`)
+      return
+    }
+    const at = open.next++
+    const after = at + 1 < length ? ',' : ''
+    if (names === undefined) this.write((value as readonly unknown[])[at] ?? null, `${indent} `, '', after)
+    else {
+      const name = names[at]!
+      // own key: one of its names
+      const member = (value as Readonly<Record<string, unknown>>)[name]
+      if (member !== undefined) this.write(member, `${indent} `, `${JSON.stringify(name)}: `, after)
+    }
+  }
+
+  /** A scalar, or the beginning of a list or an object. */
+  private write(value: unknown, indent: string, name: string, comma: string): void {
+    const names = namesOf(value)
+    if (names === undefined && !Array.isArray(value))
+      this.lines.push(`${indent}${name}${JSON.stringify(value)}${comma}`)
+    else if ((names ?? (value as unknown[])).length === 0)
+      this.lines.push(`${indent}${name}${names ? '{}' : '[]'}${comma}`)
+    else {
+      this.lines.push(`${indent}${name}${names ? '{' : '['}`)
+      this.open.push({ value: value as Open['value'], names, indent, comma, next: 0 })
+    }
+  }
+}
+
+/** Those of its members; undefined where it is no object of them. */
+function namesOf(value: unknown): string[] | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || 'toJSON' in value) return undefined
+  const names = Object.keys(value)
+  // what is undefined is not written: the last of the names is
+  while (names.length > 0 && (value as Readonly<Record<string, unknown>>)[names.at(-1)!] === undefined) names.pop() // own key: one of its own
+  return names
+}
