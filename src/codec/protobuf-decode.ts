@@ -1,7 +1,7 @@
 /** Decodes protocol buffers into objects of the built-in types. protobuf-encode.ts describes the messages. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
-import { eachPart, goesInParts, kept } from '../api/parts.ts'
+import { eachPart, goesInParts, kept, undivided } from '../api/parts.ts'
 import { Quantity } from '../schema/quantity.ts'
 import type { Field, Leaf, MapType, MessageMember, Special, Structural, StructType } from '../schema/structural.ts'
 import { formatDuration, formatMicroTime, formatTime, isZeroTime } from '../schema/time.ts'
@@ -309,7 +309,8 @@ function readRaw(message: WireReader): Json | undefined {
   })
   const { raw } = found
   if (raw === undefined || raw.length === 0) return undefined
-  return quickJson(raw) ?? exactJson(raw)
+  // short, and at once: each run would parse it anew
+  return kept(raw, () => undivided(() => quickJson(raw))) ?? exactJson(raw)
 }
 
 /** Parses JSON with JSON.parse where that gives the same tree as parseJson does; undefined where it might not. */
