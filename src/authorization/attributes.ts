@@ -17,7 +17,7 @@ export interface AuthorizationAttributes {
   readonly subresource: string
   readonly name: string
   readonly path: string
-  /** Of list, watch and deletecollection; empty when there is none or it cannot be read. */
+  /** Of list, watch and deletecollection; empty where there is none, it cannot be read, or the path is deprecated. */
   readonly fields: readonly FieldRequirement[]
   /** Of the same; as it was sent, for authorizers outside of this server. */
   readonly labelSelector: string
@@ -53,12 +53,15 @@ export const pathAttributes = (user: UserInfo, verb: string, path: string): Auth
 
 const selecting = new Set(['list', 'watch', 'deletecollection'])
 
+/** As in kube-apiserver, selectors give no rights on the deprecated paths (/watch/…): those of one object take none. */
+const isSelecting = ({ verb, prefix }: RequestInfo): boolean => prefix === '' && selecting.has(verb)
+
 export function attributesOf(user: UserInfo, info: RequestInfo, query: QueryParameters): AuthorizationAttributes {
   if (!info.isResourceRequest) return pathAttributes(user, info.verb, info.path)
   const { verb, apiGroup, apiVersion, namespace, resource, subresource, name, path } = info
-  const selector = selecting.has(verb) ? (query.get('fieldSelector') ?? '') : ''
-  const fields = readableFields(selector)
-  const labelSelector = selecting.has(verb) ? (query.get('labelSelector') ?? '') : ''
+  const selects = isSelecting(info)
+  const fields = readableFields(selects ? (query.get('fieldSelector') ?? '') : '')
+  const labelSelector = selects ? (query.get('labelSelector') ?? '') : ''
   // of one shape with those that are spread from `noResource`
   return {
     apiGroup,

@@ -11,7 +11,8 @@ const METADATA_NAME = 'metadata.name'
 
 /**
  * The selectors of a list, watch or deletecollection, with only such fields as the resource knows. A path that names
- * an object (the deprecated /watch/…/NAME) selects it.
+ * an object (the deprecated /watch/…/NAME) selects it; a field selector beside it has to select that name, too. No
+ * requirement is left out: an authorizer may have allowed the request because of it.
  */
 export function selectionOf(scope: RequestScope, options: ListOptions): Selection {
   const labels = parseLabelSelector(options.labelSelector)
@@ -19,11 +20,11 @@ export function selectionOf(scope: RequestScope, options: ListOptions): Selectio
   const {
     place: { name: named },
   } = scope
-  if (named !== '') {
-    if (fields.some(({ field, operator, value }) => field === METADATA_NAME && operator === '=' && value !== named))
-      throw badRequest("fieldSelector metadata.name doesn't match requested name")
-    return { labels, fields: [{ field: METADATA_NAME, operator: '=', value: named }] }
-  }
+  if (named === '') return { labels, fields }
+  const ofName = { field: METADATA_NAME, operator: '=', value: named } as const
+  if (fields.length === 0) return { labels, fields: [ofName] }
+  const first = fields.find(({ field, operator }) => field === METADATA_NAME && operator === '=')
+  if (first?.value !== named) throw badRequest("fieldSelector metadata.name doesn't match requested name")
   return { labels, fields }
 }
 

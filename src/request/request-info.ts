@@ -4,7 +4,9 @@
  * dispatch (endpoints/route.ts) serves them or refuses.
  */
 import { ownValue } from '../api/own.ts'
+import { parseInt64 } from '../go/int.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
+import { parseLabelSelector } from '../storage/label-selector.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
 export interface RequestInfo {
@@ -79,7 +81,7 @@ export function requestInfoOf(method: string, path: string, query: QueryParamete
   if (pathName === '' && verb === 'get') {
     const watching = query.get('watch')
     verb = watching !== null && isTrue(watching) ? 'watch' : 'list'
-    name = nameOfFieldSelector(query.get('fieldSelector') ?? '')
+    name = selectedName(query)
   }
   if (pathName === '' && verb === 'delete') verb = 'deletecollection'
   return {
@@ -120,16 +122,27 @@ const otherPath = (method: string, path: string): RequestInfo => ({
 /** Boolean query parameters: true unless `0` or `false` in any case. */
 export const isTrue = (text: string): boolean => text !== '0' && text.toLowerCase() !== 'false'
 
-/** A selector that names one object makes list and watch requests of that name for the authorizer. */
-function nameOfFieldSelector(selector: string): string {
+/**
+ * A selector that names one object makes list and watch requests of that name for the authorizer, but where one of the
+ * options cannot be read: then it is a list of everything, which the verb will refuse.
+ */
+function selectedName(query: QueryParameters): string {
+  const selector = query.get('fieldSelector') ?? ''
   if (selector === '') return ''
   try {
     const named = parseFieldSelector(selector).find(
       ({ field, operator }) => field === 'metadata.name' && operator === '=',
     )
     const name = named?.value ?? ''
-    return /^[^/%]+$/.test(name) && name !== '.' && name !== '..' ? name : ''
+    if (!/^[^/%]+$/.test(name) || name === '.' || name === '..') return ''
+    parseLabelSelector(query.get('labelSelector') ?? '')
+    return wholeNumbers.every((option) => isAbsentOrWhole(query.get(option))) ? name : ''
   } catch {
-    return '' // the verb refuses the selector
+    return ''
   }
 }
+
+/** Of the options of a list. */
+const wholeNumbers = ['timeoutSeconds', 'limit']
+
+const isAbsentOrWhole = (text: string | null): boolean => text === null || parseInt64(text) !== undefined
