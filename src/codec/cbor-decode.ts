@@ -4,6 +4,7 @@ import { setOwn } from '../api/own.ts'
 import { PART } from '../api/parts.ts'
 import type { Steps } from '../api/slices.ts'
 import { atOnce } from '../api/slices.ts'
+import { bytesToBase16 } from '../api/base16.ts'
 import { bytesToBase64 } from '../api/base64.ts'
 import { DecodeError } from './decode-problems.ts'
 import { goQuote } from '../go/quote.ts'
@@ -62,6 +63,10 @@ export function* parsingCbor(bytes: Uint8Array): Steps<JsonTree> {
 const ITEMS = 4 * PART
 
 const EOF = 'unexpected EOF'
+const INVALID_UTF8 = 'cbor: invalid UTF-8 string'
+
+/** A byte of UTF-8 that begins no character. */
+const isInside = (byte: number): boolean => byte >> 6 === 0b10
 
 /** A list, a map or a tagged item that is being read. */
 interface Begun {
@@ -232,6 +237,8 @@ class CborReader {
           `cbor: wrong element type ${typeNames[first >> 5]} for indefinite-length ${typeNames[major]}`,
         )
       const chunk = this.slice(this.argument(first, major)!)
+      // the whole is looked at later: it remains that no character lies in two chunks
+      if (major === TEXT && chunk.length > 0 && isInside(chunk[0]!)) throw new CborError(INVALID_UTF8)
       length += chunk.length
       take(chunk)
     }
@@ -249,7 +256,7 @@ class CborReader {
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
     } catch {
-      throw new CborError('cbor: invalid UTF-8 string')
+      throw new CborError(INVALID_UTF8)
     }
   }
 
@@ -263,7 +270,7 @@ class CborReader {
   private laterText(tag: bigint): JsonTree {
     const first = this.byte()
     const bytes = this.run(BYTES, this.argument(first, BYTES))
-    if (tag === AS_BASE16) return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+    if (tag === AS_BASE16) return bytesToBase16(bytes)
     const text = bytesToBase64(bytes)
     return tag === AS_BASE64 ? text : withoutTrailing(text.replaceAll('+', '-').replaceAll('/', '_'), '=')
   }

@@ -1,4 +1,5 @@
 /** Request bodies in any of the serializations, up to the point where their type must be known. */
+import { parseApiVersion } from '../api/group-version.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -84,7 +85,9 @@ const parsers: Readonly<Record<Exclude<BodyFormat, 'yaml'>, (body: Uint8Array) =
       [],
     ),
   protobuf(body) {
-    const { apiVersion, kind, raw } = readEnvelope(body)
+    const { apiVersion: named, kind, raw } = readEnvelope(body)
+    // as in Go, what is no version is none
+    const apiVersion = parseApiVersion(named) === undefined ? '' : named
     return {
       apiVersion,
       kind,

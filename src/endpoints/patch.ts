@@ -1,6 +1,7 @@
 import { admissionChain } from '../admission/chain.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
 import type { BodyFormat } from '../codec/parse-body.ts'
+import { appliedCbor } from '../patch/applied-cbor.ts'
 import { appliedYaml } from '../patch/applied-yaml.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { APPLY, patch as patchObject } from '../registry/write/patch.ts'
@@ -11,19 +12,25 @@ import { notePatch, readBody } from './decode-body.ts'
 import { respondWritten } from './respond-written.ts'
 import { withManager } from './with-manager.ts'
 
-const patchFormats: Readonly<Record<string, BodyFormat>> = { [APPLY]: 'yaml', 'application/apply-patch+cbor': 'cbor' }
+const APPLY_CBOR = 'application/apply-patch+cbor'
+const patchFormats: Readonly<Record<string, BodyFormat>> = { [APPLY]: 'yaml', [APPLY_CBOR]: 'cbor' }
 
 export async function patch(scope: RequestScope): Promise<Response> {
   const { request } = scope
   const patchType = negotiatePatchType(request, scope.resource.forms)
   const output = negotiateOutput(request, { kind: 'object', forms: scope.resource.forms })
   const bytes = await readBody(request)
-  const applies = patchType === APPLY
+  const applies = patchType === APPLY || patchType === APPLY_CBOR
   const options = withManager(request, parsePatchOptions(request.query, applies))
-  const type = patchType === 'application/apply-patch+cbor' ? APPLY : patchType
-  const parseYaml = type === APPLY ? await appliedYaml(bytes, (steps) => finished(request, steps)) : undefined
-  const body = { type, bytes, mayCreate: applies, ...(parseYaml && { parseYaml }) }
-  notePatch(request, patchFormats[patchType] ?? 'json', bytes)
+  const type = patchType === APPLY_CBOR ? APPLY : patchType
+  const readApplied =
+    patchType === APPLY_CBOR
+      ? appliedCbor(bytes)
+      : applies
+        ? await appliedYaml(bytes, (steps) => finished(request, steps))
+        : undefined
+  const body = { type, bytes, mayCreate: applies, ...(readApplied && { parseYaml: readApplied }) }
+  await notePatch(request, patchFormats[patchType] ?? 'json', bytes)
   return respondWritten(
     scope,
     output,

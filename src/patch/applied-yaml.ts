@@ -9,7 +9,8 @@ import { eachName, eachPart, inParts, kept } from '../api/parts.ts'
 import type { Steps } from '../api/slices.ts'
 import { loadYaml, yamlReader } from '../codec/yaml-reader.ts'
 
-interface Applied {
+/** An applied configuration that was read. */
+export interface Applied {
   readonly tree: JsonTree
   /** `line 7: key "x" already set in map` */
   readonly repeated: readonly string[]

@@ -59,7 +59,7 @@ export interface PatchInput {
   /** Fills in defaults, in place: of a built-in kind, whose objects merging makes without decoding them. */
   applyDefaults(object: JsonObject): void
   /**
-   * An applied configuration, which may be YAML: its value, and what is repeated in it (`line 7: key "x" already set
+   * An applied configuration, in YAML or CBOR: its value, and what is repeated in it (`line 7: key "x" already set
    * in map`).
    * @throws Error with the text that follows `error decoding YAML: `
    */

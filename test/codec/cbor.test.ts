@@ -59,6 +59,8 @@ describe('reading', () => {
   test.each<[string, string, unknown]>([
     ['text strings', '6161', 'a'],
     ['strings in chunks', '5f 4161 4162 ff', 'ab'],
+    ['text in chunks', '7f 6161 60 62c3a9 ff', 'aé'],
+    ['bytes in chunks, of no UTF-8 each', '5f 41c3 41a9 ff', 'é'],
     ['lists without a length', '9f 01 02 ff', [1, 2]],
     ['maps without a length', 'bf 4161 01 ff', { a: 1 }],
     ['bytes for base64url', 'd5 42 fbff', '-_8'],
@@ -87,6 +89,9 @@ describe('reading', () => {
     ['f97e00', 'cbor: NaN'],
     ['f97c00', 'cbor: infinity'],
     ['61ff', 'cbor: invalid UTF-8 string'],
+    // each piece is a string of its own
+    ['7f 61c3 61a9 ff', 'cbor: invalid UTF-8 string'],
+    ['7f 62c3a9 61a9 ff', 'cbor: invalid UTF-8 string'],
     ['ff', 'cbor: unexpected "break" code'],
     ['1c', 'cbor: invalid additional information 28'],
     ['81'.repeat(2000) + '01', 'cbor: exceeded max nested level'],

@@ -1,0 +1,23 @@
+/** Applied configurations in CBOR: what is repeated in them is refused, whatever fieldValidation says. */
+import { NumberLiteral } from '../api/json.ts'
+import type { JsonTree } from '../api/json.ts'
+import type { Steps } from '../api/slices.ts'
+import { parsingCbor } from '../codec/cbor-decode.ts'
+import type { Applied } from './applied-yaml.ts'
+
+/** What reads the configuration, each time into a value of its own. @see appliedYaml */
+export const appliedCbor = (body: Uint8Array): (() => Steps<Applied>) =>
+  function* () {
+    const tree = yield* parsingCbor(body)
+    if (tree === null || isMap(tree)) return { tree, repeated: [] }
+    throw new Error(`cbor: cannot unmarshal ${kindOf(tree)} into Go value of type map[string]interface {}`)
+  }
+
+const isMap = (tree: JsonTree): boolean =>
+  typeof tree === 'object' && !Array.isArray(tree) && !(tree instanceof NumberLiteral)
+
+function kindOf(tree: JsonTree): string {
+  if (Array.isArray(tree)) return 'array'
+  if (typeof tree === 'string') return 'byte string'
+  return typeof tree === 'boolean' || tree instanceof NumberLiteral ? 'primitives' : 'positive integer'
+}
