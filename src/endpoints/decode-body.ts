@@ -1,6 +1,7 @@
 /** Request bodies → objects of the endpoint's type, with the complaints of kube-apiserver (apiserver's handlers). */
 import { Gathered } from '../api/gathered.ts'
 import { append } from '../api/append.ts'
+import { bytesToBase16 } from '../api/base16.ts'
 import { HEAVY, LARGE, turnOfHeavy } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
@@ -14,13 +15,14 @@ import type { ApiRequest } from '../request/context.ts'
 import { finished } from '../request/turns.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
 import { checkLeastSize } from '../codec/least-size.ts'
+import type { JsonTree } from '../api/json.ts'
 import { plainJson } from '../api/json.ts'
 import { stringify } from '../api/write-json.ts'
-import { parseJsonBytes } from '../api/parse-json.ts'
+import { parsingJsonBytes } from '../api/parse-json.ts'
 import { JsonSyntaxError } from '../api/json-scanner.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
 import type { BodyFormat } from '../codec/parse-body.ts'
-import { parseBody, parsing, strictErrors } from '../codec/parse-body.ts'
+import { parsing, strictErrors } from '../codec/parse-body.ts'
 import type { DeleteOptions, FieldValidation } from '../request/options.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -143,28 +145,39 @@ function summaryOf(body: Uint8Array): string {
   const more = body.length > MAX ? ' ...' : ''
   // kube-apiserver looks for an opening brace to tell JSON, and prints everything else in hex
   const isJson = new TextDecoder('latin1').decode(body).trimStart().startsWith('{')
-  return (isJson ? new TextDecoder().decode(head) : head.toHex()) + more
+  return (isJson ? new TextDecoder().decode(head) : bytesToBase16(head)) + more
 }
 
 /** Audit sees a patch as it was sent, in JSON. What reads YAML has been loaded where it is. */
-export function notePatch({ record }: ApiRequest, format: BodyFormat, body: Uint8Array): void {
+export async function notePatch(request: ApiRequest, format: BodyFormat, body: Uint8Array): Promise<void> {
+  const { record } = request
   if (!record?.wantsRequest) return
   record.isPatch = true
   try {
-    // a list of JSON Patch has no kind to look for
-    const tree = format === 'json' ? parseJsonBytes(body) : parseBody(format, body).tree
+    const tree = await finished(request, patchTree(format, body))
     if (tree !== undefined) record.requestObject = record.bounded(stringify(plainJson(tree)))
   } catch (error) {
     if (!(error instanceof DecodeError || error instanceof JsonSyntaxError)) throw error // the verb refuses it
   }
 }
 
+/** A list of JSON Patch has no kind to look for. */
+function* patchTree(format: BodyFormat, body: Uint8Array): Steps<JsonTree | undefined> {
+  return format === 'json' ? yield* parsingJsonBytes(body) : (yield* parsing(format, body)).tree
+}
+
 /** The DeleteOptions of a DELETE's body, whatever API version it carries. @throws 400 */
-export function decodeDeleteOptions(format: BodyFormat, body: Uint8Array): DeleteOptions {
+export const decodeDeleteOptions = async (
+  request: ApiRequest,
+  ...body: Parameters<typeof decodingDeleteOptions>
+): Promise<DeleteOptions> => finished(request, decodingDeleteOptions(...body))
+
+function* decodingDeleteOptions(format: BodyFormat, body: Uint8Array): Steps<DeleteOptions> {
   try {
-    const parsed = parseBody(format, body)
+    const parsed = yield* parsing(format, body)
     checkMetaKind(parsed.kind, parsed.apiVersion || META_VERSION)
-    const { object } = parsed.decodeAs(builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'))
+    const type = builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions')
+    const { object } = yield* inParts(() => parsed.decodeAs(type))
     return object as DeleteOptions
   } catch (error) {
     throw error instanceof DecodeError ? badRequest(error.message) : error

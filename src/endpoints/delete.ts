@@ -87,7 +87,9 @@ async function deleteOptions(scope: RequestScope): Promise<DeleteOptions> {
   const { request } = scope
   const body = await readBody(request)
   const options =
-    body.length > 0 ? decodeDeleteOptions(negotiateInput(request), body) : deleteOptionsOfQuery(request.query)
+    body.length > 0
+      ? await decodeDeleteOptions(request, negotiateInput(request), body)
+      : deleteOptionsOfQuery(request.query)
   if (request.record?.wantsRequest && body.length > 0)
     request.record.requestObject = JSON.stringify({ ...options, kind: 'DeleteOptions', apiVersion: INTERNAL_OPTIONS })
   checkDeleteOptions(options)

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { decodeDeleteOptions } from '../../src/endpoints/decode-body.ts'
+import { memoryServer } from '../request-in-memory.ts'
 
-const decode = (document: object) => decodeDeleteOptions('json', new TextEncoder().encode(JSON.stringify(document)))
+const decode = (document: object) =>
+  decodeDeleteOptions(memoryServer().request('/'), 'json', new TextEncoder().encode(JSON.stringify(document)))
 
 describe('the body of a DELETE', () => {
-  it.each(['', 'v1', 'meta.k8s.io/v1', 'policy/v1'])('is DeleteOptions of version %j', (apiVersion) => {
-    expect(decode({ apiVersion, kind: 'DeleteOptions', gracePeriodSeconds: 3 })).toMatchObject({
+  it.each(['', 'v1', 'meta.k8s.io/v1', 'policy/v1'])('is DeleteOptions of version %j', async (apiVersion) => {
+    expect(await decode({ apiVersion, kind: 'DeleteOptions', gracePeriodSeconds: 3 })).toMatchObject({
       gracePeriodSeconds: 3,
     })
   })
@@ -22,7 +24,7 @@ describe('the body of a DELETE', () => {
       'converting (v1beta1.PartialObjectMetadataList) to (v1.DeleteOptions): unknown conversion',
     ],
     ['a/b/c', 'DeleteOptions', 'unexpected GroupVersion string: a/b/c'],
-  ])('%j %s is refused', (apiVersion, kind, message) => {
-    expect(() => decode({ apiVersion, kind })).toThrow(message)
+  ])('%j %s is refused', async (apiVersion, kind, message) => {
+    await expect(decode({ apiVersion, kind })).rejects.toThrow(message)
   })
 })

@@ -5,7 +5,7 @@ import { invalidValue, path } from '../../api/field.ts'
 import type { Condition } from '../../api/meta/v1.ts'
 import type { Eviction, PodDisruptionBudget } from '../../api/policy/v1.ts'
 import { badRequest, conflict, forbidden, invalid, notFound, plainError, StatusError } from '../../api/status.ts'
-import { parseBody } from '../../codec/parse-body.ts'
+import { parsing } from '../../codec/parse-body.ts'
 import { negotiateInput } from '../../codec/negotiate.ts'
 import { deleteObject } from '../../registry/write/delete.ts'
 import { readLive } from '../../registry/store.ts'
@@ -14,6 +14,7 @@ import { changeAsServer } from '../../registry/write/change-as-server.ts'
 import { changeStored } from '../../registry/write/change-stored.ts'
 import { checkDeleteOptions } from '../../request/options.ts'
 import type { DeleteOptions } from '../../request/options.ts'
+import { finished } from '../../request/turns.ts'
 import { timeText } from '../../schema/time.ts'
 import { storedObjects } from '../../tenancy/stored-objects.ts'
 import { selectorMatches } from '../../validation/label-selectors.ts'
@@ -53,9 +54,9 @@ export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Re
 }
 
 /** Older clients send the kind of policy/v1beta1. */
-function kindOf({ request }: RequestScope, body: Uint8Array): typeof EVICTION {
+async function kindOf({ request }: RequestScope, body: Uint8Array): Promise<typeof EVICTION> {
   try {
-    const { apiVersion } = parseBody(negotiateInput(request), body)
+    const { apiVersion } = await finished(request, parsing(negotiateInput(request), body))
     return apiVersion === 'policy/v1beta1' ? { ...EVICTION, version: 'v1beta1' } : EVICTION
   } catch {
     return EVICTION

@@ -32,7 +32,7 @@ export const asKind = (scope: RequestScope, kind: GroupVersionKind): RequestScop
 export async function readPosted<O>(
   scope: RequestScope,
   verb: Verb | '',
-  kindOf: (body: Uint8Array) => GroupVersionKind,
+  kindOf: (body: Uint8Array) => GroupVersionKind | Promise<GroupVersionKind>,
   { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
 ): Promise<Posted<O>> {
   const { request } = scope
@@ -41,7 +41,7 @@ export async function readPosted<O>(
   const input = negotiateInput(request)
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
-  const posted = asKind(scope, kindOf(body))
+  const posted = asKind(scope, await kindOf(body))
   // the endpoint's type is what was asked for
   const object = (await decodeBody(posted, input, body, options.fieldValidation)) as O & KubeObject
   await prepareNewMetadata(scope, object, { keepsSystemFields })
