@@ -67,7 +67,8 @@ function kindOf(all: Measurements, { info, method, env }: ApiRequest, status: nu
   const key = `${verb} ${scope} ${group} ${version} ${resource} ${subresource}`
   const known = all.requests.get(key)
   if (known !== undefined) return known
-  if (all.requests.size >= MAX_KINDS || !(status < 400 || isBuiltIn(info, env))) return all.others
+  if (all.requests.size >= MAX_KINDS || key.length > MAX_NAMES || hasEmptyParts(info)) return all.others
+  if (status >= 400 && !isBuiltIn(info, env)) return all.others
   const kind = new RequestKind({ group, resource, scope, subresource, verb, version })
   all.requests.set(key, kind)
   return kind
@@ -78,6 +79,11 @@ function kindOf(all: Measurements, { info, method, env }: ApiRequest, status: nu
  * proves that they are served. Beyond so many kinds, too, requests are counted without saying what they were.
  */
 const MAX_KINDS = 1_024
+/** Characters of all labels of a kind: a group, a version and a resource have 380 at most. What another server serves may be called anything. */
+const MAX_NAMES = 512
+
+/** Discovery answers whatever number of slashes a path ends with: each would be a label of its own. */
+const hasEmptyParts = ({ isResourceRequest, path }: RequestInfo): boolean => !isResourceRequest && path.includes('//')
 
 function isBuiltIn({ isResourceRequest, apiGroup, apiVersion, resource, subresource }: RequestInfo, env: Env): boolean {
   if (!isResourceRequest) return false

@@ -469,6 +469,21 @@ describe('what is no BoundedMap', () => {
     expect(measurementsOf(server).requests.size).toBe(1_024)
   })
 
+  test('and what clients may make up in a request that succeeds is no label', () => {
+    const server = memoryServer()
+    const ask = (path: string) => measureRequest(server.request(path))(new Response(null, { status: 200 }))
+    for (let n = 1; n < 50; n++) {
+      // discovery answers them all
+      ask(`/apis/apps/v1${'/'.repeat(n + 1)}`)
+      // what another server serves
+      ask(`/apis/g.example/v1/things/x/${'long'.repeat(200)}${n}`)
+    }
+    ask('/apis/apps/v1/')
+    expect([...measurementsOf(server).requests.values()].map(({ labels }) => labels['subresource'])).toEqual([
+      '/apis/apps/v1/',
+    ])
+  })
+
   test.each<[string, { once?: true }]>([
     ['work that waits for its delivery', {}],
     ['work that is told once', { once: true }],
