@@ -305,10 +305,11 @@ export class Log {
    */
   async select({ at, start, keep, ...scope }: Omit<ListCall, 'shape'>): Promise<Page> {
     const revision = this.revisionFor(at, start !== '', keep)
-    const isLatest = revision === this.last
     const picked = pick(() => this.stateAt(revision), scope, rangeOf(scope, start), scope)
     const { lastKey, remaining, ...found } = picked instanceof Promise ? await picked : picked
     if (lastKey === undefined) return { revision, ...found }
+    // a write in a later turn is not in what was found
+    const isLatest = revision === this.last
     return {
       revision: isLatest && at.kind !== 'exact' ? this.freshRevision(keep) : revision,
       ...found,

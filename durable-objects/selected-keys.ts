@@ -1,6 +1,6 @@
 /** Which versions a list consists of. Values are not touched. */
 import { turnOfOthers } from '../src/api/slices.ts'
-import { matches, selectsEverything } from '../src/storage/selection.ts'
+import { matcherOf, requirementsOf, selectsEverything } from '../src/storage/selection.ts'
 import type { KeyScope } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import { narrowedTo } from './key-range.ts'
@@ -44,7 +44,7 @@ export function pick(
   if (!selectsEverything(scope.selection))
     return limit === 0 && !counted
       ? pickAllSelected(stateNow, scope, range)
-      : pickSelected(stateNow(), scope, range, limit)
+      : pickSelected(stateNow, scope, range, limit)
   if (limit > 0) return pickPage(stateNow(), range, limit)
   const first = stateNow().revisions(range, FIRST_BATCH)
   const count = counted ? { count: stateNow().count(range) } : {}
@@ -86,8 +86,13 @@ const picked = (revisions: readonly Revision[]): Picked => ({
   count: revisions.length,
 })
 
-/** Keys whose labels are looked at in one turn. */
+/** Keys whose labels are looked at in one turn, and requirements of selectors that are compared in it. */
 const LOOKED = 500
+const COMPARED = 20_000
+
+/** A selector may have ten thousand requirements. */
+const keysOfATurn = ({ selection }: KeyScope): number =>
+  Math.max(1, Math.min(LOOKED, Math.floor(COMPARED / Math.max(1, requirementsOf(selection)))))
 
 /** Up to the first that is selected before the list begins; the others as they are taken. A few in each turn. */
 async function pickAllSelected(stateNow: () => StateStatements, scope: KeyScope, range: KeyRange): Promise<Picked> {
@@ -112,13 +117,14 @@ function* selectedIn(
 ): Generator<readonly Revision[]> {
   const isSelected = selecting(scope)
   const narrowed = narrowedTo(scope.selection)
+  const most = keysOfATurn(scope)
   for (let rest: KeyRange | undefined = range; rest !== undefined;) {
     const found: Revision[] = []
     let looked = 0
     let last: string | undefined
     for (const row of stateNow().rows(rest, narrowed)) {
       if (isSelected(row)) found.push(row.rv)
-      if (++looked < LOOKED) continue
+      if (++looked < most) continue
       last = row.k
       break
     }
@@ -127,22 +133,42 @@ function* selectedIn(
   }
 }
 
-/** A full page is followed by another one when there are more keys, whether they will be selected or not. */
-function pickSelected(state: StateStatements, scope: KeyScope, range: KeyRange, limit: number): Picked {
+/**
+ * A full page is followed by another one when there are more keys, whether they will be selected or not. Few of many keys
+ * are selected after a long look: it is done in turns, too.
+ */
+async function pickSelected(
+  stateNow: () => StateStatements,
+  scope: KeyScope,
+  range: KeyRange,
+  limit: number,
+): Promise<Picked> {
   const isSelected = selecting(scope)
+  const narrowed = narrowedTo(scope.selection)
+  const most = keysOfATurn(scope)
   const revisions: Revision[] = []
-  for (const row of state.rows(range, narrowedTo(scope.selection))) {
-    if (!isSelected(row)) continue
-    revisions.push(row.rv)
-    if (revisions.length !== limit) continue
-    const follows = state.revisions({ from: `${row.k}\0`, to: range.to }, 1).found.length > 0
-    return follows ? { ...picked(revisions), lastKey: row.k } : picked(revisions)
+  for (let rest = range; ;) {
+    let looked = 0
+    let last: string | undefined
+    for (const row of stateNow().rows(rest, narrowed)) {
+      if (isSelected(row)) revisions.push(row.rv)
+      if (limit > 0 && revisions.length === limit) {
+        const follows = stateNow().revisions({ from: `${row.k}\0`, to: range.to }, 1).found.length > 0
+        return follows ? { ...picked(revisions), lastKey: row.k } : picked(revisions)
+      }
+      if (++looked < most) continue
+      last = row.k
+      break
+    }
+    if (last === undefined) return picked(revisions)
+    rest = { from: `${last}\0`, to: range.to }
+    await turnOfOthers()
   }
-  return picked(revisions)
 }
 
 /** Tells whether the state in a row, its key being in the scope, is selected. */
 export function selecting({ prefix, selection }: KeyScope): (row: Pick<CurrentRow, 'k' | 'l'>) => boolean {
   if (selectsEverything(selection)) return () => true
-  return ({ k, l }) => matches(selection, k.slice(prefix.length + 1), decodeSelectable(l))
+  const matches = matcherOf(selection)
+  return ({ k, l }) => matches(k.slice(prefix.length + 1), decodeSelectable(l))
 }

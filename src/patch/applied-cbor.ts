@@ -1,5 +1,5 @@
 /** Applied configurations in CBOR: what is repeated in them is refused, whatever fieldValidation says. */
-import { NumberLiteral } from '../api/json.ts'
+import { NumberLiteral } from '../api/json-numbers.ts'
 import type { JsonTree } from '../api/json.ts'
 import type { Steps } from '../api/slices.ts'
 import { parsingCbor } from '../codec/cbor-decode.ts'

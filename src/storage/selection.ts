@@ -39,7 +39,7 @@ export function selectsEverything({ labels, fields, owner }: Selection): boolean
  *   `metadata.name` and `metadata.namespace`, so that these need not be stored among `fields`.
  */
 export function matches(
-  selection: Selection,
+  selection: Matched<Selection>,
   key: string,
   { labels = {}, fields = {}, owners = [] }: Selectable,
 ): boolean {
@@ -50,8 +50,48 @@ export function matches(
   )
 }
 
+/** The same for many objects: a long list of values is gone through a few times only. */
+export function matcherOf(selection: Selection): (key: string, of: Selectable) => boolean {
+  const labels = selection.labels.map((requirement) =>
+    requirement.values.length < LONG ? requirement : { ...requirement, values: new LongValues(requirement.values) },
+  )
+  const prepared = { ...selection, labels }
+  return (key, of) => matches(prepared, key, of)
+}
+
+/** What one object costs: more than a few are not looked at in one turn where clients ask for much. */
+export const requirementsOf = ({ labels, fields }: Selection): number => labels.length + fields.length
+
+interface Values {
+  readonly 0?: string
+  includes(value: string): boolean
+}
+type Matched<Of extends { readonly labels: unknown }> = Omit<Of, 'labels'> & {
+  readonly labels: readonly (Omit<LabelRequirement, 'values'> & { readonly values: Values })[]
+}
+
+const LONG = 16
+/** So often a list is gone through before it is worth a set. */
+const OFTEN = 16
+
+class LongValues implements Values {
+  private readonly values: readonly string[]
+  private asked = 0
+  private set: ReadonlySet<string> | undefined
+
+  constructor(values: readonly string[]) {
+    this.values = values
+  }
+
+  includes(value: string): boolean {
+    if (this.set !== undefined) return this.set.has(value)
+    if (++this.asked > OFTEN) this.set = new Set(this.values)
+    return this.values.includes(value)
+  }
+}
+
 export function matchesLabels(
-  requirements: readonly LabelRequirement[],
+  requirements: Matched<Selection>['labels'],
   labels: Readonly<Record<string, string>>,
 ): boolean {
   return requirements.every((requirement) =>
@@ -59,7 +99,7 @@ export function matchesLabels(
   )
 }
 
-const labelTests: Record<LabelOperator, (value: string | undefined, values: readonly string[]) => boolean> = {
+const labelTests: Record<LabelOperator, (value: string | undefined, values: Values) => boolean> = {
   In: (value, values) => value !== undefined && values.includes(value),
   NotIn: (value, values) => value === undefined || !values.includes(value),
   Exists: (value) => value !== undefined,

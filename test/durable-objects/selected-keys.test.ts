@@ -53,3 +53,48 @@ it.each<[which: string, selector: string, expected: readonly number[]]>([
   // a turn of the list may end before the one that is noted here
   expect(most.inATurn).toBeLessThanOrEqual(1_000)
 })
+
+const none = { labels: [], fields: parseFieldSelector('metadata.name=other') }
+const many = {
+  labels: Array.from({ length: 5_000 }, (_, n) => ({ key: `k${n}`, operator: 'DoesNotExist' as const, values: [] })),
+  fields: none.fields,
+}
+
+it.each([
+  ['a page of none', none, 3, false, 1_000],
+  ['how many they are', none, 0, true, 1_000],
+  ['all, by five thousand requirements', many, 0, false, 10],
+  ['a page of none, by five thousand requirements', many, 1, false, 10],
+])('%s', async (_, selection, limit, isCounted, mostInATurn) => {
+  const { state, most, stop } = counted()
+  const scope = { prefix: 'things', selection, limit, counted: isCounted }
+  const picked = await pick(() => state, scope, { from: 'things/', to: 'things0' }, scope)
+  stop()
+  expect(picked.isEmpty).toBe(true)
+  expect(most.inATurn).toBeLessThanOrEqual(mostInATurn)
+})
+
+it('goes through a long list of values a few times', async () => {
+  let searched = 0
+  const values = Object.assign(
+    Array.from({ length: 10_000 }, (_, n) => `v${n}`),
+    {
+      includes(this: readonly string[], value: string) {
+        searched++
+        return this.indexOf(value) >= 0
+      },
+    },
+  )
+  const { state, stop } = counted()
+  const selection = { labels: [{ key: 'k', operator: 'NotIn' as const, values }], fields: none.fields }
+  const labelled: StateStatements = {
+    ...state,
+    *rows(range) {
+      for (const row of state.rows(range, { needles: [] })) yield { ...row, l: '{"l":{"k":"x"}}' }
+    },
+  }
+  const scope = { prefix: 'things', selection, limit: 1, counted: false }
+  await pick(() => labelled, scope, { from: 'things/', to: 'things0' }, scope)
+  stop()
+  expect(searched).toBeLessThan(100)
+})
