@@ -10,6 +10,7 @@ import { parseQuery } from '../src/request/query-parameters.ts'
 import { RequestHeaders } from '../src/request/request-headers.ts'
 import { requestInfoOf } from '../src/request/request-info.ts'
 import type { OutboxMessage, Storage } from '../src/storage/storage.ts'
+import type { Tenant } from '../src/storage/tenant.ts'
 import { shardsInMemory } from './shards-in-memory.ts'
 
 bootstrapWith(ensureBootstrapped)
@@ -22,7 +23,8 @@ export interface MemoryServer {
   clock(): number
   waitUntil(work: Promise<unknown>): void
   request(target: string, init?: Omit<RequestInit, 'cf'> & { cf?: unknown }): ApiRequest
-  put(group: string, resource: string, object: KubeObject & JsonObject): Promise<void>
+  /** @param of default: the server's own */
+  put(group: string, resource: string, object: KubeObject & JsonObject, of?: Tenant): Promise<void>
 }
 
 let servers = 0
@@ -70,14 +72,14 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
         waitUntil: () => {},
       }
     },
-    async put(group, resource, object) {
+    async put(group, resource, object, of = tenant) {
       const { name = '', namespace: within, uid = crypto.randomUUID() } = object.metadata
       const start = '{"metadata":{"resourceVersion":"'
       const { metadata, ...rest } = object
       const tail = JSON.stringify(rest)
       const text = `${start}",${JSON.stringify({ ...metadata, uid }).slice(1)}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
       const key = within === undefined ? name : `${within}/${name}`
-      await storage.create(collectionOf(tenant, { group, resource }), key, {
+      await storage.create(collectionOf(of, { group, resource }), key, {
         text,
         at: start.length,
         uid,

@@ -9,6 +9,7 @@ import { logError } from '../log/log.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { authenticated } from '../request/user-info.ts'
 import type { TokenWebhookSetting } from '../settings/tokens.ts'
+import { perTenant } from '../tenancy/tenant-state.ts'
 import { WebhookCallError } from '../webhooks/call-webhook.ts'
 import { postReview } from '../webhooks/connection.ts'
 import { webhookConnection } from '../webhooks/webhook-connection.ts'
@@ -20,10 +21,10 @@ import { TokenRefused } from './token-answer.ts'
 
 /** Of one call. Milliseconds. */
 const TIMEOUT = 30_000
-/** Requests that wait for answers: a server that hangs leaves room for other tokens. */
+/** Requests of one control plane that wait for answers: a server that hangs leaves room for other tokens. */
 const MAX_WAITING = 60
 
-const places = new WaitingPlaces(MAX_WAITING, TIMEOUT + 5_000)
+const placesOf = perTenant(() => new WaitingPlaces(MAX_WAITING, TIMEOUT + 5_000))
 
 const known = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
   entries: 4_096,
@@ -50,7 +51,7 @@ export async function authenticateByWebhook(
   const now = context.now.getTime()
   const kept = known.get(key)
   if (kept !== undefined && kept.until > now) return kept.answer
-  return places.hold(context, async () => {
+  return placesOf(context.tenant).hold(context, async () => {
     const answer = answerOf(await reviewed(context, setting, token, wanted), wanted, serverAudiences(context.env))
     if (answer !== undefined) known.set(key, { until: now + setting.cacheSeconds * 1000, answer })
     return answer

@@ -122,7 +122,7 @@ test('a yes is taken for two minutes, a no is asked again', async () => {
 test('one that hangs leaves room for other tokens', async () => {
   let release!: () => void
   const hangs = new Promise<void>((resolve) => (release = resolve))
-  const { ask, server } = world(async ({ review }) => {
+  const { ask, calls, server } = world(async ({ review }) => {
     await hangs
     return answered({ ...review, status: {} })
   })
@@ -135,7 +135,12 @@ test('one that hangs leaves room for other tokens', async () => {
   await expect(authenticateToken(server.request('/version'), 'abcdef.0123456789abcdef')).rejects.toMatchObject({
     code: 429,
   })
+  // those of another control plane are: they wait for the server, and not for a place
+  const elsewhere = { ...server.request('/version'), tenant: { uid: 'elsewhere' } }
+  const asked = authenticateToken(elsewhere, 't').catch((error: unknown) => error)
+  await eventually(() => expect(calls).toHaveLength(61))
   release()
+  expect(await asked).toBeInstanceOf(TokenRefused)
   await Promise.all(all)
   expect(codes).toHaveLength(80)
 })

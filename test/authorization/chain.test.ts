@@ -209,6 +209,12 @@ describe('what was said is kept', () => {
     expect(calls).toHaveLength(3)
   })
 
+  test('for each control plane: one does not learn what another asked', async () => {
+    const { calls, request } = world(says({ allowed: true }), hook('a'))
+    for (const uid of ['one', 'other', 'one', 'other']) await verdictOn({ ...request, tenant: { uid } }, pods())
+    expect(calls).toHaveLength(2)
+  })
+
   test('but not where the configuration says so, and not about questions that are very long', async () => {
     const never = world(says({ allowed: true }), hook('a', { cacheAuthorizedRequests: false }))
     await never.verdict()

@@ -65,7 +65,8 @@ export function compiledPolicy(
   policy: Policies[PolicyType]['policy'],
 ): Promise<CompiledPolicy> {
   const { metadata, spec } = policy
-  const key = `${type}/${uid}/${metadata.uid}/${metadata.generation}`
+  // after a restore the same generation may come again and say something else; a revision never does
+  const key = JSON.stringify([type, uid, metadata.uid, metadata.generation, metadata.resourceVersion])
   return remembered(key, spec, () => (type === 'validating' ? compileValidating(spec) : compileMutating(spec)))
 }
 

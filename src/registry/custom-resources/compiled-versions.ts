@@ -54,8 +54,9 @@ export function compiledVersion(
   definition: CustomResourceDefinition,
   version: string,
 ): CompiledVersion {
-  const { uid = '', generation = 0 } = definition.metadata
-  const key = `${tenant.uid}/${uid}/${generation}/${definition.status?.acceptedNames?.kind ?? ''}/${version}`
+  const { uid = '', generation = 0, resourceVersion = '' } = definition.metadata
+  // after a restore the same generation may come again and say something else; a revision never does
+  const key = `${tenant.uid}\0${uid}\0${generation}\0${resourceVersion}\0${version}`
   const known = kept.get(key)
   if (known !== undefined) {
     kept.delete(key)

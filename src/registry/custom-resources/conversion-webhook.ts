@@ -73,8 +73,11 @@ export async function convertByWebhook(
   const apiVersion = versionText(definition, version)
   const results = [...objects]
   const cache = known(request.tenant)
+  // after a restore the same generation may come again and say something else; a revision never does
+  const { uid: definitionUid = '', generation = 0, resourceVersion: revision = '' } = definition.metadata
+  const of = [definitionUid, generation, revision]
   const keyOf = ({ apiVersion: from = '', metadata: { uid = '', resourceVersion = '' } }: KubeObject) =>
-    JSON.stringify([definition.metadata.uid, definition.metadata.generation, uid, resourceVersion, from, version])
+    JSON.stringify([of, uid, resourceVersion, from, version])
   const remembers = (object: KubeObject) => origin === 'stored' && (object.metadata.resourceVersion ?? '') !== ''
   let batch: number[] = []
   let length = 0
