@@ -1,25 +1,14 @@
 // Bodies that are not what their headers, their paths or their own envelopes say.
 import { gzipSync } from 'node:zlib'
+import { envelope, field, PROTOBUF, text, typed } from './protobuf-bytes.ts'
 import { row, stricter } from './row.ts'
 import type { Row } from './row.ts'
 
 const PATH = '/api/v1/namespaces/a/configmaps'
 const POST = `POST ${PATH}?dryRun=All`
 const BAD = '400 BadRequest'
-const typed = (type: string, body: unknown, more: Record<string, string> = {}) => ({
-  headers: { 'Content-Type': type, ...more },
-  body,
-})
-const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 const CBOR = 'application/cbor'
 
-const varint = (value: number): number[] =>
-  value < 128 ? [value] : [(value & 127) | 128, ...varint(Math.floor(value / 128))]
-const field = (number: number, bytes: Uint8Array): Uint8Array =>
-  Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length), ...bytes])
-const text = (number: number, value: string): Uint8Array => field(number, Buffer.from(value))
-const envelope = (apiVersion: string, kind: string, raw: Uint8Array, magic = 'k8s\0'): Uint8Array =>
-  Buffer.concat([Buffer.from(magic), field(1, Buffer.concat([text(1, apiVersion), text(2, kind)])), field(2, raw)])
 const CONFIG_MAP = field(1, text(1, 'tried'))
 
 const WRONG_PROTOBUF: readonly (readonly [what: string, bytes: Uint8Array])[] = [

@@ -1,5 +1,6 @@
 // CBOR is behind a feature gate, so these go to a server of their own. kube-apiserver takes the same flag.
 import { afterAll, beforeAll } from 'vitest'
+import { cborPlaces } from './cbor-places.ts'
 import { cbor } from './cbor.ts'
 import { runRows } from './run-rows.ts'
 import { World } from './world.ts'
@@ -13,3 +14,4 @@ beforeAll(async () => {
 afterAll(() => world?.stop())
 
 runRows('CBOR', cbor, () => world)
+runRows('CBOR in other places', cborPlaces, () => world)

@@ -1,46 +1,28 @@
 // Bodies in CBOR (RFC 8949) that lie about themselves, to a server whose gate CBORServingAndStorage is on.
+import {
+  CBOR,
+  BREAK,
+  BYTE_STRING,
+  FALSE,
+  NULL,
+  SELF_DESCRIBED,
+  TEXT_STRING,
+  UNDEFINED,
+  bytes,
+  head,
+  list,
+  map,
+  repeated,
+  tag,
+  within,
+  word,
+} from './cbor-bytes.ts'
 import { row, stricter } from './row.ts'
 import type { Row } from './row.ts'
 
 const PATH = '/api/v1/namespaces/a/configmaps'
 const POST = `POST ${PATH}?dryRun=All`
 const BAD = '400 BadRequest'
-const CBOR = 'application/cbor'
-
-const bytes = (...parts: readonly (number | string | Uint8Array | readonly number[])[]): Uint8Array =>
-  Buffer.concat(
-    parts.map((part) =>
-      typeof part === 'number' ? Uint8Array.of(part) : typeof part === 'string' ? Buffer.from(part) : Buffer.from(part),
-    ),
-  )
-/** The head of a value: its major type, and a length in as many bytes as it takes. */
-const head = (major: number, length: number): Uint8Array =>
-  length < 24 ? bytes((major << 5) | length) : bytes((major << 5) | 25, length >> 8, length & 255)
-const BYTE_STRING = 2
-const TEXT_STRING = 3
-const LIST = 4
-const MAP = 5
-const word = (value: string, major = BYTE_STRING): Uint8Array => bytes(head(major, Buffer.byteLength(value)), value)
-const map = (...members: readonly (readonly [name: string | Uint8Array, value: Uint8Array])[]): Uint8Array =>
-  bytes(
-    head(MAP, members.length),
-    ...members.flatMap(([name, value]) => [typeof name === 'string' ? word(name) : name, value]),
-  )
-const list = (...items: readonly Uint8Array[]): Uint8Array => bytes(head(LIST, items.length), ...items)
-const tag = (number: number, value: Uint8Array): Uint8Array => bytes(0xd9, number >> 8, number & 255, value)
-const SELF_DESCRIBED = bytes(0xd9, 0xd9, 0xf7)
-const BREAK = 0xff
-const FALSE = bytes(0xf4)
-const NULL = bytes(0xf6)
-const UNDEFINED = bytes(0xf7)
-const repeated = (count: number, octets: readonly number[]): Uint8Array =>
-  Buffer.alloc(count * octets.length, Uint8Array.from(octets))
-const within = (
-  levels: number,
-  open: readonly number[],
-  value: Uint8Array,
-  close: readonly number[] = [],
-): Uint8Array => bytes(repeated(levels, open), value, ...(close.length === 0 ? [] : [repeated(levels, close)]))
 
 const NAME = map(['name', word('tried')])
 const META = ['metadata', NAME] as const

@@ -5,6 +5,8 @@ import type { Row } from './row.ts'
 const FORBIDDEN = '403 Forbidden'
 const PRIVATE = [
   '/metrics',
+  '/metrics/slis',
+  '/metrics/cadvisor',
   '/logs',
   '/debug/pprof',
   '/debug/pprof/profile',

@@ -10,7 +10,7 @@ import { heads } from './heads.ts'
 import { impersonating } from './impersonating.ts'
 import { legacyPrefixes } from './legacy-prefixes.ts'
 import { lists } from './lists.ts'
-import { askedFor, MARK, metricLines } from './metric-labels.ts'
+import { askedFor, isMadeUp, metricLines, sentByAnybody } from './metric-labels.ts'
 import { movedTokens } from './moved-tokens.ts'
 import { namespaceEscapes } from './namespace-escapes.ts'
 import { nodeRules } from './node-rules.ts'
@@ -20,12 +20,16 @@ import { plainUrls } from './plain-urls.ts'
 import type { Row } from './row.ts'
 import { recreated } from './recreated.ts'
 import { runRows } from './run-rows.ts'
+import { selectedFields } from './selected-fields.ts'
+import { selectedNames } from './selected-names.ts'
+import { selected } from './selected.ts'
 import { selectors } from './selectors.ts'
 import { signers } from './signers.ts'
 import { subresources } from './subresources.ts'
 import { tokens } from './tokens.ts'
 import { trustedPaths } from './trusted-paths.ts'
 import { unpacking } from './unpacking.ts'
+import { untrueBodies } from './untrue-bodies.ts'
 import { webSockets } from './web-sockets.ts'
 import { World } from './world.ts'
 
@@ -41,7 +45,11 @@ const families: Readonly<Record<string, readonly Row[]>> = {
   subresources,
   heads,
   selectors,
+  'what selectors select': selected,
+  'rights to what is selected': selectedNames,
+  'selected fields': selectedFields,
   unpacking,
+  'bodies that are not true': untrueBodies,
   recreated,
   nodes,
   'rules of nodes': nodeRules,
@@ -76,11 +84,13 @@ describe('framing', () => {
 describe('metric labels', () => {
   const ask = async (from: number, to: number): Promise<void> => {
     for (let n = from; n < to; n++)
-      for (const [who, method, path, headers, body] of askedFor(n)) await world.send(who, method, path, body, headers)
+      await Promise.all(
+        askedFor(n).map(([who, method, path, headers, body]) => world.send(who, method, path, body, headers)),
+      )
   }
   test('no name that a client makes up is one', async () => {
     await ask(0, 2)
-    expect((await metricLines(world)).filter((line) => line.includes(MARK))).toEqual([])
+    expect((await metricLines(world)).filter(isMadeUp)).toEqual([])
   })
 
   test('and the next hundred add no series', async () => {
@@ -90,7 +100,23 @@ describe('metric labels', () => {
     const series = new Set(before.map((line) => line.slice(0, line.lastIndexOf(' '))))
     const added = (await metricLines(world)).filter((line) => !series.has(line.slice(0, line.lastIndexOf(' '))))
     // what is slow on a busy machine fills a bucket that was empty
-    expect(added.filter((line) => line.includes(MARK))).toEqual([])
+    expect(added.filter(isMadeUp)).toEqual([])
     expect(added.length).toBeLessThan(60)
+  })
+
+  test('a thousand more, of anybody, leave it as long as it was', async () => {
+    const send = async (from: number, to: number): Promise<void> => {
+      for (let n = from; n < to; n++)
+        await Promise.all(
+          sentByAnybody(n).map(([who, method, path, headers, body]) => world.send(who, method, path, body, headers)),
+        )
+    }
+    await send(0, 5)
+    const before = await metricLines(world)
+    await send(5, 175)
+    const after = await metricLines(world)
+    expect(after.filter(isMadeUp)).toEqual([])
+    expect(after.length - before.length).toBeLessThan(60)
+    expect(Math.max(...after.map(({ length }) => length))).toBeLessThan(1_000)
   })
 })

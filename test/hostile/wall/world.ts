@@ -121,7 +121,11 @@ export class World {
       const key = createPrivateKey(readFileSync(process.env['HOSTILE_SA_KEY'] ?? '', 'utf8'))
       return new World(accessOf(kubeconfig), key, () => Promise.resolve())
     }
-    const directory = mkdtempSync(join(tmpdir(), 'kedge-hostile-'))
+    return World.startIn(mkdtempSync(join(tmpdir(), 'kedge-hostile-')), ...flags)
+  }
+
+  /** A Kedge whose data directory may have something already, and goes at the end. */
+  static async startIn(directory: string, ...flags: readonly string[]): Promise<World> {
     const server = await startKedge(['--data-dir', directory, '--port', '0', ...flags])
     const jwk = readFileSync(join(directory, 'pki/service-account.jwk'), 'utf8')
     // Written by Kedge.
