@@ -156,7 +156,7 @@ class Pool {
       read(Buffer.from(arriving.subarray(0, length)))
       return true
     }
-    // what arrives becomes no event of a stream, which costs as much as reading it
+    // what arrives becomes no event of a stream, and has no memory made for it
     const options: ConnectionOptions & { onread: OnReadOpts } = {
       ...this.#options,
       onread: { buffer: arriving, callback },
