@@ -47,6 +47,9 @@ class JsonList extends ListValue {
   }
 }
 
+/** Of a name that is listed: a wide object is a table of hashes. */
+export const OF_NAME = 16
+
 /** Names that are counted without taking note of it. */
 export const FEW = 64
 
@@ -60,7 +63,7 @@ class JsonMap extends MapValue {
 
   get size(): number {
     const { length } = this.keys()
-    if (length > FEW) work(length)
+    if (length > FEW) work(length * OF_NAME)
     return length
   }
 

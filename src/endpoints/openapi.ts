@@ -2,6 +2,7 @@
  * `/openapi/v2`, `/openapi/v3` and its documents: served as files, whatever the method. What makes them is loaded when the
  * first is asked for.
  */
+import { inPartsAwaiting } from '../api/parts.ts'
 import { turnOfOthers } from '../api/slices.ts'
 import { wholeText } from '../openapi/members.ts'
 import { covers, parseAccept } from '../codec/media-type.ts'
@@ -95,7 +96,7 @@ async function protobufOf(
   const { protobufPieces, protobufV2, protobufV3 } = await import('../openapi/protobuf.ts')
   if ('members' in document) return () => slowBytes(protobufPieces(document.members))
   const whole = 'text' in document ? document : { text: await wholeText(document.pieces(), turnOfOthers) }
-  return version === 'v2' ? protobufV2(whole) : protobufV3(whole)
+  return inPartsAwaiting(() => (version === 'v2' ? protobufV2(whole) : protobufV3(whole)), turnOfOthers)
 }
 
 const acceptsGzip = (request: Request): boolean =>

@@ -134,7 +134,10 @@ class Scope implements RuleScope {
     })
     eachPart(
       rules,
-      ({ compiled }, index) => undivided(() => this.checkRule(compiled, here.index(index), times)),
+      (rule, index) => {
+        const compiled = rule.compileInParts()
+        undivided(() => this.checkRule(compiled, here.index(index), times))
+      },
       weightOfRule,
     )
   }

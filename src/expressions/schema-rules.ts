@@ -2,9 +2,12 @@
 import { timed } from './expression-times.ts'
 import type { ValidationRule } from '../api/apiextensions/v1.ts'
 import { lazy } from '../api/lazy.ts'
+import { forAsLong, PART } from '../api/parts.ts'
+import type { Steps } from '../api/slices.ts'
+import { atOnce } from '../api/slices.ts'
 import type { Expression } from '../cel/ast.ts'
 import type { CheckedExpression } from '../cel/checker.ts'
-import { compile } from '../cel/compile.ts'
+import { compileInSteps } from '../cel/compile.ts'
 import type { Environment } from '../cel/environment.ts'
 import { estimateCost } from '../cel/estimate.ts'
 import type { Program } from '../cel/program.ts'
@@ -39,6 +42,8 @@ export interface Rule {
   readonly source: ValidationRule
   readonly isCompiled: boolean
   readonly compiled: CompiledRule
+  /** The same, for a walk in parts (api/parts.ts): a long one has several. */
+  compileInParts(): CompiledRule
 }
 
 export interface CompiledRules {
@@ -76,6 +81,7 @@ export function compileRules(
 
 class LazyRule implements Rule {
   private made: CompiledRule | undefined
+  private steps: Steps<CompiledRule> | undefined
 
   constructor(
     readonly source: ValidationRule,
@@ -88,20 +94,39 @@ class LazyRule implements Rule {
   }
 
   get compiled(): CompiledRule {
-    return (this.made ??= timed('compilation', () => compileRule(this.source, this.environment(), this.node)))
+    return (this.made ??= timed('compilation', () => atOnce(this.begun())))
+  }
+
+  compileInParts(): CompiledRule {
+    const { rule = '', messageExpression = '' } = this.source
+    if (rule.length + messageExpression.length < LONG) return this.compiled
+    forAsLong(() => {
+      if (this.made !== undefined) return false
+      const { done, value } = this.begun().next(true)
+      if (done === true) this.made = value
+      return PART
+    })
+    return this.compiled
+  }
+
+  private begun(): Steps<CompiledRule> {
+    return (this.steps ??= compileRule(this.source, this.environment(), this.node))
   }
 }
+
+/** Characters of expressions that take milliseconds to compile. */
+const LONG = 8 * 1024
 
 /** Of a loop over rules that are compiled in it. */
 export const weightOfRule = ({ source: { rule = '', messageExpression = '' } }: Rule): number =>
   weightOfExpressions(rule, messageExpression)
 
-function compileRule(source: ValidationRule, environment: Environment, node: SchemaNode): CompiledRule {
+function* compileRule(source: ValidationRule, environment: Environment, node: SchemaNode): Steps<CompiledRule> {
   const { rule: text = '', messageExpression = '' } = source
-  const { expression, ...rule } = compileExpression(text, environment, node, RULE)
+  const { expression, ...rule } = yield* compileExpression(text, environment, node, RULE)
   const usesOldSelf = expression !== undefined && names(expression.root, 'oldSelf')
   if (rule.program === undefined || messageExpression === '') return { source, usesOldSelf, rule }
-  const { expression: _, ...message } = compileExpression(messageExpression, environment, node, MESSAGE)
+  const { expression: _, ...message } = yield* compileExpression(messageExpression, environment, node, MESSAGE)
   return { source, usesOldSelf, rule, message }
 }
 
@@ -125,17 +150,19 @@ const MESSAGE: Kind = {
   program: 'messageExpression instantiation',
 }
 
-function compileExpression(
+function* compileExpression(
   text: string,
   environment: Environment,
   node: SchemaNode,
   kind: Kind,
-): MaybeCompiled & { readonly expression?: CheckedExpression } {
-  const { expression, issues } = compile(text, environment)
+): Steps<MaybeCompiled & { readonly expression?: CheckedExpression }> {
+  const { expression, issues } = yield* compileInSteps(text, environment)
   if (expression === undefined) return { problem: `${kind.prefix}compilation failed: ${issues}` }
   if (expression.type.kind !== kind.type) return { problem: kind.wrongType }
   try {
+    yield
     const program = programOf(expression, environment)
+    yield
     return { program, maxCost: estimateCost(expression, sizesOf(node)).max, expression }
   } catch (error) {
     if (error instanceof ProgramError) return { problem: `${kind.program} failed: ${error.message}`, expression }

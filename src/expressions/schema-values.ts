@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { equal, itemsOf, mapKey } from '../cel/collections.ts'
-import { FEW } from '../cel/json-value.ts'
+import { FEW, OF_NAME } from '../cel/json-value.ts'
 import { parseDuration, parseTimestamp } from '../cel/times.ts'
 import { work } from '../cel/work.ts'
 import type { Type } from '../cel/type.ts'
@@ -235,7 +235,7 @@ abstract class TypedEntries extends MapValue {
 
   get size(): number {
     const { length } = Object.keys(this.object)
-    if (length > FEW) work(length)
+    if (length > FEW) work(length * OF_NAME)
     return length
   }
 }

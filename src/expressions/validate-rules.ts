@@ -204,7 +204,7 @@ class Validation {
       rules,
       (lazyRule) => {
         this.take(VISITED + (lazyRule.isCompiled ? 0 : weightOfRule(lazyRule) * COMPILED))
-        const rule = lazyRule.compiled
+        const rule = lazyRule.compileInParts()
         const { source, usesOldSelf } = rule
         if (rule.rule.program === undefined) {
           this.errors.push(whole(`rule compile error: ${rule.rule.problem}`))

@@ -6,6 +6,7 @@ import { lazy } from '../api/lazy.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
+import { mapNames, mapParts } from '../api/parts.ts'
 
 const encoder = new TextEncoder()
 
@@ -37,6 +38,10 @@ export class Bytes {
   chunk(number: number, bytes: Uint8Array): void {
     this.varint(number * 8 + 2)
     this.varint(bytes.length)
+    this.put(bytes)
+  }
+
+  put(bytes: Uint8Array): void {
     this.reserve(bytes.length)
     this.buffer.set(bytes, this.length)
     this.length += bytes.length
@@ -122,8 +127,19 @@ export const strings: Write = (bytes, number, value) => {
 export const each =
   (write: Write): Write =>
   (bytes, number, value) => {
-    for (const one of list(value)) write(bytes, number, one)
+    for (const written of mapParts(list(value), (one) => writtenBy((own) => write(own, number, one)), WEIGHT))
+      bytes.put(written)
   }
+
+/** Of a message: it has a buffer, and members. */
+const WEIGHT = 8
+
+/** A walk runs again where it was stopped (api/parts.ts): what an item writes goes into a buffer of its own. */
+function writtenBy(write: (bytes: Bytes) => void): Uint8Array {
+  const bytes = new Bytes()
+  write(bytes)
+  return bytes.done()
+}
 
 const list = (value: Json): readonly Json[] => (Array.isArray(value) ? value : [value])
 
@@ -153,11 +169,13 @@ export function writeMessage(bytes: Bytes, { members, extensions }: Message, val
 export const named =
   (write: Write): Write =>
   (bytes, number, value) => {
-    for (const [name, one] of Object.entries(value as JsonObject))
-      bytes.message(number, (entry) => {
+    const object = value as JsonObject
+    const entryOf = (name: string): Uint8Array =>
+      writtenBy((entry) => {
         entry.text(1, name)
-        write(entry, 2, one!)
+        write(entry, 2, object[name]!)
       })
+    for (const entry of mapNames(object, Object.keys, entryOf, WEIGHT)) bytes.chunk(number, entry)
   }
 
 /** A message with one field: `within(2, string)` is {2: string}. */

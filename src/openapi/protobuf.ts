@@ -3,6 +3,7 @@
  * and client-go versions ask for.
  */
 import type { Json } from '../api/object.ts'
+import { inParts, kept } from '../api/parts.ts'
 import { documentV2, parameterV2, pathItemV2, schemaV2 } from './protobuf-v2.ts'
 import { documentV3 } from './protobuf-v3.ts'
 import { Bytes, message, named, writeMessage } from './protobuf-writer.ts'
@@ -16,7 +17,11 @@ function encoded(document: { readonly text: string }, form: Message): Uint8Array
   let bytes = made.get(document)
   if (bytes === undefined) {
     const writer = new Bytes()
-    writeMessage(writer, form, JSON.parse(document.text) as Json)
+    writeMessage(
+      writer,
+      form,
+      kept(document, () => JSON.parse(document.text) as Json),
+    )
     made.set(document, (bytes = writer.done()))
   }
   return bytes
@@ -40,13 +45,19 @@ function written(write: (bytes: Bytes) => void): Uint8Array {
  * @returns pieces; empty ones where other requests may have a turn
  */
 export function* protobufPieces(members: () => Iterable<SwaggerMember>): Generator<Uint8Array, void, undefined> {
-  const entryOf = ([section, name, json]: NonNullable<SwaggerMember>): Uint8Array => {
+  function* entryOf([section, name, json]: NonNullable<SwaggerMember>): Generator<Uint8Array, Uint8Array, undefined> {
     const [, entry, write] = sections[section]
-    return written((bytes) => write(bytes, entry, { [name]: JSON.parse(json) as Json }))
+    const value = { [name]: JSON.parse(json) as Json }
+    const steps = inParts(() => written((bytes) => write(bytes, entry, value)))
+    for (;;) {
+      const step = steps.next(true)
+      if (step.done === true) return step.value
+      yield new Uint8Array()
+    }
   }
   const lengths: Record<Section, number> = { paths: 0, definitions: 0, parameters: 0 }
   for (const member of members()) {
-    if (member !== undefined) lengths[member[0]] += entryOf(member).length
+    if (member !== undefined) lengths[member[0]] += (yield* entryOf(member)).length
     yield new Uint8Array()
   }
   const { swagger, info: about, ...rest } = swaggerFrame
@@ -61,10 +72,11 @@ export function* protobufPieces(members: () => Iterable<SwaggerMember>): Generat
         bytes.varint(lengths[section])
       })
     }
-    yield member === undefined ? new Uint8Array() : entryOf(member)
+    yield member === undefined ? new Uint8Array() : yield* entryOf(member)
   }
   yield written((bytes) => writeMessage(bytes, documentV2, rest))
 }
 
+/** May be walks (api/parts.ts). */
 export const protobufV2 = (document: { readonly text: string }): Uint8Array => encoded(document, documentV2)
 export const protobufV3 = (document: { readonly text: string }): Uint8Array => encoded(document, documentV3)

@@ -30,12 +30,19 @@ const MAX_KEPT = 8 * 1024 * 1024
 /** A compiled rule is about 50 times as large as its text. */
 const RULE_WEIGHT = 12
 
+const RULES = 'x-kubernetes-validations'
+
 function sizeOf(schema: JsonObject | undefined): number {
+  const text = JSON.stringify(schema ?? null)
+  if (!text.includes(RULES)) return text.length
   let rules = 0
-  const text = JSON.stringify(schema ?? null, (name, value: unknown) => {
-    if (name === 'x-kubernetes-validations') rules += JSON.stringify(value).length
-    return value
-  })
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, member] of Object.entries(value))
+      if (name === RULES) rules += JSON.stringify(member).length
+      else visit(member)
+  }
+  visit(schema)
   return text.length + rules * RULE_WEIGHT
 }
 
