@@ -173,7 +173,7 @@ export const named =
     const entryOf = (name: string): Uint8Array =>
       writtenBy((entry) => {
         entry.text(1, name)
-        write(entry, 2, object[name]!)
+        write(entry, 2, ownValue(object, name)!)
       })
     for (const entry of mapNames(object, Object.keys, entryOf, WEIGHT)) bytes.chunk(number, entry)
   }
