@@ -1,3 +1,4 @@
+import { inPartsAwaiting, PART } from '../api/parts.ts'
 import { SLICE, turnOfOthers } from '../api/slices.ts'
 
 /** Pieces of work that begin in one turn: what each does before it waits for storage takes a millisecond or two. */
@@ -47,4 +48,30 @@ export async function lookAtEach<Item>(
     if (at > 0 && at % SLICE === 0) await turn()
     look(item)
   }
+}
+
+/** One item after the other, a slice a turn: for work of which most items take no more than a look. */
+export async function* eachInTurns<Item>(
+  items: readonly Item[],
+  turn: () => Promise<void> = turnOfOthers,
+): AsyncGenerator<Item> {
+  for (const [at, item] of items.entries()) {
+    if (at > 0 && at % SLICE === 0) await turn()
+    yield item
+  }
+}
+
+/** What an item of a plan weighs in its loops (api/parts.ts): so many of them are a slice. */
+export const PLANNED = PART / SLICE
+
+/**
+ * Plans over many objects in parts. A plan is written as if it ran at once: its loops are those of api/parts.ts.
+ * @param items of few a plan is made at once
+ */
+export async function planned<Plan>(
+  items: { readonly length: number },
+  plan: () => Plan,
+  turn: () => Promise<void> = turnOfOthers,
+): Promise<Plan> {
+  return items.length <= SLICE ? plan() : inPartsAwaiting(plan, turn)
 }

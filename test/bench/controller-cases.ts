@@ -132,6 +132,19 @@ export const cases: readonly ControllerCase[] = [
     isDone: async (server) => (await keysOf(server, 'pods')) === 0 && (await keysOf(server, 'configmaps')) < 20,
   },
   {
+    what: 'a collection is deleted',
+    count: 10_000,
+    async setUp(server, count) {
+      await namespace(server)
+      const data = { text: 'x'.repeat(500) }
+      await each(count, (n) =>
+        server.send('POST', CONFIG_MAPS, metaOf('v1', 'ConfigMap', { name: `c-${n}` }, { data })),
+      )
+    },
+    begin: async (server) => void (await server.send('DELETE', CONFIG_MAPS)),
+    isDone: async (server) => (await keysOf(server, 'configmaps')) < 20,
+  },
+  {
     what: 'a quota is counted',
     count: 10_000,
     async setUp(server, count) {
@@ -192,6 +205,51 @@ export const cases: readonly ControllerCase[] = [
     isDone: async (server, count) => (await keysOf(server, 'endpointslices.discovery.k8s.io')) >= count,
   },
   {
+    what: 'a Service gets many endpoints',
+    count: 1_000,
+    settings: { KEDGE_WORKLOADS: 'simulated' },
+    async setUp(server, count) {
+      await namespace(server)
+      await nodes(server, Math.ceil(count / 200) + 1, true)
+      await server.send('POST', '/apis/apps/v1/namespaces/many/deployments', deployment('web', count))
+      for (;;) {
+        const { status = {} } = (await server.send('GET', '/apis/apps/v1/namespaces/many/deployments/web')).body
+        if (status['availableReplicas'] === count) return
+        await pause(50)
+      }
+    },
+    begin: async (server) =>
+      void (await server.send(
+        'POST',
+        SERVICES,
+        metaOf('v1', 'Service', { name: 's' }, { spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } }),
+      )),
+    isDone: async (server, count) => (await keysOf(server, 'endpointslices.discovery.k8s.io')) >= count / 100,
+  },
+  {
+    what: 'a DaemonSet on many nodes',
+    count: 1_000,
+    settings: { KEDGE_WORKLOADS: 'simulated' },
+    async setUp(server, count) {
+      await namespace(server)
+      await nodes(server, count, true)
+      await pause(1_000)
+    },
+    async begin(server) {
+      const selector = { matchLabels: { app: 'daemon' } }
+      const spec = { selector, template: template('daemon') }
+      await server.send(
+        'POST',
+        '/apis/apps/v1/namespaces/many/daemonsets',
+        metaOf('apps/v1', 'DaemonSet', { name: 'daemon' }, { spec }),
+      )
+    },
+    async isDone(server, count) {
+      const { status = {} } = (await server.send('GET', '/apis/apps/v1/namespaces/many/daemonsets/daemon')).body
+      return status['numberReady'] === count
+    },
+  },
+  {
     what: 'pods are scheduled on 100 nodes',
     count: 1_000,
     settings: { KEDGE_WORKLOADS: 'simulated' },
@@ -208,15 +266,13 @@ export const cases: readonly ControllerCase[] = [
   },
   {
     what: 'nodes fall silent',
-    count: 100,
+    count: 1_000,
     settings: { KEDGE_WORKLOADS: 'simulated' },
     async setUp(server, count) {
       await namespace(server)
       await nodes(server, count, false)
       await each(count, (n) => ready(server, `node-${n}`))
-      await each(count * 20, (n) =>
-        server.send('POST', PODS, pod(`p-${n}`, 'loose', { nodeName: `node-${n % count}` })),
-      )
+      await each(count * 5, (n) => server.send('POST', PODS, pod(`p-${n}`, 'loose', { nodeName: `node-${n % count}` })))
     },
     async begin(server, count) {
       server.pass(60_000)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { eachPart, kept } from '../../src/api/parts.ts'
 import { turnOfOthers } from '../../src/api/slices.ts'
-import { MOST, TOGETHER, inTurns, lookAtEach } from '../../src/controllers/in-turns.ts'
+import { MOST, PLANNED, TOGETHER, eachInTurns, inTurns, lookAtEach, planned } from '../../src/controllers/in-turns.ts'
 
 test('requests are served between, after a few pieces of work', async () => {
   const order: string[] = []
@@ -59,4 +60,28 @@ test('items are looked at in order, a slice a turn', async () => {
   )
   expect(seen.filter((one) => one !== 'turn')).toEqual(Array.from({ length: 130 }, (_, n) => n))
   expect(seen.flatMap((one, at) => (one === 'turn' ? [at] : []))).toEqual([64, 129])
+})
+
+test('the same for work that may wait between two items', async () => {
+  const seen: (number | 'turn')[] = []
+  const items = Array.from({ length: 130 }, (_, n) => n)
+  for await (const n of eachInTurns(items, async () => void seen.push('turn'))) seen.push(n)
+  expect(seen.flatMap((one, at) => (one === 'turn' ? [at] : []))).toEqual([64, 129])
+  expect(seen.filter((one) => one !== 'turn')).toEqual(items)
+})
+
+test.each([
+  ['few objects is made at once', 64, 0],
+  ['many is made in parts', 5_000, 78],
+])('a plan over %s', async (_, count, least) => {
+  const items = Array.from({ length: count }, (_, n) => n)
+  let turns = 0
+  const sum = (): number => {
+    const so = kept(items, () => ({ sum: 0 }))
+    eachPart(items, (n) => void (so.sum += n), PLANNED)
+    return so.sum
+  }
+  expect(await planned(items, sum, async () => void turns++)).toBe((count * (count - 1)) / 2)
+  expect(turns).toBeGreaterThanOrEqual(least)
+  expect(turns).toBeLessThan(least + 3)
 })

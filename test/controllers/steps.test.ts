@@ -28,7 +28,9 @@ test.each([
   'an owner is deleted in the foreground',
   'an owner is deleted, its dependents stay',
   'a namespace is emptied',
+  'a collection is deleted',
   'a quota is counted',
+  'a Deployment comes up',
   'pods are scheduled on 100 nodes',
 ])('%s', { timeout: 300_000 }, async (what) => {
   const one = loaded.cases.find((known) => known.what === what)!

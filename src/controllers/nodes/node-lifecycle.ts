@@ -17,7 +17,7 @@ import { EventRecorder } from '../workloads/events.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import { sameJson } from '../workloads/same-json.ts'
 import { executeTaint, hasExecuteTaint, readyOf, withExecuteTaint, withScheduleTaints } from './node-taints.ts'
-import { evictionPause, zoneOf } from './zones.ts'
+import { evictionPause, NODE_EVERY_MS, zoneOf } from './zones.ts'
 
 const NODES = typedResource<KubeObject & Node>('', 'nodes')
 const LEASES = typedResource<KubeObject & Lease>('coordination.k8s.io', 'leases')
@@ -114,29 +114,42 @@ async function becomeUnknown(clients: Clientset, node: KubeObject & Node, contex
   return changed
 }
 
+/** Whether a node may be given up now; `wait`: milliseconds until it may, where others of its zone come first. */
+interface Turn {
+  readonly isNow: boolean
+  readonly wait?: number
+}
+
+async function turnOf(clients: Clientset, node: KubeObject & Node, context: ControllerContext): Promise<Turn> {
+  const zone = zoneOf(node)
+  const now = context.now().getTime()
+  const untilNext = (pause: number): number => (context.sightings.get(`eviction-zone/${zone}`)?.time ?? 0) + pause - now
+  // another one was given up just now, whatever the state of the zone: of a thousand that are silent one looks at all
+  const early = untilNext(NODE_EVERY_MS)
+  if (early > 0) return { isNow: false, wait: early }
+  const all = await context.once('all nodes', () => clients.resource(NODES).list({ shared: true }))
+  const well = new Set<KubeObject & Node>()
+  // each is a look at what was seen of it
+  await lookAtEach(all, (other) => {
+    if (isWell(other, context)) well.add(other)
+  })
+  const pause = evictionPause(all, zone, (other) => well.has(other))
+  if (pause === undefined) return { isNow: false }
+  const wait = untilNext(pause)
+  if (wait > 0) return { isNow: false, wait }
+  context.sightings.set(`eviction-zone/${zone}`, { record: '', time: now })
+  return { isNow: true }
+}
+
 /** @returns milliseconds until the node may be given up, where others of its zone come first */
 async function taint(clients: Clientset, node: KubeObject & Node, context: ControllerContext) {
   const nodes = clients.resource(NODES)
   const now = context.now()
   const wanted = executeTaint(readyOf(node))
   const wasGivenUp = hasExecuteTaint(node)
-  let key = wanted
-  let pause: number | undefined
-  if (wanted !== undefined && !wasGivenUp) {
-    const zone = zoneOf(node)
-    const all = await nodes.list({ shared: true })
-    const well = new Set<KubeObject & Node>()
-    // each is a look at what was seen of it
-    await lookAtEach(all, (other) => {
-      if (isWell(other, context)) well.add(other)
-    })
-    const rate = evictionPause(all, zone, (other) => well.has(other))
-    const last = context.sightings.get(`eviction-zone/${zone}`)?.time ?? 0
-    const wait = rate === undefined ? undefined : last + rate - now.getTime()
-    if (wait === undefined || wait > 0) key = undefined
-    else context.sightings.set(`eviction-zone/${zone}`, { record: '', time: now.getTime() })
-    pause = wait !== undefined && wait > 0 ? wait : undefined
-  }
+  const { isNow, wait: pause } =
+    wanted === undefined || wasGivenUp ? { isNow: true } : await turnOf(clients, node, context)
+  const key = isNow ? wanted : undefined
   const tainted = (live: KubeObject & Node) => withExecuteTaint(withScheduleTaints(live), key, timeText(now))
   if (sameJson(tainted(node), node.spec?.taints ?? [])) return pause
   const changed = await nodes.updateWithRetries(node.metadata.name ?? '', (live) => {
@@ -145,7 +158,7 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
     live.spec = taints.length === 0 ? spec : { ...spec, taints }
   })
   // a node that is well again may be what the others of a cut-off cluster wait for
-  if (wasGivenUp !== hasExecuteTaint(changed) || readyOf(changed) === 'True')
+  if ((wasGivenUp && !hasExecuteTaint(changed)) || readyOf(changed) === 'True')
     await lookAtEach(await nodes.list({ shared: true }), (other) => {
       if (readyOf(other) !== 'True' && other.metadata.name !== node.metadata.name)
         context.later('node-lifecycle', other.metadata.name ?? '', 0)

@@ -3,7 +3,8 @@ import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 
-const NODE_EVERY_MS = 10_000
+/** No zone gives nodes up more often. */
+export const NODE_EVERY_MS = 10_000
 const NODE_OF_AILING_ZONE_EVERY_MS = 100_000
 const LARGE_ZONE = 50
 const UNHEALTHY = 0.55

@@ -1,6 +1,8 @@
 /** Which pods of a DaemonSet are made and which go, worked out without writing anything. */
 import type { DaemonSet } from '../../api/apps/v1.ts'
 import type { Node, Pod } from '../../api/core/v1.ts'
+import { eachPart, flatMapParts, kept, mapParts } from '../../api/parts.ts'
+import { PLANNED } from '../in-turns.ts'
 import { scaled } from './deployment-numbers.ts'
 import { hashOf } from './daemon-set-history.ts'
 import { eligible, isUpdated, targetNode } from './daemon-set-nodes.ts'
@@ -60,28 +62,31 @@ const maxUnavailable = (set: DaemonSet, nodes: number): number =>
  * @param over which pods that are over go now: they may wait
  */
 export function placement(daemons: Daemons, over: (node: string, pod: Pod) => boolean): Changes {
-  const create: string[] = []
-  const remove: Pod[] = []
-  const names = new Set<string>()
-  for (const node of daemons.nodes) {
+  const { create, remove, names } = kept(daemons, () => ({
+    create: [] as string[],
+    remove: [] as Pod[],
+    names: new Set<string>(),
+  }))
+  const place = (node: Node): void => {
     const { name = '' } = node.metadata
     names.add(name)
     const there = daemons.pods.get(name)
     const { runs, stays } = eligible(daemons.set, node)
     if (there === undefined) {
       if (runs) create.push(name)
-      continue
+      return
     }
     const staying = there.filter((pod) => !isTerminating(pod))
     if (!stays) {
       for (const pod of staying) remove.push(pod)
-      continue
+      return
     }
     for (const pod of staying) if (isFinished(pod) && over(name, pod)) remove.push(pod)
     const running = staying.filter((pod) => !isFinished(pod)).sort(olderPodFirst)
     if (running.length === 0 && runs && maxSurge(daemons.set, 1) > 0) create.push(name)
     for (const pod of surplus(daemons, running)) remove.push(pod)
   }
+  eachPart(daemons.nodes, place, PLANNED)
   // nobody else deletes pods that wait for a node that is gone
   for (const [node, pods] of daemons.pods)
     if (!names.has(node)) for (const pod of pods) if (!pod.spec?.nodeName) remove.push(pod)
@@ -116,9 +121,9 @@ function ofNode({ set, hash }: Daemons, node: string, pods: readonly Pod[]): OfN
 /** Which pods of former revisions go, and which nodes get another beside them. */
 export function rollout(daemons: Daemons): Changes {
   const { set, nodes, pods } = daemons
-  const wanted = nodes.filter((node) => eligible(set, node).runs).map(({ metadata }) => metadata.name ?? '')
-  const all = new Map([...wanted.map((name) => [name, []] as const), ...pods])
-  const found = [...all].map(([node, there]) => ofNode(daemons, node, there))
+  const wanted = flatMapParts(nodes, (node) => (eligible(set, node).runs ? [node.metadata.name ?? ''] : []), PLANNED)
+  const all = kept(daemons, () => [...new Map([...wanted.map((name) => [name, []] as const), ...pods])])
+  const found = mapParts(all, ([node, there]) => ofNode(daemons, node, there), PLANNED)
   const surge = maxSurge(set, wanted.length)
   const unavailable = maxUnavailable(set, wanted.length)
   if (surge > 0) return surging(daemons, found, surge, wanted)

@@ -2,12 +2,13 @@
  * A pod on every node that is to have one (kube-controller-manager's daemonset controller). Key: NAMESPACE/NAME. Nodes
  * that change bring `daemon-set-node`, whose key is the node's name.
  */
-import { inTurns } from '../in-turns.ts'
+import { inTurns, PLANNED, planned } from '../in-turns.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { leastOf } from '../../api/extremes.ts'
 import type { DaemonSet, DaemonSetStatus } from '../../api/apps/v1.ts'
 import type { Node, Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
+import { eachPart, flatMapParts, kept } from '../../api/parts.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { DAEMON_SET, DAEMON_SETS, cleanUpHistory, daemonHistory, hashOf } from './daemon-set-history.ts'
@@ -50,7 +51,7 @@ export const daemonSetController: Controller = {
     const daemons: Daemons = { set, hash: hashOf(current), nodes, pods: podsByNode(pods), now }
     const control = new PodControl(clients, events)
     const { wait, failure } = await keepPods(daemons, control, events, context.tenant.uid)
-    const status = statusOf(daemons)
+    const status = await planned(nodes, () => statusOf(daemons))
     if (isNews(status, set))
       await sets.updateStatusWithRetries(name, (object) => {
         object.status = { ...object.status, ...status }
@@ -74,17 +75,20 @@ interface Kept {
 async function keepPods(daemons: Daemons, control: PodControl, events: EventRecorder, tenant: string): Promise<Kept> {
   const waits: number[] = []
   const found: Pod[] = []
-  const placed = placement(daemons, (node, pod) => {
+  const over = (node: string, pod: Pod): boolean => {
     const wait = pod.status?.phase === 'Failed' ? untilRemoval(tenant, daemons, node) : 0
     if (wait > 0) waits.push(wait)
     else found.push(pod)
     return wait === 0
-  })
+  }
+  const { nodes } = daemons
+  const placed = await planned(nodes, () => placement(daemons, over))
   for (const pod of found) await events.record(daemons.set, foundOver(pod))
   const wait = waits.length === 0 ? {} : { wait: leastOf(waits) }
   try {
     if (await write(daemons, placed, control)) return wait
-    if (daemons.set.spec?.updateStrategy?.type === 'RollingUpdate') await write(daemons, rollout(daemons), control)
+    if (daemons.set.spec?.updateStrategy?.type === 'RollingUpdate')
+      await write(daemons, await planned(nodes, () => rollout(daemons)), control)
     return wait
   } catch (reason) {
     return { ...wait, failure: { reason } }
@@ -140,10 +144,10 @@ function untilRemoval(tenant: string, { set, now }: Daemons, node: string): numb
 }
 
 function statusOf({ set, hash, nodes, pods, now }: Daemons): DaemonSetStatus {
-  const [wanted, others] = [[] as Node[], [] as Node[]]
-  for (const node of nodes) (eligible(set, node).runs ? wanted : others).push(node)
+  const { wanted, others } = kept(nodes, () => ({ wanted: [] as Node[], others: [] as Node[] }))
+  eachPart(nodes, (node) => void (eligible(set, node).runs ? wanted : others).push(node), PLANNED)
   const there = ({ metadata }: Node) => pods.get(metadata.name ?? '') ?? []
-  const oldest = wanted.flatMap((node) => there(node).toSorted(olderPodFirst).slice(0, 1))
+  const oldest = flatMapParts(wanted, (node) => there(node).toSorted(olderPodFirst).slice(0, 1), PLANNED)
   const ready = oldest.filter(isReady)
   const available = ready.filter((pod) => isAvailable(pod, set.spec?.minReadySeconds ?? 0, now))
   return {

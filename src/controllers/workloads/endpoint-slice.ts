@@ -2,10 +2,12 @@
 import type { Node, Pod, Service } from '../../api/core/v1.ts'
 import type { EndpointSlice } from '../../api/discovery/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { eachPart, kept } from '../../api/parts.ts'
 import { StatusError } from '../../api/status.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import { PLANNED, planned } from '../in-turns.ts'
 import type { Named } from './change-time.ts'
 import { changeTime, withChangeTime } from './change-time.ts'
 import { EventRecorder } from './events.ts'
@@ -49,8 +51,10 @@ export const endpointSliceController: Controller = {
     for (const type of types) {
       // few: there are two types
       const ofType = existing.filter(({ addressType }) => addressType === type)
-      const planned = planSlices(service, type, groupsOf(service, pods, nodesByName, type), ofType)
-      const { plan, news } = planForClients(clients.tenant, service, type, { plan: planned, existing: ofType, nodes })
+      const made = await planned(selected, () =>
+        planSlices(service, type, groupsOf(service, pods, nodesByName, type), ofType),
+      )
+      const { plan, news } = planForClients(clients.tenant, service, type, { plan: made, existing: ofType, nodes })
       for (const slice of service.metadata.deletionTimestamp === undefined ? plan.create : [])
         await slices.create(withTime(slice, time)).catch(ignoreEnding)
       for (const slice of plan.update) await slices.update(withTime(slice, time))
@@ -68,10 +72,10 @@ function groupsOf(
   nodes: ReadonlyMap<string, Node>,
   type: AddressType,
 ): readonly Group[] {
-  const groups = new Map<string, { ports: Group['ports']; endpoints: Group['endpoints'][number][] }>()
-  for (const pod of pods) {
+  const groups = kept(pods, () => new Map<string, { ports: Group['ports']; endpoints: Group['endpoints'][number][] }>())
+  const add = (pod: Pod): void => {
     const node = nodes.get(pod.spec?.nodeName ?? '')
-    if (node === undefined && service.spec?.publishNotReadyAddresses !== true) continue
+    if (node === undefined && service.spec?.publishNotReadyAddresses !== true) return
     const ports = endpointPorts(service, pod)
     const key = JSON.stringify(ports)
     const group = groups.get(key) ?? { ports, endpoints: [] }
@@ -79,7 +83,8 @@ function groupsOf(
     const endpoint = endpointOf(service, pod, node, type)
     if (endpoint !== undefined) group.endpoints.push(endpoint)
   }
-  return [...groups.values()]
+  eachPart(pods, add, PLANNED)
+  return kept(pods, () => [...groups.values()])
 }
 
 function namedBy(slices: readonly EndpointSlice[]): Named {

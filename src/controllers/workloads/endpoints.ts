@@ -1,10 +1,12 @@
 /** Keeps the Endpoints of Services, for those that still read them (kube-controller-manager's endpoints controller). */
 import type { EndpointAddress, EndpointPort, Endpoints, EndpointSubset, Pod, Service } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { apart, eachPart, kept } from '../../api/parts.ts'
 import { StatusError } from '../../api/status.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import { PLANNED, planned } from '../in-turns.ts'
 import type { Named } from './change-time.ts'
 import { changeTime, withChangeTime } from './change-time.ts'
 import { SERVICES } from './endpoint-slice.ts'
@@ -42,7 +44,7 @@ export const endpointsController: Controller = {
       .map(([label, value]) => `${label}=${value}`)
       .join()
     const pods = await clients.resource(PODS, namespace).list({ labelSelector, shared: true })
-    const { subsets, isCut } = withinCapacity(subsetsOf(service, pods))
+    const { subsets, isCut } = withinCapacity(await planned(pods, () => subsetsOf(service, pods)))
     const client = clients.resource(ENDPOINTS, namespace)
     const known = await client.get(name)
     const { [HEADLESS]: _, ...own } = service.metadata.labels ?? {}
@@ -106,10 +108,10 @@ interface Reached {
 /** Ports that have the same addresses are together. */
 export function subsetsOf(service: Service, pods: readonly Pod[]): readonly EndpointSubset[] {
   const { publishNotReadyAddresses = false } = service.spec ?? {}
-  const byPort = new Map<string, Reached>()
-  for (const pod of pods) {
+  const byPort = kept(pods, () => new Map<string, Reached>())
+  const reach = (pod: Pod): void => {
     const address = hasEndpoint(pod, publishNotReadyAddresses) ? addressOf(service, pod) : undefined
-    if (address === undefined) continue
+    if (address === undefined) return
     const ports = endpointPorts(service, pod).map(({ name, ...port }) => ({ ...(name ? { name } : {}), ...port }))
     for (const port of (service.spec?.ports ?? []).length === 0 ? [undefined] : ports) {
       const key = JSON.stringify(port ?? null)
@@ -118,11 +120,11 @@ export function subsetsOf(service: Service, pods: readonly Pod[]): readonly Endp
       ;(publishNotReadyAddresses || isReady(pod) ? reached.ready : reached.others).push(address)
     }
   }
+  eachPart(pods, reach, PLANNED)
   const subsets = new Map<string, EndpointSubset & { readonly ports: EndpointPort[] }>()
-  for (const { port, ready, others } of byPort.values()) {
-    ready.sort(byAddress)
-    others.sort(byAddress)
-    const key = JSON.stringify([ready, others])
+  for (const reached of byPort.values()) {
+    const { port, ready, others } = reached
+    const key = apart(reached, () => JSON.stringify([ready.sort(byAddress), others.sort(byAddress)]))
     const subset = subsets.get(key) ?? {
       ...(ready.length === 0 ? {} : { addresses: ready }),
       ...(others.length === 0 ? {} : { notReadyAddresses: others }),

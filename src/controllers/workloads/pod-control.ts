@@ -1,5 +1,5 @@
 /** Creates, deletes, adopts and releases pods for what owns them (kube-controller-manager's PodControl), with its Events. */
-import { inTurns } from '../in-turns.ts'
+import { eachInTurns, inTurns } from '../in-turns.ts'
 import type { Pod, PodTemplateSpec } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
@@ -153,7 +153,7 @@ export async function claim<O extends KubeObject>(
 ): Promise<O[]> {
   const client = clients.resource(resource, owner.metadata.namespace)
   const claimed: O[] = []
-  for (const object of candidates) {
+  for await (const object of eachInTurns(candidates)) {
     const controller = controllerRefOf(object)
     const isSelected = matchesLabels(selector, object.metadata.labels ?? {}) && belongs(object)
     if (controller?.uid === ref.uid) {

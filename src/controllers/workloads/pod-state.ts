@@ -72,27 +72,56 @@ export interface Ranked {
   readonly rank: number
 }
 
+/** What is compared of a pod, read off it once: of thousands each is compared a dozen times. */
+class Standing {
+  readonly nodeName: string
+  readonly phase: number
+  readonly ready: number | undefined
+  readonly cost: number
+  private restarts: readonly [containers: number, sidecars: number] | undefined
+
+  constructor(private readonly pod: Pod) {
+    this.nodeName = pod.spec?.nodeName ?? ''
+    this.phase = ownValue(phases, pod.status?.phase ?? '') ?? 0
+    this.ready = readySince(pod)
+    this.cost = deletionCost(pod)
+  }
+
+  get mostRestarts(): readonly [containers: number, sidecars: number] {
+    return (this.restarts ??= mostRestarts(this.pod))
+  }
+
+  get created(): number {
+    return Date.parse(this.pod.metadata.creationTimestamp ?? '')
+  }
+}
+
 /** Whom scaling down deletes first comes first. */
 export function compareForDeletion(now: Date): (a: Ranked, b: Ranked) => number {
   const age = (at: number) => magnitude(now.getTime() - at)
-  return ({ pod: a, rank: rankA }, { pod: b, rank: rankB }) => {
-    const [nodeA, nodeB] = [a.spec?.nodeName ?? '', b.spec?.nodeName ?? '']
-    if (nodeA !== nodeB && (nodeA === '' || nodeB === '')) return nodeA === '' ? -1 : 1
-    const [phaseA, phaseB] = [a, b].map(({ status }) => ownValue(phases, status?.phase ?? '') ?? 0)
-    if (phaseA !== phaseB) return phaseA! - phaseB!
-    const [readyA, readyB] = [readySince(a), readySince(b)]
+  const standings = new Map<Pod, Standing>()
+  const standingOf = (pod: Pod): Standing => {
+    let standing = standings.get(pod)
+    if (standing === undefined) standings.set(pod, (standing = new Standing(pod)))
+    return standing
+  }
+  return ({ pod: podA, rank: rankA }, { pod: podB, rank: rankB }) => {
+    const [a, b] = [standingOf(podA), standingOf(podB)]
+    if (a.nodeName !== b.nodeName && (a.nodeName === '' || b.nodeName === '')) return a.nodeName === '' ? -1 : 1
+    if (a.phase !== b.phase) return a.phase - b.phase
+    const [readyA, readyB] = [a.ready, b.ready]
     if ((readyA === undefined) !== (readyB === undefined)) return readyA === undefined ? -1 : 1
-    if (deletionCost(a) !== deletionCost(b)) return deletionCost(a) - deletionCost(b)
+    if (a.cost !== b.cost) return a.cost - b.cost
     if (rankA !== rankB) return rankB - rankA
-    const byUid = (a.metadata.uid ?? '') < (b.metadata.uid ?? '') ? -1 : 1
+    const byUid = (podA.metadata.uid ?? '') < (podB.metadata.uid ?? '') ? -1 : 1
     if (readyA !== undefined && readyB !== undefined && readyA !== readyB) {
       if (readyA === 0 || readyB === 0) return readyA === 0 ? -1 : 1
       return age(readyA) - age(readyB) || byUid
     }
-    const [[regularA, sidecarA], [regularB, sidecarB]] = [mostRestarts(a), mostRestarts(b)]
+    const [[regularA, sidecarA], [regularB, sidecarB]] = [a.mostRestarts, b.mostRestarts]
     if (regularA !== regularB) return regularB - regularA
     if (sidecarA !== sidecarB) return sidecarB - sidecarA
-    const [createdA, createdB] = [a, b].map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? ''))
-    return createdA === createdB ? 0 : age(createdA!) - age(createdB!) || byUid
+    const [createdA, createdB] = [a.created, b.created]
+    return createdA === createdB ? 0 : age(createdA) - age(createdB) || byUid
   }
 }

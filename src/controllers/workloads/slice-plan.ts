@@ -3,6 +3,8 @@ import type { Service } from '../../api/core/v1.ts'
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../api/discovery/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import { ownValue } from '../../api/own.ts'
+import { eachPart, kept } from '../../api/parts.ts'
+import { PLANNED } from '../in-turns.ts'
 import { controllerRefTo } from './pod-control.ts'
 import { sameJson } from './same-json.ts'
 import { hasAddress } from './service-endpoints.ts'
@@ -86,23 +88,28 @@ export function planSlices(
   groups: readonly Group[],
   existing: readonly EndpointSlice[],
 ): Plan {
-  const create: EndpointSlice[] = []
-  const update: EndpointSlice[] = []
-  const remove: EndpointSlice[] = existing.filter((slice) => !isOwned(slice, service))
-  const byPorts = new Map<string, EndpointSlice[]>()
-  for (const slice of existing) {
-    if (!isOwned(slice, service)) continue
-    const key = portsKey(slice.ports)
-    byPorts.set(key, [...(byPorts.get(key) ?? []), slice])
-  }
-  for (const group of groups) {
+  const create = kept(groups, () => [] as EndpointSlice[])
+  const update = kept(groups, () => [] as EndpointSlice[])
+  const remove = kept(groups, () => existing.filter((slice) => !isOwned(slice, service)))
+  const byPorts = kept(groups, () =>
+    Map.groupBy(
+      existing.filter((slice) => isOwned(slice, service)),
+      ({ ports }) => portsKey(ports),
+    ),
+  )
+  eachPart(groups, (group) => {
     const key = portsKey(group.ports)
-    const plan = planGroup(service, type, group, byPorts.get(key) ?? [])
+    const plan = planGroup(
+      service,
+      type,
+      group,
+      kept(group, () => byPorts.get(key) ?? []),
+    )
     byPorts.delete(key)
     for (const slice of plan.create) create.push(slice)
     for (const slice of plan.update) update.push(slice)
     for (const slice of plan.remove) remove.push(slice)
-  }
+  })
   for (const slices of byPorts.values()) for (const slice of slices) remove.push(slice)
   // a Service without pods has an empty slice
   if (existing.length === remove.length && create.length === 0) {
@@ -127,11 +134,14 @@ function planGroup(
   existing: readonly EndpointSlice[],
 ): Plan {
   const labels = sliceLabels(service)
-  const wanted = new Map(endpoints.map((endpoint) => [identity(endpoint), endpoint]))
-  const same: EndpointSlice[] = []
-  const update: EndpointSlice[] = []
-  const remove: EndpointSlice[] = []
-  for (const slice of existing) {
+  const wanted = kept(endpoints, () => new Map<string, Endpoint>())
+  eachPart(endpoints, (endpoint) => void wanted.set(identity(endpoint), endpoint), PLANNED)
+  const { same, update, remove } = kept(existing, () => ({
+    same: [] as EndpointSlice[],
+    update: [] as EndpointSlice[],
+    remove: [] as EndpointSlice[],
+  }))
+  const place = (slice: EndpointSlice): void => {
     const before = slice.endpoints ?? []
     const kept = before.flatMap((endpoint) => {
       const key = identity(endpoint)
@@ -146,6 +156,7 @@ function planGroup(
       update.push({ ...cloneJson(slice), endpoints: kept, metadata: { ...cloneJson(slice.metadata), labels } })
     else same.push(slice)
   }
+  eachPart(existing, place, MOST * PLANNED)
   const left = [...wanted.values()]
   for (const slice of update.toSorted((a, b) => (b.endpoints?.length ?? 0) - (a.endpoints?.length ?? 0)))
     fill(slice, left)
