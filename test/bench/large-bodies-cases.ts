@@ -380,6 +380,15 @@ export const largeBodies: readonly LargeBody[] = [
     },
   },
   {
+    what: 'merge patch that a Pod refuses, of 25,000 volumes',
+    call: {
+      method: 'PATCH',
+      path: `${PODS}/variables`,
+      contentType: 'application/merge-patch+json',
+      body: JSON.stringify({ spec: { volumes: many(25_000, (at) => ({ name: `v${at}`, emptyDir: {} })) } }),
+    },
+  },
+  {
     what: 'strategic merge patch of the Pod with variables',
     call: {
       method: 'PATCH',

@@ -47,7 +47,9 @@ function jsonOf(type: Structural, value: Json | undefined, pointer: boolean): Js
       : structJson(type, (value ?? {}) as JsonObject)
   }
   if (type.shape === 'list')
-    return value === undefined ? null : mapParts(value as Json[], (item) => jsonOf(type.element, item, false))
+    return value === undefined
+      ? null
+      : mapParts(value as Json[], (item) => jsonOf(type.element, item, false), membersOf(type.element))
   if (type.shape === 'map') {
     if (value === undefined) return null
     const map = value as JsonObject
@@ -65,14 +67,18 @@ const isBytes = (type: Structural) => type.shape === 'leaf' && type.scalar === '
 
 const isShared = ({ name }: StructType) => name.startsWith('io.k8s.apimachinery.')
 
+/** How much there is to show of a value without its lists and maps: every field, whether it is there or not. */
+const membersOf = (type: Structural): number => (type.shape === 'struct' ? Math.max(1, type.fields.length) : 1)
+
 function structJson(type: StructType, value: JsonObject): JsonObject {
   const shown: JsonObject = {}
-  for (const field of type.fields) {
+  const names = goNamesOf(type)
+  for (const [at, field] of type.fields.entries()) {
     if (field.name === 'metadata' && field.type.shape === 'struct')
       // own key: fields of ObjectMeta
       Object.assign(shown, sharedJson(field.type, (value.metadata ?? {}) as JsonObject))
     else if (!isMoved(type, field.name))
-      setOwn(shown, goNameIn(type, field.name), jsonOf(field.type, sentField(value, field.name), field.pointer))
+      setOwn(shown, names[at]!, jsonOf(field.type, sentField(value, field.name), field.pointer))
   }
   if (type.name === 'io.k8s.api.core.v1.PodSpec') return podSpecJson(shown, value)
   if (type.name === 'io.k8s.api.core.v1.PersistentVolumeSpec') return inOrder(shown, volumeSpecOrder)
@@ -144,6 +150,15 @@ const goNamesIn: readonly (readonly [type: RegExp, names: Readonly<Record<string
   [/Glusterfs/, { endpoints: 'EndpointsName' }],
   [/ScaleIO/, { sslEnabled: 'SSLEnabled' }],
 ]
+
+/** Of built-in types, each looked up once. */
+const namesByType = new WeakMap<StructType, readonly string[]>()
+
+function goNamesOf(type: StructType): readonly string[] {
+  let names = namesByType.get(type)
+  if (names === undefined) namesByType.set(type, (names = type.fields.map(({ name }) => goNameIn(type, name))))
+  return names
+}
 
 const goNameIn = ({ name }: StructType, field: string): string =>
   ownValue(goNamesIn.find(([type, names]) => type.test(name) && Object.hasOwn(names, field))?.[1], field) ??
