@@ -389,6 +389,19 @@ export const largeBodies: readonly LargeBody[] = [
     },
   },
   {
+    what: 'merge patch that a Pod refuses, of 20,000 projected sources',
+    call: {
+      method: 'PATCH',
+      path: `${PODS}/variables`,
+      contentType: 'application/merge-patch+json',
+      body: JSON.stringify({
+        spec: {
+          volumes: [{ name: 'v', projected: { sources: many(20_000, (at) => ({ secret: { name: `s${at}` } })) } }],
+        },
+      }),
+    },
+  },
+  {
     what: 'strategic merge patch of the Pod with variables',
     call: {
       method: 'PATCH',
