@@ -8,7 +8,7 @@ import { settingsOf } from '../settings.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
-import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { controlSnapshot, snapshotBeforeRefusal } from '../tenancy/control-snapshot.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
 import { authorizationCounts } from './authorization-counts.ts'
 import type { Authorized } from './authorized.ts'
@@ -66,7 +66,7 @@ export async function verdictOn(plane: ControlPlane, asked: AuthorizationAttribu
   const verdict = await ask(plane, snapshot, asked)
   if (verdict.allowed) return verdict
   // before a refusal: perhaps it was granted a moment ago
-  const fresh = await freshControlSnapshot(plane)
+  const fresh = await snapshotBeforeRefusal(plane)
   return fresh === snapshot ? verdict : ask(plane, fresh, asked)
 }
 
@@ -103,7 +103,7 @@ class Question {
     const snapshot = await controlSnapshot(plane)
     const verdict = await this.askAll(chain, snapshot)
     if (verdict.allowed || !chain.types.has('RBAC')) return verdict
-    const fresh = await freshControlSnapshot(plane)
+    const fresh = await snapshotBeforeRefusal(plane)
     return fresh === snapshot ? verdict : this.askAll(chain, fresh)
   }
 

@@ -117,14 +117,21 @@ export async function controlSnapshot(plane: ControlPlane): Promise<ControlSnaps
 }
 
 /** With everything that was written before the call. */
-export async function freshControlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
+export function freshControlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
   const copy = copyOf(plane.tenant)
-  const { snapshot } = copy
-  const shard = { tenant: plane.tenant.uid, shard: CONTROL_SHARD }
-  // no call where the shard's object is in this isolate and wrote nothing since
-  if (snapshot !== undefined && snapshot.revision === revisionHere(shard, platformClock())) return snapshot
   const calls = callsOf(copy, plane)
   return calls.answer(calls.next, (call) => fetch(plane, copy, call))
+}
+
+/**
+ * The same for who would refuse otherwise, and grants nothing by what is gone: no call where the shard's object is in
+ * this isolate and wrote nothing since. An object that the platform has just moved may have written elsewhere.
+ */
+export async function snapshotBeforeRefusal(plane: ControlPlane): Promise<ControlSnapshot> {
+  const { snapshot } = copyOf(plane.tenant)
+  const shard = { tenant: plane.tenant.uid, shard: CONTROL_SHARD }
+  if (snapshot !== undefined && snapshot.revision === revisionHere(shard, platformClock())) return snapshot
+  return freshControlSnapshot(plane)
 }
 
 function fetch(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
