@@ -1,6 +1,7 @@
 /**
  * What the kubelets of simulated nodes know between two looks: the nodes, which pods are on them, their addresses, and
- * when something of them is due. It is a cache: an instance that begins anew reads everything. No pod is kept.
+ * what they need of their node, and when something of them is due. It is a cache: an instance that begins anew reads
+ * everything. No pod is kept.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { leastOf } from '../../api/extremes.ts'
@@ -12,7 +13,7 @@ import { addressesOf } from './addresses.ts'
 import { NodeUse, PodUse } from './node-use.ts'
 
 /** Pods beyond which nothing is kept between two looks: some 30 MB. */
-const MOST_KEPT = 100_000
+const MOST_KEPT = 50_000
 
 interface KnownPod {
   readonly ip: string | undefined
