@@ -212,10 +212,10 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     config: JsonObject & KubeObject,
     { fieldManager = this.actor.fieldManager, subresource = '', mayCreate = true }: ApplyOptions = {},
   ): Promise<O> {
-    const parseYaml = function* () {
+    const readApplied = function* () {
       return { tree: cloneJson(config), repeated: [] }
     }
-    const body = { type: APPLY, bytes: new Uint8Array(), parseYaml, mayCreate } as const
+    const body = { type: APPLY, bytes: new Uint8Array(), readApplied, mayCreate } as const
     return this.patched(config.metadata.name ?? '', subresource, body, { ...this.options, fieldManager, force: true })
   }
 

@@ -29,7 +29,7 @@ export async function patch(scope: RequestScope): Promise<Response> {
       : applies
         ? await appliedYaml(bytes, (steps) => finished(request, steps))
         : undefined
-  const body = { type, bytes, mayCreate: applies, ...(readApplied && { parseYaml: readApplied }) }
+  const body = { type, bytes, mayCreate: applies, ...(readApplied && { readApplied }) }
   await notePatch(request, patchFormats[patchType] ?? 'json', bytes)
   return respondWritten(
     scope,

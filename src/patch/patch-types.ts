@@ -63,7 +63,7 @@ export interface PatchInput {
    * in map`).
    * @throws Error with the text that follows `error decoding YAML: `
    */
-  parseYaml(body: Uint8Array): Steps<{ readonly tree: JsonTree; readonly repeated: readonly string[] }>
+  readApplied(body: Uint8Array): Steps<{ readonly tree: JsonTree; readonly repeated: readonly string[] }>
   /** What conversion makes of an object of this version, which counts as written too. */
   afterConversion?(object: KubeObject): KubeObject
   /** Default true. Nothing can be applied to a kind without one: kube-apiserver does not convert it. */
@@ -273,7 +273,7 @@ const yamlText = (repeated: readonly string[]) =>
 
 function* parseConfiguration(input: PatchInput): Steps<{ tree: JsonTree; repeated: readonly string[] }> {
   try {
-    return yield* input.parseYaml(input.body)
+    return yield* input.readApplied(input.body)
   } catch (error) {
     if (error instanceof StatusError) throw error
     throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`)

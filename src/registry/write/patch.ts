@@ -23,8 +23,8 @@ export interface PatchBody {
   readonly bytes: Uint8Array
   /** Of an absent name it makes an object: apply. */
   readonly mayCreate: boolean
-  /** Of an applied configuration. @see PatchInput.parseYaml */
-  readonly parseYaml?: PatchInput['parseYaml']
+  /** Of an applied configuration. @see PatchInput.readApplied */
+  readonly readApplied?: PatchInput['readApplied']
 }
 
 /** @throws StatusError */
@@ -59,7 +59,7 @@ export function patch(
     hasInternalType,
     decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, defaults, hasInternalType),
     applyDefaults: (object) => defaults(endpointType(scope), object),
-    parseYaml: body.parseYaml ?? noYaml,
+    readApplied: body.readApplied ?? notApplied,
     untracked: (error) => noteFault('managedFields', error, request),
     warn: (text) => request.warnings.push(text),
   }
@@ -77,6 +77,6 @@ export function patch(
   })
 }
 
-const noYaml = (): never => {
-  throw new Error('assertion failed: only what is applied is YAML')
+const notApplied = (): never => {
+  throw new Error('assertion failed: no applied configuration was read')
 }
