@@ -1,5 +1,8 @@
-/** Finds out whether a type has something anywhere in it, so that a walk can skip values that cannot have it. */
-import type { Structural } from './structural.ts'
+/**
+ * Finds out whether the schema of a custom resource has something anywhere in it, so that a walk can skip values that
+ * cannot have it.
+ */
+import type { HeldAs, Structural, StructType } from './structural.ts'
 
 /** @returns answers for a type and all that it holds, each type once */
 export function isAnywhereIn(is: (type: Structural) => boolean): (type: Structural) => boolean {
@@ -16,10 +19,16 @@ export function isAnywhereIn(is: (type: Structural) => boolean): (type: Structur
   return answer
 }
 
+/** kube-apiserver's own code fills in and validates a Go struct (the metadata of a custom resource), and no schema does. */
+const memberTypes = {
+  typed: () => [],
+  unstructured: ({ fields }) => fields.map(({ type }) => type),
+} satisfies Record<HeldAs, (type: StructType) => readonly Structural[]>
+
 function partsOf(type: Structural): readonly Structural[] {
   switch (type.shape) {
     case 'struct':
-      return type.fields.map((field) => field.type)
+      return memberTypes[type.heldAs](type)
     case 'list':
       return [type.element]
     case 'map':

@@ -3,19 +3,31 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { eachName, eachPart } from '../api/parts.ts'
+import { isAnywhereIn } from './anywhere.ts'
 import { defaultOf, isNullable } from './from-openapi.ts'
 import { elementType, memberType } from './prune.ts'
 import type { Structural, StructType } from './structural.ts'
 
-/** Whether a type has a default anywhere in it. Most have none, and their values are skipped. */
-const haveDefaults = new WeakMap<Structural, boolean>()
+/** Most types have no default anywhere in them, and their values are skipped. */
+const holdsDefaults = isAnywhereIn((type) => {
+  switch (type.shape) {
+    case 'struct':
+      return type.fields.some((field) => field.default !== undefined)
+    case 'map':
+      return defaultOf(type.value) !== undefined
+    case 'list':
+      return defaultOf(type.element) !== undefined
+    default:
+      return false
+  }
+})
 
 export function applyStructuralDefaults(type: StructType, object: JsonObject): void {
   fill(type, object)
 }
 
 function fill(type: Structural | undefined, value: Json | undefined): void {
-  if (type === undefined || !mayFill(type)) return
+  if (type === undefined || !holdsDefaults(type)) return
   if (Array.isArray(value)) {
     const element = elementType(type)
     if (element === undefined) return
@@ -39,29 +51,5 @@ function fill(type: Structural | undefined, value: Json | undefined): void {
     })
   }
 }
-
-function mayFill(type: Structural): boolean {
-  let known = haveDefaults.get(type)
-  if (known === undefined) haveDefaults.set(type, (known = findDefault(type)))
-  return known
-}
-
-function findDefault(type: Structural): boolean {
-  switch (type.shape) {
-    case 'struct':
-      // metadata has no defaults
-      return type.fields.some(
-        ({ default: declared, type: below }) => declared !== undefined || (!isBuiltIn(below) && mayFill(below)),
-      )
-    case 'map':
-      return defaultOf(type.value) !== undefined || mayFill(type.value)
-    case 'list':
-      return defaultOf(type.element) !== undefined || mayFill(type.element)
-    default:
-      return false
-  }
-}
-
-const isBuiltIn = (type: Structural): boolean => type.shape === 'struct' && type.goType !== undefined
 
 const copyOf = (value: Json): Json => (typeof value === 'object' ? structuredClone(value) : value)

@@ -30,9 +30,7 @@ export function validateLists(type: Structural, value: Json | undefined, at: Fie
   if (type.shape !== 'struct') return []
   return errorsByName(value, (name) => {
     const field = type.field(name)
-    // of the metadata another rule speaks
-    if (field === undefined || (field.type.shape === 'struct' && field.type.goType !== undefined)) return []
-    return validateLists(field.type, ownValue(value, name), at.child(name))
+    return field === undefined ? [] : validateLists(field.type, ownValue(value, name), at.child(name))
   })
 }
 
