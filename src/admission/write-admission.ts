@@ -1,6 +1,6 @@
 /** An admission chain as the write path calls it (registry/write). */
 import type { KubeObject } from '../api/object.ts'
-import { managedFieldsProblem } from '../patch/managed-fields.ts'
+import { managedFieldsProblem } from '../patch/managers.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { endpointKind } from '../registry/resource-scope.ts'
 import type { Admission } from '../registry/write/admission.ts'

@@ -6,38 +6,28 @@
 import { inParts } from '../api/parts.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
-import { byteLength } from '../api/utf8.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { StatusError, badRequest, plainError } from '../api/status.ts'
-import { goQuote } from '../go/quote.ts'
-import { stringifySorted } from '../api/write-json.ts'
 import { atomOf } from '../schema/atom.ts'
 import type { Atom } from '../schema/atom.ts'
-import { pathText } from '../schema/path-element.ts'
-import type { FieldPathElements } from '../schema/path-element.ts'
 import type { StructType } from '../schema/structural.ts'
-import { compareText, valuesEqualApart } from '../api/value-order.ts'
+import { valuesEqualApart } from '../api/value-order.ts'
 import { FieldSet } from './field-set.ts'
-import {
-  decodeManagers,
-  encodeManagers,
-  losing,
-  managerKey,
-  stepsAfter,
-  neverOwned,
-  reconciledManagers,
-  timeText,
-  versionConverter,
-  versionsOf,
-  withoutManagedFields,
-} from './managed-fields.ts'
+import { losing, stepsAfter, reconciledManagers } from './managed-fields.ts'
+import { versionConverter, versionsOf, withoutManagedFields } from './object-versions.ts'
+import { decodeManagers, encodeManagers, managerKey, neverOwned, timeText } from './managers.ts'
 import { asWritten, emptyObject } from './object-forms.ts'
-import type { ConvertVersion, Managers, Owned, Versioned, Versions } from './managed-fields.ts'
+import type { ConvertVersion, Versioned } from './object-versions.ts'
+import type { Managers, Owned } from './managers.ts'
 import type { ResetFields } from './reset-fields.ts'
-import { TypeMismatch, checkType, compare, fieldsIn, merge, removeFields, withNamedFields } from './typed.ts'
+import { fieldsIn, removeFields, withNamedFields } from './fields-of-value.ts'
+import { merge } from './merge.ts'
+import { TypeMismatch, checkType } from './type-problems.ts'
+import { Conflicts, throwConflicts } from './apply-conflicts.ts'
+import { fieldsOfLastApplied, refreshLastApplied } from './last-applied.ts'
 
 export interface Application {
   readonly type: StructType
@@ -119,9 +109,6 @@ interface Applied {
 }
 
 const KUBECTL = 'kubectl'
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
-/** All annotations together, in bytes. */
-const MAX_ANNOTATIONS = 256 * 1024
 
 /**
  * kubectl takes over what it has applied on the client side: conflicts about fields that still are as its annotation
@@ -133,46 +120,11 @@ function* applyOrUpgrade(application: Application, managers: Managers): Steps<Ap
   } catch (error) {
     if (!(error instanceof Conflicts)) throw error
     if (application.manager !== KUBECTL) throw error.toStatus()
-    const allowed = fieldsOfLastApplied(application)
+    const allowed = fieldsOfLastApplied(application.type, application.kind, application.live)
     const left = error.list.filter(({ path }) => allowed?.has(path) !== true)
     if (left.length > 0) throw new Conflicts(left).toStatus()
     return yield* apply(application, managers, true)
   }
-}
-
-/** What the annotation says and the object still has; undefined when there is none that can be used. */
-function fieldsOfLastApplied({ live, type, kind }: Application): FieldSet | undefined {
-  const annotation = live?.metadata.annotations?.[LAST_APPLIED]
-  if (!live || !annotation) return undefined
-  try {
-    const lastApplied = JSON.parse(annotation) as Json
-    if (!isJsonObject(lastApplied) || lastApplied['apiVersion'] !== apiVersionOf(kind)) return undefined
-    const atom = atomOf(type)
-    const current = asWritten(type, live as unknown as JsonObject) // an API object is JSON
-    checkType(atom, current, 'refused')
-    checkType(atom, lastApplied, 'refused')
-    const { added, modified, removed } = compare(atom, lastApplied, current)
-    return fieldsIn(atom, lastApplied).difference(modified).difference(added).difference(removed)
-  } catch {
-    return undefined
-  }
-}
-
-/** Who applies on the client side too finds there what was applied here. */
-function refreshLastApplied(object: KubeObject, config: JsonObject): void {
-  const { annotations } = object.metadata
-  if (!annotations?.[LAST_APPLIED]) return
-  const next = { ...annotations, [LAST_APPLIED]: `${stringifySorted(withoutLastApplied(config))}\n` }
-  const size = Object.entries(next).reduce((sum, [name, value]) => sum + byteLength(name) + byteLength(value), 0)
-  if (size > MAX_ANNOTATIONS) delete (next as Record<string, string>)[LAST_APPLIED]
-  object.metadata.annotations = next
-}
-
-function withoutLastApplied(config: JsonObject): JsonObject {
-  const { metadata } = config
-  if (!isJsonObject(metadata) || !isJsonObject(metadata['annotations'])) return config
-  const { [LAST_APPLIED]: _, ...annotations } = metadata['annotations']
-  return { ...config, metadata: { ...metadata, annotations } }
 }
 
 const BEFORE_FIRST_APPLY = 'before-first-apply'
@@ -381,61 +333,4 @@ function* namedFieldsIn(atom: Atom, { value }: Versioned): Steps<FieldSet> {
   const fields = yield* inParts(() => fieldsIn(atom, value))
   yield
   return withNamedFields(atom, fields)
-}
-
-interface Conflict {
-  readonly owner: Owned
-  readonly path: FieldPathElements
-}
-
-/** What others would lose. */
-class Conflicts extends Error {
-  constructor(readonly list: readonly Conflict[]) {
-    super()
-  }
-
-  toStatus(): StatusError {
-    const { list } = this
-    const causes = list.map(({ owner, path }) => ({
-      reason: 'FieldManagerConflict',
-      message: `conflict with ${ownerText(owner)}`,
-      field: pathText(path),
-    }))
-    const [first] = list
-    const text =
-      list.length === 1
-        ? `Apply failed with 1 conflict: conflict with ${ownerText(first!.owner)}: ${pathText(first!.path)}`
-        : `Apply failed with ${list.length} conflicts: ${byOwner(list)}`
-    return new StatusError(409, 'Conflict', text, { causes })
-  }
-}
-
-function byOwner(list: readonly Conflict[]): string {
-  const paths = new Map<string, Conflict[]>()
-  for (const conflict of list) {
-    const key = managerKey(conflict.owner)
-    paths.set(key, [...(paths.get(key) ?? []), conflict])
-  }
-  return [...paths]
-    .sort(([a], [b]) => compareText(a, b))
-    .flatMap(([, conflicts]) => [
-      `conflicts with ${ownerText(conflicts[0]!.owner)}:`,
-      ...conflicts.map(({ path }) => `- ${pathText(path)}`),
-    ])
-    .join('\n')
-}
-
-function ownerText({ manager, operation, apiVersion, subresource }: Owned): string {
-  const name = subresource === '' ? goQuote(manager) : `${goQuote(manager)} with subresource ${goQuote(subresource)}`
-  return operation === 'Update' ? `${name} using ${apiVersion}` : name
-}
-
-function throwConflicts(managers: Managers, versions: Versions, applier: string): void {
-  const list: Conflict[] = []
-  for (const [key, owner] of managers) {
-    const pair = key === applier ? undefined : versions.in(owner.apiVersion)
-    if (pair === undefined) continue
-    for (const path of owner.fields.intersection(pair.gained).paths()) list.push({ owner, path })
-  }
-  if (list.length > 0) throw new Conflicts(list)
 }

@@ -15,7 +15,7 @@ import { atomOf } from '../schema/atom.ts'
 import type { HeldAs, StructType } from '../schema/structural.ts'
 import { fromUnstructured } from './from-unstructured.ts'
 import { copyOf } from './json-document.ts'
-import { checkType } from './typed.ts'
+import { checkType } from './type-problems.ts'
 
 interface ObjectForms {
   written(type: StructType, object: JsonObject): JsonObject

@@ -25,7 +25,7 @@ import { closed, copyOf, isMap, openedInParts, treeText } from './json-document.
 import { readJsonPatch } from './json-patch.ts'
 import { applyJsonPatch } from './json-patch-operations.ts'
 import { tracking } from './managed-fields.ts'
-import type { ConvertVersion } from './managed-fields.ts'
+import type { ConvertVersion } from './object-versions.ts'
 import { applyMergePatch } from './merge-patch.ts'
 import { asWritten, keepEmptyManagedFields, mergedObject, withKind } from './object-forms.ts'
 import type { ResetFields } from './reset-fields.ts'

@@ -6,8 +6,8 @@ import type { ManagedFieldsEntry } from '../api/object.ts'
 import { lazy } from '../api/lazy.ts'
 import type { FieldPathElements } from '../schema/path-element.ts'
 import { FieldSet } from './field-set.ts'
-import { decodeManagers, encodeOwned, managerKey } from './managed-fields.ts'
-import type { Managers, Owned } from './managed-fields.ts'
+import { decodeManagers, encodeOwned, managerKey } from './managers.ts'
+import type { Managers, Owned } from './managers.ts'
 
 const SCALE_VERSION = 'autoscaling/v1'
 const replicasOfScale = lazy(() => FieldSet.of(['f:spec', 'f:replicas']))

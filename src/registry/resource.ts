@@ -2,7 +2,7 @@ import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../a
 import type { KubeObject } from '../api/object.ts'
 import type { Presentation } from '../codec/presentation.ts'
 import type { ResourceForms } from '../codec/resource-forms.ts'
-import type { ConvertVersion } from '../patch/managed-fields.ts'
+import type { ConvertVersion } from '../patch/object-versions.ts'
 import type { ResetFields } from '../patch/reset-fields.ts'
 import type { ReplicasPath } from '../patch/scale-ownership.ts'
 import type { ApiCall } from '../request/context.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
-import { decodeManagers, managerOfUserAgent, sameButTimes, trackUpdate } from '../../src/patch/managed-fields.ts'
+import { managerOfUserAgent, trackUpdate } from '../../src/patch/managed-fields.ts'
+import { decodeManagers, sameButTimes } from '../../src/patch/managers.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
 import { Story, configMaps, deployments } from './story.ts'
 
