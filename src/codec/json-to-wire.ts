@@ -3,25 +3,30 @@
  * The JSON is this server's own: compact, without repeated members. It is not checked for anything else, but no bytes,
  * whatever they are, make this code write outside of the buffer.
  */
+import {
+  QUOTE,
+  COMMA,
+  ZERO,
+  OPEN_BRACKET,
+  BACKSLASH,
+  CLOSE_BRACKET,
+  LETTER_F,
+  LETTER_T,
+  LETTER_U,
+  LETTER_Z,
+  OPEN_BRACE,
+  CLOSE_BRACE,
+  viewOf,
+  hasEnd,
+  NORMAL_TIME,
+  NORMAL_MICRO_TIME,
+  escapes,
+  PADDING,
+  sextets,
+} from './json-bytes.ts'
 
 /** Thrown for JSON that is not as this server writes it. The caller catches it and parses the object instead. */
 export const unexpected = new Error('unexpected JSON')
-
-export const NEWLINE = 0x0a
-export const QUOTE = 0x22
-export const COMMA = 0x2c
-const ZERO = 0x30
-export const COLON = 0x3a
-export const OPEN_BRACKET = 0x5b
-export const BACKSLASH = 0x5c
-export const CLOSE_BRACKET = 0x5d
-const LETTER_F = 0x66
-export const LETTER_N = 0x6e
-const LETTER_T = 0x74
-const LETTER_U = 0x75
-const LETTER_Z = 0x5a
-export const OPEN_BRACE = 0x7b
-export const CLOSE_BRACE = 0x7d
 
 /** Tags of the first fields of a message. */
 const FIRST_VARINT = 0x08
@@ -40,16 +45,6 @@ const MAX_KEPT = 4 * 1024 * 1024
 const LONG = 48
 /** A number of so many digits is exact. */
 const MAX_DIGITS = 15
-
-const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
-  new DataView(buffer, byteOffset, byteLength)
-
-/** Whether one of four bytes is a quote or a backslash: a byte that is zero borrows from its highest bit. */
-function hasEnd(four: number): boolean {
-  const quotes = four ^ 0x22222222
-  const backslashes = four ^ 0x5c5c5c5c
-  return ((((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes)) & 0x80808080) !== 0
-}
 
 /** Bytes that a length takes. */
 export const lengthSize = (length: number): number =>
@@ -425,23 +420,3 @@ export class JsonToWire {
     }
   }
 }
-
-const NORMAL_TIME = '"2006-01-02T15:04:05Z'.length
-const NORMAL_MICRO_TIME = '"2006-01-02T15:04:05.000000Z'.length
-
-/** What the letter behind a backslash means. */
-const escapes: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, code) => {
-  const meaning = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
-  return Object.entries(meaning)
-    .find(([letter]) => letter.charCodeAt(0) === code)?.[1]
-    .charCodeAt(0)
-})
-
-/** The value of a padding character: no six bits give it. */
-const PADDING = 64
-
-const sextets: readonly (number | undefined)[] = Array.from({ length: 256 }, (_, code) => {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/='
-  const place = alphabet.indexOf(String.fromCharCode(code))
-  return place < 0 ? undefined : place
-})

@@ -11,20 +11,19 @@ import type { Json, JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
 import { decodeUtf8 } from '../api/utf8.ts'
 import { parseStored } from '../api/parse-json.ts'
+import { JsonToWire, unexpected } from './json-to-wire.ts'
 import {
   BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
   COMMA,
-  JsonToWire,
   LETTER_N,
   NEWLINE,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-  unexpected,
-} from './json-to-wire.ts'
+} from './json-bytes.ts'
 import { encodeMessage, encodeValue } from './protobuf-encode.ts'
 import type { MemberPlan, StructPlan, ValuePlan } from './protobuf-plan.ts'
 import {

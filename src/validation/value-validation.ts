@@ -10,12 +10,15 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { eachName, eachPart, kept, sortedItems, undivided } from '../api/parts.ts'
-import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
 import { stringifySorted } from '../api/write-json.ts'
 import { valuesEqual } from '../api/value-order.ts'
-import { goFloat } from '../go/float.ts'
 import { goMatches } from './go-pattern.ts'
-import { effectiveFormat, hasFormat } from './value-formats.ts'
+import { hasFormat } from './value-formats.ts'
+import type { Problem } from './value-outcome.ts'
+import { Outcome, combined, invalidAt, problemAt, wrongType } from './value-outcome.ts'
+import { checkNumber } from './value-numbers.ts'
+import type { JsonType } from './value-types.ts'
+import { formatOf, isJsonInteger, typeOf, typesOf } from './value-types.ts'
 
 /** The value that is replaced: what is wrong with parts that do not change is not told. */
 export interface Before {
@@ -34,107 +37,6 @@ export function validateValue(
 ): FieldError[] {
   return check(schema, value, '', before, true).problems.map((problem) => problem.errorAt(at))
 }
-
-/** One thing that is wrong. Two with the same text are one. */
-interface Problem {
-  readonly text: string
-  errorAt(at: FieldPath): FieldError
-}
-
-/** What is wrong, by its text, in the order in which it was found. Shared by the outcomes of a value and of its parts. */
-interface Found {
-  readonly problems: Map<string, Problem>
-  /** Characters of their texts. */
-  length: number
-}
-
-class Outcome {
-  /** Absent while nothing is wrong, as with most values. */
-  private found: Found | undefined
-  /** How many checks were made: of several alternatives that fail, the one with most is told of. */
-  matches = 0
-
-  add(problem: Problem): void {
-    const found = (this.found ??= { problems: new Map(), length: 0 })
-    if (this.isFull || found.problems.has(problem.text)) return
-    found.problems.set(problem.text, problem)
-    found.length += problem.text.length
-  }
-
-  /** Takes what the other has, which is of no use afterwards: what is found deep inside is not copied at each level. */
-  merge(...others: (Outcome | undefined)[]): void {
-    for (const other of others) {
-      if (other === undefined) continue
-      if (this.found === undefined) this.found = other.found
-      else if (other.found !== this.found) for (const problem of other.problems) this.add(problem)
-      this.matches += other.matches
-    }
-  }
-
-  get problems(): Problem[] {
-    return this.found === undefined ? [] : [...this.found.problems.values()]
-  }
-
-  get isValid(): boolean {
-    return this.found === undefined
-  }
-
-  /** What is found from here on is not told. */
-  get isFull(): boolean {
-    return (
-      this.found !== undefined && (this.found.problems.size >= MAX_PROBLEMS || this.found.length >= 2 * MAX_REPORTED)
-    )
-  }
-}
-
-const placed = (at: FieldPath, place: string): FieldPath =>
-  place === '' || place === '.' ? at : at.child(place.replace(/^\./, ''))
-
-const problemAt = (place: string, text: string, error: (at: FieldPath) => FieldError): Problem => ({
-  text,
-  errorAt: (at) => error(placed(at, place)),
-})
-
-/** Of a combination of schemas: told about the root, whatever its place. */
-const combined = (text: string): Problem => ({ text, errorAt: (at) => invalidValue(at, '', text) })
-
-const invalidAt = (place: string, value: Json, what: string): Problem => {
-  const text = `${place} in body ${what}`
-  return problemAt(place, text, (at) => invalidValue(at, value, text))
-}
-
-const wrongType = (place: string, type: string, found: string): Problem => {
-  const text = `${place} in body must be of type ${type}: ${goQuote(found)}`
-  return problemAt(place, text, (at) => typeInvalid(at, found, text))
-}
-
-type JsonType = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object'
-
-function typeOf(value: Json): JsonType {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'array'
-  switch (typeof value) {
-    case 'boolean':
-      return 'boolean'
-    case 'string':
-      return 'string'
-    case 'bigint':
-      return value < INT64_LIMIT && value >= -INT64_LIMIT ? 'integer' : 'number'
-    case 'number':
-      // beyond what is safe a number was written with an exponent
-      return Number.isSafeInteger(value) ? 'integer' : 'number'
-    default:
-      return 'object'
-  }
-}
-
-/** Types that a schema names; none is any. */
-const typesOf = (schema: JsonObject): readonly string[] =>
-  schema['x-kubernetes-int-or-string'] === true
-    ? ['integer', 'string']
-    : typeof schema['type'] === 'string' && schema['type'] !== ''
-      ? [schema['type']]
-      : []
 
 /** @param ratchets what is wrong with an unchanged value is forgotten */
 function check(schema: JsonObject, value: Json, place: string, before: Before | undefined, ratchets: boolean): Outcome {
@@ -172,8 +74,6 @@ function checkAll(schema: JsonObject, value: Json, place: string, before: Before
   outcome.matches++
   return outcome
 }
-
-const formatOf = (schema: JsonObject): string => effectiveFormat(schema['format'], typesOf(schema))
 
 function checkType(schema: JsonObject, value: Json, type: JsonType, place: string): Outcome {
   const outcome = new Outcome()
@@ -271,83 +171,6 @@ function checkFormat(schema: JsonObject, value: string, place: string): Outcome 
   const text = `${place} in body must be of type ${format}: ${goQuote(value)}`
   outcome.add(problemAt(place, text, (at) => typeInvalid(at, value, text)))
   return outcome
-}
-
-const INT32_MAX = 2 ** 31 - 1
-const INT64_LIMIT = 2n ** 63n
-
-function checkNumber(schema: JsonObject, value: number | bigint, type: JsonType, place: string): Outcome {
-  const outcome = new Outcome()
-  const types = typesOf(schema)
-  const typeName = types.length === 1 && (types[0] === 'integer' || types[0] === 'number') ? types[0] : ''
-  const format = typeName === '' ? '' : formatOf(schema)
-  const inRange = (number: number | bigint, prefix: string): boolean => {
-    if (fitsType(number, typeName, format)) return true
-    const suffix = format === '' ? '(default format)' : `with format ${format}`
-    outcome.add(combined(`${prefix} value must be of type ${typeName} ${suffix} in ${place}`))
-    return false
-  }
-  inRange(value, 'Checked')
-  const isInteger = type === 'integer'
-  const multipleOf = schema['multipleOf']
-  if (typeof multipleOf === 'number') {
-    const whole = inRange(multipleOf, 'MultipleOf') && isInteger
-    const factor = whole ? Math.trunc(multipleOf) : multipleOf
-    if (factor <= 0) {
-      const text = `factor MultipleOf declared for ${place} must be positive: ${goFloat(factor)}`
-      outcome.add(problemAt(place, text, (at) => invalidValue(at, factor, text)))
-    } else if (!isMultiple(value, factor, whole))
-      outcome.add(invalidAt(place, value, `should be a multiple of ${goFloat(factor)}`))
-  }
-  const minimum = schema['minimum']
-  const maximum = schema['maximum']
-  if (typeof minimum === 'number') {
-    const limit = inRange(minimum, 'Minimum boundary') && isInteger ? Math.trunc(minimum) : minimum
-    const exclusive = schema['exclusiveMinimum'] === true
-    if (exclusive ? value <= limit : value < limit)
-      outcome.add(
-        invalidAt(
-          place,
-          value,
-          `should be greater than ${exclusive ? '' : 'or equal to '}${limitText(limit, isInteger)}`,
-        ),
-      )
-  }
-  if (typeof maximum === 'number') {
-    const limit = inRange(maximum, 'Maximum boundary') && isInteger ? Math.trunc(maximum) : maximum
-    const exclusive = schema['exclusiveMaximum'] === true
-    if (exclusive ? value >= limit : value > limit)
-      outcome.add(
-        invalidAt(place, value, `should be less than ${exclusive ? '' : 'or equal to '}${limitText(limit, isInteger)}`),
-      )
-  }
-  outcome.matches++
-  return outcome
-}
-
-function fitsType(value: number | bigint, type: string, format: string): boolean {
-  if (type === 'integer') {
-    if (typeof value === 'number' && !isJsonInteger(value)) return false
-    if (format === 'int32') return value <= INT32_MAX && value >= -INT32_MAX - 1
-    return BigInt(value) < INT64_LIMIT && BigInt(value) >= -INT64_LIMIT
-  }
-  return format !== 'float' || Number.isFinite(Math.fround(Number(value)))
-}
-
-function isMultiple(value: number | bigint, factor: number, whole: boolean): boolean {
-  if (whole) return BigInt(value) % BigInt(factor) === 0n
-  const number = Number(value)
-  return isJsonInteger(factor < 1 ? (1 / factor) * number : number / factor)
-}
-
-/** Whole but for what floating point makes of it. */
-function isJsonInteger(value: number): boolean {
-  if (!Number.isFinite(value) || Math.abs(value) > 2 ** 53 - 1) return false
-  const whole = Math.trunc(value)
-  const difference = Math.abs(value - whole)
-  if (value === whole) return true
-  if (value === 0 || whole === 0 || difference < Number.MIN_VALUE) return difference < 1e-9 * Number.MIN_VALUE
-  return difference / (Math.abs(value) + Math.abs(whole)) < 1e-9
 }
 
 function checkList(schema: JsonObject, value: readonly Json[], place: string, before: Before | undefined): Outcome {
@@ -489,6 +312,3 @@ function memberBefore(name: string, place: string, before: Before | undefined): 
   const value = ownValue(before.value, name)
   return value === undefined ? undefined : { value }
 }
-
-/** An int64 is printed in full. */
-const limitText = (limit: number, isInteger: boolean): string => (isInteger ? BigInt(limit).toString() : goFloat(limit))

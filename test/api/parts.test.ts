@@ -10,12 +10,12 @@ import {
   inParts,
   inPartsAwaiting,
   kept,
-  lost,
   mapNames,
   mapParts,
   resuming,
   somePart,
 } from '../../src/api/parts.ts'
+import { lost } from '../../src/api/walk-progress.ts'
 import { atOnce, inTurns } from '../../src/api/slices.ts'
 
 /** What a walk answers, and how often others had a turn, with so many items a part. */

@@ -1,6 +1,6 @@
 // A server in this process that keeps everything in memory: the same code as in the engine, where its steps can be measured.
 // told of by walks of this server
-export { lost } from '../../src/api/parts.ts'
+export { lost } from '../../src/api/walk-progress.ts'
 import { respondStatus } from '../../src/codec/respond.ts'
 import { parseApiVersion } from '../../src/api/group-version.ts'
 import type { JsonObject } from '../../src/api/object.ts'

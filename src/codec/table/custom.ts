@@ -10,8 +10,11 @@ import type { Printer } from './cells.ts'
 import { nameOf } from './cells.ts'
 import type { Column } from './columns.ts'
 import { nameColumn } from './columns.ts'
-import type { JsonPath, Visits } from './json-path.ts'
-import { firstResults, JsonPathError, looksAround, parseJsonPath } from './json-path.ts'
+import type { Visits } from './json-path.ts'
+import type { JsonPath } from './parse-json-path.ts'
+import { firstResults, looksAround } from './json-path.ts'
+import { JsonPathError } from './parse-json-path.ts'
+import { parseJsonPath } from './parse-json-path.ts'
 
 interface CustomColumn {
   readonly type: string

@@ -5,12 +5,9 @@ import type { LabelSelector, ObjectMeta } from '../../api/meta/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import { ipWarnings } from '../../api/ip-addresses.ts'
 import { APP_ARMOR, appArmorOf } from '../../validation/pod/pod-annotations.ts'
-import {
-  validateEphemeralUpdate,
-  validatePodCreate,
-  validatePodResize,
-  validatePodUpdate,
-} from '../../validation/pod/pod.ts'
+import { validatePodCreate } from '../../validation/pod/pod.ts'
+import { validateEphemeralUpdate, validatePodUpdate } from '../../validation/pod/pod-update.ts'
+import { validatePodResize } from '../../validation/pod/pod-resize.ts'
 import { validatePodStatusUpdate } from '../../validation/pod/pod-status.ts'
 import { hostnameWarnings, podWarnings, USE_APP_ARMOR_FIELD } from '../../validation/pod/pod-warnings.ts'
 import { podRules } from '../../validation/pod/rules.ts'

@@ -5,7 +5,7 @@ import { immutable, nonNegative, validateQualifiedName } from '../../validation/
 import { byteLength } from '../../api/utf8.ts'
 import { firstBy, repeatsIn } from '../../api/lookup.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
-import { validateCsiDriverName } from '../../validation/pod/volumes.ts'
+import { validateCsiDriverName } from '../../validation/pod/volume-sources.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { csiNodePrinter } from '../../codec/table/storage.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'

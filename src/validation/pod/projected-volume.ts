@@ -11,7 +11,7 @@ import { dns1123Label, dns1123Subdomain } from '../names.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { validateAnnotations } from '../object-meta.ts'
 import type { PodRules } from './rules.ts'
-import { validateDownwardFile, validateKeyToPath } from './volumes.ts'
+import { validateDownwardFile, validateKeyToPath } from './volume-files.ts'
 import { errorsOf } from '../errors-of.ts'
 
 const CONFLICT = 'conflicting duplicate paths'

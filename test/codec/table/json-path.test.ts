@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/api/object.ts'
-import { firstResults, JsonPathError, parseJsonPath } from '../../../src/codec/table/json-path.ts'
+import { firstResults } from '../../../src/codec/table/json-path.ts'
+import { JsonPathError } from '../../../src/codec/table/parse-json-path.ts'
+import { parseJsonPath } from '../../../src/codec/table/parse-json-path.ts'
 
 const object = {
   kind: 'Thing',

@@ -1,7 +1,7 @@
 // Names of iSCSI initiators: the linear reading takes what kube-apiserver's expression takes.
 import { expect, test } from 'vitest'
 import fc from '../../chance.ts'
-import { IQN_FORMATS } from '../../../src/validation/pod/volumes.ts'
+import { IQN_FORMATS } from '../../../src/validation/pod/volume-sources.ts'
 
 const EXPRESSION = /iqn\.\d{4}-\d{2}\.([-.a-zA-Z0-9]+)(:[^,;*&$|\s]+)$/
 

@@ -1,0 +1,79 @@
+/** The problems that checks of a value against a schema have found, with their texts. */
+import type { FieldError, FieldPath } from '../api/field.ts'
+import { goQuote } from '../go/quote.ts'
+import { invalidValue, typeInvalid } from '../api/field.ts'
+import type { Json } from '../api/object.ts'
+import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
+
+/** One thing that is wrong. Two with the same text are one. */
+export interface Problem {
+  readonly text: string
+  errorAt(at: FieldPath): FieldError
+}
+
+/** What is wrong, by its text, in the order in which it was found. Shared by the outcomes of a value and of its parts. */
+interface Found {
+  readonly problems: Map<string, Problem>
+  /** Characters of their texts. */
+  length: number
+}
+
+export class Outcome {
+  /** Absent while nothing is wrong, as with most values. */
+  private found: Found | undefined
+  /** How many checks were made: of several alternatives that fail, the one with most is told of. */
+  matches = 0
+
+  add(problem: Problem): void {
+    const found = (this.found ??= { problems: new Map(), length: 0 })
+    if (this.isFull || found.problems.has(problem.text)) return
+    found.problems.set(problem.text, problem)
+    found.length += problem.text.length
+  }
+
+  /** Takes what the other has, which is of no use afterwards: what is found deep inside is not copied at each level. */
+  merge(...others: (Outcome | undefined)[]): void {
+    for (const other of others) {
+      if (other === undefined) continue
+      if (this.found === undefined) this.found = other.found
+      else if (other.found !== this.found) for (const problem of other.problems) this.add(problem)
+      this.matches += other.matches
+    }
+  }
+
+  get problems(): Problem[] {
+    return this.found === undefined ? [] : [...this.found.problems.values()]
+  }
+
+  get isValid(): boolean {
+    return this.found === undefined
+  }
+
+  /** What is found from here on is not told. */
+  get isFull(): boolean {
+    return (
+      this.found !== undefined && (this.found.problems.size >= MAX_PROBLEMS || this.found.length >= 2 * MAX_REPORTED)
+    )
+  }
+}
+
+const placed = (at: FieldPath, place: string): FieldPath =>
+  place === '' || place === '.' ? at : at.child(place.replace(/^\./, ''))
+
+export const problemAt = (place: string, text: string, error: (at: FieldPath) => FieldError): Problem => ({
+  text,
+  errorAt: (at) => error(placed(at, place)),
+})
+
+/** Of a combination of schemas: told about the root, whatever its place. */
+export const combined = (text: string): Problem => ({ text, errorAt: (at) => invalidValue(at, '', text) })
+
+export const invalidAt = (place: string, value: Json, what: string): Problem => {
+  const text = `${place} in body ${what}`
+  return problemAt(place, text, (at) => invalidValue(at, value, text))
+}
+
+export const wrongType = (place: string, type: string, found: string): Problem => {
+  const text = `${place} in body must be of type ${type}: ${goQuote(found)}`
+  return problemAt(place, text, (at) => typeInvalid(at, found, text))
+}

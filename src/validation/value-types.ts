@@ -1,0 +1,45 @@
+/** Types of JSON values, and those that a schema allows. */
+import type { Json, JsonObject } from '../api/object.ts'
+import { effectiveFormat } from './value-formats.ts'
+
+export type JsonType = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object'
+
+export function typeOf(value: Json): JsonType {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  switch (typeof value) {
+    case 'boolean':
+      return 'boolean'
+    case 'string':
+      return 'string'
+    case 'bigint':
+      return value < INT64_LIMIT && value >= -INT64_LIMIT ? 'integer' : 'number'
+    case 'number':
+      // beyond what is safe a number was written with an exponent
+      return Number.isSafeInteger(value) ? 'integer' : 'number'
+    default:
+      return 'object'
+  }
+}
+
+/** Types that a schema names; none is any. */
+export const typesOf = (schema: JsonObject): readonly string[] =>
+  schema['x-kubernetes-int-or-string'] === true
+    ? ['integer', 'string']
+    : typeof schema['type'] === 'string' && schema['type'] !== ''
+      ? [schema['type']]
+      : []
+
+export const formatOf = (schema: JsonObject): string => effectiveFormat(schema['format'], typesOf(schema))
+
+export const INT64_LIMIT = 2n ** 63n
+
+/** Whole but for what floating point makes of it. */
+export function isJsonInteger(value: number): boolean {
+  if (!Number.isFinite(value) || Math.abs(value) > 2 ** 53 - 1) return false
+  const whole = Math.trunc(value)
+  const difference = Math.abs(value - whole)
+  if (value === whole) return true
+  if (value === 0 || whole === 0 || difference < Number.MIN_VALUE) return difference < 1e-9 * Number.MIN_VALUE
+  return difference / (Math.abs(value) + Math.abs(whole)) < 1e-9
+}
