@@ -17,6 +17,8 @@ import { visitContainers } from '../../validation/pod/visit-containers.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { QueryParameters } from '../../request/query-parameters.ts'
 import { remoteAnswer } from '../aggregation/remote-answer.ts'
+import { wantsSocket } from '../watch-sink.ts'
+import { logSocket } from './log-socket.ts'
 import { asSpdy } from './websocket-as-spdy.ts'
 import { connectionTo, kubeletError, reached } from '../nodes/node-connection.ts'
 import { builtInForms } from '../../codec/built-in-forms.ts'
@@ -46,10 +48,21 @@ export async function log(scope: RequestScope): Promise<Response> {
 
 const MAX_ERROR = 50_000
 
-async function logAnswer({ place: { name } }: RequestScope, answer: ExchangeAnswer | Upgraded): Promise<Response> {
+async function logAnswer(
+  { request, place: { name } }: RequestScope,
+  answer: ExchangeAnswer | Upgraded,
+): Promise<Response> {
   if ('upgraded' in answer) throw plainError('the node agreed to a protocol that nobody asked for')
-  if (answer.status >= 200 && answer.status <= 206)
-    return new Response(answer.body, { headers: answerHeaders('text/plain') })
+  if (answer.status >= 200 && answer.status <= 206) {
+    if (!wantsSocket(request.headers)) return new Response(answer.body, { headers: answerHeaders('text/plain') })
+    const socket = logSocket(request.headers)
+    if (socket instanceof Response) {
+      void answer.body?.cancel()
+      return socket
+    }
+    request.waitUntil(socket.send(answer.body))
+    return socket.response
+  }
   const { status, text } = await reached('the answer of the node', wholeAnswer(answer, MAX_ERROR))
   throw kubeletError(status, text, 'pods/log', name)
 }

@@ -1,7 +1,11 @@
-/** /exec and /attach over a WebSocket (v4 and v5.channel.k8s.io, KEP-4006): each message begins with its channel. */
+/**
+ * /exec and /attach over a WebSocket, in each of the kubelet's sub-protocols and in v5.channel.k8s.io (KEP-4006). Each
+ * message begins with its channel (channels.ts).
+ */
 import type { ExchangeAnswer, Upgraded } from '../../../outgoing/exchange.ts'
 import { Script } from '../../../controllers/simulation/annotations.ts'
 import { goQuote } from '../../../go/quote.ts'
+import { codecOf } from './channels.ts'
 import { statusNamed } from './containers.ts'
 import { followPod } from './follow-pod.ts'
 import type { Asked } from './kubelet.ts'
@@ -10,73 +14,111 @@ import { answer } from './plain-answer.ts'
 import { acceptSocket } from './socket.ts'
 
 const [STDOUT, STDERR, ERROR] = [1, 2, 3]
-const PROTOCOLS: ReadonlySet<string> = new Set(['v5.channel.k8s.io', 'v4.channel.k8s.io'])
+const V5 = 'v5.channel.k8s.io'
+const WITH_STATUS = ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io']
+/** Before the fourth version an end without success is told as a text, and success is not told. */
+const WITH_TEXT = ['', 'channel.k8s.io', 'base64.channel.k8s.io']
+const PROTOCOLS: ReadonlySet<string> = new Set([...WITH_TEXT, ...WITH_STATUS])
 
 /** Says what it was asked to run, and ends with the exit code of the annotation. */
 export function exec(asked: Asked): ExchangeAnswer | Upgraded {
   const { query, pod, container } = asked
-  return streamed(asked, (socket) => {
+  return streamed(asked, (session) => {
     const command = query.getAll('command').join(' ')
-    const text = `simulated: container ${container} runs no process, this is no output of: ${command}\n`
-    say(socket, query, text)
-    end(socket, new Script(pod).execExitCode(container))
+    session.say(`simulated: container ${container} runs no process, this is no output of: ${command}\n`)
+    session.end(new Script(pod).execExitCode(container))
   })
 }
 
 /** Says what the logs say, until the container ends or the client goes. */
 export function attach(asked: Asked): ExchangeAnswer | Upgraded {
-  const { request, query, pod, container } = asked
-  return streamed(asked, (socket) => {
-    say(socket, query, `${firstLine(pod, container)}\n`)
+  const { request, pod, container } = asked
+  return streamed(asked, (session) => {
+    session.say(`${firstLine(pod, container)}\n`)
     const followed = followPod(request, pod, (now) => statusNamed(now, container)?.state?.running === undefined)
-    socket.addEventListener('close', () => followed.stop())
-    socket.addEventListener('error', () => followed.stop())
-    const over = (): void => end(socket, 0)
+    session.onGone(() => followed.stop())
+    const over = (): void => session.end(0)
     void followed.ended.then(over, over)
   })
 }
 
-function streamed({ call, pod, container }: Asked, run: (socket: WebSocket) => void): ExchangeAnswer | Upgraded {
+function streamed({ call, query, pod, container }: Asked, run: (session: Session) => void): ExchangeAnswer | Upgraded {
+  const streams = streamsOf(query)
+  if (!streams.stdin && !streams.stdout && !streams.stderr)
+    return answer(400, 'you must specify at least 1 of stdin, stdout, stderr')
   // as a kubelet says it
   if (statusNamed(pod, container)?.state?.running === undefined)
     return answer(500, `container not found (${goQuote(container)})`)
-  const accepted = acceptSocket(call, PROTOCOLS)
+  const accepted = acceptSocket(call, PROTOCOLS, V5)
   if ('refused' in accepted) return accepted.refused
-  run(accepted.socket)
+  run(new Session(accepted.socket, accepted.protocol, streams))
   return accepted.answer
 }
 
-function message(channel: number, text: string): Uint8Array {
-  const bytes = new TextEncoder().encode(text)
-  const whole = new Uint8Array(bytes.length + 1)
-  whole[0] = channel
-  whole.set(bytes, 1)
-  return whole
+interface Streams {
+  readonly stdin: boolean
+  readonly stdout: boolean
+  readonly stderr: boolean
+  readonly tty: boolean
 }
 
-function say(socket: WebSocket, query: URLSearchParams, text: string): void {
-  // a terminal has no other line end
-  const shown = query.get('tty') === '1' ? text.replaceAll('\n', '\r\n') : text
-  if (query.get('output') === '1') socket.send(message(STDOUT, shown))
-  else if (query.get('error') === '1') socket.send(message(STDERR, shown))
+/** A terminal has one output. */
+function streamsOf(query: URLSearchParams): Streams {
+  const is = (name: string): boolean => query.get(name) === '1'
+  return { stdin: is('input'), stdout: is('output'), stderr: is('error') && !is('tty'), tty: is('tty') }
 }
 
-/** How it ended, as a Status. */
-function end(socket: WebSocket, exitCode: number): void {
-  const status =
-    exitCode === 0
-      ? { metadata: {}, status: 'Success' }
-      : {
-          metadata: {},
-          status: 'Failure',
-          message: `command terminated with non-zero exit code: exit status ${exitCode}`,
-          reason: 'NonZeroExitCode',
-          details: { causes: [{ reason: 'ExitCode', message: String(exitCode) }] },
-        }
-  try {
-    socket.send(message(ERROR, JSON.stringify(status)))
-    socket.close(1000)
-  } catch {
-    // the client has gone
+class Session {
+  private readonly codec: ReturnType<typeof codecOf>
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly protocol: string,
+    private readonly streams: Streams,
+  ) {
+    this.codec = codecOf(protocol)
+    // says that the connection is there
+    this.send(streams.stdout ? STDOUT : streams.stderr ? STDERR : ERROR, '')
+  }
+
+  say(text: string): void {
+    const { stdout, stderr, tty } = this.streams
+    // a terminal has no other line end
+    const shown = tty ? text.replaceAll('\n', '\r\n') : text
+    if (stdout) this.send(STDOUT, shown)
+    else if (stderr) this.send(STDERR, shown)
+  }
+
+  end(exitCode: number): void {
+    const message = `command terminated with non-zero exit code: exit status ${exitCode}`
+    const failure = {
+      metadata: {},
+      status: 'Failure',
+      message,
+      reason: 'NonZeroExitCode',
+      details: { causes: [{ reason: 'ExitCode', message: String(exitCode) }] },
+    }
+    // few: the sub-protocols
+    if (!WITH_TEXT.includes(this.protocol))
+      this.send(ERROR, JSON.stringify(exitCode === 0 ? { metadata: {}, status: 'Success' } : failure))
+    else if (exitCode !== 0) this.send(ERROR, message)
+    try {
+      this.socket.close(1000)
+    } catch {
+      // the client has gone
+    }
+  }
+
+  onGone(work: () => void): void {
+    this.socket.addEventListener('close', work)
+    this.socket.addEventListener('error', work)
+  }
+
+  private send(channel: number, text: string): void {
+    try {
+      this.socket.send(this.codec.written(channel, new TextEncoder().encode(text)))
+    } catch {
+      // the client has gone
+    }
   }
 }

@@ -1,21 +1,23 @@
 /**
  * /portForward: SPDY inside a WebSocket (KEP-4006, kubectl since 1.31), where each connection is a stream of data beside
- * one of errors; or two channels of a WebSocket for each port (v4.channel.k8s.io).
+ * one of errors; or two channels of a WebSocket for each port (v4.channel.k8s.io, also in base64).
  */
 import type { Pod } from '../../../api/core/v1.ts'
-import { joined } from '../../../api/bytes.ts'
 import type { KubeObject } from '../../../api/object.ts'
+import { goQuote } from '../../../go/quote.ts'
 import type { ExchangeAnswer, Upgraded } from '../../../outgoing/exchange.ts'
 import type { Headers } from '../../../spdy/header-blocks.ts'
 import type { Listener, ServerStream, StreamEvents } from '../../../spdy/server-connection.ts'
 import { SpdyServerConnection } from '../../../spdy/server-connection.ts'
+import type { ChannelCodec } from './channels.ts'
+import { codecOf } from './channels.ts'
 import type { Asked } from './kubelet.ts'
 import { answer } from './plain-answer.ts'
 import { SimulatedPort, listenerOf, refusalOf } from './simulated-port.ts'
-import { acceptSocket } from './socket.ts'
+import { acceptSocket, protocolsOf } from './socket.ts'
 
 const TUNNEL = 'SPDY/3.1+portforward.k8s.io'
-const CHANNELS = 'v4.channel.k8s.io'
+const CHANNELS: ReadonlySet<string> = new Set(['', 'v4.channel.k8s.io', 'v4.base64.channel.k8s.io'])
 /** As long as a kubelet keeps a connection on which nothing happens. Milliseconds. */
 const LONGEST = 4 * 3_600_000
 /** Ports of one WebSocket with channels, whose numbers are bytes. */
@@ -25,8 +27,12 @@ const NORMAL = 1000
 const UNFIT = 1002
 
 export function portForward({ call, query, pod }: Asked): ExchangeAnswer | Upgraded {
+  const isTunnel = protocolsOf(call).includes(TUNNEL) // few: the header of one request
+  // a tunnel says with each stream for which port it is
+  const ports = isTunnel ? [] : portsOf(query)
+  if (typeof ports === 'string') return answer(400, ports)
   if (pod.status?.podIP === undefined || pod.status.phase !== 'Running') return answer(404, 'pod does not exist')
-  const accepted = acceptSocket(call, new Set([TUNNEL, CHANNELS]))
+  const accepted = acceptSocket(call, CHANNELS, TUNNEL)
   if ('refused' in accepted) return accepted.refused
   const { socket, protocol } = accepted
   const close = (code: number): void => {
@@ -36,23 +42,22 @@ export function portForward({ call, query, pod }: Asked): ExchangeAnswer | Upgra
       // the client has gone
     }
   }
-  const send = (bytes: Uint8Array): void => {
+  const send = (message: Uint8Array | string): void => {
     try {
-      socket.send(bytes)
+      socket.send(message)
     } catch {
       // the same
     }
   }
-  const ports = query.getAll('port').flatMap((text) => text.split(','))
-  const receiver = protocol === CHANNELS ? channelsOf(pod, ports, send, close) : tunnelOf(pod, send)
+  const receiver =
+    protocol === TUNNEL ? tunnelOf(pod, send, close) : channelsOf(pod, ports, codecOf(protocol), send, close)
   const last = setTimeout(() => close(NORMAL), LONGEST)
   const gone = (): void => {
     clearTimeout(last)
     receiver.close()
   }
   socket.addEventListener('message', ({ data }) => {
-    if (typeof data === 'string') return close(UNFIT)
-    receiver.receive(new Uint8Array(data as ArrayBuffer)).catch(() => close(UNFIT)) // binaryType is arraybuffer
+    receiver.receive(data as string | ArrayBuffer) // binaryType is arraybuffer
   })
   socket.addEventListener('close', gone)
   socket.addEventListener('error', gone)
@@ -60,12 +65,20 @@ export function portForward({ call, query, pod }: Asked): ExchangeAnswer | Upgra
 }
 
 interface Receiver {
-  receive(bytes: Uint8Array): Promise<void>
+  receive(message: string | ArrayBuffer): void
   close(): void
 }
 
-const tunnelOf = (pod: KubeObject & Pod, send: (bytes: Uint8Array) => void): Receiver =>
-  new SpdyServerConnection(send, new ForwardedPorts(pod))
+function tunnelOf(pod: KubeObject & Pod, send: (bytes: Uint8Array) => void, close: (code: number) => void): Receiver {
+  const connection = new SpdyServerConnection(send, new ForwardedPorts(pod))
+  return {
+    receive(message) {
+      if (typeof message === 'string') return close(UNFIT)
+      connection.receive(new Uint8Array(message)).catch(() => close(UNFIT))
+    },
+    close: () => connection.close(),
+  }
+}
 
 const STREAM_TYPE = 'streamtype'
 const PORT = 'port'
@@ -74,6 +87,20 @@ const REQUEST_ID = 'requestid'
 /** A port of 1 to 65535. */
 const portOf = (text: string | undefined): number | undefined =>
   /^\d{1,5}$/.test(text ?? '') && Number(text) > 0 && Number(text) < 65_536 ? Number(text) : undefined
+
+/** Of the query, or why it cannot be: as a kubelet says it. */
+function portsOf(query: URLSearchParams): readonly number[] | string {
+  const texts = query.getAll('port')
+  if (texts.length === 0) return 'query parameter "port" is required'
+  if (texts.includes('')) return 'query parameter "port" cannot be empty' // few: of one request
+  const ports: number[] = []
+  for (const text of texts.flatMap((some) => some.split(','))) {
+    const port = portOf(text)
+    if (port === undefined) return `unable to parse ${goQuote(text)} as a port`
+    ports.push(port)
+  }
+  return ports.length > MOST_PORTS ? `simulated nodes forward at most ${MOST_PORTS} ports of one WebSocket` : ports
+}
 
 interface Pair {
   error?: ServerStream
@@ -129,17 +156,13 @@ function connect(pod: Pod, pair: Pair, data: ServerStream, error: ServerStream):
 /** Each port has a channel for data, and the next one for errors. */
 function channelsOf(
   pod: Pod,
-  texts: readonly string[],
-  send: (bytes: Uint8Array) => void,
+  ports: readonly number[],
+  codec: ChannelCodec,
+  send: (message: Uint8Array | string) => void,
   close: (code: number) => void,
 ): Receiver {
-  const ports = texts.map(portOf).filter((port) => port !== undefined)
-  if (ports.length === 0 || ports.length > MOST_PORTS || ports.length < texts.length) {
-    close(UNFIT)
-    return { receive: () => Promise.resolve(), close() {} }
-  }
   let left = ports.length
-  const say = (channel: number, bytes: Uint8Array): void => send(joined([new Uint8Array([channel]), bytes]))
+  const say = (channel: number, bytes: Uint8Array): void => send(codec.written(channel, bytes))
   const ended = (): void => {
     left--
     if (left === 0) close(NORMAL)
@@ -159,10 +182,9 @@ function channelsOf(
     return undefined
   })
   return {
-    receive(bytes) {
-      const channel = bytes[0] ?? 0
-      if (channel % 2 === 0) connections[channel / 2]?.data(bytes.subarray(1))
-      return Promise.resolve()
+    receive(message) {
+      const { channel, data } = codec.read(message) ?? {}
+      if (channel !== undefined && data !== undefined && channel % 2 === 0) connections[channel / 2]?.data(data)
     },
     close() {
       for (const connection of connections) connection?.stop()

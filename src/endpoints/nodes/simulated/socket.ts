@@ -7,24 +7,36 @@ type Accepted =
   | { readonly socket: WebSocket; readonly protocol: string; readonly answer: Upgraded }
   | { readonly refused: ExchangeAnswer }
 
-/** @param protocols what the server speaks: the client's first choice among them is taken */
-export function acceptSocket({ headers }: NodeRequest, protocols: ReadonlySet<string>): Accepted {
-  const headerOf = (name: string): string => headers.find(([one]) => one.toLowerCase() === name)?.[1] ?? ''
-  if (headerOf('upgrade').toLowerCase() !== 'websocket')
-    return { refused: answer(400, 'simulated nodes speak WebSocket, and SPDY inside of it alone') }
-  const asked = headerOf('sec-websocket-protocol')
+const headerOf = ({ headers }: NodeRequest, wanted: string): string =>
+  headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? ''
+
+/** What the client asks for; `''` where it says nothing. */
+export const protocolsOf = (call: NodeRequest): readonly string[] =>
+  headerOf(call, 'sec-websocket-protocol')
     .split(',')
     .map((one) => one.trim())
-  const protocol = asked.find((one) => protocols.has(one))
-  if (protocol === undefined)
-    return { refused: answer(403, `the server speaks ${[...protocols].join(', ')}, and none of: ${asked.join(', ')}`) }
+
+/**
+ * @param protocols what the server speaks, `''` where clients may ask for none: the client's first choice is taken
+ * @param wins where the client asks for it, no other one counts: kube-apiserver answers it before the kubelet is asked
+ */
+export function acceptSocket(call: NodeRequest, protocols: ReadonlySet<string>, wins: string): Accepted {
+  if (headerOf(call, 'upgrade').toLowerCase() !== 'websocket')
+    return { refused: answer(400, 'simulated nodes speak WebSocket, and SPDY inside of it alone') }
+  const asked = protocolsOf(call)
+  // few: the header of one request
+  const protocol = asked.includes(wins) ? wins : asked.find((one) => protocols.has(one))
+  if (protocol === undefined) {
+    const spoken = [...protocols, wins].filter((one) => one !== '')
+    return { refused: answer(403, `the server speaks ${spoken.join(', ')}, and none of: ${asked.join(', ')}`) }
+  }
   const [client, socket] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket] // a pair has two
   socket.binaryType = 'arraybuffer'
   socket.accept()
   const response = new Response(null, {
     status: 101,
     webSocket: client,
-    headers: { 'Sec-WebSocket-Protocol': protocol },
+    headers: protocol === '' ? {} : { 'Sec-WebSocket-Protocol': protocol },
   })
   return { socket, protocol, answer: { upgraded: response } }
 }

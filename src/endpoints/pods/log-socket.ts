@@ -1,0 +1,93 @@
+/** A log over a WebSocket, as browsers read it: an empty message, then the text in messages, as by kube-apiserver. */
+import { bytesToBase64 } from '../../api/base64.ts'
+import type { RequestHeaders } from '../../request/request-headers.ts'
+
+const IN_BASE64 = 'base64.binary.k8s.io'
+/** Clients may ask for no protocol, too. */
+const PROTOCOLS: ReadonlySet<string> = new Set(['', 'binary.k8s.io', IN_BASE64])
+/** Octets of one message. */
+const LONGEST = 2048
+/** Octets that the client has not read: then it is waited for. */
+const MOST_UNSENT = 1024 * 1024
+const PAUSE_MS = 50
+/** A client that reads nothing for so long is left. */
+const PATIENCE_MS = 60_000
+
+const [NORMAL, TRY_AGAIN] = [1000, 1013]
+
+export interface LogSocket {
+  readonly response: Response
+  /** Sends all of it, and closes. */
+  send(body: ReadableStream<Uint8Array> | null): Promise<void>
+}
+
+/** @returns the refusal of a handshake that kube-apiserver refuses, too */
+export function logSocket(headers: RequestHeaders): LogSocket | Response {
+  if (headers.get('Sec-WebSocket-Version') !== '13')
+    return new Response('missing or bad WebSocket Version', {
+      status: 400,
+      headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Sec-WebSocket-Version': '13' },
+    })
+  const asked = (headers.get('Sec-WebSocket-Protocol') ?? '').split(',').map((one) => one.trim())
+  const protocol = asked.find((one) => PROTOCOLS.has(one))
+  if (protocol === undefined) return new Response(null, { status: 403 })
+  const [client, socket] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket] // a pair has two
+  socket.accept()
+  return {
+    response: new Response(null, {
+      status: 101,
+      webSocket: client,
+      headers: protocol === '' ? {} : { 'Sec-WebSocket-Protocol': protocol },
+    }),
+    send: (body) => sendAll(socket, body, protocol === IN_BASE64 ? bytesToBase64 : (bytes) => bytes),
+  }
+}
+
+async function sendAll(
+  socket: WebSocket,
+  body: ReadableStream<Uint8Array> | null,
+  written: (bytes: Uint8Array) => Uint8Array | string,
+): Promise<void> {
+  const reader = body?.getReader()
+  let isGone = false
+  const gone = (): void => {
+    isGone = true
+    void reader?.cancel().catch(() => {})
+  }
+  socket.addEventListener('close', gone)
+  socket.addEventListener('error', gone)
+  try {
+    socket.send(written(new Uint8Array(0)))
+    for (;;) {
+      const { value } = (await reader?.read()) ?? {}
+      if (value === undefined || isGone) break
+      for (let at = 0; at < value.length; at += LONGEST) {
+        socket.send(written(value.subarray(at, at + LONGEST)))
+        if (socket.bufferedAmount > MOST_UNSENT && !(await drained(socket))) return socket.close(TRY_AGAIN, 'too slow')
+      }
+    }
+    socket.close(NORMAL)
+  } catch {
+    // the client has gone, or the node
+    close(socket)
+  } finally {
+    if (!isGone) gone()
+  }
+}
+
+function close(socket: WebSocket): void {
+  try {
+    socket.close(NORMAL)
+  } catch {
+    // it is closed
+  }
+}
+
+/** The platform does not say when a client has read. */
+async function drained(socket: WebSocket): Promise<boolean> {
+  for (let waited = 0; waited < PATIENCE_MS; waited += PAUSE_MS) {
+    if (socket.bufferedAmount <= MOST_UNSENT) return true
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  }
+  return false
+}
