@@ -1,4 +1,7 @@
-/** What a write reserves beside its object, such as an address or a port: kept if the write succeeds, else given back. */
+/**
+ * A write may reserve something beside its object, such as an address or a port. It keeps the reservation if it
+ * succeeds, else gives it back.
+ */
 export interface Allocation {
   /** After the write: gives back what the object no longer needs. */
   commit(): Promise<void>

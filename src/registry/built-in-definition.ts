@@ -15,7 +15,8 @@ export interface BuiltInDefinition<O extends KubeObject = KubeObject> extends St
   /** Subresources, '' for the resource itself, that are served in a way of their own. Default: by verb, as objects. */
   readonly endpoints?: Readonly<Record<string, Endpoint>>
   /**
-   * Defaults of a whole object that are no constants, by version. Those of its members are in schema/default-rules.ts.
+   * Defaults of a whole object that are no constants, by version. Defaults of its members are in
+   * schema/default-rules.ts.
    */
   readonly defaults?: Readonly<Record<string, DefaultRule>>
   /**

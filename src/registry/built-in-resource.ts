@@ -89,14 +89,14 @@ function betweenVersions({ env }: ApiCall, { group, kind, storage }: ResourceEnt
     const target = builtInServed(env).resources.resources.find(
       (other) =>
         apiVersionOf(other) === apiVersion &&
-        // kube-apiserver converts within a group: an owner in another one (events) is forgotten
+        // kube-apiserver converts within a group, so it forgets an owner in another group (events)
         other.group === group &&
         other.kind === kind &&
         other.storage.group === storage.group &&
         other.storage.resource === storage.resource,
     )
     if (from === undefined || target === undefined) return undefined
-    // what is tracked is an object of its kind
+    // field managers track objects of this kind only
     const tracked = object as unknown as KubeObject
     const stored = converterBetween(from, storage, conversions).toStorage(tracked)
     const converted = converterBetween(target, storage, conversions).fromStorage(stored)

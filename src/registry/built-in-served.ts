@@ -4,7 +4,7 @@ import { settingsOf } from '../settings.ts'
 import { builtInResources } from './resources.ts'
 import type { ServedResources } from './resources.ts'
 
-/** What a server serves without any CustomResourceDefinition, and its feature gates. */
+/** The resources that a server without CustomResourceDefinitions serves, and its feature gates. */
 export interface BuiltInServed {
   readonly resources: ServedResources
   readonly gates: FeatureGates
@@ -13,7 +13,7 @@ export interface BuiltInServed {
 /** By the text of both settings. Bound: an isolate has them once, tests have a handful. */
 const bySettings = new Map<string, BuiltInServed>()
 
-/** What is served where the settings say nothing. */
+/** The resources of a server with default settings. */
 export const builtInByDefault = lazy((): BuiltInServed => builtInServed({}))
 
 /** @throws BadSettings */

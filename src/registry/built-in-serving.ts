@@ -48,7 +48,7 @@ function verbAt(entry: ResourceEntry, info: RequestInfo, method: string): Verb |
     return undefined
   }
   const verb = verbOf(info)
-  // ?watch=true of what can be listed alone
+  // ?watch=true of a resource that has list and no watch
   if (verb === 'watch' && !listed.includes('watch')) throw methodNotSupported(entry, verb)
   return verb
 }

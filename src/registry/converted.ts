@@ -8,7 +8,7 @@ import type { NewValue, StoredValue } from '../storage/storage.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { newValueOf } from './stored-form.ts'
 
-/** What was read or written, in the version of the request. @throws StatusError */
+/** Converts an object that was read or written to the version of the request. @throws StatusError */
 export function inRequestVersion<Value extends KubeObject | StoredValue>(
   scope: ResourceScope,
   value: Value,

@@ -60,7 +60,7 @@ const DEFAULTS: BuiltInDefinition = { allowUnconditionalUpdate: true, defaultPro
 /** Bound: the definitions. */
 const made = new Map<string, BuiltInDefinition>()
 
-/** @param resource as what its objects are kept */
+/** @param resource the name under which its objects are stored */
 export function definitionOf(resource: GroupResource): BuiltInDefinition {
   const name = groupResourceText(resource)
   let definition = made.get(name)

@@ -1,4 +1,4 @@
-/** What serves a request that no verb serves: each has a handler in endpoints/handlers.ts. */
+/** Names of the handlers that serve a request in place of a verb: endpoints/handlers.ts has one for each. */
 export type Endpoint =
   | 'component-statuses'
   | 'eviction'

@@ -1,6 +1,6 @@
 /**
- * A request that finds no snapshot at hand makes two calls: for the snapshot, and for the object that it names. They
- * run side by side. What was read is dropped where the request is denied, or turns out to be about something else.
+ * A request without a snapshot at hand makes two calls side by side: one for the snapshot, one for the object that it
+ * names. It drops the object if it is denied, or if it turns out to be about something else.
  */
 import type { ApiCall, ApiRequest } from '../request/context.ts'
 import { ANONYMOUS } from '../request/user-info.ts'

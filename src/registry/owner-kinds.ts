@@ -24,7 +24,7 @@ export function ownerKindOf({ apiVersion = '', kind = '' }: OwnerReference): str
   return groupKindText({ group: parseApiVersion(apiVersion)?.group ?? '', kind })
 }
 
-/** @param definition the UID of the resource's definition; a new definition of the same name has another one */
+/** @param definition the UID of the resource's definition; a new definition of the same name has another UID */
 export async function announceOwners(
   env: Env,
   tenant: Tenant,
@@ -51,5 +51,5 @@ export const ownerKindsOf = ({ metadata: { ownerReferences = [] } }: Pick<KubeOb
 const pairOf = (resource: GroupResource, kind: string, definition: string) =>
   `${groupResourceText(resource)}\n${kind}\n${definition}`
 
-/** A kind is a DNS label and a group a subdomain: no object will ever be of a kind whose name is longer. */
+/** A kind is a DNS label and a group a subdomain, so no kind has a longer name. */
 const mayBeServed = (kind: string): boolean => kind.length <= 63 + 1 + 253

@@ -5,8 +5,8 @@ import type { Resource } from './resource.ts'
 import type { ResourceEntry } from './resources.ts'
 
 /**
- * The resource that an entry is about, or a subresource of it. Nothing else asks whether a resource is built in or of
- * a definition (test/check/two-implementations.ts): what differs is a member of `Resource`, or of `Serving`.
+ * The resource of an entry, or a subresource of it. No other code asks whether a resource is built in or of a
+ * definition (test/check/two-implementations.ts): members of `Resource` or `Serving` tell what differs.
  */
 export const resourceOf = (call: ApiCall, entry: ResourceEntry, subresource = ''): Resource =>
   entry.definition === undefined

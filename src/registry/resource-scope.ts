@@ -17,7 +17,7 @@ export interface Place {
   readonly subresource: string
 }
 
-/** What a verb works with: the call, its place in the resource, the resource in the version of the call, its storage. */
+/** The input of a verb: the call, its place in the resource, the resource in the version of the call, its storage. */
 export interface ResourceScope<Call extends ApiCall = ApiCall> {
   readonly request: Call
   readonly place: Place
@@ -32,7 +32,7 @@ export interface ResourceScope<Call extends ApiCall = ApiCall> {
 /** The scope of a client's request, which the endpoints serve. */
 export type RequestScope = ResourceScope<ApiRequest>
 
-/** What defaults may depend on beside the object. */
+/** What defaulting may read besides the object. */
 export const defaultingOf = ({ request, resource, enabled }: ResourceScope): DefaultingContext => ({
   now: request.now,
   enabled,
@@ -46,12 +46,12 @@ export const storedAs = ({ resource }: ResourceScope): GroupResource => resource
 export const keyOf = (scope: ResourceScope, name: string, namespace = scope.place.namespace): string =>
   scope.resource.namespaced ? `${namespace}/${name}` : name
 
-/** What a verb in this scope is to the authorizer. */
+/** The attributes of a verb in this scope, for the authorizer. */
 export function actionOf({ request, resource: { gvr, namespaced }, place }: ResourceScope, verb: string): Action {
   const { group: apiGroup, version: apiVersion, resource } = gvr
   return { user: request.user, verb, apiGroup, apiVersion, resource, namespaced, ...place }
 }
 
-/** The type and kind of what the endpoint reads and answers. */
+/** The type and kind of the objects that the endpoint reads and answers. */
 export const endpointType = ({ resource: { view, type } }: ResourceScope): StructType => view?.type ?? type
 export const endpointKind = ({ resource: { view, kind } }: ResourceScope): GroupVersionKind => view?.kind ?? kind

@@ -26,7 +26,7 @@ export interface Resource {
   readonly namespaced: boolean
   readonly forms: ResourceForms
   readonly presentation: Presentation
-  /** Type of the request's version, and of the version in storage (the same but for kinds with several versions). */
+  /** Type of the request's version, and of the version in storage. They differ only for kinds with several versions. */
   readonly type: StructType
   readonly storageKind: GroupVersionKind
   readonly storageType: StructType
@@ -55,23 +55,24 @@ export interface Resource {
    * Called before an answer that cannot wait for a webhook. @throws StatusError where the object is of another version
    */
   checkConvertible?(object: KubeObject): void
-  /** UID of the definition. A new definition of the same name has another one. */
+  /** UID of the definition. A new definition of the same name has another UID. */
   readonly definitionUid?: string
   /** Called before a watch begins. Announces the watch where a changed definition must end it. */
   announceWatch?(call: ApiCall): Promise<void>
   /** A JSON client gets the stored text as it is. */
   readonly storedAsServed: boolean
   readonly strategy: Strategy
-  /** What serves it instead of its verbs. */
+  /** The handler that serves it in place of its verbs. */
   readonly endpoint?: Endpoint
   /** The controllers that have work after a write. */
   readonly workRules: WorkRules
-  /** The fields that a write cannot change, and whose ownership it does not take. */
+  /** Fields that a write cannot change. The writer does not become their owner. */
   readonly resetFields: ResetFields
   /** The part of kube-apiserver's keys in etcd that messages contain. */
   readonly storagePrefix: string
   /**
-   * Converts between versions for field managers that wrote in another one. Undefined where the kind has one version.
+   * Converts between versions for field managers that wrote in another version. Undefined where the kind has one
+   * version.
    */
   convertVersion(call: ApiCall): ConvertVersion | undefined
   /**

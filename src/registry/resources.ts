@@ -43,14 +43,14 @@ export interface ResourceEntry {
   readonly categories: readonly string[]
   readonly subresources: readonly SubresourceEntry[]
   readonly serving: Serving
-  /** False for kinds whose objects are answered and not stored: reviews, Binding, ComponentStatus. */
+  /** False for kinds that are answered and not stored: reviews, Binding, ComponentStatus. */
   readonly persisted: boolean
   /**
    * Where objects are kept. Resources with the same group and resource here show the same objects (events and
    * events.k8s.io); `version` is that of the stored text.
    */
   readonly storage: { readonly group: string; readonly version: string; readonly resource: string }
-  /** As in discovery; undefined for what is not persisted. */
+  /** As in discovery; undefined for kinds that are not stored. */
   readonly storageVersionHash?: string
   /** DELETE answers the object that went instead of a Status. */
   readonly deleteAnswersObject?: boolean
@@ -62,7 +62,7 @@ export interface ResourceEntry {
   readonly printerColumns?: readonly CustomResourceColumnDefinition[]
   /** Of a custom resource: the definition that its schemas are compiled from when they are first needed. */
   readonly definition?: CustomResourceDefinition
-  /** What serves it instead of its verbs, where no definition of a built-in resource says so. */
+  /** The handler that serves it in place of its verbs, unless the definition of a built-in resource names one. */
   readonly endpoint?: Endpoint
   /** Text of the Warning header of every request for it, when the version is deprecated. */
   readonly deprecationWarning?: string
@@ -113,7 +113,7 @@ export interface ServedResources {
   readonly groups: readonly ServedGroup[]
   /** Reads all definitions, a few at a time, so that other requests need not wait. `groups` costs little afterwards. */
   read(turn?: () => Promise<void>): Promise<void>
-  /** Made anew on each use. With a thousand definitions it is long. */
+  /** Computed on each use. With a thousand definitions it is long. */
   readonly resources: readonly ResourceEntry[]
   inGroup(name: string): readonly ResourceEntry[]
   group(name: string): ServedGroup | undefined
@@ -128,7 +128,7 @@ export interface ServedResources {
   isBuiltInGroup(group: string): boolean
 }
 
-/** Settings that choose what is served. Absent: the default server. */
+/** Settings that choose the served resources. Absent: the default server. */
 export interface ServedSettings {
   readonly runtimeConfig?: string
   readonly featureGates?: string
@@ -166,7 +166,7 @@ interface ResourceRow {
   readonly deprecated?: { readonly deprecated: string; readonly removed?: string; readonly replacement?: string }
 }
 
-/** Of each built-in version, its resources. */
+/** The resources of each built-in version. */
 const resourceRows = lazy(() =>
   Map.groupBy<string, ResourceRow>(table.resources, ({ group = '', version = 'v1' }) => `${group}/${version}`),
 )

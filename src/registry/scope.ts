@@ -12,7 +12,7 @@ import { builtInByDefault, builtInServed } from './built-in-served.ts'
 import { auditedScope } from './write/audited-scope.ts'
 import type { WritingVerb } from './write/audited-scope.ts'
 
-/** Puts together what the verbs need to know of a resource and of the place in it that the request is about. */
+/** Collects what the verbs need to know: the resource of the request, and the place in it. */
 export function resourceScope<Call extends ApiCall>(
   request: Call,
   entry: ResourceEntry,

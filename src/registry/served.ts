@@ -13,7 +13,7 @@ import { METRICS, usageGroup } from './metrics/usage-resources.ts'
 import { API_SERVICES, remoteGroups } from './remote-groups.ts'
 import type { ServedGroup, ServedResources } from './resources.ts'
 
-/** What a tenant's server serves, with its CustomResourceDefinitions; at most a second old. */
+/** The resources that a tenant's server serves, with those of its CustomResourceDefinitions; at most a second old. */
 export const servedResources = async (plane: ControlPlane): Promise<ServedResources> =>
   servedAt(plane.env, await controlSnapshot(plane))
 
@@ -23,7 +23,10 @@ export const freshServedResources = async (plane: ControlPlane): Promise<ServedR
 
 interface Known {
   readonly builtIn: ServedResources
-  /** What makes the remote groups, as text: other APIServices come and go with every definition. */
+  /**
+   * The inputs of the remote groups, as text. It tells a real change from the APIServices that come and go with every
+   * definition.
+   */
   readonly remote: string
   readonly isSimulated: boolean
   readonly all: ServedResources
@@ -32,7 +35,10 @@ interface Known {
 /** One table for each state of the definitions: the snapshot's index of them is the same value while none changes. */
 const byDefinitions = new WeakMap<object, Known>()
 
-/** What is served in this state of the control plane. The definitions of a group are read on its first use. */
+/**
+ * The resources that are served in this state of the control plane. The definitions of a group are read on its first
+ * use.
+ */
 export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources {
   const definitions = snapshot.groups<KubeObject & CustomResourceDefinition>(DEFINITIONS)
   const remote = remoteGroupsOf(snapshot.list<KubeObject & APIService>(API_SERVICES))
@@ -60,7 +66,7 @@ const hasMetrics = (groups: readonly ServedGroup[]): boolean =>
     ({ group, versions }) => group === METRICS.group && versions.some(({ version }) => version === METRICS.version),
   )
 
-/** What is served of these definitions, whatever the control plane holds. */
+/** The resources of these definitions alone, whatever the control plane holds. */
 export function servedWith(env: Env, definitions: readonly CustomResourceDefinition[]): ServedResources {
   const byGroup = Map.groupBy(definitions, ({ spec }) => spec?.group ?? '')
   const groups = [...byGroup].map(([group, ofGroup]) => customGroup(group, ofGroup))

@@ -1,7 +1,7 @@
 /**
- * How kube-apiserver serves a resource, as far as no call is needed to know it. It has two servers: apiserver's
- * installer serves built-in resources (built-in-serving.ts), apiextensions' handler serves custom ones
- * (custom-resources/custom-serving.ts). What only a call can know is in `Resource` (resource.ts).
+ * How kube-apiserver serves a resource, as far as that is known without a call. kube-apiserver has two servers:
+ * apiserver's installer serves built-in resources (built-in-serving.ts), apiextensions' handler serves custom ones
+ * (custom-resources/custom-serving.ts). `Resource` (resource.ts) has the facts that need a call.
  */
 import type { RequestInfo } from '../request/request-info.ts'
 import type { ResourceEntry } from './resources.ts'
@@ -21,15 +21,15 @@ export interface Serving {
   /** The informers of admission plug-ins in kube-apiserver keep its objects without managedFields. */
   readonly informedWithoutManagedFields: boolean
   /**
-   * Its models in OpenAPI are made of a schema of its own (`ResourceEntry.openApi`), and its version has a document
-   * made of such. Else they are built-in types. A version has resources of one sort.
+   * Whether OpenAPI makes its models, and the document of its version, from a schema of its own
+   * (`ResourceEntry.openApi`). Otherwise the models are built-in types. All resources of a version are alike in this.
    */
   readonly publishesSchema: boolean
   /** @param cbor the feature gate CBORServingAndStorage is on */
   operations(cbor: boolean): OperationDialect
 }
 
-/** What OpenAPI documents of the operations of such resources have in common. */
+/** Parts of OpenAPI documents that all operations of such resources share. */
 export interface OperationDialect {
   /** Media types of an answer. */
   readonly json: readonly string[]
@@ -44,9 +44,9 @@ export interface OperationDialect {
   /** DELETE of a collection has a body, and its members as parameters. */
   readonly hasCollectionDeleteOptions: boolean
   readonly patchCodes: readonly (200 | 201)[]
-  /** Subresources whose kind is one of options are connections. */
+  /** Subresources whose kind is one of options (PodExecOptions) are connections. */
   readonly connects: boolean
-  /** Whose kind the operations of a subresource name. */
+  /** The kind that the operations of a subresource name. */
   readonly subresourceKind: 'its own' | 'of the resource'
 }
 

@@ -36,7 +36,7 @@ export async function readLive(
   return { stored, object: converted! }
 }
 
-/** An object as its caller read it. A write compares it with what is stored. */
+/** An object as its caller read it. A write compares it with the stored one. */
 export const knownLive = (object: KubeObject): Live => ({
   object,
   stored: { revision: Number(object.metadata.resourceVersion), text: '' }, // its text equals none: a write is a write

@@ -12,8 +12,8 @@ import type { NewValue } from '../storage/storage.ts'
 import type { Strategy } from './strategy.ts'
 
 /**
- * Marks the gap while encoding. Random per isolate, so that no text of a client can hold it; made on first use, for
- * Workers have no randomness while they are loaded.
+ * Marks the gap while encoding. It is random per isolate, so that no text of a client can contain it. It is made on
+ * first use, because Workers have no randomness while they load.
  */
 let mark: string | undefined
 

@@ -16,7 +16,7 @@ import type { ResourceScope } from './resource-scope.ts'
 import type { Admission } from './write/admission.ts'
 import type { WritingVerb } from './write/audited-scope.ts'
 
-/** What a hook knows of the request, and can reach beside the object. */
+/** The data of the request, and the other objects, that a hook can use. */
 export interface StrategyContext {
   readonly user: UserInfo
   readonly now: Date
@@ -32,7 +32,7 @@ export interface StrategyContext {
    * storage version. The client does not get its warnings.
    */
   beside(resource: GroupVersionResource, namespace?: string): ResourceScope
-  /** The same, where kube-apiserver writes with a request of its own. */
+  /** The same for writes that kube-apiserver makes with a request of its own. */
   loopback(verb: WritingVerb, resource: GroupVersionResource, namespace?: string): ResourceScope
   /** Feature gates: on or off in this server. */
   enabled(gate: string): boolean
@@ -51,8 +51,9 @@ export interface WriteContext extends StrategyContext {
 /** A write of one kind of update: the main resource, or a subresource that changes another part of the object. */
 export interface UpdateStrategy<O extends KubeObject = KubeObject> {
   /**
-   * Changes `object` in place: puts back what this write may not change. Without it the main resource keeps the old
-   * status, and `status` keeps everything but the status and its own part of the metadata.
+   * Changes `object` in place: restores the fields that this write may not change. Without it a write of the main
+   * resource keeps the old status, and a write of `status` keeps everything but the status and its part of the
+   * metadata.
    */
   prepareForUpdate?(object: O, old: O, context: StrategyContext): void | Promise<void>
   /** All that is wrong, in the order of kube-apiserver. Object metadata is checked by the store. */
@@ -76,9 +77,9 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   /** In kube-apiserver's keys in etcd, which messages name. Default: the name of the resource. */
   readonly storagePrefix?: string
   /**
-   * Fields that a write cannot change, and whose ownership it does not take, by subresource; '' is the main resource
-   * (GetResetFields of kube-apiserver's strategies). Default: the status of a resource that has the subresource, and
-   * the spec through `status`.
+   * Fields that a write cannot change and whose writer does not become their owner, by subresource; '' is the main
+   * resource (GetResetFields of kube-apiserver's strategies). Default: the status of a resource that has the
+   * subresource, and the spec through `status`.
    */
   readonly resetFields?: Readonly<Record<string, ResetFields>>
   /** generateName gets a suffix. Default true; otherwise it is the name. */
@@ -109,9 +110,9 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly ignoresCollector?: boolean
 
   /**
-   * Before anything else is done to the object of a create or of an update of the main resource: takes what it needs
-   * beside it (addresses and ports of Services) and writes that into it, in place. On dry runs for show only.
-   * @throws StatusError; nothing is kept then
+   * Runs first on a create and on an update of the main resource. It reserves what the object needs (addresses and
+   * ports of Services) and writes it into the object, in place. A dry run reserves nothing.
+   * @throws StatusError; then nothing stays reserved
    */
   allocate?(object: O, old: O | undefined, context: WriteContext): Promise<Allocation | undefined>
   prepareForCreate?(object: O, context: StrategyContext): void | Promise<void>
@@ -146,7 +147,7 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   prepareForDelete?(object: O, context: StrategyContext): void | Promise<void>
   /** Runs after an update of the main resource was written. Its errors are logged and do not change the answer. */
   afterUpdate?(object: O, old: O, context: StrategyContext): Promise<void>
-  /** After the object left storage (release what was allocated). Not on dry runs. */
+  /** After the object left storage, to release its reservations. Not on dry runs. */
   afterDelete?(object: O, context: WriteContext): void | Promise<void>
   /** Must hold, beside finalizers, before a marked object may go (namespaces: empty spec.finalizers). */
   readyToGo?(object: O): boolean

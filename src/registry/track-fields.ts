@@ -6,7 +6,7 @@ import { tracking } from '../patch/managed-fields.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { endpointKind, endpointType } from './resource-scope.ts'
 
-/** Writes into the object who owns which of its fields after this write. */
+/** Writes managedFields into the object: the owner of each field after this write. */
 export function* trackingFields(
   scope: ResourceScope,
   live: KubeObject | undefined,

@@ -1,4 +1,4 @@
-/** What a write leaves for controllers, and the rules by which a resource says so. */
+/** The work of a write for controllers, and the rules by which a resource declares it. */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
@@ -40,12 +40,12 @@ export interface Protection<O extends KubeObject = KubeObject> {
 
 export type ListObjects = <Other>(resource: GroupResource, namespace: string) => Promise<Other[]>
 
-/** What a resource's writes are work for, beside the garbage collector's: nothing, where nothing is said. */
+/** The controllers for which a resource's writes are work, besides the garbage collector. Default: none. */
 export interface WorkRules<O extends KubeObject = KubeObject> {
   work?(change: Change<O>): readonly Work[]
   readonly workloadWork?: readonly WorkloadRule[]
   readonly protection?: Protection<O>
-  /** What quotas count of it beside `count/RESOURCE.GROUP`, or that they never count it. */
+  /** What quotas count of it besides `count/RESOURCE.GROUP`, or that they never count it. */
   readonly quota?: Evaluator | 'uncounted'
   /** Objects that the server needs itself, `[NAMESPACE/]NAME`: it makes them again. */
   readonly serverObjects?: readonly string[]
@@ -56,7 +56,7 @@ export interface WorkRules<O extends KubeObject = KubeObject> {
 export const work = (topic: Topic, payload: string | undefined): Work[] =>
   payload === undefined ? [] : [{ topic, payload }]
 
-/** Work whose payload names a moment: the same work is stored once, also after it was delivered. */
+/** Work whose payload names a moment. The same work is stored once, even after it was delivered. */
 export const storedOnce = (topic: Topic, payload: string): Work[] => [{ topic, payload, once: true }]
 
 export const keyOf = ({ metadata }: KubeObject): string =>
@@ -74,7 +74,7 @@ export const itself =
 /** The owners of now and before. */
 export const ownersWork: WorkloadRule = ({ object, old }) => [...ownerWork(object), ...ownerWork(old)]
 
-/** What owns an object, as its controller names it. */
+/** The owner of an object, in the form in which its controller names it. */
 function ownerWork(object: KubeObject | undefined): Work[] {
   const owner = object && controllerRefOf(object)
   if (owner === undefined) return []

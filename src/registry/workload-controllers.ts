@@ -56,7 +56,7 @@ export const ownersTopics: Readonly<Record<string, WorkloadTopic>> = {
 
 export type WorkloadTopic = keyof typeof workloadTopics
 
-/** Leases in kube-system. The programs use these names unless a flag gives another one. */
+/** Leases in kube-system. kube-controller-manager and kube-scheduler use these names unless a flag changes them. */
 export const LEADER_LEASES = ['kube-controller-manager', 'kube-scheduler'] as const
 export type LeaderLease = (typeof LEADER_LEASES)[number]
 
@@ -66,7 +66,9 @@ export function leaseOf(controller: ControllerName): LeaderLease | undefined {
   return controller === 'kube-scheduler' ? 'kube-scheduler' : 'kube-controller-manager'
 }
 
-/** Whether the switches let work of the topic be done; a topic that is no workload's always is. */
+/**
+ * Whether the switches let work of the topic be done. Work of topics that belong to no workload controller always is.
+ */
 export function isSwitchedOn(topic: Topic, { workloads, controllers }: WorkloadSwitches): boolean {
   const controller: string | undefined = (workloadTopics as Partial<Record<Topic, string>>)[topic]
   if (controller === undefined) return true

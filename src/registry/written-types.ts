@@ -1,6 +1,6 @@
 /**
- * The resources of which there may be objects. A thousand definitions are a thousand databases: a caller that walks over all
- * that a control plane holds asks this first, and opens none that was never written to.
+ * The resources that may have objects. A thousand definitions are a thousand databases, so code that walks over a whole
+ * control plane asks this first, and opens no database that was never written to.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
@@ -29,7 +29,7 @@ const isKnown = (snapshot: ControlSnapshot): boolean => snapshot.get(WRITTEN_SHA
 const isWrittenAt = (snapshot: ControlSnapshot, shard: string): boolean =>
   shard === CONTROL_SHARD || !isKnown(snapshot) || snapshot.get(WRITTEN_SHARDS, shard) !== undefined
 
-/** @param resource as what it is stored */
+/** @param resource the name under which its objects are stored */
 export async function wasWritten(plane: ControlPlane, resource: GroupResource): Promise<boolean> {
   return isWrittenAt(await freshControlSnapshot(plane), collectionOf(plane.tenant, resource).shard)
 }
@@ -39,7 +39,7 @@ export async function mayHaveObjects(plane: ControlPlane, resource: GroupResourc
   return isWrittenAt(await controlSnapshot(plane), collectionOf(plane.tenant, resource).shard)
 }
 
-/** What is served and stored, the definitions of other groups unread. */
+/** All served and stored resources. It does not read the definitions of other groups. */
 export function writtenEntries(env: Env, tenant: Tenant, snapshot: ControlSnapshot): ResourceEntry[] {
   const served = servedAt(env, snapshot)
   const entries = isKnown(snapshot)
@@ -57,9 +57,9 @@ export function writtenEntries(env: Env, tenant: Tenant, snapshot: ControlSnapsh
 }
 
 /**
- * As what objects are kept of which there may be some, served or not: a definition may have no served version, or
- * may have gone without its finalizer, and a built-in type may be switched off. Each once, definitions first: what they
- * define can only be read with them.
+ * The storage names of all types that may have objects, served or not: a definition may have no served version, or may
+ * have gone without its finalizer, and a built-in type may be switched off. Each name comes once, definitions first:
+ * the objects of a definition can only be read with it.
  * @param written names of shards
  */
 export function storedResources(
@@ -75,7 +75,7 @@ export function storedResources(
   const custom = isKnown(snapshot)
     ? [...names].map(storageInShard).filter((one) => !isBuiltInStorage(one) && one.resource !== CONTROL_SHARD)
     : snapshot.list(DEFINITIONS).map(({ metadata }) => customStorageOf(groupResourceNamed(metadata.name ?? '')))
-  // of the control shard, which has its name for a row of its own
+  // the control shard has a row of its own there
   const described = snapshot.list(CONTROL_PLANES).length > 0 ? [customStorageOf(CONTROL_PLANES)] : []
   return [DEFINITIONS, ...builtIn.filter(({ resource }) => resource !== DEFINITIONS.resource), ...custom, ...described]
 }
@@ -86,6 +86,6 @@ function writtenGroups(snapshot: ControlSnapshot): string[] {
   return [...new Set(names.map((name) => name.slice(name.indexOf('.') + 1)))]
 }
 
-/** Names, also of shards whose definitions are gone. */
+/** Names, including those of shards whose definitions are gone. */
 export const writtenShards = (snapshot: ControlSnapshot): string[] =>
   snapshot.list(WRITTEN_SHARDS).map(({ metadata }) => metadata.name ?? '')

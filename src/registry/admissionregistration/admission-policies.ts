@@ -87,14 +87,14 @@ interface CommonSpec {
   readonly variables?: Variable[]
 }
 
-/** Conditions may use the parameters, whose kind is part of what they mean. */
+/** Conditions may use the parameters, so the kind of the parameters is part of their meaning. */
 function hasNewConditions(spec: CommonSpec = {}, old: CommonSpec = {}): boolean {
   const conditionsOf = ({ paramKind, matchConditions }: CommonSpec) =>
     JSON.stringify([paramKind, matchConditions ?? []])
   return conditionsOf(spec) !== conditionsOf(old)
 }
 
-/** What policies of both kinds say, in the order in which it is checked. */
+/** Validation that policies of both kinds share, in kube-apiserver's order. */
 function commonErrors(
   spec: CommonSpec,
   at: FieldPath,
@@ -113,7 +113,7 @@ function commonErrors(
       ? [required(constraintsAt)]
       : [
           ...matchErrors(matchConstraints, constraintsAt),
-          // they tell which types the expressions are about
+          // the rules determine the types of the expressions
           ...((matchConstraints.resourceRules ?? []).length > 0
             ? []
             : [required(constraintsAt.child('resourceRules'))]),

@@ -35,7 +35,7 @@ export function ruleErrors(rule: RuleWithOperations, at: FieldPath): FieldError[
   ]
 }
 
-/** @param what the plural of the values, as the message names it */
+/** @param what the plural of the values, for the message */
 function listErrors(values: readonly string[], at: FieldPath, what: string): FieldError[] {
   if (values.length === 0) return [required(at)]
   return values.length > 1 && values.includes(ALL)
@@ -73,7 +73,7 @@ function resourceErrors(resources: readonly string[], at: FieldPath): FieldError
   return errors
 }
 
-/** Of a policy or a binding; absent ones match what the others say. */
+/** The lists of a policy or a binding. An absent list matches everything. */
 export function matchErrors(match: MatchResources | undefined, at: FieldPath): FieldError[] {
   if (match === undefined) return []
   const { matchPolicy, namespaceSelector, objectSelector, resourceRules = [], excludeResourceRules = [] } = match
@@ -103,7 +103,7 @@ function namedRuleErrors(rule: NamedRuleWithOperations, at: FieldPath): FieldErr
   return [...ofNames, ...ruleErrors(rule, at)]
 }
 
-/** What is deleted cannot be changed any more. */
+/** A DELETE changes no object. */
 export const mutableOperationErrors = ({ resourceRules = [] }: MatchResources, at: FieldPath): FieldError[] =>
   errorsOf(resourceRules, ({ operations = [] }) =>
     errorsOf(operations, (operation) =>

@@ -106,7 +106,7 @@ async function webhooksErrors(webhooks: readonly Webhook[] = [], lenient: Lenien
   return compiler === undefined ? inParts(errors) : inPartsAwaiting(errors, turnOfOthers)
 }
 
-/** @param compiler undefined where conditions are not looked at */
+/** @param compiler undefined where the conditions are not checked */
 function webhookErrors(
   webhook: Webhook,
   at: FieldPath,

@@ -1,4 +1,4 @@
-/** Groups of the Kubernetes community are not for everybody: definitions in them say who approved (apihelpers). */
+/** Definitions in groups of the Kubernetes community need an annotation that names their approval (apihelpers). */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { goQuote } from '../../go/quote.ts'
 

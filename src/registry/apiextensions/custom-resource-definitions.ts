@@ -1,4 +1,4 @@
-/** What is special about CustomResourceDefinitions themselves (apiextensions' registry/customresourcedefinition). */
+/** The strategy of CustomResourceDefinitions themselves (apiextensions' registry/customresourcedefinition). */
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
@@ -71,7 +71,7 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
     return true
   },
 
-  /** What was never written to has few watchers, whom the controller finds. */
+  /** A kind without objects has few watchers. The controller ends their watches. */
   async afterUpdate(definition, old, context) {
     const isSame = definition.metadata.generation === old.metadata.generation
     const stored = customStorageOf(groupResourceNamed(definition.metadata.name ?? ''))
@@ -85,7 +85,7 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
   },
 }
 
-/** Rules take long whatever the size of their definition: to be compiled, and to be run on defaults. */
+/** Rules take long whatever the size of their definition: they are compiled, and run on defaults. */
 async function validated(
   definition: CustomResourceDefinition,
   validate: (engine: RuleEngine | undefined) => FieldError[],
@@ -98,7 +98,7 @@ async function validated(
     : inPartsAwaiting(() => validate(engine), turnOfOthers)
 }
 
-/** The version in which objects are kept from now on is one of those that are in storage. */
+/** The new storage version is one of the stored versions. */
 function withStored(
   definition: CustomResourceDefinition,
   status: CustomResourceDefinitionStatus,

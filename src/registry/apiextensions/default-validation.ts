@@ -14,7 +14,7 @@ import { validateValue } from '../../validation/value-validation.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import { oneSchema } from './schema-validation.ts'
 
-/** Rules of a schema, run on its defaults. All of them together have what one object has to spend. */
+/** Runs the rules of a schema on its defaults. All of them together have the cost limit of one object. */
 export class DefaultRules {
   private remaining: number | undefined
 
@@ -89,7 +89,7 @@ function defaultProblems(
   requiresPruned: boolean,
   byRules: (schema: JsonObject, at: FieldPath) => readonly FieldError[],
 ): FieldError[] {
-  // a schema is JSON whose interface does not say so
+  // a schema is JSON, but its interface does not say so
   const json = schema as unknown as JsonObject
   const type = structuralOf(json)
   const errors: FieldError[] = []

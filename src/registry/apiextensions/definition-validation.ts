@@ -109,7 +109,7 @@ function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDef
     unchangedVersions: new Set(
       versionsOf(definition).flatMap(({ name = '', schema }) => {
         const before = versionsBefore.get(name)
-        // schemas are JSON whose interface does not say so
+        // schemas are JSON, but their interface does not say so
         const isSame = valuesEqual(schema as Json | undefined, before?.schema as Json | undefined)
         return before !== undefined && isSame ? [name] : []
       }),

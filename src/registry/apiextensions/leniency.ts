@@ -1,24 +1,27 @@
-/** What validation of a CustomResourceDefinition may leave as it was, and what it knows beside the definition. */
+/**
+ * Validation of a CustomResourceDefinition: the errors of the old object that an update may keep, and the facts that
+ * validation needs beside the definition.
+ */
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import type { SchemaLeniency } from './schema-validation.ts'
 
-/** What an update need not make right. */
+/** Errors that an update may keep. */
 export interface Leniency {
   readonly schema: SchemaLeniency
   readonly missingSchemas: boolean
   readonly unprunedDefaults: boolean
   readonly reviewVersions: boolean
-  /** Certificates of who converts are not looked at before the definition is established. */
+  /** The certificates of the converter are not checked before the definition is established. */
   readonly authorities: boolean
   readonly tooManyFields: ReadonlySet<string>
-  /** Versions whose rules may cost what they cost. */
+  /** Versions whose rules have no cost limit in this update. */
   readonly unchangedVersions: ReadonlySet<string>
 }
 
 /** What all versions are checked by. */
 export interface Checks {
   readonly lenient: Leniency
-  /** Undefined where there are no rules. */
+  /** Undefined without rules. */
   readonly engine: RuleEngine | undefined
 }
 

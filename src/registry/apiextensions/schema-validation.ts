@@ -21,10 +21,10 @@ const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion'])
 
-/** What holds for a schema because of where it is. */
+/** Facts about a schema that depend on its place. */
 interface Place {
   readonly isRoot: boolean
-  /** Absent where expressions are not looked at. */
+  /** Absent where expressions are not checked. */
   readonly rules?: RuleScope | undefined
   /** Why there may be no defaults. */
   readonly forbidsDefaults?: string
@@ -32,7 +32,7 @@ interface Place {
   readonly isInMeta?: boolean
 }
 
-/** What was wrong before an update may stay wrong. */
+/** Errors of the old schema, which an update may keep. */
 export interface SchemaLeniency {
   readonly invalidTypes?: boolean
   readonly nonAtomicSets?: boolean

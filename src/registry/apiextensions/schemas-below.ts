@@ -2,7 +2,7 @@ import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 
-/** The schemas right within one, whatever they are for. */
+/** The schemas directly within one, whatever their keyword. */
 export function schemasBelow(schema: JSONSchemaProps): JSONSchemaProps[] {
   const { items, additionalItems, additionalProperties, not } = schema
   const single = [items, additionalItems, additionalProperties, not as Json | undefined].flatMap((one) =>

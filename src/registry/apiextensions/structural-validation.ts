@@ -1,6 +1,6 @@
 /**
- * Schemas of custom resources are structural: what types there are is said outside of allOf, anyOf, oneOf and not, and
- * said of every place that these constrain (apiextensions' schema validation and completeness).
+ * Schemas of custom resources are structural: the types stand outside of allOf, anyOf, oneOf and not, and every place
+ * that these constrain has a type (apiextensions' schema validation and completeness).
  */
 import { append } from '../../api/append.ts'
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
@@ -236,7 +236,10 @@ function nestedProblems(schema: JSONSchemaProps | undefined, skipsAnyOf: boolean
   return errors
 }
 
-/** @param schema what constrains values. @param structure what says which there are */
+/**
+ * @param schema constrains values.
+ * @param structure declares the types
+ */
 function completeness(
   schema: JSONSchemaProps,
   structure: JSONSchemaProps | undefined,

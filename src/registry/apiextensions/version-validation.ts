@@ -1,4 +1,4 @@
-/** What must be true of each version of a CustomResourceDefinition: its schema, subresources, columns and selectable fields. */
+/** Validates each version of a CustomResourceDefinition: its schema, subresources, columns and selectable fields. */
 import { append } from '../../api/append.ts'
 import { apart, kept } from '../../api/parts.ts'
 import type {
@@ -66,7 +66,7 @@ function deprecationProblems(
   return errors
 }
 
-/** Keywords beside the type that may stand at the root of a schema whose status is taken out of it. */
+/** Keywords beside the type that may stand at the root of a schema whose status is left out. */
 const AT_ROOT = [
   'Description',
   'Type',
@@ -107,7 +107,7 @@ export function schemaProblems(
   if (schema.nullable)
     errors.push(forbiddenField(at.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'))
   const unreadable = apart(schema, () => structuralError(schema))
-  // what is structural must be so even where an older definition was not, for fields are pruned by it
+  // the schema must be structural even where an older definition was not, because fields are pruned by it
   const structural = unreadable === undefined ? structuralProblems(schema, here, lenient, engine) : []
   append(errors, structural)
   const rules = kept(schema, () =>
@@ -131,7 +131,7 @@ function structuralProblems(
 ): FieldError[] {
   const errors = apart(schema, () => validateStructural(schema, at))
   if (errors.length > 0) return errors
-  // what it has spent it has spent, however often the walk runs
+  // kept, so that a repeated run of the walk does not spend it twice
   const rules = kept(schema, () => engine && new DefaultRules(engine))
   return apart(schema, () => validateDefaults(schema, at, !lenient.unprunedDefaults, rules))
 }

@@ -29,7 +29,7 @@ export const apiServices: BuiltInDefinition<APIService> = {
   hasGenericMetadata: true,
   prepareForCreate(object, { now }) {
     object.status = {}
-    // what this server has itself is there from the beginning
+    // the APIServices of this server's own groups exist from the beginning
     if (!hasService(object)) object.status = { conditions: [localCondition(timeText(now))] }
   },
   leavesNewMetadata: true,

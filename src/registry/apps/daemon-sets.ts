@@ -104,7 +104,7 @@ const counts = [
   'collisionCount',
 ] as const
 
-/** @throws 400 where it is no 64-bit number, for then kube-apiserver cannot read the object */
+/** @throws 400 where it is no 64-bit number, because kube-apiserver cannot read such an object */
 function templateGeneration({ metadata }: DaemonSet): bigint {
   const text = metadata.annotations?.[TEMPLATE_GENERATION]
   if (text === undefined) return 0n

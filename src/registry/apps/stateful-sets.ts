@@ -55,7 +55,7 @@ const CHANGEABLE = [
   'minReadySeconds',
 ] as const
 
-/** What stays allowed in objects that have it. */
+/** Values that an object may keep if it has them. */
 interface Skips {
   readonly serviceName?: boolean
   readonly claims?: boolean
@@ -189,7 +189,7 @@ function validateStrategy(at: FieldPath, strategy: NonNullable<StatefulSetSpec['
   if (type === '') return [required(at)]
   if (type === 'OnDelete') {
     if (rollingUpdate === undefined) return []
-    // inside, the partition is no pointer
+    // kube-apiserver's internal type has no pointer for the partition
     const shown = internalJson('io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy', {
       ...rollingUpdate,
       partition: rollingUpdate.partition ?? 0,

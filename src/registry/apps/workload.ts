@@ -1,4 +1,4 @@
-/** What the workloads of apps/v1 have in common. */
+/** Validation that the workloads of apps/v1 share. */
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, required } from '../../api/field.ts'
@@ -35,7 +35,7 @@ export function validateSelectorAndTemplate(
 /** An absent selector selects nothing. */
 const NOTHING: LabelSelector = { matchExpressions: [{ key: '', operator: 'In', values: [] }] }
 
-/** Counts that are part of another one. */
+/** Counts that may not exceed another count. */
 export function notMoreThan<S extends object>(
   at: FieldPath,
   status: S,

@@ -1,6 +1,6 @@
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 
-/** What is answered to them is in registry/review.ts. */
+/** registry/review.ts computes their answers. */
 const review: BuiltInDefinition = { withoutTable: [''], exemptFrom: ['policies'] }
 
 export const authenticationDefinitions: Readonly<Record<string, BuiltInDefinition>> = {

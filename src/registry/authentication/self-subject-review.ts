@@ -4,7 +4,7 @@ import { timeText } from '../../schema/time.ts'
 import type { Review } from '../review.ts'
 import { userInfoStatus } from './user-info-status.ts'
 
-/** Who am I? Nothing of what was sent comes back. */
+/** Answers with the user of the request. It ignores the sent object. */
 export const selfSubjectReview: Review = async ({ user, now }, { kind, apiVersion }, admitted) => {
   await admitted()
   const answer: SelfSubjectReview & KubeObject = {

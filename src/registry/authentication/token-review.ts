@@ -10,14 +10,14 @@ import type { ApiRequest } from '../../request/context.ts'
 import type { Review } from '../review.ts'
 import { userInfoStatus } from './user-info-status.ts'
 
-/** Whose token is this? A bad one is an answer too, not an error. */
+/** Answers whose token it is. For a bad token this is an answer, too, not an error. */
 export const tokenReview: Review = async (request, object, admitted) => {
   // only this kind is decoded at its path
   const review = object as KubeObject & TokenReview
   const { token = '', audiences } = review.spec ?? {}
   if (token === '') throw badRequest('token is required for TokenReview in authentication')
   await admitted()
-  // what a caller says of the user stays where the token says nothing
+  // fields that the caller sent stay where the token sets none
   const status = { ...review.status, authenticated: false, ...(await statusOf(request, token, audiences)) }
   return { ...review, status } as KubeObject & TokenReview
 }

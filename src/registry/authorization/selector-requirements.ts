@@ -1,4 +1,4 @@
-/** Requirements of label and field selectors in objects: what is wrong with one (meta/v1 validation). */
+/** Validates requirements of label and field selectors in objects (meta/v1 validation). */
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
 import { labelKeyErrors, labelValueErrors } from '../../api/label-syntax.ts'

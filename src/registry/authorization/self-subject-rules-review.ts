@@ -17,7 +17,7 @@ const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ]
 
-/** What may I do in this namespace? Nothing of what was sent comes back. */
+/** Answers with the user's rules in a namespace. It ignores other fields of the sent object. */
 export const selfSubjectRulesReview: Review = async (request, object, admitted) => {
   // only this kind is decoded at its path
   const { spec, kind, apiVersion } = object as KubeObject & SelfSubjectRulesReview

@@ -1,4 +1,4 @@
-/** SubjectAccessReview, SelfSubjectAccessReview, LocalSubjectAccessReview: may somebody do something? */
+/** SubjectAccessReview, SelfSubjectAccessReview, LocalSubjectAccessReview: answers whether a user may do something. */
 import type {
   FieldSelectorAttributes,
   LabelSelectorAttributes,
@@ -105,7 +105,7 @@ async function answered(request: ApiRequest, review: AccessReview, user: UserInf
 
 interface Question {
   readonly asked: AuthorizationAttributes
-  /** Parts of it that are left out of account, which asks for more than was meant. */
+  /** Parts of the selector that the review ignores, so that it asks for more than the caller meant. */
   readonly problems: string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which writes are news to autoscalers. kube-controller-manager looks every 15 seconds, whatever was written; here an
- * autoscaler that came to rest hears of what its metrics were made of.
+ * Writes that are work for autoscalers. kube-controller-manager looks every 15 seconds, whatever was written. Here an
+ * idle autoscaler gets work when the inputs of its metrics change.
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import type { HorizontalPodAutoscaler } from '../../api/autoscaling/v2.ts'
@@ -14,7 +14,7 @@ import type { Work, WorkloadRule } from '../work.ts'
 import { controllerRefOf, keyOf } from '../work.ts'
 import { ownersTopics } from '../workload-controllers.ts'
 
-/** Kinds with a scale whose writes are news to the autoscalers that name them. */
+/** Kinds with a scale whose writes are work for the autoscalers that name them. */
 const announced: ReadonlySet<string> = new Set([
   'Deployment.apps',
   'ReplicaSet.apps',
@@ -43,7 +43,7 @@ interface Scalable extends KubeObject {
   status?: { replicas?: number; readyReplicas?: number }
 }
 
-/** Of what can be scaled: how many there are to be, are, and are ready. */
+/** The fields of a scalable object that matter: wanted, current and ready replicas. */
 export const scalableWork: WorkloadRule = ({ object, old }) => {
   const countsOf = (scalable: Scalable | undefined) =>
     scalable && JSON.stringify([scalable.spec?.replicas, scalable.status?.replicas, scalable.status?.readyReplicas])
@@ -63,7 +63,7 @@ function isStrange(object: KubeObject): boolean {
 
 const USAGE = 'kedge.dev/usage-'
 
-/** What simulated pods use, and that pods come and go whose owner is of a kind that is not looked at. */
+/** A change of a simulated pod's usage, and pods that come and go whose owner is of another kind. */
 export const usageWork: WorkloadRule = ({ object, old }) => {
   const [pod, before]: (Pod | undefined)[] = [object, old]
   const { namespace = '' } = (pod ?? before)!.metadata
@@ -73,7 +73,7 @@ export const usageWork: WorkloadRule = ({ object, old }) => {
       Object.entries(metadata.annotations ?? {}).filter(([name]) => name.startsWith(USAGE)),
       spec?.containers?.map(({ resources }) => resources?.requests),
     ])
-  // what owns it says how many are ready, and not how many run
+  // its owner reports how many pods are ready, but not how many run
   const began = pod.status?.phase === 'Running' && before.status?.phase !== 'Running' && !isReady(pod)
   return !began && usageOf(pod) === usageOf(before) ? [] : [autoscaled(namespace)]
 }
@@ -83,7 +83,7 @@ const isReady = ({ status }: Pod): boolean =>
 
 const METRIC_GROUPS = ['metrics.k8s.io', 'custom.metrics.k8s.io', 'external.metrics.k8s.io']
 
-/** Who serves metrics. */
+/** The groups that serve metrics. */
 export const metricsServiceWork: WorkloadRule = ({ object, old }) => {
   const [service, before]: (APIService | undefined)[] = [object, old]
   const { group = '' } = (service ?? before)?.spec ?? {}

@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler autoscaling/v1 ⇄ v2 (the version in storage). v1 has only a CPU target; what else a v2 object
- * says stands in annotations of the v1 one, so that nothing is lost on the way there and back.
+ * HorizontalPodAutoscaler autoscaling/v1 ⇄ v2 (the version in storage). v1 has only a CPU target. Annotations of the v1
+ * object hold the rest of a v2 object, so that nothing is lost on the way there and back.
  */
 import type * as V1 from '../../api/autoscaling/v1.ts'
 import type * as V2 from '../../api/autoscaling/v2.ts'
@@ -26,7 +26,7 @@ const ROUND_TRIP = new Set([
   `${PREFIX}scale-down-tolerance`,
   `${PREFIX}scale-up-tolerance`,
 ])
-/** What v1 meant when it named no target. */
+/** The default of v1 for an absent target. */
 const DEFAULT_CPU_UTILIZATION = 80
 
 export function fromV1(hpa: V1.HorizontalPodAutoscaler): V2.HorizontalPodAutoscaler {
@@ -134,11 +134,11 @@ const listOf = (element: string): ListType => ({
   patchStrategy: { merge: false, replace: false, retainKeys: false },
 })
 
-/** Any client may write annotations: a text that is no JSON of this type is ignored. */
+/** Any client may write annotations, so a text that is no JSON of this type is ignored. */
 function parsed<T>(type: Structural, text: string | undefined): T | undefined {
   if (text === undefined) return undefined
   try {
-    // what decodes as the type is one
+    // it decoded as the type
     return decodeValue(type, spelled(type, JSON.parse(text) as Json)) as T | undefined
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof DecodeError) return undefined

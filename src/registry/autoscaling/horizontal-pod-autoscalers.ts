@@ -94,7 +94,7 @@ const versionProblem: ApiVersionRule = (apiVersion) =>
 const versionOfGroupProblem: ApiVersionRule = (apiVersion) =>
   versionProblem(apiVersion) ?? (/^[^/]+\//.test(apiVersion) ? undefined : 'apiVersion must specify API group')
 
-/** Of what has no group only ReplicationControllers scale. */
+/** In the core group only ReplicationControllers have a scale. */
 const targetVersionRule = ({ scaleTargetRef }: HorizontalPodAutoscalerSpec): ApiVersionRule =>
   scaleTargetRef?.kind === 'ReplicationController' ? versionProblem : versionOfGroupProblem
 
@@ -146,7 +146,7 @@ function referenceErrors(
   ]
 }
 
-/** What stands in a URL path. */
+/** The name is part of a URL path. */
 const segmentErrors = (at: FieldPath, value: string | undefined, detail = ''): FieldError[] =>
   value ? problems(at, value, pathSegmentName(value, false)) : [required(at, detail)]
 
@@ -179,7 +179,7 @@ function metricErrors(metric: MetricSpec, at: FieldPath, rules: Rules): FieldErr
   return errors
 }
 
-/** Only the first of the sources is looked at: there should be no other. */
+/** Validates the first of the sources only: there should be no other. */
 function sourceErrors(metric: MetricSpec, field: SourceField | undefined, at: FieldPath, rules: Rules): FieldError[] {
   switch (field) {
     case 'object':
@@ -249,7 +249,7 @@ const containerResourceErrors = (
   ...usageErrors(target, at.child('target')),
 ]
 
-/** A share of what was asked for, or an amount: one of them. */
+/** Either a share of the request or an amount. */
 function usageErrors(target: MetricTarget, at: FieldPath): FieldError[] {
   const errors = targetErrors(target, at)
   const hasUtilization = target.averageUtilization !== undefined

@@ -4,8 +4,9 @@ import { goQuote } from '../../go/quote.ts'
 export type Interval = readonly [first: number, last: number]
 
 /**
- * The intervals in order, or what is wrong with them.
- * @param completions indexes are below
+ * Parses the intervals, which must be in order.
+ * @param completions indexes are below it
+ * @returns the intervals, or the error
  */
 export function indexesOf(text: string, completions: number): Interval[] | string {
   if (text === '') return []
@@ -47,7 +48,7 @@ export function overlapOf(a: string, b: string, completions: number): number | u
   const others = intervals(b)
   let at = 0
   for (const [first, last] of intervals(a)) {
-    // both are in order: what ends before this interval ends before those that follow
+    // both lists are in order: an interval that ends before this one ends before all later ones
     while (at < others.length && others[at]![1] < first) at++
     const met = others[at]
     if (met !== undefined && met[0] <= last) return Math.max(first, met[0])

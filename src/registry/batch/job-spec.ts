@@ -1,4 +1,4 @@
-/** What a Job is asked to do; in CronJobs too. */
+/** Validates the spec of a Job, also within a CronJob. */
 import { append } from '../../api/append.ts'
 import type {
   JobSpec,

@@ -1,4 +1,7 @@
-/** What a Job's controller reports, and what it may not take back (batch's JobStatusValidationOptions). */
+/**
+ * Validates the status of a Job, and the changes that its controller may not take back (batch's
+ * JobStatusValidationOptions).
+ */
 import type { Job, JobStatus } from '../../api/batch/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { duplicate, invalidValue, path, required } from '../../api/field.ts'

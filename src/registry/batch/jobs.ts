@@ -272,7 +272,7 @@ function applyDefaults({ metadata, spec }: Job): void {
   job.parallelism ??= 1
   job.backoffLimit ??= job.backoffLimitPerIndex === undefined ? 6 : MAX_INT32
   const labels = job.template?.metadata?.labels
-  // one and the same: what a strategy adds to the one is in the other
+  // both are the same object's: the labels that the strategy adds to one are in the other
   if (labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels
   job.completionMode ??= 'NonIndexed'
   job.suspend ??= false

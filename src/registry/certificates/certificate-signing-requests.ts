@@ -28,7 +28,7 @@ import { errorsOf } from '../../validation/errors-of.ts'
 
 type Request = CertificateSigningRequest & KubeObject
 
-/** Names have only to fit into a path, which is looked at elsewhere. */
+/** Names only have to fit into a path, which validation of the metadata checks. */
 const anyName: NameRule = () => []
 
 export const certificateSigningRequests: BuiltInDefinition<Request> = {
@@ -79,7 +79,7 @@ export const certificateSigningRequests: BuiltInDefinition<Request> = {
   },
 }
 
-/** The server sets the user who asks, whatever the client sends. */
+/** The server sets the requesting user, whatever the client sends. */
 function requester({ name, uid, groups, extra }: UserInfo): CertificateSigningRequestSpec {
   return {
     username: name,

@@ -1,4 +1,4 @@
-/** Requests of kubelets for certificates that pods show: who asks, with which key, for how long. */
+/** Requests of kubelets for certificates of pods: for which pod, with which key, for how long. */
 import { everything } from '../../patch/reset-fields.ts'
 import type {
   PodCertificateRequest,
@@ -106,7 +106,7 @@ function subjectErrors(
   ]
 }
 
-/** Signers tell what they know by its domain, which every key must have. */
+/** Every key begins with the domain of the signer that defines it. */
 function annotationErrors(annotations: Readonly<Record<string, string>>, at: FieldPath): FieldError[] {
   const size = Object.entries(annotations).reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0)
   return [

@@ -1,4 +1,4 @@
-/** What an issued certificate must be, beside the request for it. */
+/** Validates an issued certificate against its request. */
 import type { PodCertificateRequestSpec, PodCertificateRequestStatus } from '../../api/certificates/v1beta1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required, tooLong } from '../../api/field.ts'

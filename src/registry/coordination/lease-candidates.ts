@@ -54,7 +54,7 @@ function specErrors({ leaseName, binaryVersion = '', emulationVersion = '', stra
   const emulated = emulationVersion === '' ? undefined : versionOf(emulationVersion, 'emulationVersion')
   if (binaryVersion === '') errors.push(required(spec.child('binaryVersion')))
   const binary = binaryVersion === '' ? undefined : versionOf(binaryVersion, 'binaryVersion')
-  // a text that is no version counts as the lowest one
+  // a text that is no version is the lowest version
   if (binaryVersion !== '' && emulationVersion !== '' && compareVersions(binary, emulated) < 0)
     errors.push(
       invalidValue(spec.child('binaryVersion'), binaryVersion, 'must be greater than or equal to `emulationVersion`'),

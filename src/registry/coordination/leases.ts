@@ -15,7 +15,7 @@ export const OLDEST = 'OldestEmulationVersion'
 export const leases: BuiltInDefinition<Lease> = {
   printer: leasePrinter,
   ownsNothing: true,
-  // no owners are looked for when one goes
+  // the garbage collector looks for no dependents of a Lease
   work: ({ object, old }) => (object === undefined ? work('resource-quota', old?.metadata.namespace) : []),
   workloadWork: [leaseWork],
   allowCreateOnUpdate: true,
@@ -36,7 +36,7 @@ function specErrors({ leaseDurationSeconds: duration, leaseTransitions, strategy
   return errors
 }
 
-/** One of Kubernetes' own, or somebody's with a domain. */
+/** One of Kubernetes' own strategies, or one with a domain. */
 export function strategyErrors(strategy: string): FieldError[] {
   // kube-apiserver names the field twice
   const at = spec.child('strategy', 'strategy')

@@ -6,7 +6,10 @@ import { referenceKey } from '../store.ts'
 import { changeStored } from '../write/change-stored.ts'
 import { setPodCondition } from './pod-conditions.ts'
 
-/** @throws StatusError Conflict: the pod is on a node, being deleted, gated, or another one than is meant */
+/**
+ * @throws StatusError Conflict: the pod is on a node, being deleted or gated, or it is another pod than the Binding
+ * means
+ */
 export async function bindPod(scope: ResourceScope, binding: Binding, dryRun: boolean, known?: Pod): Promise<void> {
   await changeStored<Pod>(scope, scope.place.name, { dryRun, known }, (pod) => bind(scope, pod, binding, dryRun))
 }
@@ -27,7 +30,7 @@ function bind(scope: ResourceScope, pod: Pod, { metadata, target }: Binding, dry
   setPodCondition(pod, { type: 'PodScheduled', status: 'True' }, scope.request.now)
 }
 
-/** UID and version of a Binding are those of the pod that is meant. */
+/** UID and version of a Binding are those of its pod. */
 function checkPreconditions(
   scope: ResourceScope,
   pod: Pod,

@@ -31,7 +31,7 @@ export const endpoints: BuiltInDefinition<Endpoints> = {
   storagePrefix: 'services/endpoints',
   validate: ({ subsets = [] }) => subsetsErrors(subsets),
   validateUpdate({ subsets = [], metadata }, old) {
-    // what is stored may stay, whatever it is
+    // an update may keep any stored address
     const isSame = sameValue('io.k8s.api.core.v1.Endpoints', { subsets }, { subsets: old.subsets ?? [] })
     return [...validateObjectMeta(metadata, true, subdomainName), ...(isSame ? [] : subsetsErrors(subsets))]
   },

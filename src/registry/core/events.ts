@@ -93,7 +93,7 @@ function reporterErrors(event: Event, apiVersion: string): FieldError[] {
 const tooLongErrors = (field: string, value: string, max: number): FieldError[] =>
   byteLength(value) > max ? [invalidValue(path(field), '', `can have at most ${max} characters`)] : []
 
-/** What the new group asks of an event beside that; the old fields are for the old group. */
+/** Further rules of events.k8s.io; the old fields are for the core group. */
 function newEventErrors(event: Event): FieldError[] {
   const { type = '', firstTimestamp, lastTimestamp, count, source = {} } = event
   const unset = (field: string, isSet: boolean) => (isSet ? [invalidValue(path(field), '', UNSET)] : [])

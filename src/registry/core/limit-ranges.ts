@@ -102,7 +102,7 @@ const amountsOf = (lists: Readonly<Record<string, List>>, name: string): Amounts
     }),
   )
 
-/** What one resource's numbers are to each other. */
+/** Compares the numbers of one resource with each other. */
 function relationErrors(at: FieldPath, name: string, amounts: Amounts): FieldError[] {
   const { min, max, defaults, defaultRequest, maxLimitRequestRatio: ratio } = amounts
   const errors: FieldError[] = []

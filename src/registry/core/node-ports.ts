@@ -20,12 +20,12 @@ const FIRST_AUTOMATIC = FIRST_NODE_PORT + 86
 const GUESSES = 8
 /** How long a port without its Service is left alone: the Service may be on its way. Milliseconds. */
 const ORPHAN_AGE = 60_000
-/** What a dry run shows for a port that would be chosen: none that could be. */
+/** The port that a dry run shows in place of a chosen one. No Service can have it. */
 const DRY_RUN_PORT = LAST_NODE_PORT + 2
 
 const services = { group: '', resource: 'services' }
 
-/** Why there is no port, as texts of kube-apiserver. */
+/** Reasons of a failed allocation, in kube-apiserver's words. */
 export class NodePortError extends Error {
   override readonly name = 'NodePortError'
 }
@@ -36,7 +36,7 @@ interface PortRecord {
   readonly since: number
 }
 
-/** The ports of one write. What it took it does not get twice, not even on a dry run. */
+/** The ports of one write. It never gets one port twice, not even on a dry run. */
 export class NodePorts {
   private readonly taken: number[] = []
 
@@ -127,7 +127,7 @@ export class NodePorts {
     await this.context.storage.delete(this.collection, String(port), this.recordOf(port), revision)
   }
 
-  /** A port whose Service never came to be, or was lost between two writes, is free again after a while. */
+  /** Frees a port after a while if its Service was never stored, or was lost between two writes. */
   private async removeOrphan(port: number): Promise<boolean> {
     const stored = await this.read(port)
     if (stored === undefined) return true

@@ -8,7 +8,7 @@ import { SIMULATED } from './simulated-node.ts'
 
 function nodesWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   if (mode !== 'simulated' || object === undefined) return []
-  // one that is no more gives up its devices
+  // a node that is gone gives up its devices
   const simulated = [object, old].some((node) => ownValue(node?.metadata.labels, SIMULATED) === 'true')
   return [
     ...(simulated ? [{ topic: 'simulated-node', payload: keyOf(object) } as const] : []),
@@ -23,7 +23,7 @@ function daemonsWork({ object, old }: Change): readonly Work[] {
   return [{ topic: 'daemon-set-node', payload: (object ?? old)?.metadata.name ?? '' }]
 }
 
-/** A key of `selected-pods`: what zones have to offer changed. */
+/** A key of `selected-pods`: a zone's nodes changed. */
 export const NODES_OF_ZONES = 'nodes'
 
 /** What of a node counts for how endpoints are shared out by zones. */
@@ -38,7 +38,7 @@ function zonesWork({ object, old }: Change): readonly Work[] {
   return now === before ? [] : [{ topic: 'selected-pods', payload: NODES_OF_ZONES }]
 }
 
-/** Whose heartbeats are awaited, and whose pods are to leave. */
+/** Nodes whose heartbeats are awaited, and nodes whose pods are to leave. */
 function nodeHealthWork({ object, old }: Change): readonly Work[] {
   const payload = (object ?? old)?.metadata.name ?? ''
   const [taints, before] = [object, old].map((node: Node | undefined) =>
@@ -61,7 +61,7 @@ function strandingWork({ object, old }: Change): readonly Work[] {
 /** The annotation that says how many seconds a kubelet may keep ConfigMaps and Secrets. */
 export const NODE_TTL = 'node.alpha.kubernetes.io/ttl'
 
-/** How many nodes there are, and what they say of it. */
+/** The number of nodes, and the facts that they publish. */
 function ttlWork({ object, old }: Change): readonly Work[] {
   const [now, before] = [object, old].map((node) => node && (ownValue(node.metadata.annotations, NODE_TTL) ?? 'none'))
   return now === before ? [] : [{ topic: 'node-ttl', payload: '' }]

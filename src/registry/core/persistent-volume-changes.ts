@@ -14,7 +14,7 @@ import { sourceOrder } from './persistent-volume-sources.ts'
 
 const specAt = path('spec')
 
-/** Checks of what may not change. Others validate the new state. */
+/** Checks the fields that may not change. Other code validates the new state. */
 export function volumeChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeSpec): FieldError[] {
   const classBefore = before.volumeAttributesClassName
   return [
@@ -68,7 +68,7 @@ const sourcesOf = (of: PersistentVolumeSpec): object =>
   Object.fromEntries(sourceOrder.flatMap((field) => (of[field] === undefined ? [] : [[field, of[field]]])))
 
 const sameSources = (a: PersistentVolumeSpec, b: PersistentVolumeSpec): boolean =>
-  // sources are JSON whose interfaces do not say so
+  // sources are JSON, but their interfaces do not say so
   sourceOrder.every((field) => valuesEqualApart(a[field] as Json | undefined, b[field] as Json | undefined))
 
 /** Labels of nodes that got other names may be written with these. kube-apiserver takes a removed key, too. */

@@ -94,7 +94,7 @@ function dropForeignSource(
   if (!isKnown) delete now.dataSource
 }
 
-/** Who writes one of the two fields has the other as well. */
+/** A write of one of the two fields sets the other as well. */
 function joinSources(now: PersistentVolumeClaimSpec): void {
   const { dataSource, dataSourceRef } = now
   if (dataSource !== undefined && dataSourceRef === undefined) now.dataSourceRef = { ...dataSource }

@@ -1,4 +1,4 @@
-/** What a PersistentVolume must be (kubernetes' pkg/apis/core/validation). */
+/** Validates a PersistentVolume (kubernetes' pkg/apis/core/validation). */
 import type { PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import {
@@ -34,9 +34,9 @@ export function validateVolume(volume: PersistentVolume, old?: PersistentVolume)
 
 export interface SpecContext {
   readonly name: string
-  /** The stored volume of an update: what it holds may stay. */
+  /** The stored volume of an update, whose values may stay. */
   readonly old?: PersistentVolume
-  /** The spec stands in a VolumeAttachment, without a volume of its own. */
+  /** The spec is part of a VolumeAttachment and has no volume of its own. */
   readonly inline?: boolean
 }
 

@@ -27,7 +27,7 @@ function endpointWork({ object, old }: Change): readonly Work[] {
   return byLabels('selected-pods', object, old)
 }
 
-/** Work for what selects a pod, or did: pods with the same labels are looked at together. */
+/** Work for the objects whose selectors match a pod, or did. One key stands for all pods with the same labels. */
 function byLabels(topic: Topic, object: Pod | undefined, old: Pod | undefined): readonly Work[] {
   const { namespace = '' } = (object ?? old)?.metadata ?? {}
   const labels = [...new Set([object, old].flatMap((pod) => (pod === undefined ? [] : [JSON.stringify(sorted(pod))])))]
@@ -71,7 +71,7 @@ function podsWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   return waits && hasOtherWish(object, old) ? [{ topic: 'scheduler', payload: '' }] : scheduler
 }
 
-/** Whether a pod that waits may fit now: this one ended, went, or changed what the affinity of other pods looks at. */
+/** Whether a waiting pod may fit now: this one ended, went, or changed labels that other pods' affinity uses. */
 function helpsOthers(pod: Pod | undefined, before: Pod | undefined): boolean {
   if (!before?.spec?.nodeName) return false
   return pod === undefined || (isOver(pod) && !isOver(before)) || hasOtherWish(pod, before)

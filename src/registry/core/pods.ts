@@ -206,7 +206,7 @@ function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
   }
 }
 
-/** Label keys whose values are the pod's own become part of the selectors when it is created. */
+/** On create, the pod's own values of these label keys become part of the selectors. */
 function addMatchLabels(spec: PodSpec, labels: Readonly<Record<string, string>>, { enabled }: StrategyContext): void {
   const add = (selector: LabelSelector | undefined, keys: readonly string[] = [], operator: 'In' | 'NotIn') => {
     if (selector === undefined) return
@@ -231,7 +231,9 @@ function addMatchLabels(spec: PodSpec, labels: Readonly<Record<string, string>>,
       add(labelSelector, matchLabelKeys, 'In')
 }
 
-/** The older annotations become fields where these say nothing. kube-apiserver warns of those that are needed or wrong. */
+/**
+ * Older annotations fill fields that are not set. kube-apiserver warns of annotations that it needs or that are wrong.
+ */
 function applyAppArmorAnnotations(pod: Pod, { warn }: StrategyContext): void {
   for (const { container, key, profile } of annotatedContainers(pod)) {
     if (container.securityContext?.appArmorProfile) continue

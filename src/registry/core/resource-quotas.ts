@@ -54,7 +54,7 @@ export const resourceQuotas: BuiltInDefinition<ResourceQuota> = {
   quota: countEvaluator('count/resourcequotas', 'resourcequotas'),
   work({ object, old, now }) {
     if (object === undefined) return []
-    // it is counted at once, and who writes a new limit into the status charges nothing
+    // the controller counts at once, and a writer of a new limit in the status charges nothing
     if (isNewLimit(object, old)) return work('resource-quota', object.metadata.namespace)
     const period = chargedIn(object, old, now)
     // a quota may be charged many times in a period: the controller gets one work for all of them

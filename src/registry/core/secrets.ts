@@ -71,7 +71,7 @@ function validateSecret(secret: Secret): FieldError[] {
   return [...errors, ...(ownValue(typeRules, secret.type ?? '')?.(secret) ?? [])]
 }
 
-/** What a Secret of a well-known type must hold. */
+/** The keys that a Secret of a well-known type must have. */
 const typeRules: Readonly<Record<string, (secret: Secret) => FieldError[]>> = {
   'kubernetes.io/service-account-token': ({ metadata }) => {
     const annotation = 'kubernetes.io/service-account.name'
@@ -101,7 +101,7 @@ function jsonAt({ data: values = {} }: Secret, key: string): FieldError[] {
   }
 }
 
-/** What Go's crypto/tls says of a pair that has no certificate or no key in it. */
+/** The messages of Go's crypto/tls for a pair without a certificate or a key. */
 function tlsWarnings({ type, data: values = {} }: Secret): string[] {
   if (type !== 'kubernetes.io/tls') return []
   const text = (key: string): string => new TextDecoder('latin1').decode(base64ToBytes(ownValue(values, key) ?? ''))
@@ -124,7 +124,7 @@ function pemLack(text: string, input: string, wanted: string): string {
   return `${wanted} in ${input} input after skipping PEM blocks of the following types: [${types.join(' ')}]`
 }
 
-/** What was sent as text is kept as bytes, and never seen as text again. */
+/** stringData is stored as bytes in `data`, and never shown as text again. */
 function applyDefaults(object: Secret): void {
   const { stringData } = object
   if (stringData === undefined) return

@@ -26,7 +26,7 @@ export const serviceAccounts: BuiltInDefinition<ServiceAccount> = {
   warningsOnUpdate: warnings,
 }
 
-/** Secrets are those of the same namespace, whatever else a reference says. */
+/** Secrets are of the same namespace, whatever else a reference says. */
 function keepOnlyNames(account: ServiceAccount): void {
   account.secrets = account.secrets?.map(({ name }) => ({ name }))
 }

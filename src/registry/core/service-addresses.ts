@@ -35,7 +35,7 @@ const ipAddresses = { group: GROUP, version: 'v1', resource: 'ipaddresses' }
 const serviceCidrs = { group: GROUP, resource: 'servicecidrs' }
 const services = { group: '', version: 'v1', resource: 'services' }
 
-/** Why there is no address, as texts of kube-apiserver. */
+/** Reasons of a failed allocation, in kube-apiserver's words. */
 export class AddressError extends Error {
   override readonly name = 'AddressError'
   constructor(
@@ -185,11 +185,11 @@ async function* listed<O extends KubeObject>(
 ): AsyncGenerator<O> {
   const collection = collectionOf(tenant, resource)
   const { values, revision } = await storage.list(collection, { selection: everything, at: { kind: 'latest' } })
-  // storage holds under this prefix only what was decoded as that kind
+  // every object under this prefix was decoded as that kind
   for await (const text of linesOf(values)) yield liveOf({ revision, text }).object as O
 }
 
-/** An address whose Service never came to be, or was lost between two writes, is free again after a while. */
+/** Frees an address after a while if its Service was never stored, or was lost between two writes. */
 async function removeOrphan(context: WriteContext, name: string): Promise<boolean> {
   const found: (IPAddress & KubeObject) | undefined = (await readLive(context.beside(ipAddresses), name))?.object
   const parent = found?.spec?.parentRef

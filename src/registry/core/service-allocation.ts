@@ -1,6 +1,6 @@
 /**
- * What a Service gets from the server: families, cluster IPs, node ports (kubernetes' pkg/registry/core/service/storage).
- * Taken before the object is validated, given back when the write fails.
+ * Allocates for a Service: families, cluster IPs, node ports (kubernetes' pkg/registry/core/service/storage). It runs
+ * before validation, and a write that fails gives everything back.
  */
 import type { Service, ServicePort, ServiceSpec } from '../../api/core/v1.ts'
 import { invalidValue, path } from '../../api/field.ts'
@@ -51,7 +51,7 @@ export async function allocateForService(
   return log
 }
 
-/** Everything that a Service which is gone has held. */
+/** Everything that a deleted Service held. */
 export async function releaseService(service: Service, context: WriteContext): Promise<void> {
   const { clusterIPs = [], ports = [], healthCheckNodePort } = specOf(service)
   const nodePorts = new NodePorts(context, '')
@@ -61,7 +61,7 @@ export async function releaseService(service: Service, context: WriteContext): P
   ])
 }
 
-/** An update may leave out what the server gave: it stays. Node ports are found by the names of the ports. */
+/** An update that leaves out allocated values keeps them. It finds node ports by the names of the ports. */
 function keepAllocated(now: ServiceSpec, before: ServiceSpec): void {
   if (!isExternalName(now) && !isExternalName(before)) {
     now.clusterIP ||= before.clusterIP

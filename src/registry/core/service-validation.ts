@@ -1,4 +1,4 @@
-/** What a Service must be (kubernetes' pkg/apis/core/validation, ValidateService…). */
+/** Validates a Service (kubernetes' pkg/apis/core/validation, ValidateService…). */
 import { append } from '../../api/append.ts'
 import type { LoadBalancerStatus, Service, ServiceSpec, SessionAffinityConfig } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -43,7 +43,7 @@ export const isReachableFromOutside = ({ type, externalIPs = [] }: ServiceSpec):
 export const needsHealthCheck = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
   type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 
-/** @param old the stored one of an update: what it holds may stay */
+/** @param old the stored Service of an update, whose values may stay */
 export function validateService(service: Service, old?: Service): FieldError[] {
   const now = specOf(service)
   return [

@@ -74,7 +74,7 @@ export const services: BuiltInDefinition<Service> = {
   },
 }
 
-/** What only the type before could have goes with it, unless the write changes it: then it is for validation to refuse. */
+/** Removes fields that only the old type could have, unless the write changes them: then validation refuses them. */
 function dropOfOldType(now: ServiceSpec, before: ServiceSpec): void {
   if (!isExternalName(before) && isExternalName(now)) {
     if ((now.clusterIP ?? '') === (before.clusterIP ?? '') && same(now.clusterIPs, before.clusterIPs)) {

@@ -1,6 +1,6 @@
 /**
- * What a control plane with simulated nodes begins with, where `kedge start` makes them and where a ControlPlane is
- * switched while the server runs.
+ * The first objects of a control plane with simulated nodes. `kedge start` makes them, and so does a ControlPlane that
+ * is switched on while the server runs.
  */
 import { SIMULATED, simulatedNode } from './simulated-node.ts'
 
@@ -10,7 +10,7 @@ export interface Place {
   readonly resource: string
 }
 
-/** The API as the one who begins sees it. */
+/** The API as the caller sees it. */
 export interface ClusterAccess {
   /** How many there are. */
   count(place: Place, labelSelector?: string): Promise<number>
@@ -18,7 +18,7 @@ export interface ClusterAccess {
   create(place: Place, object: object): Promise<void>
 }
 
-/** Who makes it, in managedFields: a restore takes what has this manager for nobody's. */
+/** Their manager in managedFields. A restore takes objects of this manager for the system's own. */
 export const STARTER = 'kedge-start'
 
 const NODES: Place = { group: '', version: 'v1', resource: 'nodes' }
@@ -31,13 +31,14 @@ export async function createSimulatedNodes(access: ClusterAccess, count: number)
 }
 
 /**
- * What belongs to simulated nodes, where there are some: a class for claims that name none, and the role of metrics-server.
- * @returns how many simulated nodes there are
+ * Makes the objects that belong to simulated nodes, if there are such nodes: a default StorageClass, and the role of
+ * metrics-server.
+ * @returns the number of simulated nodes
  */
 export async function equipSimulatedNodes(access: ClusterAccess): Promise<number> {
   const nodes = await access.count(NODES, `${SIMULATED}=true`)
   if (nodes === 0) return 0
-  // somebody may want no class, or have one of their own
+  // the user may want no class, or have another one
   if ((await access.count(STORAGE_CLASSES)) === 0) await access.create(STORAGE_CLASSES, defaultClass)
   await access.create(CLUSTER_ROLES, metricsReader)
   return nodes
@@ -52,7 +53,7 @@ const defaultClass = {
   allowVolumeExpansion: true,
 }
 
-/** Who may view what is in a namespace may see what its pods use. */
+/** Users who may view a namespace may see the usage of its pods. */
 const metricsReader = {
   kind: 'ClusterRole',
   apiVersion: 'rbac.authorization.k8s.io/v1',

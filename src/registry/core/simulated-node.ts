@@ -1,4 +1,4 @@
-/** A node whose pods are simulated. The command line makes some of them, too. */
+/** A simulated Node. The command line makes some of them, too. */
 
 /** Its label. */
 export const SIMULATED = 'kedge.dev/simulated'

@@ -12,7 +12,7 @@ export class QueryError extends Error {}
 /** It comes upon more than is allowed: `?` does not forgive it. */
 class TooMuch extends QueryError {}
 
-/** What it finds, without nulls; undefined where jq would fail. */
+/** The results, without nulls; undefined where jq would fail. */
 export type Query = (value: Json) => readonly Json[] | undefined
 
 type Filter = (value: Json) => readonly Json[]
@@ -166,7 +166,10 @@ function textOf(token: string): string {
   }
 }
 
-/** What the filter finds in each. All that an expression does goes through here, and has one bound. @throws QueryError */
+/**
+ * Applies the filter to each value. All work of an expression goes through here, and has one bound.
+ * @throws QueryError
+ */
 function flat(values: readonly Json[], filter: Filter): Json[] {
   const found: Json[] = []
   for (const value of values) {
@@ -212,7 +215,7 @@ const each: Filter = (value) => {
   throw new QueryError('nothing to iterate over')
 }
 
-/** With `?`: what fails finds nothing. */
+/** With `?`: a failure has no results. */
 const forgiving =
   (filter: Filter): Filter =>
   (value) => {

@@ -10,7 +10,7 @@ export const STAGES = { group: 'kwok.x-k8s.io', resource: 'stages' } as const
 export const isOfStages = ({ group, resource }: GroupResource): boolean =>
   group === STAGES.group && resource === STAGES.resource
 
-/** The pods of all simulated nodes are looked at. */
+/** The controller looks at the pods of all simulated nodes. */
 export const stageRules: WorkRules = {
   workloadWork: [(_, mode) => (mode === 'simulated' ? [{ topic: 'simulated-pods', payload: '' }] : [])],
 }

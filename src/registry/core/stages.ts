@@ -1,6 +1,6 @@
 /**
- * Stages of KWOK (kwok.x-k8s.io/v1alpha1 Stage), as far as simulated nodes play them: which pods one is for, after which
- * delay, and what becomes of them. A client that writes an unsupported Stage gets an error that says why.
+ * Stages of KWOK (kwok.x-k8s.io/v1alpha1 Stage), as far as simulated nodes play them: their selectors, delays and
+ * steps. A client that writes an unsupported Stage gets a warning that says why.
  */
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
@@ -12,7 +12,7 @@ import { TemplateError } from '../../go/template/tokens.ts'
 import type { Query } from './stage-query.ts'
 import { QueryError, parseQuery } from './stage-query.ts'
 
-/** What templates may call beside Go's functions. */
+/** Functions that templates may call besides Go's. */
 export const KWOK_FUNCTIONS: ReadonlySet<string> = new Set([
   ...['Quote', 'Now', 'StartTime', 'YAML', 'Version', 'NodeConditions', 'NodeIP', 'NodeName', 'NodePort'],
   ...['NodeIPWith', 'PodIP', 'PodIPWith', 'NodeIPs', 'NodeIPsWith', 'PodIPs', 'PodIPsWith'],
@@ -55,7 +55,7 @@ const LARGEST = 65_536
 const MOST_STEPS = 32
 const LONGEST_DELAY = 7 * 24 * 3_600_000
 
-/** The Stage, or what stands in its way: `spec.selector.matchExpressions[0].key: …`. */
+/** The Stage, or the reason why it is not played: `spec.selector.matchExpressions[0].key: …`. */
 export function readStage(object: KubeObject): { readonly stage: Stage } | { readonly problems: readonly string[] } {
   const reader = new StageReader()
   const stage = reader.read(object)
@@ -157,7 +157,7 @@ class StageReader {
     }
   }
 
-  /** The first value that an expression finds; undefined: there is no expression. */
+  /** The first result of an expression; undefined without an expression. */
   private from(spec: JsonObject, member: string, path: string): ((pod: Json) => Json | undefined) | undefined {
     const from = spec[member] // own key: a name of this file
     if (from === undefined) return undefined
@@ -307,7 +307,7 @@ function goDuration(text: string): number | undefined {
   return at === text.length && at > 0 ? sum : undefined
 }
 
-/** What stands in the way of a Stage, if anything does. */
+/** The reason why a Stage is not played, if there is one. */
 export function stageProblems(object: KubeObject): readonly string[] {
   const read = readStage(object)
   return 'problems' in read ? read.problems : []

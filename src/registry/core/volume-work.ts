@@ -7,7 +7,7 @@ import { controllerRefOf, keyOf } from '../work.ts'
 /** The scheduler tries waiting pods again after these writes, too, not only after those of pods and nodes. */
 const VOLUME_CHANGED = { topic: 'scheduler', payload: 'VolumeChanged' } as const
 
-/** A claim that goes lets the next pod of the number of its owner be made. */
+/** When a claim goes, the StatefulSet can make the pod that waits for the name of its claim. */
 function claimWork({ object, old }: Change): readonly Work[] {
   if (object !== undefined || old === undefined) return []
   const pod = controllerRefOf(old)

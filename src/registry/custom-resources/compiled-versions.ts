@@ -1,6 +1,6 @@
 /**
- * The types of custom resources, compiled from their definitions when they are first needed. There may be thousands of
- * definitions, so what was not used for long goes when all that is kept is too large.
+ * The types of custom resources, compiled from their definitions on first use. There may be thousands of definitions,
+ * so a limit of size drops the types that were not used for the longest time.
  */
 import { cloneJson } from '../../api/clone-json.ts'
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
@@ -24,7 +24,7 @@ export interface CompiledVersion {
   readonly strategy: Strategy
 }
 
-/** Bytes of schema text whose types are kept; a compiled type is a few times as large. */
+/** Bytes of schema text whose types are kept. A compiled type is a few times as large. */
 const MAX_KEPT = 8 * 1024 * 1024
 
 /** A compiled rule is about 50 times as large as its text. */
@@ -83,7 +83,7 @@ export function compiledVersion(
   return compiled
 }
 
-// a schema is JSON whose interface does not say so
+// a schema is JSON, but its interface does not say so
 const schemaOf = (definition: CustomResourceDefinition, version: string): JsonObject | undefined =>
   versionNamed(definition, version)?.schema?.openAPIV3Schema as unknown as JsonObject | undefined
 
@@ -103,13 +103,13 @@ function compile(
  */
 export function currentForm(tenant: Tenant, definition: CustomResourceDefinition, object: KubeObject): KubeObject {
   reshape(tenant, definition, object)
-  // a webhook converts it where that can be waited for
+  // only callers that can wait use the webhook
   return isConvertedByWebhook(definition) ? object : inVersion(tenant, definition, object, storageVersion(definition))
 }
 
 /**
- * The same in the version of a request. A webhook converts from the version that the object was written in: one that was
- * written in the version of the request needs none, whatever the storage version is.
+ * Converts to the version of a request. A webhook converts from the version in which the object was written. An object
+ * that was written in the version of the request needs no conversion, whatever the storage version is.
  * @throws ConversionError
  */
 export function servedForm(
@@ -141,7 +141,7 @@ function reshape(tenant: Tenant, definition: CustomResourceDefinition, object: K
 }
 
 /**
- * Conversion by strategy None: only apiVersion differs, and what the other version's schema does not know goes.
+ * Conversion by strategy None: it changes apiVersion, and prunes fields that the other version's schema does not have.
  * @throws ConversionError where a webhook converts
  */
 export function inVersion(

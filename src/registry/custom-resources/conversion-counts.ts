@@ -1,4 +1,4 @@
-/** What this isolate counts of conversion webhooks. */
+/** The metrics of conversion webhooks in this isolate. */
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { Counters, Histograms } from '../../metrics/series.ts'
 

@@ -1,4 +1,4 @@
-/** ConversionReviews: what a webhook is asked to convert, and what it answers (apiextensions' webhook_converter). */
+/** ConversionReviews: the request to a webhook, and its answer (apiextensions' webhook_converter). */
 import type { JsonTree } from '../../api/json.ts'
 import { stringify, stringifySorted } from '../../api/write-json.ts'
 import { messageOf, path } from '../../api/field.ts'
@@ -15,7 +15,7 @@ import { kindText } from '../../webhooks/review-reply.ts'
 export const reviewVersions = ['v1', 'v1beta1'] as const
 export type ReviewVersion = (typeof reviewVersions)[number]
 
-/** What is wrong with an answer; stands behind `conversion webhook for KIND `. */
+/** The error of an answer; its text stands behind `conversion webhook for KIND `. */
 export class UnusableConversion extends Error {
   constructor(
     message: string,

@@ -25,7 +25,7 @@ const TIMEOUT_MS = 30_000
 /** All that a request has converted is converted by then; a watch goes on. */
 const REQUEST_MS = 60_000
 
-/** Characters of the objects of one review: what comes back has a bound, too (MAX_ANSWER). */
+/** Characters of the objects of one review. Its answer has a bound, too (MAX_ANSWER). */
 const MAX_BATCH = 512 * 1024
 
 /** A bare Go error in kube-apiserver: it has no reason. A watch sends it before it ends. */
@@ -51,12 +51,12 @@ export function checkConversion(definition: CustomResourceDefinition, object: Ku
 const versionText = ({ spec }: CustomResourceDefinition, version: string): string =>
   apiVersionOf({ group: spec?.group ?? '', version })
 
-/** What was converted of stored objects, by revision and version. */
+/** Converted objects of storage, by revision and version. */
 const known = perTenant(
   () => new BoundedMap<string, string>({ entries: 10_000, size: 8 * 1024 * 1024, sizeOf: (_, { length }) => length }),
 )
 
-/** Whether objects are as storage has them: then what they become is remembered. */
+/** Whether these are stored objects. Only then are their converted forms remembered. */
 export type Origin = 'stored' | 'made'
 
 /**

@@ -73,8 +73,8 @@ export function customResource(
     ...(definition.metadata.uid === undefined ? {} : { definitionUid: definition.metadata.uid }),
     announceWatch: (call) => announceWatch(call, definition, entry),
     currentForm: (object) => currentForm(tenant, definition, object),
-    // What was written under another state of the definition may not be what it says now; a status is dropped when its
-    // object is created, and gets its default when it is read.
+    // An object that was written under another state of the definition may not fit it now. A create drops the status,
+    // and a read sets its defaults.
     storedAsServed:
       definition.metadata.generation === 1 &&
       version === storage.version &&
@@ -108,7 +108,7 @@ function betweenVersions(tenant: Tenant, definition: CustomResourceDefinition): 
     const target = parseApiVersion(apiVersion)
     if (target?.group !== definition.spec?.group || target === undefined) return undefined
     if (versionNamed(definition, target.version) === undefined) return undefined
-    // what is tracked is an object of its kind
+    // field managers track objects of this kind only
     const converted = renamedTo(tenant, definition, object as unknown as KubeObject, target.version)
     const { type } = compiledVersion(tenant, definition, target.version)
     return { type, object: converted as unknown as JsonObject }

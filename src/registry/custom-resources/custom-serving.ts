@@ -7,7 +7,7 @@ import { verbOf } from '../serving.ts'
 
 const subresourceVerbs: readonly string[] = ['get', 'update', 'patch'] satisfies Verb[]
 
-/** The verb of the RequestInfo decides, whatever the method. */
+/** The verb of the RequestInfo decides; the method does not. */
 function verbAt(entry: ResourceEntry, info: RequestInfo): Verb | undefined {
   const { namespace, pathName, subresource } = info
   const isAcross = info.verb === 'list' || info.verb === 'watch'

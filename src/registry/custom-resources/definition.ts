@@ -1,4 +1,4 @@
-/** Reading a CustomResourceDefinition: its versions, its conditions, what is served of it. */
+/** Reads a CustomResourceDefinition: its versions, its conditions, the resources that it serves. */
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,

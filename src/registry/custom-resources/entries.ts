@@ -21,8 +21,8 @@ const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
 const groups = new WeakMap<readonly CustomResourceDefinition[], { readonly served: ServedGroup | undefined }>()
 
 /**
- * What is served of the definitions of one group, versions in the order of preference; the same value for the same list.
- * Undefined where none is established.
+ * The served resources of one group's definitions, versions in the order of preference. The same list of definitions
+ * has the same value. Undefined where none is established.
  */
 export function customGroup(group: string, definitions: readonly CustomResourceDefinition[]): ServedGroup | undefined {
   let known = groups.get(definitions)
@@ -98,7 +98,7 @@ function makeEntry(definition: CustomResourceDefinition, version: CustomResource
       schemaOf: { uid: definition.metadata.uid, generation: definition.metadata.generation },
       // read when it is asked for: most requests need no schema
       get schema() {
-        // a schema is JSON whose interface does not say so
+        // a schema is JSON, but its interface does not say so
         return version.schema?.openAPIV3Schema as unknown as JsonObject | undefined
       },
       ...(spec?.preserveUnknownFields ? { preserveUnknownFields: true } : {}),

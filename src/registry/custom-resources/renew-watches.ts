@@ -1,7 +1,7 @@
 /**
- * Ends the watches of custom resources whose definition changed, because the objects that they sent may look different
- * now. The write of the definition does it before it is answered, so no client sees the new form and goes on watching in
- * the old one. A controller does it once more, in case the write was interrupted.
+ * Ends the watches of custom resources whose definition changed, because clients may see their objects in another form
+ * now. The write of the definition ends them before it is answered, so no client sees the new form and goes on watching
+ * in the old one. A controller does it once more, in case the write was interrupted.
  */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { collectionOf, customStorageOf, groupResourceNamed } from '../../storage/collections.ts'

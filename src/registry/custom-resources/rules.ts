@@ -1,4 +1,4 @@
-/** Rules of schemas (x-kubernetes-validations). What reads and runs them is a module of its own. */
+/** Rules of schemas (x-kubernetes-validations). A module of its own compiles and runs them. */
 import type { CustomResourceDefinition, JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import { schemasBelow } from '../apiextensions/schemas-below.ts'
 import { versionsOf } from './definition.ts'

@@ -37,7 +37,7 @@ export function customScaleView(
       }
       return scale
     },
-    /** What has no replicas can be given some, but not shown. */
+    /** An object without replicas can be given some, but has no scale to show. */
     checkRead(object) {
       if (nestedInteger(object, specPath).value === undefined)
         throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)

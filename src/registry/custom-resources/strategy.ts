@@ -1,4 +1,4 @@
-/** What is special about the objects of a CustomResourceDefinition (apiextensions' registry/customresource). */
+/** The strategy of custom resources (apiextensions' registry/customresource). */
 import type {
   CustomResourceDefinition,
   CustomResourceSubresourceScale,
@@ -53,7 +53,7 @@ export function customStrategy(
     schema === undefined
       ? []
       : validateValue(schema, asJson(object), FieldPath.root, old === undefined ? undefined : { value: asJson(old) })
-  /** Validation needs compiled patterns, for which the first object has to wait. */
+  /** Validation needs compiled patterns. The first object waits for them. */
   const withPatterns = async (check: () => FieldError[]): Promise<FieldError[]> => {
     const resume = resuming()
     if (schema !== undefined) await loadPatterns()

@@ -1,7 +1,7 @@
 /**
- * Before a watch of custom resources begins, tells ControllerManager that the kind is watched, once in an isolate's life. So
- * the watches of a kind without objects end, too, when its definition changes. Those of kinds that were written to end in
- * any case.
+ * Before a watch of custom resources begins, this tells ControllerManager that the kind is watched, once in an
+ * isolate's life. So the watches of a kind without objects end, too, when its definition changes. Watches of kinds with
+ * writes end in any case.
  */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'

@@ -17,7 +17,7 @@ export function webhookConverter(
   const stored = storageVersion(definition)
   return {
     async toServed(objects, origin) {
-      // what the definition says of the version that they were written in comes first
+      // first the definition's rules for the version in which the objects were written
       const whole = origin === 'stored' ? objects.map((object) => currentForm(tenant, definition, object)) : objects
       const converted = await convertByWebhook(request, definition, whole, version, origin)
       return converted.map((object, at) =>

@@ -93,7 +93,7 @@ function sliceErrors(slice: EndpointSlice, old?: EndpointSlice): FieldError[] {
         ? []
         : [notSupported(typeAt, addressType, addressTypes)]),
     ...portsErrors(path('ports'), ports),
-    // what is stored may stay, whatever it is
+    // an update may keep any stored address
     ...(old !== undefined && sameEndpoints(slice, old) ? [] : endpointsErrors(endpoints, addressType)),
   ]
 }
@@ -201,7 +201,7 @@ function sliceWork({ object, old }: Change): readonly Work[] {
   return [{ topic, payload: `${namespace}/${service}` }]
 }
 
-/** Who keeps slices, by how they say it. */
+/** The controller that manages a slice, by its label or annotation. */
 const slicers: Readonly<Record<string, Topic>> = {
   'endpointslice-controller.k8s.io': 'endpoint-slice',
   'endpointslicemirroring-controller.k8s.io': 'endpoints-mirror',

@@ -39,6 +39,6 @@ export function fromCore(event: Core.Event): Events.Event {
   }
 }
 
-/** What a field selector of events.k8s.io calls a field of the core Event. */
+/** The fields of the core Event for the field selectors of events.k8s.io. */
 export const coreField = (field: string): string =>
   field === 'reportingController' ? 'reportingComponent' : field.replace(/^regarding\./, 'involvedObject.')

@@ -9,7 +9,7 @@ interface WithConditions extends KubeObject {
   status?: { conditions?: { type?: string }[] }
 }
 
-/** A write of the status changes nothing of the metadata but who owns what. */
+/** A write of the status changes no metadata except managedFields. */
 export const conditionsAlone: UpdateStrategy<WithConditions> = {
   prepareForUpdate({ metadata }, old) {
     const { managedFields, resourceVersion, ...others } = metadata

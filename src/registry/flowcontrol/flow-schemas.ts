@@ -141,7 +141,7 @@ function verbErrors(verbs: readonly string[], at: FieldPath): FieldError[] {
   return verbs.every((verb) => VERBS.includes(verb)) ? [] : [notSupported(at, verbs, VERBS)]
 }
 
-/** @param what the plural of the values, as the message names it */
+/** @param what the plural of the values, for the message */
 const notAlone = (values: readonly string[], at: FieldPath, what: string): FieldError[] =>
   values.length > 1 && values.includes(ALL)
     ? [invalidValue(at, values, `if '*' is present, must not specify other ${what}`)]

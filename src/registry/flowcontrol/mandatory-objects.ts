@@ -36,7 +36,7 @@ const priorityLevels: Readonly<Record<string, PriorityLevelConfigurationSpec>> =
 }
 
 export const mandatoryFlowSchemas: ReadonlyMap<string, FlowSchemaSpec> = new Map(Object.entries(flowSchemas))
-/** Of `exempt` only what is outside of its `exempt` field must stay. */
+/** In `exempt` only the fields outside of its `exempt` field must stay. */
 export const mandatoryPriorityLevels: ReadonlyMap<string, PriorityLevelConfigurationSpec> = new Map(
   Object.entries(priorityLevels),
 )

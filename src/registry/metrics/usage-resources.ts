@@ -1,7 +1,7 @@
 /**
- * metrics.k8s.io/v1beta1, as metrics-server serves it, where nodes are simulated: what pods and nodes use, worked out when
- * it is asked for (controllers/simulation/usage.ts). Its kinds are none of kube-apiserver's, so they are said as
- * definitions are, which no client made and no client sees.
+ * metrics.k8s.io/v1beta1 as metrics-server serves it, where nodes are simulated: the usage of pods and nodes, computed
+ * for each request (controllers/simulation/usage.ts). kube-apiserver does not have its kinds, so they are described as
+ * definitions are; no client made these or sees them.
  */
 import type { CustomResourceColumnDefinition, CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { lazy } from '../../api/lazy.ts'
@@ -95,7 +95,7 @@ function entry(
           name: METRICS.version,
           served: true,
           storage: true,
-          // a schema is JSON whose interface does not say so
+          // a schema is JSON, but its interface does not say so
           schema: { openAPIV3Schema: schema as object },
           additionalPrinterColumns: columns,
         },

@@ -33,7 +33,7 @@ const WILDCARD = '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z
 const WILDCARD_TEXT =
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
 
-/** What the stored object has may stay though it would not be taken today. */
+/** An update may keep stored values that a create could not have today. */
 interface Rules {
   readonly anySecretName: boolean
   readonly anyWildcardRule: boolean

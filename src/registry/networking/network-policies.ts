@@ -22,7 +22,7 @@ const spec = path('spec')
 const protocols = ['TCP', 'UDP', 'SCTP']
 const policyTypes = ['Ingress', 'Egress']
 
-/** What the stored object has may stay though it would not be taken today. */
+/** An update may keep stored values that a create could not have today. */
 interface Rules extends SelectorRules {
   readonly existing: ReadonlySet<string>
 }
@@ -72,7 +72,7 @@ interface Direction {
   readonly peersAt: FieldPath
 }
 
-/** Every rule, those for what comes in first. */
+/** Every rule, ingress rules first. */
 const directions = (now: NetworkPolicySpec): readonly Direction[] =>
   kept(now, () => {
     const { ingress = [], egress = [] } = now

@@ -36,7 +36,7 @@ export const sum = (a: Amounts, b: Amounts): Map<string, Quantity> => combined(a
 export const larger = (a: Amounts, b: Amounts): Map<string, Quantity> =>
   combined(a, b, (one, other) => (one.compare(other) <= 0 ? other : one))
 
-/** What a is above b; nothing falls below zero. */
+/** The difference of a and b, where a is larger; nothing falls below zero. */
 export const growth = (a: Amounts, b: Amounts): Map<string, Quantity> =>
   new Map(
     [...a].map(([name, amount]) => {

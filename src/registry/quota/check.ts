@@ -1,4 +1,4 @@
-/** Whether what a write uses fits into a quota, and what the quota's usage is after it. */
+/** Decides whether the usage of a write fits into a quota, and computes the quota's usage after the write. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { Amounts } from './amounts.ts'
 import { amountsOf, amountsText, growth, isSame, only, sum, withoutZeros } from './amounts.ts'
@@ -10,12 +10,12 @@ export type Checked =
   /** The usage after the write; undefined where the write changes nothing of it. */
   | { readonly used: Amounts | undefined }
 
-/** What it limits now, and what it limited when its status was written. */
+/** Names that it limits now, and names that it limited when its status was written. */
 export const namesOf = ({ spec, status }: ResourceQuota): string[] => [
   ...new Set([...Object.keys(spec?.hard ?? {}), ...Object.keys(status?.hard ?? {})]),
 ]
 
-/** What it limits of a resource without saying in its status how much that is and how much is used. */
+/** Names that the spec limits and whose limit or usage the status lacks. */
 export function unknownNames(quota: ResourceQuota, evaluator: Evaluator): string[] {
   const { hard = {}, used = {} } = quota.status ?? {}
   return namesOf(quota).filter(
@@ -47,7 +47,7 @@ export function checkQuota(quota: ResourceQuota, evaluator: Evaluator, write: Wr
   const after = sum(used, asked)
   if (isSame(used, after)) return UNCHANGED
   const exceeded = new Set([...asked.keys()].filter((one) => after.get(one)!.compare(hard.get(one)!) > 0))
-  // what its controller found to be there is counted, however much it is
+  // the controller counts existing objects even beyond the limit
   if (exceeded.size === 0 || subresource === 'status') return { used: after }
   const [requested, before, limited] = [asked, used, hard].map((amounts) => amountsText(only(amounts, exceeded)))
   return { refusal: `exceeded quota: ${name}, requested: ${requested}, used: ${before}, limited: ${limited}` }

@@ -10,7 +10,7 @@ const CLAIMS = 'persistentvolumeclaims'
 const STORAGE = 'requests.storage'
 const COUNT = `count/${CLAIMS}`
 
-// what is kept and admitted as a claim has the form of one
+// stored and admitted claims have the form of a claim
 const claimOf = (object: KubeObject): PersistentVolumeClaim => object as unknown as PersistentVolumeClaim
 
 export const claimEvaluator: Evaluator = {

@@ -1,4 +1,4 @@
-/** What the objects of a namespace use of a quota. */
+/** Counts the usage of a quota by the objects of its namespace. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { Quantity } from '../../schema/quantity.ts'

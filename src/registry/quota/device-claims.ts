@@ -25,7 +25,7 @@ interface Asked {
   readonly count?: number | string
 }
 
-/** Claims of devices. Of alternatives the dearest counts. */
+/** Claims of devices. Of alternatives the one with the most devices counts. */
 export const deviceClaimEvaluator: Evaluator = {
   handles: ({ subresource }) => subresource === '',
   tracks: (name) => isOfClaims(name) || isOfExtended(name),
@@ -39,7 +39,7 @@ export const deviceClaimEvaluator: Evaluator = {
 const isOfClaims = (name: string): boolean => name === COUNT || name.endsWith(OF_CLASS)
 
 function devicesUsage(object: KubeObject): Amounts {
-  // what is kept and admitted as a claim has the form of one
+  // stored and admitted claims have the form of a claim
   const { spec } = object as unknown as ResourceClaim
   let usage: Amounts = new Map([[COUNT, ONE]])
   for (const { exactly, firstAvailable = [] } of spec?.devices?.requests ?? []) {
@@ -59,8 +59,8 @@ async function classesOf(read: QuotaReader): Promise<ExtendedResources> {
 }
 
 /**
- * Devices of a class for which quotas may have the name of an extended resource, too. What a pod was charged for already is
- * left out of the claim that a scheduler made for it.
+ * Devices of a class that quotas may also name as an extended resource. Devices that the pod was charged for do not
+ * count in the claim that a scheduler made for it.
  */
 class ExtendedEvaluator implements Evaluator {
   private readonly charged = new Map<KubeObject, Amounts>()
@@ -97,7 +97,7 @@ class ExtendedEvaluator implements Evaluator {
     return new Map([...usage, ...withoutZeros(growth(extended, charged))])
   }
 
-  /** The pod for whose extended resources a scheduler made the claim, and no other one before it. */
+  /** The pod for whose extended resources a scheduler made the claim, if the claim names exactly one. */
   private async podOf(claim: KubeObject): Promise<KubeObject | undefined> {
     const owner = isExtendedClaim(claim) ? podOfClaim(claim) : undefined
     const { namespace = '', name = '' } = claim.metadata

@@ -1,4 +1,4 @@
-/** What quotas can limit of a resource (kube-apiserver's quota evaluators): which names, and how much an object uses. */
+/** The names that quotas can limit of a resource (kube-apiserver's quota evaluators), and an object's usage of each. */
 import type { ScopedResourceSelectorRequirement } from '../../api/core/v1.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -11,7 +11,7 @@ export interface Write {
   readonly oldObject?: KubeObject | undefined
 }
 
-/** What is stored. */
+/** The stored object. */
 export interface QuotaReader {
   /** @param namespace undefined: of the whole cluster */
   list(resource: GroupResource, namespace?: string): AsyncIterable<KubeObject>
@@ -19,14 +19,14 @@ export interface QuotaReader {
 }
 
 export interface Evaluator {
-  /** Whether a write may change what is used. */
+  /** Whether a write may change the usage. */
   handles(write: Write): boolean
   /**
-   * One that counts with what stands in other objects, too. Absent or undefined: nothing has to be known of them.
-   * @param names of the quotas that are asked
+   * The evaluator with the other objects that it needs. Absent or undefined: it needs none.
+   * @param names of the quotas that are checked
    */
   informed?(names: Iterable<string>, read: QuotaReader, now: Date): Promise<Evaluator | undefined>
-  /** Reads what the usage of the object depends on, before it is asked for. */
+  /** Reads the other objects on which the usage depends. */
   learn?(object: KubeObject): Promise<void>
   /** Whether a name in a quota is about this resource; of one that is not informed: whether it may be. */
   tracks(name: string): boolean
@@ -35,8 +35,8 @@ export interface Evaluator {
   /** Why an object may not be in a namespace with a quota for these names. */
   problem?(names: readonly string[], object: KubeObject): string | undefined
   usage(object: KubeObject, now: Date): Amounts
-  /** Until when what counts now is used, in milliseconds since 1970; undefined: until a write changes it. */
+  /** The time until which the counted usage lasts, in milliseconds since 1970; undefined: until a write changes it. */
   chargedUntil?(object: KubeObject): number | undefined
-  /** What a write may change of all that scopes look at, as text. */
+  /** The fields that scopes use and that a write may change, as text. */
   scopeOf?(object: KubeObject): string
 }

@@ -8,17 +8,17 @@ import { definitionOf, definitions } from '../definitions.ts'
 import { countEvaluator } from './count-evaluator.ts'
 import type { Evaluator } from './evaluator.ts'
 
-/** @param resource as what its objects are kept */
+/** @param resource the name under which its objects are stored */
 export const countName = (resource: GroupResource): string => `count/${groupResourceText(resource)}`
 
-/** Resources of which quotas count more than `count/RESOURCE.GROUP`. */
+/** Resources for which quotas count more than `count/RESOURCE.GROUP`. */
 export const specialResources = lazy((): readonly GroupResource[] =>
   definitions()
     .filter(({ definition: { quota } }) => quota !== undefined && quota !== 'uncounted')
     .map(({ resource }) => resource),
 )
 
-/** Undefined for what no quota counts. @param resource as what its objects are kept */
+/** Undefined for resources that no quota counts. @param resource the name under which its objects are stored */
 export function evaluatorOf(resource: GroupResource): Evaluator | undefined {
   const { quota = countEvaluator(countName(resource)) } = definitionOf(resource)
   return quota === 'uncounted' ? undefined : quota

@@ -1,10 +1,10 @@
-/** What the containers of a pod need together (KEP-753 for sidecars, KEP-2837 for resources of the pod itself). */
+/** The total resources of a pod's containers (KEP-753 for sidecars, KEP-2837 for resources of the pod itself). */
 import type { Container, ContainerStatus, Pod } from '../../api/core/v1.ts'
 import type { Quantity } from '../../schema/quantity.ts'
 import type { Amounts } from './amounts.ts'
 import { amountsOf, larger, sum } from './amounts.ts'
 
-/** Which part of the resources of a container is meant, looked up in its status too: a resize may be under way. */
+/** Requests or limits of a container. The status counts, too: a resize may be under way. */
 type Part = 'requests' | 'limits'
 
 const isOfPods = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
@@ -49,7 +49,7 @@ function ofContainers(pod: Pod, part: Part): Map<string, Quantity> {
   return larger(total, most)
 }
 
-/** What a container asks for, what its node gave it, and what was promised to it: the largest counts. */
+/** The largest of a container's request, its node's allocation and its promised resources. */
 function effective(pod: Pod, { resources }: Container, status: ContainerStatus | undefined, part: Part): Amounts {
   const wanted = amountsOf(resources?.[part])
   if (status?.resources === undefined) return wanted

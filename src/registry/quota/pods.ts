@@ -24,15 +24,15 @@ const OWN = new Set([
   'pods',
 ])
 
-/** Where a quota names one of these, each container has to say what it needs. */
+/** If a quota limits one of these, each container has to declare its amount. */
 const REQUIRED = ['cpu', 'limits.cpu', 'limits.memory', 'memory', 'requests.cpu', 'requests.memory']
 
 export const REQUESTS = 'requests.'
-/** A name of quotas for what providers have: devices, or others. */
+/** A quota's name for an extended resource: a device or the like. */
 export const isOfExtended = (name: string): boolean =>
   name.startsWith(REQUESTS) && (!isNative(name) || name.startsWith(REQUESTS + DEVICE_CLASS_RESOURCE))
 
-// what is kept and admitted as a pod has the form of one
+// stored and admitted pods have the form of a pod
 const podOf = (object: KubeObject): Pod => object as unknown as Pod
 
 export const podEvaluator: Evaluator = {
@@ -106,7 +106,7 @@ function affinityTerms({ spec }: Pod): PodAffinityTerm[] {
   ])
 }
 
-/** What has ended needs nothing any more, and neither does what should have been gone by now. */
+/** A pod that has ended uses nothing, and neither does one whose grace period is over. */
 const isCharged = (pod: Pod, now: Date): boolean => !hasEnded(pod) && now.getTime() <= (endOf(pod) ?? Infinity)
 
 const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded'

@@ -1,8 +1,8 @@
 import type { ScopedResourceSelectorRequirement } from '../../api/core/v1.ts'
 
 /**
- * A requirement on the names that an object has of what a scope is about. Without one only what asks for an absence
- * holds.
+ * Matches a requirement against the object's values of a scope. An object without values matches only a requirement of
+ * absence.
  */
 export function matchesNames(
   { operator, values = [] }: ScopedResourceSelectorRequirement,

@@ -11,7 +11,7 @@ export const serviceEvaluator: Evaluator = {
   handles: ({ subresource }) => subresource === '',
   tracks: (name) => names.includes(name),
   usage(object) {
-    // what is kept and admitted as a Service has the form of one
+    // stored and admitted Services have the form of a Service
     const service = object as unknown as Service & KubeObject
     return new Map([
       ['count/services', ONE],

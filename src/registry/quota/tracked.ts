@@ -34,8 +34,9 @@ function resourcesOf(name: string): readonly GroupResource[] {
 }
 
 /**
- * What the objects of the quota's namespace use of these names. Objects of several resources may count for one name.
- * @param objectsOf undefined where the resource is not served: what nobody can count is left out
+ * The usage of these names by the objects of the quota's namespace. Objects of several resources may count for one
+ * name.
+ * @param objectsOf undefined where the resource is not served: its objects are left out
  */
 export async function usageOf(
   quota: ResourceQuota,

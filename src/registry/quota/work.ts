@@ -10,7 +10,7 @@ type Quota = KubeObject & ResourceQuota
 /** Milliseconds. After each period with charges the controller once compares the quota with the objects that exist. */
 const PERIOD = 60_000
 
-/** Whether an object uses more or less after an update, now or soon, or in another scope. (What is deleted is work anyhow.) */
+/** Whether an update changes an object's usage, now or soon, or its scope. (A deletion is work in any case.) */
 export function changesUsage(evaluator: Evaluator, { object, old }: Change): boolean {
   if (object === undefined || old === undefined) return false
   const [after, before] = [object, old].map((one) => evaluator.usage(one, EVER))
@@ -21,10 +21,10 @@ export function changesUsage(evaluator: Evaluator, { object, old }: Change): boo
   )
 }
 
-/** What only time frees is still used. */
+/** Usage that only the passing of time frees. */
 const EVER = new Date(0)
 
-/** Whether what the quota limits is to be counted: its status may say nothing of it. */
+/** Whether the quota's limits need a count: its status may lack them. */
 export const isNewLimit = (quota: Quota, old: Quota | undefined): boolean => limits(quota) !== limits(old)
 
 const limits = (quota: Quota | undefined): string => JSON.stringify([quota?.spec?.hard, quota?.status?.hard])

@@ -13,7 +13,10 @@ interface Conditions {
   readonly bindingFailureConditions?: readonly string[]
 }
 
-/** What a pod waits for before it is bound to the device's node, and what makes that fail: both or neither. */
+/**
+ * The conditions that a pod waits for before it is bound to the device's node, and those that make the binding fail:
+ * both lists or neither.
+ */
 export function bindingConditionErrors(of: Conditions, at: FieldPath): FieldError[] {
   const { bindingConditions: awaited = [], bindingFailureConditions: failures = [] } = of
   const awaitedAt = at.child('bindingConditions')

@@ -1,4 +1,7 @@
-/** Which writes are work for the controller of ResourceClaims, whose keys say of what: `pod:`, `claim:`, `users:`, `template:`. */
+/**
+ * Writes that are work for the controller of ResourceClaims. The prefix of a key names the object: `pod:`, `claim:`,
+ * `users:`, `template:`.
+ */
 import type { Pod } from '../../api/core/v1.ts'
 import type { DeviceClass, ResourceClaim, ResourceSlice } from '../../api/resource/v1.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
@@ -30,7 +33,7 @@ const hasClaims = ({ spec, status }: Pod): boolean =>
 
 const claimsText = ({ spec, status }: Pod): string => JSON.stringify([spec?.nodeName, status?.resourceClaimStatuses])
 
-/** Reservations may be for pods that are gone; what is deleted is deallocated; a pod on its node may still need one. */
+/** Reservations may be for pods that are gone; a deleted claim is deallocated; a pod on its node may still need one. */
 function reservationWork({ object, old }: Change): readonly Work[] {
   const [claim, before]: (ResourceClaim | undefined)[] = [object, old]
   if (claim === undefined || object === undefined) return goneWork(before)

@@ -1,8 +1,8 @@
 /**
- * Kinds of resource.k8s.io/v1beta1 ⇄ v1 (the version in storage; v1beta2 has the same fields). v1beta1 has what is asked
- * for of one device in the request itself, which v1 has in `exactly`, and a device's properties in `basic`, which v1
- * has in the device. Both ways nothing is lost but what says nothing: a v1beta1 device without `basic` comes back with
- * an empty one, a request's empty lists are gone.
+ * Kinds of resource.k8s.io/v1beta1 ⇄ v1 (the version in storage; v1beta2 has the same fields). v1beta1 has the fields
+ * of a request for one device in the request itself, v1 has them in `exactly`. v1beta1 has a device's properties in
+ * `basic`, v1 in the device. A round trip loses only empty values: a v1beta1 device without `basic` comes back with an
+ * empty one, and a request's empty lists are gone.
  */
 import type * as Old from '../../api/resource/v1beta1.ts'
 import type * as V1 from '../../api/resource/v1.ts'
@@ -44,7 +44,7 @@ function withRequests<From, To, Devices extends { requests?: From[] }>(
 const isSet = (value: unknown): boolean => value !== undefined && value !== '' && value !== 0
 const isAnySet = (members: object): boolean => Object.values(members).some(isSet)
 
-/** What is set decides whether one device is asked for at all, an empty list too; whether it may be, validation says. */
+/** Any set field, even an empty list, makes it a request for one device. Validation decides whether that is allowed. */
 function requestFromV1beta1({ name, firstAvailable, ...exact }: Old.DeviceRequest): V1.DeviceRequest {
   const { tolerations, ...others } = exact
   const exactly = { ...others, ...((tolerations ?? []).length > 0 ? { tolerations } : {}) }
@@ -80,7 +80,7 @@ function withDevices<From, To, Slice extends { spec?: { nodeName?: string; allNo
   }
 }
 
-/** Absence is no member in an object, not one that is undefined. */
+/** An absent field is no member of the object, rather than an undefined one. */
 function withoutAbsent<T extends object>(object: T): T {
   for (const name of Object.keys(object) as (keyof T)[]) if (object[name] === undefined) delete object[name]
   return object

@@ -1,4 +1,4 @@
-/** What a claim asks for: devices, how they relate and their configuration. */
+/** The spec of a claim: requests for devices, constraints between them, and their configuration. */
 import type {
   DeviceClaim,
   DeviceConfiguration,

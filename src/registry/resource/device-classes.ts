@@ -13,7 +13,7 @@ import { configurationErrors } from './device-claim.ts'
 import { withSelectors } from './device-selectors.ts'
 import { listErrors, MAX_ENTRIES } from './names.ts'
 
-/** Of a generateName only the name made of it is looked at. */
+/** For a generateName, only the generated name is validated. */
 const className: NameRule = (name, prefix) => (prefix ? [] : subdomainName(name, false))
 
 export const deviceClasses: BuiltInDefinition<DeviceClass & KubeObject> = {

@@ -15,7 +15,10 @@ export type SelectorsErrors = (selectors: readonly DeviceSelector[] | undefined,
 
 const MAX_EXPRESSION_BYTES = 10 * 1024
 
-/** @param selectors all that the object has @param check what is wrong with it, with its selectors */
+/**
+ * @param selectors all selectors of the object
+ * @param check validates the object, with its selectors
+ */
 export async function withSelectors(
   selectors: readonly DeviceSelector[],
   check: (selectorsErrors: SelectorsErrors) => FieldError[],
@@ -23,7 +26,7 @@ export async function withSelectors(
   const inParts = resuming()
   if (!selectors.some(({ cel }) => cel !== undefined)) return inParts(() => check(errorsBy(undefined)))
   const { deviceSelectorProblem } = await import('../../expressions/device-selectors.ts')
-  // to compile them takes long whatever the size of the object
+  // compiling them takes long, whatever the size of the object
   return inPartsAwaiting(() => check(errorsBy(deviceSelectorProblem)), turnOfOthers)
 }
 

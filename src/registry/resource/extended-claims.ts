@@ -32,7 +32,7 @@ export class ExtendedResources {
 
   readonly classOf = (resource: string): DeviceClass | undefined => this.classes.get(resource)
 
-  /** The resource that the class names, beside that of its own name. */
+  /** The extended resource that the class names, besides the implicit one. */
   nameOf(className: string): string | undefined {
     return this.classOf(DEVICE_CLASS_RESOURCE + className)?.spec?.extendedResourceName
   }

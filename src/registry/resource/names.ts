@@ -1,4 +1,4 @@
-/** Names of drivers, pools and devices, and of what devices have. */
+/** Names of drivers, pools and devices, and of the attributes and capacities of devices. */
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, required, tooLong, tooMany } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
@@ -75,7 +75,7 @@ export const listErrors = <T>(
     ? [tooMany(at, items.length, max)]
     : errorsOf(items, (item, index) => rule(item, at.index(index)), weight)
 
-/** A list whose items have keys, each another. @param keyOf a text, or what the message shows of the item */
+/** A list whose items have unique keys. @param keyOf a text, or the part of the item that the message shows */
 export function setErrors<T>(
   items: readonly T[] = [],
   max: number,

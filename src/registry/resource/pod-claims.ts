@@ -33,7 +33,7 @@ export const podOfClaim = ({ metadata }: KubeObject) =>
     ({ controller, apiVersion, kind }) => controller === true && apiVersion === 'v1' && kind === 'Pod',
   )
 
-/** What is wrong with a claim that is said to be made for a pod; undefined: it is. */
+/** Why a claim does not belong to the pod that it should be made for; undefined: it does. */
 export function notMadeFor({ metadata: pod }: Pod, { metadata: claim }: ResourceClaim): string | undefined {
   const isOwner = claim.ownerReferences?.some(({ controller, uid }) => controller === true && uid === pod.uid)
   return isOwner === true

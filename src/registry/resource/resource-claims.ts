@@ -118,7 +118,7 @@ const idText = (device: DeviceId): string => JSON.stringify(idOf(device))
 const allocatedIds = (status: ResourceClaimStatus | undefined): ReadonlySet<string> =>
   new Set(status?.allocation?.devices?.results?.map(idText) ?? [])
 
-/** What drivers said of devices that the claim had and has no more. */
+/** Removes the statuses that drivers wrote for devices that the claim no longer has. */
 function dropDeallocated(status: ResourceClaimStatus, old: ResourceClaimStatus | undefined): void {
   const before = allocatedIds(old)
   const now = allocatedIds(status)

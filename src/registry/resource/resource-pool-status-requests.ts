@@ -103,7 +103,7 @@ function poolErrors(pool: PoolStatus, at: FieldPath): FieldError[] {
 
 type Conditions = NonNullable<ResourcePoolStatusRequestStatus['conditions']>
 
-/** What the list declares of itself, beside what any condition must be. */
+/** Rules of this list, besides those of every condition. */
 function conditionListErrors(conditions: Conditions, at: FieldPath): FieldError[] {
   if (conditions.length > MAX_CONDITIONS) return [tooMany(at, conditions.length, MAX_CONDITIONS)]
   const repeats = repeatsIn(conditions.map(({ type = '' }) => type))

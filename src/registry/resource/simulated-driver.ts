@@ -1,2 +1,2 @@
-/** Whose devices those of simulated nodes are. */
+/** The driver of simulated nodes' devices. */
 export const SIMULATED_DRIVER = 'simulated.kedge.dev'

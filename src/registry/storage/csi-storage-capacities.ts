@@ -32,7 +32,7 @@ export const csiStorageCapacities: BuiltInDefinition<CSIStorageCapacity> = {
   warningsOnUpdate: warnings,
 }
 
-/** kube-apiserver shows what is required even where it is empty. */
+/** kube-apiserver writes required fields even when they are empty. */
 function shown(selector: CSIStorageCapacity['nodeTopology']) {
   return selector?.matchExpressions === undefined
     ? selector

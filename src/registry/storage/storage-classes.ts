@@ -70,7 +70,7 @@ function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
   return errorsOf(terms, (term, index) => {
     const at = topologies.index(index).child('matchLabelExpressions')
     const wrong = termErrors(at, term)
-    // counted once the loops of the term are done: until then it is looked at again
+    // counted after the loops of the term, because the walk may run them again
     const before = times.get(keys[index]!) ?? 0
     times.set(keys[index]!, before + 1)
     // kube-apiserver compares with as many empty terms as there are terms, too

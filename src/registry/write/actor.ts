@@ -7,7 +7,7 @@ export interface Actor {
   readonly user: UserInfo
   /** Owner of the fields that it writes. */
   readonly fieldManager: string
-  /** What has a say in its writes. */
+  /** The admission that its writes pass. */
   readonly admission: Admission
 }
 

@@ -12,7 +12,7 @@ export interface AdmittedObjects {
   readonly oldObject?: KubeObject | undefined
 }
 
-/** What has a say in a write. The layer above hands it in: admission/write-admission.ts is that of Kubernetes. */
+/** The admission of a write. The layer above hands it in: admission/write-admission.ts is that of Kubernetes. */
 export interface Admission {
   /** May change `object` in place. @throws StatusError */
   mutate(
@@ -30,5 +30,5 @@ export interface Admission {
   ): Promise<Undo | undefined>
 }
 
-/** For what the server does on its own account: nobody may change or refuse it. */
+/** For writes of the server on its own account: no plug-in may change or refuse them. */
 export const withoutAdmission: Admission = { mutate: async () => {}, validate: async () => undefined }

@@ -4,14 +4,14 @@ import type { ResourceScope } from '../resource-scope.ts'
 import type { Admission } from './admission.ts'
 import { undoing } from './undo.ts'
 
-/** How a write is done, whatever it writes. */
+/** How a write is done, whatever its object. */
 export interface WriteMode {
   readonly options: { readonly dryRun: boolean }
-  /** What has a say in it, and in what the server writes beside the object. */
+  /** The admission of the write, and of the writes that the server makes beside it. */
   readonly admission: Admission
 }
 
-/** What the object needs beside it is taken before it is looked at, and given back when the write fails. */
+/** Reserves what the object needs beside it before validation, and gives it back when the write fails. */
 export async function allocating(
   scope: ResourceScope,
   object: KubeObject,

@@ -19,7 +19,7 @@ const agentOf = (user: string): string =>
 
 const SCHEDULER = 'system:kube-scheduler'
 
-/** @param verb of the call, whatever it takes in storage: what has finalizers is marked by a delete */
+/** @param verb of the call. Storage may see another one: a delete only marks an object with finalizers */
 export function auditedScope(scope: ResourceScope, verb: WritingVerb): ResourceScope {
   const { request, storage } = scope
   if (settingsOf(request.env).audit === undefined) return scope

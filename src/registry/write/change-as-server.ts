@@ -7,11 +7,11 @@ import type { Admission } from './admission.ts'
 import { updateWith } from './update.ts'
 
 /**
- * A change that kube-apiserver makes with a request of its own while it serves another one: a PUT of what it has read,
- * again while somebody else is faster.
+ * A change that kube-apiserver makes with a request of its own while it serves another one: a PUT of the object that it
+ * read, repeated while other writers are faster.
  * @param scope of `loopbackScope`
- * @param change makes the new object of a copy, in place
- * @throws 404, and what `change` throws
+ * @param change changes a copy of the object in place
+ * @throws 404, and errors of `change`
  */
 export async function changeAsServer<O extends KubeObject>(
   scope: ResourceScope,

@@ -10,12 +10,12 @@ import { commitUpdate, encode } from './commit.ts'
 const TRIES = 20
 
 /**
- * A change that the server itself makes to an object, of which the strategy of the resource knows nothing (bindings, the
- * condition of an evicted pod): no owner of fields is kept of it, and nobody validates it.
- * @param options `known`: how the caller read it, which is compared with what is stored when it is written
- * @param change makes the new object of a copy; runs again when somebody else was faster
+ * A change that the server itself makes to an object, past the strategy of the resource (bindings, the condition of an
+ * evicted pod). It records no owner of fields and validates nothing.
+ * @param options `known`: the object as the caller read it; the write compares it with the stored one
+ * @param change changes a copy of the object; runs again when another writer was faster
  * @returns the object as it was read, changed or not
- * @throws 404, and what `change` throws
+ * @throws 404, and errors of `change`
  */
 export async function changeStored<O extends KubeObject>(
   scope: ResourceScope,
@@ -26,7 +26,7 @@ export async function changeStored<O extends KubeObject>(
   for (let attempt = 1; ; attempt++) {
     const live = attempt === 1 && known !== undefined ? knownLive(known) : await readLive(scope, name)
     if (live === undefined) throw notFound(scope.resource.gvr, name)
-    // the scope is of the resource whose objects are changed
+    // the scope is that of the resource whose objects are changed
     const object = cloneJson(live.object) as O
     change(object)
     if (dryRun) return object

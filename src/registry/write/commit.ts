@@ -49,7 +49,10 @@ export async function commitUpdate(scope: ResourceScope, encoded: Encoded, live:
   return liveOf(await storage.update(collection, keyFor(scope, object), value, live.stored.revision))
 }
 
-/** @returns what it was, with the version of its end. @throws StorageError Conflict, KeyNotFound */
+/**
+ * @returns the deleted object, with the version of its deletion.
+ * @throws StorageError Conflict, KeyNotFound
+ */
 export async function commitDelete(scope: ResourceScope, live: Live): Promise<Live> {
   const { storage, collection } = scope
   const { value } = await encode(scope, live.object)

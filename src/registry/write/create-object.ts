@@ -1,4 +1,4 @@
-/** An object that is new: names that are made up, what it takes beside it, and the insert. */
+/** Creates an object: generates its name, reserves what it needs beside it, and inserts it. */
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError, alreadyExists, plainError } from '../../api/status.ts'
 import type { WriteResult } from '../../codec/stored-object.ts'
@@ -48,7 +48,7 @@ export async function insert(scope: ResourceScope, object: KubeObject, { options
     if ((await scope.storage.get(scope.collection, key)) !== undefined) throw new StorageError('KeyExists')
     return { object }
   }
-  // "0" and what is no number are taken for no version
+  // "0" and text that is no number count as no version
   if (/^0*[1-9]\d*$/.test(object.metadata.resourceVersion ?? ''))
     throw plainError('resourceVersion should not be set on objects to be created')
   return commitCreate(scope, object)

@@ -10,7 +10,7 @@ import { checkName } from './check-name.ts'
 import { prepareNewMetadata } from './new-metadata.ts'
 
 /**
- * @param sent decoded, with defaults, in the version of the request; becomes part of what is written
+ * @param sent decoded, with defaults, in the version of the request; becomes part of the written object
  * @throws StatusError
  */
 export async function create(

@@ -1,5 +1,5 @@
 /**
- * DELETE: preconditions, grace, finalizers, and what is left to the garbage collector (apiserver's
+ * DELETE: preconditions, grace, finalizers, and the work of the garbage collector (apiserver's
  * registry/generic/registry Store.Delete and registry/rest BeforeDelete).
  */
 import { cloneInParts } from '../../api/clone-json.ts'
@@ -62,7 +62,7 @@ export async function deleteEach(
     try {
       await deleteObject(scope, name, options, admission)
     } catch (error) {
-      // somebody else was faster
+      // another writer was faster
       if (!(error instanceof StatusError) || error.code !== 404) throw error
     }
 }
@@ -118,7 +118,7 @@ async function markOrRemove(
   return remove(scope, live, mode)
 }
 
-/** A first DELETE that only marks is a write like others, and so is what it says of another UID. */
+/** A first DELETE that only marks the object is a write like others, and reports another UID as they do. */
 function checkMark(
   { resource: { gvr: resource } }: ResourceScope,
   { metadata }: KubeObject,
@@ -134,7 +134,7 @@ function checkMark(
 }
 
 function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
-  // namespaces have a DELETE of their own in kube-apiserver, with texts of its own
+  // kube-apiserver has a DELETE of its own for namespaces, with its own texts
   if (scope.resource.strategy.marksOnDelete && preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
     throw conflict(
       scope.resource.gvr,
@@ -240,7 +240,7 @@ async function remove(scope: ResourceScope, live: Live, { admission }: WriteMode
   return { object: served ?? last.object, gone: true }
 }
 
-/** Whether this write takes away the last thing that held an object back from going. */
+/** Whether this write removes the last finalizer or grace that kept the object. */
 export function isWithoutFinalizers(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
   if (old.metadata.deletionTimestamp === undefined || (object.metadata.finalizers ?? []).length > 0) return false
   if ((object.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false

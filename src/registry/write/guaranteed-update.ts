@@ -39,7 +39,10 @@ export interface UpdateRequest extends WriteMode {
   readonly authorizeCreate?: (() => Promise<void>) | undefined
 }
 
-/** Read, change, compare-and-swap; again when somebody else was faster, unless the client named a version. */
+/**
+ * Reads, changes and compares-and-swaps. Repeats this when another writer was faster, unless the client named a
+ * version.
+ */
 export async function guaranteedUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
   for (let attempt = 1; ; attempt++) {
     const live = attempt === 1 && update.known !== undefined ? knownLive(update.known) : await readLive(scope, name)
@@ -60,7 +63,7 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   await update.authorizeCreate?.()
   const object = await update.transform(undefined)
   givenVersion(object)
-  // there is no version to compare with: whatever it names is taken, and shown where nothing is written
+  // there is no version to compare with: any version is accepted, and a dry run shows it
   if (!update.options.dryRun) delete object.metadata.resourceVersion
   fillSystemFields(scope, object)
   const result = await allocating(scope, object, undefined, update, async () => {
@@ -70,7 +73,7 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   return { result, created: true }
 }
 
-/** Times of managedFields alone are no change: strategies may have put back all that a write was to change. */
+/** A difference in the times of managedFields alone is no change: a strategy may have restored every changed field. */
 async function isUnchangedButTimes(scope: ResourceScope, object: KubeObject, live: Live): Promise<boolean> {
   const managedFields = await walked(scope.request, () =>
     sameButTimes(object.metadata.managedFields, live.object.metadata.managedFields),
@@ -128,7 +131,7 @@ const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, option
     `StorageError: invalid object, Code: 4, Key: ${options.dryRun ? '' : '/registry'}${referenceKey(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
   )
 
-/** The version in a written object is a precondition; without one the write is unconditional where that is allowed. */
+/** The version in a written object is a precondition. Without one the write is unconditional, where that is allowed. */
 function checkVersion(scope: ResourceScope, name: string, object: KubeObject, old: KubeObject): void {
   const given = givenVersion(object)
   if (given === 0n) {
@@ -141,7 +144,7 @@ function checkVersion(scope: ResourceScope, name: string, object: KubeObject, ol
   object.metadata.resourceVersion = old.metadata.resourceVersion
 }
 
-/** The version that a written object names; 0 when it names none. @throws 500 for what is no version */
+/** The version that a written object names; 0 when it names none. @throws 500 for text that is no version */
 function givenVersion({ metadata: { resourceVersion: given = '' } }: KubeObject): bigint {
   if (given === '') return 0n
   const parsing = `strconv.ParseUint: parsing ${JSON.stringify(given)}`

@@ -5,8 +5,8 @@ import { dropDuplicateOwners } from './owner-references.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 
 /**
- * What a create does to the metadata that was sent, before anybody else sees it (apiserver's create handler).
- * @param keepsSystemFields those of the posted object mean another object (bindings, tokens)
+ * Sets the metadata of a new object before any other step sees it (apiserver's create handler).
+ * @param keepsSystemFields the posted object's system fields refer to another object (bindings, tokens)
  * @throws 400 for another namespace than the path's
  */
 export async function prepareNewMetadata(
@@ -19,7 +19,7 @@ export async function prepareNewMetadata(
   await walked(scope.request, () => dropDuplicateOwners(object, scope.request.warnings))
 }
 
-/** What only the server says of an object; it is not the writer's either. */
+/** Removes the fields that only the server sets. The writer does not own them either. */
 function wipeSystemFields({ metadata }: KubeObject): void {
   delete metadata.uid
   delete metadata.creationTimestamp

@@ -1,6 +1,6 @@
 /**
- * Before an object is stored: what the server sets or keeps, what its strategy makes of it, and all that is wrong with
- * it (apiserver's BeforeCreate and BeforeUpdate of registry/rest). Objects are in the storage version.
+ * Prepares an object before it is stored: fields that the server sets or keeps, the strategy's changes, and validation
+ * (apiserver's BeforeCreate and BeforeUpdate of registry/rest). Objects are in the storage version.
  */
 import { append } from '../../api/append.ts'
 import type { FieldError } from '../../api/field.ts'

@@ -3,7 +3,7 @@ import { deleteObject } from './delete.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import type { Admission } from './admission.ts'
 
-/** As a DELETE without options, by the server itself: what has finalizers is only marked. */
+/** A DELETE without options by the server itself. It only marks an object with finalizers. */
 export async function removeIfThere(scope: ResourceScope, name: string, admission: Admission): Promise<void> {
   try {
     await deleteObject(scope, name, {}, admission)

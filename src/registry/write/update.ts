@@ -1,4 +1,7 @@
-/** What PUT and the patches share: the wanted object is made from the live one, and again when somebody was faster. */
+/**
+ * The steps that PUT and the patches share: make the wanted object from the live one, and again when another writer was
+ * faster.
+ */
 import type { KubeObject } from '../../api/object.ts'
 import { inParts } from '../../api/parts.ts'
 import { atOnce } from '../../api/slices.ts'
@@ -19,7 +22,7 @@ import { throughView } from './through-view.ts'
 /** Permission to create, asked for when it comes to that. @throws 403 */
 export type AuthorizeCreate = () => Promise<void>
 
-/** What a caller of `update` knows or has to be asked. */
+/** The facts and functions that a caller of `update` provides. */
 export interface UpdateBy {
   readonly authorizeCreate?: AuthorizeCreate | undefined
   /** As the caller just read it, in its stored form. */
@@ -81,7 +84,7 @@ export function updateWith(
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
       const admit = (object: KubeObject, oldObject: KubeObject | undefined) =>
         admission.mutate(scope, operation, options, { object, oldObject })
-      // a view never creates: what is absent was answered with 404 before
+      // a view never creates: an absent object was answered with 404 before
       if (view !== undefined)
         return scope.resource.toStorage(
           await throughView(scope, view, live!, (before) => atOnce(wanted(before)), admit),
