@@ -96,10 +96,9 @@ export class Compactor {
     return Math.max(byAge, Math.min(byNumber, revisionAt(this.now() - SHORTEST)))
   }
 
-  /** A backup holds the revision that it reads, until it is done or has been silent for too long. */
+  /** Who reads a revision for long holds it, until that is done or there was silence for too long. */
   private held(): Revision {
-    const { statements } = this
-    return this.now() < statements.meta('heldUntil') ? statements.meta('held') : Infinity
+    return this.statements.held(this.now()) || Infinity
   }
 
   /** What a turn drops of the changes between two revisions. */

@@ -16,8 +16,10 @@ import { rangeOf } from './key-range.ts'
 import { relationsOf } from './relations.ts'
 import { decodeSelectable, encodeSelectable } from './selectable.ts'
 import { PendingWork } from './pending-work.ts'
+import { PastState } from './past-state.ts'
 import { pick } from './selected-keys.ts'
-import type { ChangeRow, StateStatements, Statements } from './statements.ts'
+import type { States } from './selected-keys.ts'
+import type { ChangeRow, Statements } from './statements.ts'
 import { ADDED, DELETED, MODIFIED } from './statements.ts'
 
 /** Milliseconds that the revision of a paged list may be behind the clock. A smaller value writes more rows; see freshRevision. */
@@ -295,8 +297,9 @@ export class Log {
     this.reach(at.revision, keep)
     if (at.kind === 'notOlderThan') return this.last
     const oldest = continued ? Math.max(this.floor, revisionAt(this.now() - this.retention)) : this.floor
-    if (at.revision < oldest) throw new StorageError('Compacted', at.revision, oldest)
-    return at.revision
+    if (at.revision >= oldest) return at.revision
+    if (at.revision >= this.floor && this.statements.isHeld(at.revision, this.now())) return at.revision
+    throw new StorageError('Compacted', at.revision, oldest)
   }
 
   /**
@@ -305,7 +308,7 @@ export class Log {
    */
   async select({ at, start, keep, ...scope }: Omit<ListCall, 'shape'>): Promise<Page> {
     const revision = this.revisionFor(at, start !== '', keep)
-    const picked = pick(() => this.stateAt(revision), scope, rangeOf(scope, start), scope)
+    const picked = pick(this.statesOf(revision), scope, rangeOf(scope, start), scope)
     const { lastKey, remaining, ...found } = picked instanceof Promise ? await picked : picked
     if (lastKey === undefined) return { revision, ...found }
     // a write in a later turn is not in what was found
@@ -318,11 +321,11 @@ export class Log {
     }
   }
 
-  /** Valid for the current turn only: a write in a later turn changes the state. */
-  private stateAt(revision: Revision): StateStatements {
-    if (revision === this.last) return this.statements.now
-    if (revision < this.floor) throw new StorageError('Compacted', revision, this.floor)
-    return this.statements.at(revision)
+  private statesOf(revision: Revision): States {
+    return {
+      now: () => (revision === this.last ? this.statements.now : undefined),
+      past: (...range) => new PastState(this, this.statements, revision, ...range),
+    }
   }
 
   /**

@@ -218,11 +218,12 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     })
   }
 
-  hold(revision: Revision, milliseconds: number): ShardReply<null> {
-    this.usage.woken('backup')
+  /** A caller of an earlier release, which is a backup, names no holder. */
+  hold(revision: Revision, milliseconds: number, holder = 'backup'): ShardReply<null> {
+    this.usage.woken('hold')
+    const now = this.now()
     return reply(() => {
-      this.statements.setMeta('held', revision)
-      this.statements.setMeta('heldUntil', this.now() + milliseconds)
+      this.ctx.storage.transactionSync(() => this.statements.hold(holder, revision, now + milliseconds, now))
       return null
     })
   }

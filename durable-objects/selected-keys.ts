@@ -1,11 +1,21 @@
 /** Which versions a list consists of. Values are not touched. */
+import { append } from '../src/api/append.ts'
 import { turnOfOthers } from '../src/api/slices.ts'
 import { matcherOf, requirementsOf, selectsEverything } from '../src/storage/selection.ts'
 import type { KeyScope } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import { narrowedTo } from './key-range.ts'
+import type { PastState } from './past-state.ts'
 import { decodeSelectable } from './selectable.ts'
-import type { CurrentRow, KeyRange, StateStatements } from './statements.ts'
+import type { CurrentRow, KeyRange, Narrowed, StateStatements } from './statements.ts'
+
+/** The state that is listed. */
+export interface States {
+  /** As it can be read in this turn; undefined: something was written since. */
+  now(): StateStatements | undefined
+  /** @param isSelected in the order of keys, so many of which are looked at in a turn */
+  past(range: KeyRange, isSelected: (row: CurrentRow) => boolean, inATurn: number): PastState
+}
 
 export interface Picked {
   /**
@@ -21,12 +31,6 @@ export interface Picked {
   readonly remaining?: number
 }
 
-/** Keys whose revisions come in one text: it may not be longer than a row. */
-const BATCH = 20_000
-/** A list begins when so many of its keys are known, and goes on by ever more. */
-const FIRST_BATCH = 256
-const GROWTH = 8
-
 export interface Wanted {
   /** 0: everything. */
   readonly limit: number
@@ -34,49 +38,45 @@ export interface Wanted {
   readonly counted: boolean
 }
 
-/** @param stateNow statements of the state to be listed, as they have to be read in this turn */
 export function pick(
-  stateNow: () => StateStatements,
+  states: States,
   scope: KeyScope,
   range: KeyRange,
   { limit, counted }: Wanted,
 ): Picked | Promise<Picked> {
-  if (!selectsEverything(scope.selection))
-    return limit === 0 && !counted
-      ? pickAllSelected(stateNow, scope, range)
-      : pickSelected(stateNow, scope, range, limit)
-  if (limit > 0) return pickPage(stateNow(), range, limit)
-  const first = stateNow().revisions(range, FIRST_BATCH)
-  const count = counted ? { count: stateNow().count(range) } : {}
-  return { revisions: pickAll(stateNow, range, first), isEmpty: first.found.length === 0, ...count }
+  const keys = new SelectedKeys(states, scope, range)
+  if (limit > 0 || (counted && !keys.areAll)) return pickSome(keys, limit)
+  const first = keys.next()
+  // without a turn, so that it is the state of both
+  const count = counted ? keys.count(range) : undefined
+  return count === undefined && counted ? pickSome(keys, 0, first) : pickAll(keys, first, count)
 }
 
-/** Without a row for each key in JavaScript, and none of them before they are wanted: this is the list of ten thousand. */
-function* pickAll(
-  stateNow: () => StateStatements,
-  { to }: KeyRange,
-  first: ReturnType<StateStatements['revisions']>,
-): Generator<readonly Revision[]> {
-  let { found, last } = first
-  for (let size = FIRST_BATCH; found.length > 0;) {
-    yield found
-    if (found.length < size || last === null) return
-    size = Math.min(BATCH, size * GROWTH)
-    ;({ found, last } = stateNow().revisions({ from: `${last}\0`, to }, size))
+/** The list begins when the first key is found; the others are looked up as they are taken. */
+function pickAll(keys: SelectedKeys, first: Batch, count: number | undefined): Picked | Promise<Picked> {
+  if (first.found.length > 0)
+    return { revisions: followed(first, keys), isEmpty: false, ...(count === undefined ? {} : { count }) }
+  if (first.isEnd) return picked([])
+  return turnOfOthers().then(() => pickAll(keys, keys.next(), count))
+}
+
+function* followed(first: Batch, keys: SelectedKeys): Generator<readonly Revision[]> {
+  for (let batch = first; ; batch = keys.next()) {
+    yield batch.found
+    if (batch.isEnd) return
   }
 }
 
-function pickPage(state: StateStatements, range: KeyRange, limit: number): Picked {
+/** All of them, or a page, before the list begins. Few of many keys are selected after a long look: it is done in turns, too. */
+async function pickSome(keys: SelectedKeys, limit: number, first?: Batch): Promise<Picked> {
   const revisions: Revision[] = []
-  for (let rest = range; ;) {
-    const wanted = Math.min(BATCH, limit - revisions.length)
-    const { found, last } = state.revisions(rest, wanted)
-    for (const revision of found) revisions.push(revision)
-    if (found.length < wanted || last === null) return picked(revisions)
-    rest = { from: `${last}\0`, to: range.to }
-    if (revisions.length !== limit) continue
-    const remaining = state.count(rest)
-    return remaining === 0 ? picked(revisions) : { ...picked(revisions), lastKey: last, remaining }
+  const most = limit === 0 ? Infinity : limit
+  for (let batch = first ?? keys.next(most); ; batch = keys.next(most - revisions.length)) {
+    append(revisions, batch.found)
+    // in the turn of the batch, so that it is the same state
+    if (revisions.length === most) return { ...picked(revisions), ...keys.following() }
+    if (batch.isEnd) return picked(revisions)
+    await turnOfOthers()
   }
 }
 
@@ -86,6 +86,12 @@ const picked = (revisions: readonly Revision[]): Picked => ({
   count: revisions.length,
 })
 
+/** Keys whose revisions come in one text: some milliseconds. */
+const BATCH = 8_192
+/** A list begins when so many of its keys are known, and goes on by ever more. */
+const FIRST_BATCH = 256
+const GROWTH = 8
+
 /** Keys whose labels are looked at in one turn, and requirements of selectors that are compared in it. */
 const LOOKED = 500
 const COMPARED = 20_000
@@ -94,75 +100,88 @@ const COMPARED = 20_000
 const keysOfATurn = ({ selection }: KeyScope): number =>
   Math.max(1, Math.min(LOOKED, Math.floor(COMPARED / Math.max(1, requirementsOf(selection)))))
 
-/** Up to the first that is selected before the list begins; the others as they are taken. A few in each turn. */
-async function pickAllSelected(stateNow: () => StateStatements, scope: KeyScope, range: KeyRange): Promise<Picked> {
-  const looks = selectedIn(stateNow, scope, range)
-  for (;;) {
-    const { done, value } = looks.next()
-    if (done === true) return picked([])
-    if (value.length > 0) return { revisions: followedBy(value, looks), isEmpty: false }
-    await turnOfOthers()
+interface Batch {
+  readonly found: readonly Revision[]
+  /** Nothing is left to be looked at. */
+  readonly isEnd: boolean
+}
+
+/** The selected keys of a state in their order, some in each turn: also when the state is no longer that of now. */
+class SelectedKeys {
+  readonly areAll: boolean
+  private readonly isSelected: (row: CurrentRow) => boolean
+  private readonly narrowed: Narrowed
+  private readonly inATurn: number
+  private past: PastState | undefined
+  private size = FIRST_BATCH
+  private lastKey = ''
+
+  constructor(
+    private readonly states: States,
+    scope: KeyScope,
+    private rest: KeyRange,
+  ) {
+    this.areAll = selectsEverything(scope.selection)
+    this.isSelected = selecting(scope)
+    this.narrowed = narrowedTo(scope.selection)
+    this.inATurn = keysOfATurn(scope)
   }
-}
 
-function* followedBy<Batch>(first: Batch, others: Iterable<Batch>): Generator<Batch> {
-  yield first
-  yield* others
-}
+  /** Of a range, if the state is still that of now. */
+  count(range: KeyRange): number | undefined {
+    return this.states.now()?.count(range)
+  }
 
-function* selectedIn(
-  stateNow: () => StateStatements,
-  scope: KeyScope,
-  range: KeyRange,
-): Generator<readonly Revision[]> {
-  const isSelected = selecting(scope)
-  const narrowed = narrowedTo(scope.selection)
-  const most = keysOfATurn(scope)
-  for (let rest: KeyRange | undefined = range; rest !== undefined;) {
+  /** @param most so many at most */
+  next(most = Infinity): Batch {
+    const now = this.past === undefined ? this.states.now() : undefined
+    if (now !== undefined) return this.areAll ? this.nextOfAll(now, most) : this.nextSelected(now, most)
+    this.past ??= this.states.past(this.rest, this.isSelected, this.inATurn)
+    const { rows, isEnd } = this.past.next(most)
+    this.lastKey = rows.at(-1)?.k ?? this.lastKey
+    return { found: rows.map(({ rv }) => rv), isEnd }
+  }
+
+  /** Without a row for each key in JavaScript: this is the list of ten thousand. */
+  private nextOfAll(now: StateStatements, most: number): Batch {
+    const wanted = Math.min(most === Infinity ? this.size : BATCH, most)
+    const { found, last } = now.revisions(this.rest, wanted)
+    this.size = Math.min(BATCH, this.size * GROWTH)
+    if (last !== null) this.goOnBehind(last)
+    return { found, isEnd: found.length < wanted || last === null }
+  }
+
+  private nextSelected(now: StateStatements, most: number): Batch {
     const found: Revision[] = []
+    const { inATurn } = this
     let looked = 0
-    let last: string | undefined
-    for (const row of stateNow().rows(rest, narrowed)) {
-      if (isSelected(row)) found.push(row.rv)
-      if (++looked < most) continue
-      last = row.k
-      break
+    for (const row of now.rows(this.rest, this.narrowed)) {
+      if (this.isSelected(row)) found.push(row.rv)
+      if (found.length < most && ++looked < inATurn) continue
+      this.goOnBehind(row.k)
+      return { found, isEnd: false }
     }
-    rest = last === undefined ? undefined : { from: `${last}\0`, to: range.to }
-    if (found.length > 0 || rest !== undefined) yield found
+    return { found, isEnd: true }
   }
-}
 
-/**
- * A full page is followed by another one when there are more keys, whether they will be selected or not. Few of many keys
- * are selected after a long look: it is done in turns, too.
- */
-async function pickSelected(
-  stateNow: () => StateStatements,
-  scope: KeyScope,
-  range: KeyRange,
-  limit: number,
-): Promise<Picked> {
-  const isSelected = selecting(scope)
-  const narrowed = narrowedTo(scope.selection)
-  const most = keysOfATurn(scope)
-  const revisions: Revision[] = []
-  for (let rest = range; ;) {
-    let looked = 0
-    let last: string | undefined
-    for (const row of stateNow().rows(rest, narrowed)) {
-      if (isSelected(row)) revisions.push(row.rv)
-      if (limit > 0 && revisions.length === limit) {
-        const follows = stateNow().revisions({ from: `${row.k}\0`, to: range.to }, 1).found.length > 0
-        return follows ? { ...picked(revisions), lastKey: row.k } : picked(revisions)
-      }
-      if (++looked < most) continue
-      last = row.k
-      break
+  private goOnBehind(key: string): void {
+    this.lastKey = key
+    this.rest = { from: `${key}\0`, to: this.rest.to }
+  }
+
+  /**
+   * What a page says of what follows it; in the turn of its last batch. A full page of those that are selected is followed
+   * by another one when there are more keys, whether they will be selected or not.
+   */
+  following(): Pick<Picked, 'lastKey' | 'remaining'> {
+    const { lastKey, areAll, past, rest } = this
+    const now = past === undefined ? this.states.now() : undefined
+    if (!areAll) {
+      const follows = past === undefined ? now!.revisions(rest, 1).found.length > 0 : past.hasMore()
+      return follows ? { lastKey } : {}
     }
-    if (last === undefined) return picked(revisions)
-    rest = { from: `${last}\0`, to: range.to }
-    await turnOfOthers()
+    const remaining = past === undefined ? now!.count(rest) : past.remaining()
+    return remaining === 0 ? {} : { lastKey, remaining }
   }
 }
 

@@ -37,20 +37,17 @@ export type CurrentRow = {
 
 /** `clean`: the log has no unreadable version up to this revision; `compacted`: when the compactor reached it. */
 /** `told`: 1 where the control shard has a row for this one. `place`: 1 + the index of the place that it has there, or 0. */
-/** `restore`: which restore has the shard; `held`, `heldUntil`: what a backup reads, and until when (milliseconds). */
+/** `restore`: which restore has the shard. */
 export type Meta =
-  | 'floor'
-  | 'clean'
-  | 'watchFloor'
-  | 'last'
-  | 'constructed'
-  | 'compacted'
-  | 'sealed'
-  | 'told'
-  | 'place'
-  | 'restore'
-  | 'held'
-  | 'heldUntil'
+  'floor' | 'clean' | 'watchFloor' | 'last' | 'constructed' | 'compacted' | 'sealed' | 'told' | 'place' | 'restore'
+
+/** `at`: the change; without a key: what it replaced is none that is asked for. */
+export type ReplacedRow = {
+  at: Revision
+  k: string | null
+  rv: Revision | null
+  l: string | null
+}
 
 /** A row can only match if its `l` has at least one text of each group. */
 export type Needles = readonly (readonly string[])[]
@@ -61,7 +58,7 @@ export interface Narrowed {
   readonly relation?: string | undefined
 }
 
-/** A state of the shard: as it is, or as it was at a revision. */
+/** The state of the shard as it is in this turn. */
 export interface StateStatements {
   /** In key order. */
   rows(range: KeyRange, narrowed: Narrowed): Iterable<CurrentRow>
@@ -237,19 +234,48 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     setMeta: (k: Meta, v: number) =>
       run('INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT DO UPDATE SET v = excluded.v', k, v),
 
+    /** Holds whose time is over go, its own too where that is now. */
+    hold(holder: string, rv: Revision, until: number, now: number): void {
+      run(
+        'INSERT INTO held (holder, rv, until) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rv = excluded.rv, until = excluded.until',
+        holder,
+        rv,
+        until,
+      )
+      run('DELETE FROM held WHERE until <= ?', now)
+    },
+    /** The first revision that somebody reads; 0 where nobody does. */
+    held: (now: number) => number('SELECT MIN(rv) AS n FROM held WHERE until > ?', now),
+
+    isHeld: (rv: Revision, now: number) =>
+      first('SELECT 1 FROM held WHERE rv = ? AND until > ?', rv, now) !== undefined,
+
     /** The name that was first kept. */
     name: () => first<{ name: string }>('SELECT name FROM name')?.name,
     setName: (name: string) => run('INSERT INTO name (name) VALUES (?)', name),
 
     now,
-    at: (rv: Revision): StateStatements => ({
-      // relations are those of now
-      rows: ({ from, to }, { needles }) =>
-        rows<CurrentRow>(`${snapshot(needles)} ORDER BY k`, from, to, rv, ...needles.flat()),
-      revisions: ({ from, to }, limit) =>
-        together(first<Together>(`${TOGETHER} (${snapshot([])} ORDER BY k LIMIT ?4)`, from, to, rv, limit)),
-      count: ({ from, to }) => number(`SELECT COUNT(*) AS n FROM (${snapshot([])})`, from, to, rv),
-    }),
+    /**
+     * Of so many changes after one, in their order, the state that each replaced, if that was there at a revision and in a
+     * range of keys: of later changes of a key it is above.
+     */
+    replacedSince: (after: Revision, limit: number, revision: Revision, { from, to }: KeyRange) =>
+      rows<ReplacedRow>(
+        `SELECT change.rv AS at, was.k, was.rv, was.l
+         FROM (SELECT rv, prv FROM rev WHERE rv > ?1 ORDER BY rv LIMIT ?2) AS change
+         LEFT JOIN rev AS was ON was.rv = change.prv AND change.prv <= ?3 AND was.k >= ?4 AND was.k < ?5
+         ORDER BY change.rv`,
+        after,
+        limit,
+        revision,
+        from,
+        to,
+      ),
+    currentKeys: ({ from, to }: KeyRange, limit: number) =>
+      all<CurrentRow>('SELECT k, rv, l FROM cur WHERE k >= ? AND k < ? ORDER BY k LIMIT ?', from, to, limit),
+    /** Keys that were not written since a revision. */
+    countUnchanged: ({ from, to }: KeyRange, rv: Revision) =>
+      number('SELECT COUNT(*) AS n FROM cur WHERE k >= ? AND k < ? AND rv <= ?', from, to, rv),
 
     /** The deletion of the state at `prv`: its key may exist again. */
     deletionOf: (prv: Revision, k: string) =>
@@ -344,16 +370,6 @@ function together(row: Together | undefined): { found: readonly Revision[]; last
   // json_group_array of an integer column.
   return { found: JSON.parse(row!.rvs) as Revision[], last: row!.last }
 }
-
-/**
- * What was current at revision ?3: what has not changed since, and of what has, the state that the first change after
- * it replaced (`prv` at or below it; that of later changes is above). Needles are from ?4 on.
- */
-const snapshot = (needles: Needles): string =>
-  `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2 AND rv <= ?3${having('l', needles, 4)}
-   UNION ALL
-   SELECT was.k, was.rv, was.l FROM rev CROSS JOIN rev AS was ON was.rv = rev.prv
-   WHERE rev.rv > ?3 AND rev.prv <= ?3 AND rev.k >= ?1 AND rev.k < ?2${having('was.l', needles, 4)}`
 
 /** @param parameter number of the first needle's parameter */
 function having(column: string, needles: Needles, parameter: number): string {

@@ -5,13 +5,14 @@
 import { log } from './0001-log.ts'
 import { name } from './0002-name.ts'
 import { relations } from './0003-relations.ts'
+import { holds } from './0004-holds.ts'
 
 export interface Migration {
   readonly id: string
   readonly sql: string
 }
 
-export const migrations: readonly Migration[] = [log, name, relations]
+export const migrations: readonly Migration[] = [log, name, relations, holds]
 
 /** Applies what is missing, in order. All or nothing: the caller's turn is one transaction. */
 export function migrate(storage: DurableObjectStorage, steps: readonly Migration[] = migrations): void {

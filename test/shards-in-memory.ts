@@ -99,7 +99,8 @@ export function shardsInMemory(
           }
         }),
       unlockRestored: (restore: RestoreId, cut: Revision) => done(() => storage.unlock(shard, restore, cut)),
-      hold: (revision: Revision, milliseconds: number) => done(() => storage.hold(shard, revision, milliseconds)),
+      hold: (revision: Revision, milliseconds: number, holder = 'backup') =>
+        done(() => storage.hold(shard, holder, revision, milliseconds)),
       retire: () =>
         done(async () => {
           const { changed } = await bare.changes(shard)

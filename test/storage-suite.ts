@@ -609,12 +609,31 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
       await update('ns/a', '2', a)
       const later = await create('ns/b', '1')
       const atA = { selection: everything, at: { kind: 'exact', revision: a.revision } } as const
-      await storage.hold(things, a.revision, 60_000)
+      await storage.hold(things, 'backup', a.revision, 60_000)
       await subject.compact(things, later.revision)
       expect((await listed(storage, things, atA)).values).toBe('a=1')
-      await storage.hold(things, a.revision, 0)
+      await storage.hold(things, 'backup', a.revision, 0)
       await subject.compact(things, later.revision)
       await expect(storage.list(things, atA)).rejects.toEqual(refusal('Compacted'))
+    })
+
+    it('what several hold goes with the last of them', async () => {
+      const a = await create('ns/a', '1')
+      const second = await update('ns/a', '2', a)
+      const third = await update('ns/a', '3', second)
+      const later = await create('ns/b', '1')
+      const at = (revision: number) => ({ selection: everything, at: { kind: 'exact', revision } }) as const
+      await storage.hold(things, 'one', a.revision, 60_000)
+      await storage.hold(things, 'other', second.revision, 60_000)
+      await subject.compact(things, later.revision)
+      expect((await listed(storage, things, at(a.revision))).values).toBe('a=1')
+      await storage.hold(things, 'one', a.revision, 0)
+      await subject.compact(things, later.revision)
+      await expect(storage.list(things, at(a.revision))).rejects.toEqual(refusal('Compacted'))
+      expect((await listed(storage, things, at(second.revision))).values).toBe('a=2')
+      await storage.hold(things, 'other', second.revision, 0)
+      await subject.compact(things, later.revision)
+      await expect(storage.list(things, at(third.revision))).rejects.toEqual(refusal('Compacted'))
     })
 
     describe('changes of a shard', () => {

@@ -11,6 +11,7 @@ import { checkDeleteOptions, deleteOptionsOfQuery, parseListOptions } from '../r
 import { nextContinueToken } from '../storage/continue-token.ts'
 import { decodeDeleteOptions, readBody } from './decode-body.ts'
 import { linesOf } from '../storage/lines.ts'
+import { Hold } from './hold.ts'
 import { answerList, listed, mustConvert } from './list.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
@@ -43,10 +44,12 @@ function successOf({ resource: { gvr: resource } }: RequestScope, { object }: De
 
 /** UTF-16 units of the objects that are kept for the answer. */
 const MAX_KEPT = 1024 * 1024
+/** Milliseconds within which an answer is read whose objects are not kept. */
+const READ_MS = 60_000
 
 /**
  * Deletes what the selectors match, one after the other, and answers the list of it. Of many objects only the names are
- * kept: the answer shows the state before, which storage still has.
+ * kept: the answer shows the state before, which storage keeps for it however long the deletions take.
  */
 export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
@@ -56,6 +59,7 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const namespace = scope.resource.namespaced ? scope.place.namespace : undefined
   const found = await listed(scope, listOptions, { namespace, selection })
   const { revision } = found
+  let hold: Hold | undefined
   const names: string[] = []
   const stored: KubeObject[] = []
   let length = 0
@@ -65,12 +69,18 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
     length += text.length
     // what a webhook converts is converted before anything is deleted
     if (length <= MAX_KEPT || mustConvert(scope)) stored.push(object)
-    else stored.length = 0
+    else {
+      stored.length = 0
+      hold ??= await Hold.begin(scope.storage, revision, [scope.collection], scope.request.clock)
+    }
   }
-  const areKept = stored.length === names.length
   const items = (await scope.resource.converter?.toServed(stored, 'stored')) ?? stored
-  await deleteEach(scope, names, options, admissionChain)
-  if (!areKept) return answerList(scope, listOptions, output, { kind: 'exact', revision })
+  try {
+    await deleteEach(scope, names, options, admissionChain)
+    if (hold !== undefined) return await answerList(scope, listOptions, output, { kind: 'exact', revision })
+  } finally {
+    await hold?.end(READ_MS)
+  }
   return respondItems(scope, output, {
     revision,
     continueToken: nextContinueToken(found, namespace),

@@ -3,6 +3,7 @@
  * answers by going through them.
  */
 import type { Clock } from '../api/clock.ts'
+import { leastOf } from '../api/extremes.ts'
 import { compareNames } from '../api/name-order.ts'
 import { StorageError } from './errors.ts'
 import { builtInPlace, CUSTOM_PLACES, customPlace } from './places.ts'
@@ -89,15 +90,15 @@ export function memoryStorage(now: Clock, retention = 300_000): MemoryStorage {
     restore: async (collection, restore, values) => locked(collection, restore).put(collection.prefix, values),
     unlock: async (name, restore, cut) =>
       (shardOf(name).restore === 0 ? shardOf(name) : locked(name, restore)).unlock(cut),
-    async hold(shard, revision, milliseconds) {
-      shardOf(shard).held = { revision, until: now() + milliseconds }
+    async hold(shard, holder, revision, milliseconds) {
+      shardOf(shard).held.set(holder, { revision, until: now() + milliseconds })
     },
     revision: async (collection) => shardOf(collection).last,
     changes: async (shard, since) => openShard(shard).changes(since),
     compact(shard, floor) {
       const compacted = shardOf(shard)
-      const { revision, until } = compacted.held
-      const target = now() < until ? Math.min(floor, revision) : floor
+      const held = [...compacted.held.values()].flatMap(({ revision, until }) => (now() < until ? [revision] : []))
+      const target = leastOf([floor, ...held])
       compacted.floor = Math.max(compacted.floor, Math.min(target, compacted.last))
     },
   }
@@ -119,7 +120,8 @@ class MemoryShard {
   last: Revision
   /** Which has it: 0 for none. */
   restore: RestoreId = 0
-  held = { revision: 0, until: 0 }
+  /** By holder. Bound: what a test holds. */
+  readonly held = new Map<string, { readonly revision: Revision; readonly until: number }>()
   /** Bound: what a test writes; so are the others. */
   private log: Version[] = []
   /** The last version of each key, deletions too: most ask for what is there now, and not for what was. Bound: as the log. */
@@ -217,7 +219,8 @@ class MemoryShard {
     this.reach(at.revision)
     if (at.kind === 'notOlderThan') return this.last
     const oldest = continued ? Math.max(this.floor, revisionAt(this.now() - this.retention)) : this.floor
-    if (at.revision < oldest) throw new StorageError('Compacted', at.revision, oldest)
+    const isHeld = [...this.held.values()].some((one) => one.revision === at.revision && this.now() < one.until)
+    if (at.revision < (isHeld ? this.floor : oldest)) throw new StorageError('Compacted', at.revision, oldest)
     return at.revision
   }
 

@@ -26,7 +26,7 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
   clearForRestore(restore: RestoreId): Answer<ShardReply<null>>
   restoreValues(restore: RestoreId, values: readonly RestoredValue[]): Answer<ShardReply<null>>
   unlockRestored(restore: RestoreId, cut: Revision): Answer<ShardReply<null>>
-  hold(revision: Revision, milliseconds: number): Answer<ShardReply<null>>
+  hold(revision: Revision, milliseconds: number, holder?: string): Answer<ShardReply<null>>
   renew(since?: Revision): Answer<ShardReply<null>>
   retire(): Answer<ShardReply<null>>
   revision(): Answer<Revision>

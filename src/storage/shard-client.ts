@@ -214,8 +214,8 @@ function storageIn(
       valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.unlockRestored(restore, cut)))
     },
 
-    async hold(shard, revision, milliseconds) {
-      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.hold(revision, milliseconds)))
+    async hold(shard, holder, revision, milliseconds) {
+      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.hold(revision, milliseconds, holder)))
     },
 
     async renew(collection, since) {

@@ -221,6 +221,9 @@ export interface Storage {
   restore(collection: Collection, restore: RestoreId, values: readonly RestoredValue[]): Promise<void>
   /** Nothing before `cut`, or before this moment, can be asked for any more. @throws StorageError Superseded */
   unlock(shard: ShardName, restore: RestoreId, cut: Revision): Promise<void>
-  /** Keeps what is readable at a revision for so many milliseconds from now: 0 ends it. */
-  hold(shard: ShardName, revision: Revision, milliseconds: number): Promise<void>
+  /**
+   * Keeps what is readable at a revision for so many milliseconds from now: 0 ends it.
+   * @param holder has one revision at a time; others hold theirs
+   */
+  hold(shard: ShardName, holder: string, revision: Revision, milliseconds: number): Promise<void>
 }

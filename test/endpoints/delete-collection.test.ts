@@ -1,6 +1,8 @@
 /** DELETE of a collection: what it answers, whatever its size. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answer } from '../../src/server.ts'
+import { collectionOf } from '../../src/storage/collections.ts'
+import type { MemoryStorage } from '../../src/storage/memory.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const TOKEN = 'a-token-of-thirty-two-characters'
@@ -34,7 +36,7 @@ async function filled(count: number, size: number) {
       metadata: { name: `c-${String(n).padStart(4, '0')}`, labels: { odd: String(n % 2) } },
       data: { text: 'x'.repeat(size) },
     })
-  return ask
+  return Object.assign(ask, { server })
 }
 
 const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1'
@@ -53,4 +55,22 @@ test.each([
   expect(JSON.stringify(answered)).toBe(JSON.stringify(before))
   const shown = 'rows' in before ? (before.rows as readonly unknown[]) : before.items
   expect((await ask('GET')).items).toHaveLength(all.items.length - shown.length)
+})
+
+test.each(['', '?limit=140'])('deletions%s that outlast the history: the answer is the list of them', async (query) => {
+  const ask = await filled(150, 8_000)
+  const before = await ask('GET', query)
+  const storage = ask.server.storage as MemoryStorage // it is one in memory
+  const collection = collectionOf(ask.server.tenant, { group: '', resource: 'configmaps' })
+  const remove = storage.delete.bind(storage)
+  let deletions = 0
+  vi.spyOn(storage, 'delete').mockImplementation(async (...deleted) => {
+    const gone = await remove(...deleted)
+    deletions++
+    storage.compact(collection, gone.revision)
+    return gone
+  })
+  const answered = await ask('DELETE', query)
+  expect(deletions).toBe(before.items.length)
+  expect(JSON.stringify(answered)).toBe(JSON.stringify(before))
 })

@@ -1,0 +1,150 @@
+/**
+ * The keys of a range as they were at a past revision, found a few in each turn: what has not changed since is in `cur`, and
+ * what has is found among the changes since, which are in no order of keys. So all of these are looked at first, and those
+ * of later turns before each batch. `cur` is then read in the same turn, so that no key is in both, or in neither.
+ *
+ *   at 9           rev: 4 a, 7 b, 12 a (replaced 4), 15 c    cur: a 12, b 7, c 15
+ *   changed since  a 4            12 replaced it; 15 replaced nothing, so that c was not there
+ *   in `cur`       b 7            a and c are above 9
+ */
+import { compareNames } from '../src/api/name-order.ts'
+import { StorageError } from '../src/storage/errors.ts'
+import type { Revision } from '../src/storage/storage.ts'
+import type { Log } from './log.ts'
+import type { CurrentRow, KeyRange, Statements } from './statements.ts'
+
+/** Changes that are looked at in one turn: some milliseconds. */
+const SCANNED = 1_000
+/** Keys that changed of which is known what they were, the first of the range; beyond them all changes are looked at again. */
+const MOST = 20_000
+
+/** A key at the version that it had. */
+export interface PastKey {
+  readonly k: string
+  readonly rv: Revision
+}
+
+export class PastState {
+  /** In the order of keys as soon as all changes are known. Bound: 2 * MOST. */
+  private changed: PastKey[] = []
+  private isSorted = true
+  /** Of keys from this one on, changes are only counted. */
+  private cut: string | undefined
+  private beyond = 0
+  /** Changes up to here are known. */
+  private upTo: Revision
+  /** The last of the keys that changed, selected or not. */
+  private lastChanged = ''
+  private isAtEnd = false
+
+  /** @param inATurn keys of `cur` that are looked at in a turn */
+  constructor(
+    private readonly log: Pick<Log, 'last' | 'floor'>,
+    private readonly statements: Statements,
+    private readonly revision: Revision,
+    private range: KeyRange,
+    private readonly isSelected: (row: CurrentRow) => boolean,
+    private readonly inATurn: number,
+  ) {
+    this.upTo = revision
+  }
+
+  /** None: others take a turn first. @throws StorageError Compacted */
+  next(most: number): { readonly rows: readonly PastKey[]; readonly isEnd: boolean } {
+    if (this.revision < this.log.floor) throw new StorageError('Compacted', this.revision, this.log.floor)
+    this.begin()
+    if (!this.catchUp()) return { rows: [], isEnd: false }
+    const { rows, end } = this.batch(most)
+    this.goOnFrom(end)
+    return { rows, isEnd: this.isAtEnd }
+  }
+
+  /** How many selected keys are left; in the turn of a batch. Only where all are selected. */
+  remaining(): number {
+    const { range, changed, beyond, statements, revision } = this
+    return this.isAtEnd ? 0 : changed.length + beyond + statements.countUnchanged(range, revision)
+  }
+
+  /** Whether keys are left, selected or not; in the turn of a batch. */
+  hasMore(): boolean {
+    const { range, lastChanged, statements, revision } = this
+    if (this.isAtEnd) return false
+    return !isBefore(lastChanged, range.from) || statements.countUnchanged(range, revision) > 0
+  }
+
+  /** @returns whether all changes up to now are known */
+  private catchUp(): boolean {
+    const { revision, range } = this
+    let seen = 0
+    if (this.upTo < this.log.last)
+      for (const { at, k, rv, l } of this.statements.replacedSince(this.upTo, SCANNED, revision, range)) {
+        seen++
+        this.upTo = at
+        if (k !== null && rv !== null && l !== null) this.note({ k, rv, l })
+      }
+    if (seen === SCANNED) return false
+    this.upTo = this.log.last
+    this.sort()
+    return true
+  }
+
+  private note(row: CurrentRow): void {
+    const { k, rv } = row
+    if (isBefore(this.lastChanged, k)) this.lastChanged = k
+    if (!this.isSelected(row)) return
+    if (this.cut !== undefined && !isBefore(k, this.cut)) {
+      this.beyond++
+      return
+    }
+    this.changed.push({ k, rv })
+    this.isSorted = false
+    if (this.changed.length > 2 * MOST) this.sort()
+  }
+
+  private sort(): void {
+    if (!this.isSorted) this.changed.sort((a, b) => compareNames(a.k, b.k))
+    this.isSorted = true
+    if (this.changed.length <= MOST) return
+    this.cut = this.changed[MOST]!.k
+    this.beyond += this.changed.length - MOST
+    this.changed.length = MOST
+  }
+
+  /** What is known of the first keys, and where what is known ends. */
+  private batch(most: number): { readonly rows: readonly PastKey[]; readonly end: string } {
+    const { range, changed, revision } = this
+    const wanted = Math.min(most, this.inATurn)
+    const read = this.statements.currentKeys(range, this.inATurn)
+    const ends = [range.to]
+    if (read.length === this.inATurn) ends.push(`${read.at(-1)!.k}\0`)
+    if (this.cut !== undefined) ends.push(this.cut)
+    if (changed.length > wanted) ends.push(changed[wanted]!.k)
+    const end = ends.reduce((first, one) => (isBefore(one, first) ? one : first))
+    const isKnown = ({ k }: PastKey): boolean => isBefore(k, end)
+    const found = [
+      ...changed.slice(0, wanted).filter(isKnown),
+      ...read.filter((row) => row.rv <= revision && isKnown(row) && this.isSelected(row)),
+    ].sort((a, b) => compareNames(a.k, b.k))
+    if (found.length <= wanted) return { rows: found, end }
+    const rows = found.slice(0, wanted)
+    return { rows, end: `${rows.at(-1)!.k}\0` }
+  }
+
+  private goOnFrom(end: string): void {
+    const { changed } = this
+    this.isAtEnd = !isBefore(end, this.range.to)
+    this.range = { from: end, to: this.range.to }
+    const left = changed.findIndex(({ k }) => !isBefore(k, end))
+    this.changed = left === -1 ? [] : changed.slice(left)
+  }
+
+  /** Keys that were only counted are looked for again when all before them are told. */
+  private begin(): void {
+    if (this.changed.length > 0 || this.cut === undefined) return
+    this.cut = undefined
+    this.beyond = 0
+    this.upTo = this.revision
+  }
+}
+
+const isBefore = (a: string, b: string): boolean => compareNames(a, b) < 0
