@@ -9,6 +9,9 @@ export const SLICE = 64
 /** Bytes of a body, or of the object that it changes, from which on the steps of a write are slices of their own. */
 export const LARGE = 64 * 1024
 
+/** Values in an object that nobody has written down yet, from which on it is taken to be so large: each has some thirty bytes. */
+export const MANY_VALUES = LARGE / 32
+
 /** When all that was waiting has had its turn. */
 export const turnOfOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
 

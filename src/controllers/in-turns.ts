@@ -1,4 +1,4 @@
-import { inPartsAwaiting, PART } from '../api/parts.ts'
+import { flatMapParts, inPartsAwaiting, PART } from '../api/parts.ts'
 import { SLICE, turnOfOthers } from '../api/slices.ts'
 
 /** Pieces of work that begin in one turn: what each does before it waits for storage takes a millisecond or two. */
@@ -38,18 +38,6 @@ export async function inTurns<Item>(
   if (failure !== undefined) throw failure.error
 }
 
-/** Looks at one item after the other, a slice a turn: for looks that read a table, or write to one, and wait for nothing. */
-export async function lookAtEach<Item>(
-  items: readonly Item[],
-  look: (item: Item) => void,
-  turn: () => Promise<void> = turnOfOthers,
-): Promise<void> {
-  for (const [at, item] of items.entries()) {
-    if (at > 0 && at % SLICE === 0) await turn()
-    look(item)
-  }
-}
-
 /** One item after the other, a slice a turn: for work of which most items take no more than a look. */
 export async function* eachInTurns<Item>(
   items: readonly Item[],
@@ -75,3 +63,11 @@ export async function planned<Plan>(
 ): Promise<Plan> {
   return items.length <= SLICE ? plan() : inPartsAwaiting(plan, turn)
 }
+
+/** `items.filter(isOne)` of many, a slice a turn. */
+export const filtered = <Item>(
+  items: readonly Item[],
+  isOne: (item: Item) => boolean,
+  turn: () => Promise<void> = turnOfOthers,
+): Promise<readonly Item[]> =>
+  planned(items, () => flatMapParts(items, (item) => (isOne(item) ? [item] : []), PLANNED), turn)

@@ -1,7 +1,9 @@
 /** One resource in one namespace, as one actor reads and writes it (client-go's ResourceInterface). */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
-import { cloneJson } from '../api/clone-json.ts'
+import { cloneInParts } from '../api/clone-json.ts'
+import { hasMoreValues } from '../api/many-values.ts'
+import { inParts } from '../api/parts.ts'
 import type { Scale } from '../api/autoscaling/v1.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
@@ -28,10 +30,12 @@ import { APPLY, patch } from '../registry/write/patch.ts'
 import { undoing } from '../registry/write/undo.ts'
 import { update, updateWith } from '../registry/write/update.ts'
 import type { DeleteOptions, PatchOptions } from '../request/options.ts'
+import { finished, walked } from '../request/turns.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
 import { changePages } from '../storage/change-pages.ts'
-import { slicesByLength, turnOfHeavy } from '../api/slices.ts'
+import type { Steps } from '../api/slices.ts'
+import { MANY_VALUES, slicesByLength, turnOfHeavy } from '../api/slices.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import { linesOf } from '../storage/lines.ts'
@@ -98,7 +102,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   /** As PUT of that subresource. @throws StatusError Conflict */
   async updateScale(scale: Scale & KubeObject): Promise<void> {
     const scope = this.writing('update', scale.metadata.name ?? '', 'scale')
-    await update(scope, decoded(scope, scale), this.options, this.actor.admission)
+    await update(scope, await decoded(scope, scale), this.options, this.actor.admission)
   }
 
   async list(options: ListOptions = {}): Promise<O[]> {
@@ -153,8 +157,8 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     await this.insert(this.writing('create', ''), object)
   }
 
-  private insert(scope: ResourceScope, object: O): Promise<WriteResult> {
-    return create(scope, decoded(scope, object), this.options, this.actor.admission)
+  private async insert(scope: ResourceScope, object: O): Promise<WriteResult> {
+    return create(scope, await decoded(scope, object), this.options, this.actor.admission)
   }
 
   /** As PUT: the object's resourceVersion, where it has one, must still be that. @throws StatusError Conflict */
@@ -188,9 +192,9 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
       mayCreate: false,
       *wanted(live) {
         // never undefined: an absent object was answered with NotFound
-        const wanted = typed(cloneJson(live!))
+        const wanted = typed(yield* inParts(() => cloneInParts(live!)))
         change(wanted)
-        const object = decoded(scope, wanted)
+        const object = yield* decoding(scope, wanted)
         yield* trackingFields(scope, live, object, fieldManager)
         return object
       },
@@ -213,7 +217,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     { fieldManager = this.actor.fieldManager, subresource = '', mayCreate = true }: ApplyOptions = {},
   ): Promise<O> {
     const readApplied = function* () {
-      return { tree: cloneJson(config), repeated: [] }
+      return { tree: yield* inParts(() => cloneInParts(config)), repeated: [] }
     }
     const body = { type: APPLY, bytes: new Uint8Array(), readApplied, mayCreate } as const
     return this.patched(config.metadata.name ?? '', subresource, body, { ...this.options, fieldManager, force: true })
@@ -255,7 +259,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   private async put(scope: ResourceScope, object: O, known?: O): Promise<WriteResult> {
-    const { result } = await update(scope, decoded(scope, object), this.options, this.actor.admission, { known })
+    const { result } = await update(scope, await decoded(scope, object), this.options, this.actor.admission, { known })
     return result
   }
 
@@ -294,7 +298,9 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     if (shared && stored !== undefined && scope.resource.converter === undefined)
       return this.stored(scope, stored, shared)
     const shown = await inRequestVersion(scope, stored ?? result.object)
-    return this.typed('text' in shown ? liveOf(shown).object : shown)
+    if (!('text' in shown)) return this.typed(shown)
+    const live = liveOf(shown)
+    return this.typed(await walked(scope.request, () => live.object))
   }
 
   // only objects of the resource's type are stored under it
@@ -317,12 +323,19 @@ const selectionOf = ({ labelSelector = '', fieldSelector = '', labels, fields, o
   ...(owner === undefined ? {} : { owner }),
 })
 
-/** In its normal form, with defaults: as if it had come as the body of a request. */
-function decoded(scope: ResourceScope, sent: KubeObject): KubeObject {
+/** In its normal form, with defaults: as if it had come as the body of a request. A large one gives others their turn. */
+async function decoded(scope: ResourceScope, sent: KubeObject): Promise<KubeObject> {
+  if (hasMoreValues(sent, MANY_VALUES)) scope.request.isLarge = true
+  return finished(scope.request, decoding(scope, sent))
+}
+
+function* decoding(scope: ResourceScope, sent: KubeObject): Steps<KubeObject> {
   const type = endpointType(scope)
   const kind = endpointKind(scope)
-  const { object } = decodeObject(type, cloneJson(asJson(sent)))
-  applyDefaults(type, object, defaultingOf(scope))
+  const defaulting = defaultingOf(scope)
+  const copy = yield* inParts(() => cloneInParts(asJson(sent)))
+  const { object } = yield* inParts(() => decodeObject(type, copy))
+  yield* inParts(() => applyDefaults(type, object, defaulting))
   // every type of an endpoint has metadata, which decoding fills in
   return Object.assign(object as unknown as KubeObject, { kind: kind.kind, apiVersion: apiVersionOf(kind) })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { eachPart, kept } from '../../src/api/parts.ts'
 import { turnOfOthers } from '../../src/api/slices.ts'
-import { MOST, PLANNED, TOGETHER, eachInTurns, inTurns, lookAtEach, planned } from '../../src/controllers/in-turns.ts'
+import { MOST, PLANNED, TOGETHER, eachInTurns, inTurns, planned } from '../../src/controllers/in-turns.ts'
 
 test('requests are served between, after a few pieces of work', async () => {
   const order: string[] = []
@@ -51,18 +51,7 @@ test('no more than a few are under way at a time', async () => {
   expect(most).toBe(MOST)
 })
 
-test('items are looked at in order, a slice a turn', async () => {
-  const seen: (number | 'turn')[] = []
-  await lookAtEach(
-    Array.from({ length: 130 }, (_, n) => n),
-    (n) => void seen.push(n),
-    async () => void seen.push('turn'),
-  )
-  expect(seen.filter((one) => one !== 'turn')).toEqual(Array.from({ length: 130 }, (_, n) => n))
-  expect(seen.flatMap((one, at) => (one === 'turn' ? [at] : []))).toEqual([64, 129])
-})
-
-test('the same for work that may wait between two items', async () => {
+test('items come one after the other, a slice a turn', async () => {
   const seen: (number | 'turn')[] = []
   const items = Array.from({ length: 130 }, (_, n) => n)
   for await (const n of eachInTurns(items, async () => void seen.push('turn'))) seen.push(n)

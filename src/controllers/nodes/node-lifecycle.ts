@@ -7,12 +7,13 @@ import type { Lease } from '../../api/coordination/v1.ts'
 import type { Node, NodeCondition, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
+import { eachPart } from '../../api/parts.ts'
 import { SIMULATED } from '../../registry/core/simulated-node.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { inTurns, lookAtEach } from '../in-turns.ts'
+import { inTurns, PLANNED, planned } from '../in-turns.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import { sameJson } from '../workloads/same-json.ts'
@@ -128,12 +129,7 @@ async function turnOf(clients: Clientset, node: KubeObject & Node, context: Cont
   const early = untilNext(NODE_EVERY_MS)
   if (early > 0) return { isNow: false, wait: early }
   const all = await context.once('all nodes', () => clients.resource(NODES).list({ shared: true }))
-  const well = new Set<KubeObject & Node>()
-  // each is a look at what was seen of it
-  await lookAtEach(all, (other) => {
-    if (isWell(other, context)) well.add(other)
-  })
-  const pause = evictionPause(all, zone, (other) => well.has(other))
+  const pause = await planned(all, () => evictionPause(all, zone, (other) => isWell(other, context)))
   if (pause === undefined) return { isNow: false }
   const wait = untilNext(pause)
   if (wait > 0) return { isNow: false, wait }
@@ -159,12 +155,19 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
   })
   // a node that is well again may be what the others of a cut-off cluster wait for
   if ((wasGivenUp && !hasExecuteTaint(changed)) || readyOf(changed) === 'True')
-    await lookAtEach(await nodes.list({ shared: true }), (other) => {
-      if (readyOf(other) !== 'True' && other.metadata.name !== node.metadata.name)
-        context.later('node-lifecycle', other.metadata.name ?? '', 0)
-    })
+    await lookAtOthers(await nodes.list({ shared: true }), node, context)
   return pause
 }
+
+/** All that are not well are looked at again. */
+const lookAtOthers = (nodes: readonly Node[], { metadata: { name } }: Node, context: ControllerContext) =>
+  planned(nodes, () => {
+    const look = (other: Node): void => {
+      if (readyOf(other) !== 'True' && other.metadata.name !== name)
+        context.later('node-lifecycle', other.metadata.name ?? '', 0)
+    }
+    eachPart(nodes, look, PLANNED)
+  })
 
 async function podsNotReady(clients: Clientset, node: KubeObject & Node, context: ControllerContext): Promise<void> {
   const events = new EventRecorder(clients, 'node-controller', context.now)

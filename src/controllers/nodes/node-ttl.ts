@@ -4,10 +4,12 @@
  */
 import type { Node } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
+import { flatMapParts } from '../../api/parts.ts'
 import { StatusError } from '../../api/status.ts'
 import { NODE_TTL } from '../../registry/core/node-work.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import { inTurns, PLANNED, planned } from '../in-turns.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
 
@@ -39,19 +41,22 @@ export const nodeTtlController: Controller = {
   async reconcile(_key, context) {
     const nodes = clientsetFor(context, 'ttl-controller').resource(NODES)
     const all = await nodes.list({ shared: true })
-    const said = all.map((node) => secondsOf(node)).filter((seconds) => seconds !== undefined)
-    const seconds = nodeTtl(all.length, mostFrequent(said))
-    for (const node of all) {
-      if (secondsOf(node) === seconds) continue
-      const body = { metadata: { annotations: { [NODE_TTL]: String(seconds) } } }
-      await nodes
-        .patch(node.metadata.name ?? '', 'application/strategic-merge-patch+json', body)
-        .catch((error: unknown) => {
-          if (!(error instanceof StatusError) || error.code !== 404) throw error
-        })
-    }
+    const { seconds, others } = await planned(all, () => secondsFor(all))
+    const body = { metadata: { annotations: { [NODE_TTL]: String(seconds) } } }
+    await inTurns(others, ({ metadata: { name = '' } }) =>
+      nodes.patch(name, 'application/strategic-merge-patch+json', body).catch((error: unknown) => {
+        if (!(error instanceof StatusError) || error.code !== 404) throw error
+      }),
+    )
     return undefined
   },
+}
+
+/** What nodes are to say, and those that say something else. */
+function secondsFor(nodes: readonly Node[]): { readonly seconds: number; readonly others: readonly Node[] } {
+  const said = flatMapParts(nodes, (node) => [secondsOf(node)].filter((one) => one !== undefined), PLANNED)
+  const seconds = nodeTtl(nodes.length, mostFrequent(said))
+  return { seconds, others: flatMapParts(nodes, (node) => (secondsOf(node) === seconds ? [] : [node]), PLANNED) }
 }
 
 function secondsOf({ metadata }: Pick<Node, 'metadata'>): number | undefined {

@@ -2,6 +2,8 @@
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
+import { eachPart, kept } from '../../api/parts.ts'
+import { PLANNED } from '../in-turns.ts'
 
 /** No zone gives nodes up more often. */
 export const NODE_EVERY_MS = 10_000
@@ -27,12 +29,20 @@ export function evictionPause(
   zone: string,
   isWell: (node: KubeObject & Node) => boolean,
 ): number | undefined {
-  const counted = nodes.filter(counts)
+  const counted = kept(nodes, () => ({ well: 0, ofZone: 0, illOfZone: 0 }))
+  const count = (node: KubeObject & Node): void => {
+    if (!counts(node)) return
+    const isOfZone = zoneOf(node) === zone
+    const isIll = !isWell(node)
+    if (!isIll) counted.well++
+    if (isOfZone) counted.ofZone++
+    if (isOfZone && isIll) counted.illOfZone++
+  }
+  eachPart(nodes, count, PLANNED)
+  const { well, ofZone, illOfZone: ill } = counted
   // nobody is ready: it is rather this side that is cut off
-  if (!counted.some(isWell)) return undefined
-  const ofZone = counted.filter((node) => zoneOf(node) === zone)
-  const ill = ofZone.filter((node) => !isWell(node)).length
-  if (ill < ofZone.length && ill > 2 && ill / ofZone.length >= UNHEALTHY)
-    return ofZone.length > LARGE_ZONE ? NODE_OF_AILING_ZONE_EVERY_MS : undefined
+  if (well === 0) return undefined
+  if (ill < ofZone && ill > 2 && ill / ofZone >= UNHEALTHY)
+    return ofZone > LARGE_ZONE ? NODE_OF_AILING_ZONE_EVERY_MS : undefined
   return NODE_EVERY_MS
 }

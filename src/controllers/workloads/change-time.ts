@@ -4,8 +4,10 @@
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import type { Pod, Service } from '../../api/core/v1.ts'
+import { eachPart, kept } from '../../api/parts.ts'
 import type { Tenant } from '../../storage/tenant.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
+import { PLANNED } from '../in-turns.ts'
 import { isReady, podCondition } from './pod-state.ts'
 import { hasEndpoint } from './service-endpoints.ts'
 
@@ -26,20 +28,31 @@ export interface Asked {
 }
 
 /**
+ * @param asked the same value in each part of a plan
  * @param named before; undefined: there is nothing yet
  * @returns the first of the times at which pods changed; undefined: no pod did, but what is said of them
  */
-export function changeTime({ tenant, component, service, pods }: Asked, named: Named | undefined): string | undefined {
-  const known = seen(tenant)
-  const key = `${component} ${service.metadata.uid}`
-  const isFirst = named === undefined && known.get(key) === undefined
-  known.set(key, true)
+export function changeTime(asked: Asked, named: Named | undefined): string | undefined {
+  const { service, pods } = asked
+  const isFirst = kept(asked, () => isFirstLook(asked) && named === undefined)
   if (isFirst) return service.metadata.creationTimestamp
   if (named === undefined) return undefined
-  const times = pods.flatMap((pod) =>
-    isNews(pod, named) ? (podCondition(pod, 'Ready')?.lastTransitionTime ?? []) : [],
-  )
-  return times.sort()[0]
+  const first = kept(asked, () => ({ time: undefined as string | undefined }))
+  const look = (pod: Pod): void => {
+    const time = isNews(pod, named) ? podCondition(pod, 'Ready')?.lastTransitionTime : undefined
+    if (time !== undefined && (first.time === undefined || time < first.time)) first.time = time
+  }
+  eachPart(pods, look, PLANNED)
+  return first.time
+}
+
+/** Of the component at the Service. */
+function isFirstLook({ tenant, component, service }: Asked): boolean {
+  const known = seen(tenant)
+  const key = `${component} ${service.metadata.uid}`
+  const isFirst = known.get(key) === undefined
+  known.set(key, true)
+  return isFirst
 }
 
 function isNews(pod: Pod, named: Named): boolean {

@@ -103,8 +103,9 @@ export async function cleanUpHistory(
   old: readonly ControllerRevision[],
 ): Promise<void> {
   const excess = old.length - (set.spec?.revisionHistoryLimit ?? 10)
+  if (excess <= 0) return
   const live = new Set(pods.map(hashOf))
   const dead = old.filter((revision) => !live.has(hashOf(revision)))
   const revisions = clients.resource(REVISIONS, set.metadata.namespace)
-  for (const revision of dead.slice(0, Math.max(0, excess))) await deleteIfThere(revisions, revision)
+  for (const revision of dead.slice(0, excess)) await deleteIfThere(revisions, revision)
 }

@@ -26,14 +26,15 @@ export interface Changes {
 }
 
 export function podsByNode(pods: readonly Pod[]): Map<string, Pod[]> {
-  const byNode = new Map<string, Pod[]>()
-  for (const pod of pods) {
+  const byNode = kept(pods, () => new Map<string, Pod[]>())
+  const add = (pod: Pod): void => {
     const node = isFinished(pod) && isTerminating(pod) ? undefined : targetNode(pod)
-    if (node === undefined) continue
+    if (node === undefined) return
     const there = byNode.get(node)
     if (there === undefined) byNode.set(node, [pod])
     else there.push(pod)
   }
+  eachPart(pods, add, PLANNED)
   return byNode
 }
 
@@ -108,38 +109,43 @@ interface OfNode {
   readonly node: string
   readonly current: Pod | undefined
   readonly former: Pod | undefined
+  readonly currentServes: boolean
+  readonly formerServes: boolean
 }
 
 /** What a node has of each revision; undefined where there are too many, which `placement` puts right first. */
-function ofNode({ set, hash }: Daemons, node: string, pods: readonly Pod[]): OfNode | undefined {
+function ofNode(daemons: Daemons, node: string, pods: readonly Pod[]): OfNode | undefined {
+  const { set, hash } = daemons
   const staying = pods.filter((pod) => !isTerminating(pod))
-  const current = staying.filter((pod) => isUpdated(set, pod, hash))
-  const former = staying.filter((pod) => !isUpdated(set, pod, hash))
-  return current.length > 1 || former.length > 1 ? undefined : { node, current: current[0], former: former[0] }
+  const [current, ...moreCurrent] = staying.filter((pod) => isUpdated(set, pod, hash))
+  const [former, ...moreFormer] = staying.filter((pod) => !isUpdated(set, pod, hash))
+  if (moreCurrent.length > 0 || moreFormer.length > 0) return undefined
+  const serves = (pod: Pod | undefined): boolean => pod !== undefined && availableIn(daemons, pod)
+  return { node, current, former, currentServes: serves(current), formerServes: serves(former) }
 }
 
 /** Which pods of former revisions go, and which nodes get another beside them. */
 export function rollout(daemons: Daemons): Changes {
   const { set, nodes, pods } = daemons
   const wanted = flatMapParts(nodes, (node) => (eligible(set, node).runs ? [node.metadata.name ?? ''] : []), PLANNED)
-  const all = kept(daemons, () => [...new Map([...wanted.map((name) => [name, []] as const), ...pods])])
-  const found = mapParts(all, ([node, there]) => ofNode(daemons, node, there), PLANNED)
+  const all = kept(daemons, () => [...new Set([...wanted, ...pods.keys()])])
+  const found = mapParts(all, (node) => ofNode(daemons, node, pods.get(node) ?? []), PLANNED)
   const surge = maxSurge(set, wanted.length)
   const unavailable = maxUnavailable(set, wanted.length)
-  if (surge > 0) return surging(daemons, found, surge, wanted)
-  return { create: [], remove: replaced(daemons, found, unavailable === 0 && wanted.length > 0 ? 1 : unavailable) }
+  if (surge > 0) return surging(found, surge, wanted)
+  return { create: [], remove: replaced(found, unavailable === 0 && wanted.length > 0 ? 1 : unavailable) }
 }
 
 /** So many nodes at most are without a pod that serves; what does not serve anyhow goes at once. */
-function replaced(daemons: Daemons, found: readonly (OfNode | undefined)[], most: number): readonly Pod[] {
+function replaced(found: readonly (OfNode | undefined)[], most: number): readonly Pod[] {
   let unavailable = 0
   const anyhow: Pod[] = []
   const candidates: Pod[] = []
   for (const there of found) {
-    const { current, former } = there ?? {}
+    const { current, former, currentServes, formerServes } = there ?? {}
     if ((current === undefined) === (former === undefined)) unavailable++
-    else if (current !== undefined) unavailable += availableIn(daemons, current) ? 0 : 1
-    else if (former !== undefined && !availableIn(daemons, former)) {
+    else if (current !== undefined) unavailable += currentServes ? 0 : 1
+    else if (former !== undefined && !formerServes) {
       anyhow.push(former)
       unavailable++
     } else if (former !== undefined) candidates.push(former)
@@ -148,12 +154,7 @@ function replaced(daemons: Daemons, found: readonly (OfNode | undefined)[], most
 }
 
 /** So many nodes at most have another pod while the former serves. */
-function surging(
-  daemons: Daemons,
-  found: readonly (OfNode | undefined)[],
-  most: number,
-  wanted: readonly string[],
-): Changes {
+function surging(found: readonly (OfNode | undefined)[], most: number, wanted: readonly string[]): Changes {
   const runs = new Set(wanted)
   const remove: Pod[] = []
   const misplaced: Pod[] = []
@@ -165,16 +166,14 @@ function surging(
       surges++
       continue
     }
-    const { node, current, former } = there
-    const counted = former ?? current
-    if (counted !== undefined && availableIn(daemons, counted)) available++
+    const { node, current, former, currentServes, formerServes } = there
+    if (former === undefined ? currentServes : formerServes) available++
     if (former === undefined) continue
-    const serves = availableIn(daemons, former)
     if (current !== undefined) {
-      if (availableIn(daemons, current)) remove.push(former)
+      if (currentServes) remove.push(former)
       else surges++
-    } else if (!runs.has(node)) (serves ? misplaced : remove).push(former)
-    else (serves ? candidates : anyhow).push(node)
+    } else if (!runs.has(node)) (formerServes ? misplaced : remove).push(former)
+    else (formerServes ? candidates : anyhow).push(node)
   }
   // a pod where none is to be serves on until one elsewhere does
   const gone = misplaced.slice(0, Math.max(0, available - wanted.length))

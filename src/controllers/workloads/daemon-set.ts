@@ -8,7 +8,7 @@ import { leastOf } from '../../api/extremes.ts'
 import type { DaemonSet, DaemonSetStatus } from '../../api/apps/v1.ts'
 import type { Node, Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
-import { eachPart, flatMapParts, kept } from '../../api/parts.ts'
+import { eachPart, kept } from '../../api/parts.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { DAEMON_SET, DAEMON_SETS, cleanUpHistory, daemonHistory, hashOf } from './daemon-set-history.ts'
@@ -48,7 +48,8 @@ export const daemonSetController: Controller = {
     const { current, old } = await daemonHistory(clients, set, pods)
     const nodes = await clients.resource(NODES).list({ shared: true })
     const now = context.now()
-    const daemons: Daemons = { set, hash: hashOf(current), nodes, pods: podsByNode(pods), now }
+    const byNode = await planned(pods, () => podsByNode(pods))
+    const daemons: Daemons = { set, hash: hashOf(current), nodes, pods: byNode, now }
     const control = new PodControl(clients, events)
     const { wait, failure } = await keepPods(daemons, control, events, context.tenant.uid)
     const status = await planned(nodes, () => statusOf(daemons))
@@ -144,21 +145,31 @@ function untilRemoval(tenant: string, { set, now }: Daemons, node: string): numb
 }
 
 function statusOf({ set, hash, nodes, pods, now }: Daemons): DaemonSetStatus {
-  const { wanted, others } = kept(nodes, () => ({ wanted: [] as Node[], others: [] as Node[] }))
-  eachPart(nodes, (node) => void (eligible(set, node).runs ? wanted : others).push(node), PLANNED)
-  const there = ({ metadata }: Node) => pods.get(metadata.name ?? '') ?? []
-  const oldest = flatMapParts(wanted, (node) => there(node).toSorted(olderPodFirst).slice(0, 1), PLANNED)
-  const ready = oldest.filter(isReady)
-  const available = ready.filter((pod) => isAvailable(pod, set.spec?.minReadySeconds ?? 0, now))
+  const count = kept(nodes, () => ({ wanted: 0, current: 0, misplaced: 0, ready: 0, updated: 0, available: 0 }))
+  const look = (node: Node): void => {
+    const there = pods.get(node.metadata.name ?? '') ?? []
+    if (!eligible(set, node).runs) {
+      if (there.length > 0) count.misplaced++
+      return
+    }
+    count.wanted++
+    const [oldest] = there.toSorted(olderPodFirst)
+    if (oldest === undefined) return
+    count.current++
+    if (isUpdated(set, oldest, hash)) count.updated++
+    if (isReady(oldest)) count.ready++
+    if (isAvailable(oldest, set.spec?.minReadySeconds ?? 0, now)) count.available++
+  }
+  eachPart(nodes, look, PLANNED)
   return {
     observedGeneration: set.metadata.generation ?? 0,
-    desiredNumberScheduled: wanted.length,
-    currentNumberScheduled: oldest.length,
-    numberMisscheduled: others.filter((node) => there(node).length > 0).length,
-    numberReady: ready.length,
-    updatedNumberScheduled: oldest.filter((pod) => isUpdated(set, pod, hash)).length,
-    numberAvailable: available.length,
-    numberUnavailable: wanted.length - available.length,
+    desiredNumberScheduled: count.wanted,
+    currentNumberScheduled: count.current,
+    numberMisscheduled: count.misplaced,
+    numberReady: count.ready,
+    updatedNumberScheduled: count.updated,
+    numberAvailable: count.available,
+    numberUnavailable: count.wanted - count.available,
   }
 }
 

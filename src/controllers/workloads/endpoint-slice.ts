@@ -7,7 +7,7 @@ import { StatusError } from '../../api/status.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
-import { PLANNED, planned } from '../in-turns.ts'
+import { filtered, PLANNED, planned } from '../in-turns.ts'
 import type { Named } from './change-time.ts'
 import { changeTime, withChangeTime } from './change-time.ts'
 import { EventRecorder } from './events.ts'
@@ -17,7 +17,7 @@ import type { AddressType } from './service-endpoints.ts'
 import { addressTypes, endpointOf, endpointPorts, hasEndpoint, selectsPods } from './service-endpoints.ts'
 import { asksForTopology } from './slice-hints.ts'
 import type { Group } from './slice-plan.ts'
-import { MANAGED_BY, MANAGER, planSlices, SERVICE_NAME } from './slice-plan.ts'
+import { MANAGED_BY, MANAGER, planSlices, SERVICE_NAME, SLICE_PLANNED } from './slice-plan.ts'
 import { planForClients } from './slice-topology.ts'
 
 export const SERVICES = typedResource<Service>('', 'services')
@@ -35,16 +35,16 @@ export const endpointSliceController: Controller = {
       .map(([label, value]) => `${label}=${value}`)
       .join()
     const selected = await clients.resource(PODS, namespace).list({ labelSelector, shared: true })
-    const pods = selected.filter((pod) => hasEndpoint(pod, true))
+    const pods = await filtered(selected, (pod) => hasEndpoint(pod, true))
     const nodes =
       pods.length > 0 || asksForTopology(service) ? await clients.resource(NODES).list({ shared: true }) : []
-    const nodesByName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]))
+    const nodesByName = await planned(nodes, () => byName(nodes))
     const slices = clients.resource(SLICES, namespace)
     const known = await slices.list({ labelSelector: `${SERVICE_NAME}=${name},${MANAGED_BY}=${MANAGER}` })
     const existing = known.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     const types = addressTypes(service)
     const asked = { tenant: clients.tenant, component: COMPONENT, service, pods: selected }
-    const time = changeTime(asked, existing.length === 0 ? undefined : namedBy(existing))
+    const time = await planned(selected, () => changeTime(asked, existing.length === 0 ? undefined : namedBy(existing)))
     const events = new EventRecorder(clients, 'endpoint-slice-controller', context.now)
     // those of a family that the Service does not have any more
     for (const slice of existing) if (!types.some((type) => type === slice.addressType)) await remove(clients, slice)
@@ -54,7 +54,9 @@ export const endpointSliceController: Controller = {
       const made = await planned(selected, () =>
         planSlices(service, type, groupsOf(service, pods, nodesByName, type), ofType),
       )
-      const { plan, news } = planForClients(clients.tenant, service, type, { plan: made, existing: ofType, nodes })
+      const { plan, news } = await planned(selected, () =>
+        planForClients(clients.tenant, service, type, { plan: made, existing: ofType, nodes }),
+      )
       for (const slice of service.metadata.deletionTimestamp === undefined ? plan.create : [])
         await slices.create(withTime(slice, time)).catch(ignoreEnding)
       for (const slice of plan.update) await slices.update(withTime(slice, time))
@@ -63,6 +65,12 @@ export const endpointSliceController: Controller = {
     }
     return undefined
   },
+}
+
+function byName(nodes: readonly Node[]): ReadonlyMap<string, Node> {
+  const named = kept(nodes, () => new Map<string, Node>())
+  eachPart(nodes, (node) => void named.set(node.metadata.name ?? '', node), PLANNED)
+  return named
 }
 
 /** Pods whose named ports have other numbers are in slices of their own. A pod on a node that is not there waits for it. */
@@ -88,9 +96,11 @@ function groupsOf(
 }
 
 function namedBy(slices: readonly EndpointSlice[]): Named {
-  const named = new Map<string, boolean | undefined>()
-  for (const { endpoints = [] } of slices)
+  const named = kept(slices, () => new Map<string, boolean | undefined>())
+  const add = ({ endpoints = [] }: EndpointSlice): void => {
     for (const { targetRef, conditions } of endpoints) named.set(targetRef?.uid ?? '', conditions?.serving)
+  }
+  eachPart(slices, add, SLICE_PLANNED)
   return named
 }
 

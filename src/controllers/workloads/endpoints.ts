@@ -44,7 +44,7 @@ export const endpointsController: Controller = {
       .map(([label, value]) => `${label}=${value}`)
       .join()
     const pods = await clients.resource(PODS, namespace).list({ labelSelector, shared: true })
-    const { subsets, isCut } = withinCapacity(await planned(pods, () => subsetsOf(service, pods)))
+    const { subsets, isCut } = await planned(pods, () => withinCapacity(subsetsOf(service, pods)))
     const client = clients.resource(ENDPOINTS, namespace)
     const known = await client.get(name)
     const { [HEADLESS]: _, ...own } = service.metadata.labels ?? {}
@@ -55,7 +55,7 @@ export const endpointsController: Controller = {
     }
     const { [OVER_CAPACITY]: __, ...annotations } = known?.metadata.annotations ?? {}
     const asked = { tenant: clients.tenant, component: COMPONENT, service, pods }
-    const time = changeTime(asked, known && namedBy(known, service))
+    const time = await planned(pods, () => changeTime(asked, known && kept(known, () => namedBy(known, service))))
     const wanted: KubeObject & Endpoints = {
       kind: 'Endpoints',
       apiVersion: 'v1',
@@ -69,7 +69,7 @@ export const endpointsController: Controller = {
       ...(subsets.length === 0 ? {} : { subsets: [...subsets] }),
     }
     if (known === undefined) await client.create(wanted).catch(ignoreEnding)
-    else if (!isSame(known, wanted)) await client.update(wanted)
+    else if (!(await planned(pods, () => isSame(known, wanted)))) await client.update(wanted)
     return undefined
   },
 }

@@ -2,7 +2,7 @@
  * As many pods as a ReplicaSet or a ReplicationController wants (kube-controller-manager's replicaset controller, which is
  * both). Key: NAMESPACE/NAME.
  */
-import { inTurns } from '../in-turns.ts'
+import { filtered, inTurns, planned } from '../in-turns.ts'
 import type { ReplicaSet } from '../../api/apps/v1.ts'
 import type { Pod, ReplicationController } from '../../api/core/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
@@ -70,7 +70,7 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
       const events = new EventRecorder(clients, type.component, context.now)
       const ref = controllerRefTo(set, type.kind)
       const pods = await dependentsOf(clients, PODS, set, ref, set, { shared: true })
-      const active = pods.filter(isActive)
+      const active = await filtered(pods, isActive)
       let failure: StatusError | undefined
       const change = set.metadata.deletionTimestamp === undefined ? (set.spec.replicas ?? 1) - active.length : 0
       const control = new PodControl(clients, events)
@@ -86,8 +86,10 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
         failure = error
       }
       const now = context.now()
-      const leaving = type.countsTerminating ? pods.filter(isLeaving) : undefined
-      const status = replicaSetStatus(set, { active, leaving }, failure?.message, now, timeText(now))
+      const leaving = type.countsTerminating ? await filtered(pods, isLeaving) : undefined
+      const status = await planned(active, () =>
+        replicaSetStatus(set, { active, leaving }, failure?.message, now, timeText(now)),
+      )
       if (!sameJson(status, set.status)) await sets.putStatus({ ...found, status })
       if (failure !== undefined) throw failure
       const { minReadySeconds = 0 } = set.spec

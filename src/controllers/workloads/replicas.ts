@@ -3,6 +3,8 @@ import { leastOf } from '../../api/extremes.ts'
 import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
+import { eachPart, kept } from '../../api/parts.ts'
+import { PLANNED } from '../in-turns.ts'
 import { compareForDeletion, isAvailable, isReady, untilAvailable } from './pod-state.ts'
 
 /** Pods that are created or deleted in one look. */
@@ -38,12 +40,19 @@ export function replicaSetStatus(
   // few: the labels of one template
   const isLabeled = ({ metadata }: Pod) => wanted.every(([key, value]) => ownValue(metadata.labels, key) === value)
   const minReadySeconds = set.spec?.minReadySeconds ?? 0
+  const count = kept(active, () => ({ labeled: 0, ready: 0, available: 0 }))
+  const look = (pod: Pod): void => {
+    if (isLabeled(pod)) count.labeled++
+    if (isReady(pod)) count.ready++
+    if (isAvailable(pod, minReadySeconds, now)) count.available++
+  }
+  eachPart(active, look, PLANNED)
   return {
     ...set.status,
     replicas: active.length,
-    fullyLabeledReplicas: active.filter(isLabeled).length,
-    readyReplicas: active.filter(isReady).length,
-    availableReplicas: active.filter((pod) => isAvailable(pod, minReadySeconds, now)).length,
+    fullyLabeledReplicas: count.labeled,
+    readyReplicas: count.ready,
+    availableReplicas: count.available,
     ...(leaving === undefined ? {} : { terminatingReplicas: leaving.length }),
     observedGeneration: set.metadata.generation ?? 0,
     ...withFailure(set, active.length, failure, time),

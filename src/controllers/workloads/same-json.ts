@@ -1,9 +1,18 @@
-/** Whether two values are the same JSON, whatever the order of their members. Absent members are as those that are undefined. */
+import { everyPart } from '../../api/parts.ts'
+import { SLICE } from '../../api/slices.ts'
+
+/**
+ * Whether two values are the same JSON, whatever the order of their members. Absent members are as those that are
+ * undefined. In a plan a long list is compared in parts.
+ */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) || Array.isArray(b))
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => sameJson(item, b[at]))
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
+    const isSame = (item: unknown, at: number): boolean => sameJson(item, b[at])
+    return a.length > SLICE ? everyPart(a, isSame) : a.every(isSame)
+  }
   const [left, right] = [a, b].map(
     (value) => new Map(Object.entries(value).filter(([, member]) => member !== undefined)),
   )

@@ -3,8 +3,10 @@ import type { Service } from '../../api/core/v1.ts'
 import type { Endpoint, EndpointHints, EndpointSlice } from '../../api/discovery/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import { ownValue } from '../../api/own.ts'
+import { flatMapParts, mapParts } from '../../api/parts.ts'
 import { sameJson } from './same-json.ts'
 import type { Plan } from './slice-plan.ts'
+import { SLICE_PLANNED } from './slice-plan.ts'
 
 type Nearness = 'zone' | 'node'
 
@@ -49,14 +51,15 @@ function withHints(slice: EndpointSlice, near: Nearness | undefined): EndpointSl
 export function planWithHints(service: Service, plan: Plan, existing: readonly EndpointSlice[]): Plan {
   const near = asksForTopology(service) ? undefined : ownValue(nearness, service.spec?.trafficDistribution ?? '')
   const touched = new Set([...plan.update, ...plan.remove].map(({ metadata }) => metadata.name))
-  const others = existing.filter(({ metadata }) => !touched.has(metadata.name))
-  const changed = others.flatMap((slice) => {
-    const wanted = withHints(slice, near)
+  const changed = (slice: EndpointSlice): readonly EndpointSlice[] => {
+    const wanted = touched.has(slice.metadata.name) ? slice : withHints(slice, near)
     return wanted === slice ? [] : [wanted]
-  })
+  }
+  const hinted = (slices: readonly EndpointSlice[]) =>
+    mapParts(slices, (slice) => withHints(slice, near), SLICE_PLANNED)
   return {
-    create: plan.create.map((slice) => withHints(slice, near)),
-    update: [...plan.update.map((slice) => withHints(slice, near)), ...changed],
+    create: hinted(plan.create),
+    update: [...hinted(plan.update), ...flatMapParts(existing, changed, SLICE_PLANNED)],
     remove: plan.remove,
   }
 }

@@ -16,6 +16,8 @@ export const MANAGER = 'endpointslice-controller.k8s.io'
 export const HEADLESS = 'service.kubernetes.io/headless'
 /** As kube-controller-manager's --max-endpoints-per-slice. */
 const MOST = 100
+/** What a slice weighs in the loops of a plan. */
+export const SLICE_PLANNED = MOST * PLANNED
 
 export interface Plan {
   readonly create: readonly EndpointSlice[]
@@ -156,7 +158,7 @@ function planGroup(
       update.push({ ...cloneJson(slice), endpoints: kept, metadata: { ...cloneJson(slice.metadata), labels } })
     else same.push(slice)
   }
-  eachPart(existing, place, MOST * PLANNED)
+  eachPart(existing, place, SLICE_PLANNED)
   const left = [...wanted.values()]
   for (const slice of update.toSorted((a, b) => (b.endpoints?.length ?? 0) - (a.endpoints?.length ?? 0)))
     fill(slice, left)

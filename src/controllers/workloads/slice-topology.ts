@@ -118,12 +118,11 @@ export function planForClients(
     const isNew = !wasHinted && !existing.some(hasHints)
     return { plan: hints, ...(isNew ? { news: enabled(type) } : {}) }
   }
+  const withHints = planWithHints(service, plan, existing)
+  // behind the last loop: a plan in parts runs again from its start
   known.delete(uid)
   const reason = hints ?? (wasHinted ? 'Topology Aware Hints has been disabled' : undefined)
-  return {
-    plan: planWithHints(service, plan, existing),
-    ...(reason === undefined ? {} : { news: disabled(reason, type) }),
-  }
+  return { plan: withHints, ...(reason === undefined ? {} : { news: disabled(reason, type) }) }
 }
 
 const hasHints = ({ endpoints = [] }: EndpointSlice): boolean => endpoints.some(({ hints }) => hints !== undefined)
