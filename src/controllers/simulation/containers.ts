@@ -2,7 +2,9 @@
 import { leastOf } from '../../api/extremes.ts'
 import type { Container, ContainerRestartRule, ContainerState, ContainerStatus, Pod } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
+import type { News } from '../workloads/events.ts'
 import type { Script } from './annotations.ts'
+import { healthOf, killing } from './probes.ts'
 import { subPathProblem } from './sub-paths.ts'
 
 const FIRST_BACK_OFF_MS = 10_000
@@ -14,6 +16,7 @@ export interface Advanced {
   /** Milliseconds until it goes on by itself. */
   readonly after: number | undefined
   readonly isDone: boolean
+  readonly news?: readonly News[]
 }
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never'
@@ -39,11 +42,8 @@ export const waiting = (container: Container, reason: string, message?: string):
 
 const identity = ({ name = '', image = '' }: Container) => ({ name, image })
 
-export function advanceContainer(
-  container: Container,
-  known: ContainerStatus | undefined,
-  { script, now, pod, policy, duration }: Running,
-): Advanced {
+export function advanceContainer(container: Container, known: ContainerStatus | undefined, running: Running): Advanced {
+  const { script, pod, policy } = running
   const name = container.name ?? ''
   if (script.pullsFail(name, container.image ?? '')) {
     const message = `Back-off pulling image "${container.image}": ErrImagePull: pull access denied (simulated)`
@@ -60,15 +60,15 @@ export function advanceContainer(
     const count = known.restartCount ?? 0
     const pause = count === 0 ? 0 : Math.min(FIRST_BACK_OFF_MS * 2 ** (count - 1), LONGEST_BACK_OFF_MS)
     const since = Date.parse(state.terminated.finishedAt ?? '')
-    return backOff(container, { ...known, lastState: state }, pod, since, pause, now)
+    return backOff(container, { ...known, lastState: state }, since, pause, running)
   }
   if (state.waiting?.reason === 'CrashLoopBackOff' && known !== undefined) {
     const finishedAt = Date.parse(known.lastState?.terminated?.finishedAt ?? '')
     const pause = Math.min(FIRST_BACK_OFF_MS * 2 ** ((known.restartCount ?? 1) - 1), LONGEST_BACK_OFF_MS)
-    return backOff(container, known, pod, finishedAt, pause, now)
+    return backOff(container, known, finishedAt, pause, running)
   }
-  if (state.running === undefined || known === undefined) return started(container, known, pod, script, now, duration)
-  return ran(known, script, now, duration)
+  if (state.running === undefined || known === undefined) return started(container, known, running)
+  return ran(container, known, running)
 }
 
 /** The first rule for its exit code, its own policy, that of the pod (KEP-5307). */
@@ -91,10 +91,9 @@ const idOf = (container: Container, pod: Pod, restarts: number): string =>
 function backOff(
   container: Container,
   known: ContainerStatus,
-  pod: Pod,
   since: number,
   pause: number,
-  now: Date,
+  { pod, script, now }: Running,
 ): Advanced {
   const left = since + pause - now.getTime()
   if (left > 0) {
@@ -107,60 +106,74 @@ function backOff(
     state: { running: { startedAt: timeText(now) } },
     restartCount: (known.restartCount ?? 0) + 1,
     containerID: idOf(container, pod, (known.restartCount ?? 0) + 1),
-    ready: true,
-    started: true,
+    ...condition(container, pod, script, 0).shown,
   }
   return { status, after: 0, isDone: false }
 }
 
-function started(
-  container: Container,
-  known: ContainerStatus | undefined,
-  pod: Pod,
-  script: Script,
-  now: Date,
-  duration: number | undefined,
-): Advanced {
+function started(container: Container, known: ContainerStatus | undefined, running: Running): Advanced {
+  const { pod, script, now } = running
   const status: ContainerStatus = {
     ...identity(container),
     state: { running: { startedAt: timeText(now) } },
     lastState: known?.lastState ?? {},
-    ready: script.readyDelay(container.name ?? '') === 0,
+    ready: false,
     restartCount: known?.restartCount ?? 0,
     imageID: `simulated://${container.image}`,
     containerID: idOf(container, pod, known?.restartCount ?? 0),
-    started: true,
+    started: false,
   }
   // what runs for no time at all was never seen running
-  if (duration === 0) return ran(status, script, now, duration)
-  const waits = [duration, script.readyDelay(container.name ?? '')].filter((wait) => wait !== undefined && wait > 0)
-  return { status, after: waits.length === 0 ? undefined : leastOf(waits.map(Number)), isDone: false }
+  return ran(container, { ...status, ...condition(container, pod, script, 0).shown }, running, 0)
 }
 
-function ran(known: ContainerStatus, script: Script, now: Date, duration: number | undefined): Advanced {
-  const name = known.name ?? ''
-  const { startedAt = '' } = known.state?.running ?? {}
-  const age = now.getTime() - Date.parse(startedAt)
-  if (duration !== undefined && age >= duration) {
-    const exitCode = script.exitCode(name)
-    const terminated = {
-      exitCode,
-      reason: exitCode === 0 ? 'Completed' : 'Error',
-      startedAt,
-      finishedAt: timeText(now),
-      containerID: known.containerID ?? '',
-    }
-    return { status: { ...known, state: { terminated }, ready: false, started: false }, after: 0, isDone: false }
+function ran(
+  container: Container,
+  known: ContainerStatus,
+  running: Running,
+  age = ageOf(known, running.now),
+): Advanced {
+  const { pod, script, duration, policy } = running
+  const hasEnded = duration !== undefined && age >= duration
+  if (hasEnded) return ended(known, running.now, script.exitCode(known.name ?? ''))
+  const { shown, health, after } = condition(container, pod, script, age)
+  if (health.failed !== undefined) {
+    const isRestarted = (container.restartPolicy ?? policy) !== 'Never'
+    const news = [...health.news, killing(container, pod, health.failed, isRestarted)]
+    return { ...ended(known, running.now, 137), news }
   }
-  const readyDelay = script.readyDelay(name)
-  const isReady = readyDelay !== undefined && age >= readyDelay
-  const waits = [
-    ...(duration === undefined ? [] : [duration - age]),
-    ...(readyDelay === undefined || isReady ? [] : [readyDelay - age]),
-  ]
+  const waits = [after, ...(duration === undefined ? [] : [duration - age])].filter((wait) => wait !== undefined)
   return {
-    status: { ...known, ready: isReady },
+    status: { ...known, ...shown },
     after: waits.length === 0 ? undefined : Math.max(0, leastOf(waits)),
     isDone: false,
+    news: health.news,
   }
+}
+
+const ageOf = ({ state }: ContainerStatus, now: Date): number =>
+  now.getTime() - Date.parse(state?.running?.startedAt ?? '')
+
+function ended(known: ContainerStatus, now: Date, exitCode: number): Advanced {
+  const terminated = {
+    exitCode,
+    reason: exitCode === 0 ? 'Completed' : 'Error',
+    startedAt: known.state?.running?.startedAt ?? '',
+    finishedAt: timeText(now),
+    containerID: known.containerID ?? '',
+  }
+  return { status: { ...known, state: { terminated }, ready: false, started: false }, after: 0, isDone: false }
+}
+
+/** Of one that runs: by its probes, and ready no sooner than annotations say. */
+function condition(container: Container, pod: Pod, script: Script, age: number) {
+  const health = healthOf(container, pod, script, age)
+  const readyDelay = script.readyDelay(container.name ?? '')
+  const isReady = readyDelay !== undefined && age >= readyDelay && health.isReady
+  const waits = [
+    ...(health.after === undefined ? [] : [health.after]),
+    ...(readyDelay === undefined || age >= readyDelay ? [] : [readyDelay - age]),
+  ]
+  const after = waits.length === 0 ? undefined : leastOf(waits)
+  return { shown: { ready: isReady, started: health.isStarted }, health, after }
 }

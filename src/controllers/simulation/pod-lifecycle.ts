@@ -5,6 +5,7 @@
 import { leastOf } from '../../api/extremes.ts'
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
+import type { News } from '../workloads/events.ts'
 import { sameJson } from '../workloads/same-json.ts'
 import { Script } from './annotations.ts'
 import type { Advanced, RestartPolicy } from './containers.ts'
@@ -17,6 +18,8 @@ export interface Step {
   readonly isGone?: true
   /** Milliseconds until it goes on by itself. */
   readonly after?: number
+  /** What its kubelet tells. */
+  readonly news?: readonly News[]
 }
 
 export interface NodeFacts {
@@ -40,7 +43,11 @@ export function advance(pod: Pod, facts: NodeFacts, now: Date): Step {
   const next = left === 0 ? killed(run(pod, script, now), now) : run(pod, script, now)
   const status = withAddresses({ ...statusOf(pod, next, now), ...(left === 0 ? PAST_DEADLINE : {}) }, pod, facts)
   const after = isOver(next.phase) ? undefined : least([next.after, left].filter((wait) => wait !== undefined))
-  return { ...(sameJson(status, pod.status ?? {}) ? {} : { status }), ...(after === undefined ? {} : { after }) }
+  return {
+    ...(sameJson(status, pod.status ?? {}) ? {} : { status }),
+    ...(after === undefined ? {} : { after }),
+    ...(next.news.length === 0 ? {} : { news: next.news }),
+  }
 }
 
 const PAST_DEADLINE = {
@@ -66,6 +73,7 @@ function killed({ init, regular, ephemeral, isInitialized }: Containers, now: Da
     isInitialized,
     phase: 'Failed',
     after: undefined,
+    news: [],
   }
 }
 
@@ -86,6 +94,7 @@ interface Containers {
   /** Set when nothing runs any more. */
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed'
   readonly after: number | undefined
+  readonly news: readonly News[]
 }
 
 const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always'
@@ -98,6 +107,7 @@ function run(pod: Pod, script: Script, now: Date): Containers {
     statuses?.find((status) => status.name === name)
   const init: ContainerStatus[] = []
   const waits: number[] = []
+  const news: News[] = []
   let isInitialized = true
   let hasFailed = false
   for (const container of initContainers) {
@@ -117,6 +127,7 @@ function run(pod: Pod, script: Script, now: Date): Containers {
     const failed = step.isDone && step.status.state?.terminated?.exitCode !== 0
     init.push(isSidecar(container) ? step.status : { ...step.status, ready: step.isDone && !failed })
     if (step.after !== undefined) waits.push(step.after)
+    for (const one of step.news ?? []) news.push(one)
     const isStarted = isSidecar(container) ? step.status.started === true : step.isDone
     if (!isStarted || failed) isInitialized = false
     hasFailed ||= failed
@@ -127,7 +138,7 @@ function run(pod: Pod, script: Script, now: Date): Containers {
     )
     const phase = hasFailed ? 'Failed' : 'Pending'
     const ended = hasFailed ? init.map((status) => stopped(status, now)) : init
-    return { init: ended, regular, ephemeral: [], isInitialized, phase, after: least(waits) }
+    return { init: ended, regular, ephemeral: [], isInitialized, phase, after: least(waits), news }
   }
   const steps = containers.map((container) =>
     settled(container, find(pod.status?.containerStatuses, container), {
@@ -148,7 +159,10 @@ function run(pod: Pod, script: Script, now: Date): Containers {
       duration: script.ownDuration(container.name ?? ''),
     }),
   )
-  for (const { after } of [...steps, ...guests]) if (after !== undefined) waits.push(after)
+  for (const { after, news: told = [] } of [...steps, ...guests]) {
+    if (after !== undefined) waits.push(after)
+    for (const one of told) news.push(one)
+  }
   const regular = steps.map(({ status }, index) => withResources(status, containers[index]?.resources))
   const phase = phaseOf(steps)
   return {
@@ -158,6 +172,7 @@ function run(pod: Pod, script: Script, now: Date): Containers {
     isInitialized,
     phase,
     after: isOver(phase) ? undefined : least(waits),
+    news,
   }
 }
 
@@ -188,7 +203,7 @@ function settled(
   let step = advanceContainer(container, known, running)
   // ended and judged in one look; what is started anew waits for the next
   if (step.after === 0 && step.status.state?.terminated !== undefined)
-    step = advanceContainer(container, step.status, running)
+    step = { ...advanceContainer(container, step.status, running), news: step.news ?? [] }
   return step
 }
 

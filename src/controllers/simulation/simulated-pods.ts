@@ -159,13 +159,17 @@ class Look {
     const allocateIP = this.addresses.allocatorOf(node)
     // where a stage is for the pod, it alone decides
     const staged = await this.stages.play(pod, { hostIP: node.hostIP, allocateIP })
-    const { status, isGone, after }: Step = staged ?? advance(pod, { ...this.facts(node), allocateIP }, now)
+    const { status, isGone, after, news = [] }: Step = staged ?? advance(pod, { ...this.facts(node), allocateIP }, now)
     this.state.setDue(keyOf(pod), after === undefined ? undefined : now.getTime() + after)
     const { namespace, name = '', uid = '' } = pod.metadata
     const pods = this.clients.resource(PODS, namespace)
     if (isGone === true)
       await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }, pod).catch(ignoreOvertaken)
     else if (status !== undefined) await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
+    if (news.length === 0) return
+    const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)
+    // a probe that goes on failing is told once
+    for (const one of news) await events.record(pod, one, one.reason === 'Killing')
   }
 
   /** A kubelet decides when it first sees a pod. What a Stage plays is not asked about. */
