@@ -168,3 +168,16 @@ test.each([
   expect(Math.max(...parts.map(({ length }) => length))).toBe(2048)
   expect(Buffer.concat(parts).toString()).toBe(`${FIRST}${pod.metadata.annotations['kedge.dev/log']}\n`)
 })
+
+test('logs of a command that is understood are what it prints, while it runs and afterwards', async () => {
+  const command = ['sh', '-c', 'echo alive; sleep 4; echo "still alive"; sleep 4; echo over']
+  const spec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'busybox', command }] }
+  await client.send('POST', PODS, { metadata: { name: 'speaks' }, spec })
+  const shaken = await eventually(async () => {
+    const { body } = await client.send('GET', `${PODS}/speaks`)
+    expect(JSON.stringify(body)).toContain('startedAt')
+    return shakeHands(`${server.url}${PODS}/speaks/log?follow=true`, client.token, {})
+  })
+  const text = Buffer.concat((await heard(shaken)).map(([, data]) => data)).toString()
+  expect(text).toBe('alive\nstill alive\nover\n')
+})

@@ -1,7 +1,7 @@
 /** What a pod's annotations say about how it goes in simulation. Durations are seconds, or as Go writes them: 1m30s. */
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
-import type { CommandOutcome } from './commands.ts'
+import type { CommandOutcome, Printed } from './commands.ts'
 import { outcomeOf } from './commands.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import { Quantity } from '../../schema/quantity.ts'
@@ -48,6 +48,12 @@ export class Script {
     return duration(this.text('ready-delay', container)) ?? 0
   }
 
+  /** Milliseconds after its start from which a probe of a container fails; undefined: nothing is said. */
+  probeFailsFrom(kind: 'startup' | 'readiness' | 'liveness', container: string): number | undefined {
+    const text = this.text(`${kind}-probe`, container)
+    return text === 'fail' ? 0 : duration(text)
+  }
+
   exitCode(container: string): number {
     const text = this.text('exit-code', container) ?? ''
     return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : (this.command(container)?.exitCode ?? 0)
@@ -63,6 +69,11 @@ export class Script {
   logOf(container: string): readonly string[] {
     const text = this.text('log', container) ?? ''
     return text === '' ? [] : text.replace(/\n$/, '').split('\n')
+  }
+
+  /** What its command prints, where all of the command is understood and no annotation says something else. */
+  printedBy(container: string): readonly Printed[] | undefined {
+    return this.text('log', container) === undefined ? this.command(container)?.printed : undefined
   }
 
   /** Milliseconds that an init container runs; undefined: for ever. */

@@ -1,6 +1,7 @@
 /**
  * Commands of a container that are plain enough to be simulated: `sleep 30`, `sleep infinity`, `true`, `false`,
- * `exit 3`, each also behind `sh -c`, and what the image `pause` does. Nothing else is read.
+ * `echo WORDS`, and what the image `pause` does. Behind `sh -c` also `exit 3`, and several of them with `;`, `&&` and `||`.
+ * What has anything else in it is not read at all.
  */
 import type { Container } from '../../api/core/v1.ts'
 
@@ -8,25 +9,95 @@ export interface CommandOutcome {
   /** Milliseconds; Infinity: for ever. */
   readonly duration: number
   readonly exitCode: number
+  /** Absent: nothing. */
+  readonly printed?: readonly Printed[]
+}
+
+export interface Printed {
+  /** Milliseconds from the start. */
+  readonly after: number
+  readonly line: string
 }
 
 /** The image of which Kubernetes makes the sandboxes of pods: it does nothing, for ever. */
 const PAUSE = /(?:^|\/)pause(?:[:@]|$)/
+/** Characters of a script, beyond which it is not read. */
+const LONGEST_SCRIPT = 4096
 
 export function outcomeOf({ image = '', command = [], args = [] }: Container): CommandOutcome | undefined {
   if (command.length === 0 && PAUSE.test(image)) return { duration: Infinity, exitCode: 0 }
   const words = [...command, ...args]
   const [shell = '', flag, script, ...more] = words
   const isShell = /^(?:\/bin\/)?(?:ba)?sh$/.test(shell) && flag === '-c' && script !== undefined && more.length === 0
-  return plain(isShell ? script.trim() : words.length > 2 ? '' : words.join(' '))
+  if (!isShell) return words[0] === 'exit' ? undefined : played([{ after: ';', words }])
+  return script.length > LONGEST_SCRIPT ? undefined : played(statementsOf(script))
 }
 
-function plain(line: string): CommandOutcome | undefined {
-  const [, seconds] = /^(?:\/bin\/)?sleep (\d{1,9}(?:\.\d{1,3})?|infinity)s?$/.exec(line) ?? []
-  if (seconds !== undefined)
-    return { duration: seconds === 'infinity' ? Infinity : Number(seconds) * 1000, exitCode: 0 }
-  if (/^(?:\/bin\/)?true$/.test(line)) return { duration: 0, exitCode: 0 }
-  if (/^(?:\/bin\/)?false$/.test(line)) return { duration: 0, exitCode: 1 }
+interface Statement {
+  /** What stands before it. */
+  readonly after: string
+  readonly words: readonly string[]
+}
+
+/** A word without anything that a shell reads more into, or what stands between two statements. */
+const TOKEN = /[ \t]*(?:(;|&&|\|\||\n)|((?:'[^'\\]*'|"[^"\\$`!]*"|[^\s;&|<>()$`\\'"*?#~{}[\]!=])+))/y
+
+const QUOTED = /'([^']*)'|"([^"]*)"/g
+
+/** @returns undefined where a shell would read more into it */
+function statementsOf(script: string): readonly Statement[] | undefined {
+  const text = script.trim().replace(/;$/, '')
+  const statements: Statement[] = []
+  let [after, words] = [';', [] as string[]]
+  for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length;) {
+    const [all, operator, word] = TOKEN.exec(text) ?? []
+    if (all === undefined) return undefined
+    if (word !== undefined) words.push(word.replaceAll(QUOTED, '$1$2'))
+    else if (operator !== undefined) {
+      statements.push({ after, words })
+      after = operator
+      words = []
+    }
+  }
+  return [...statements, { after, words }]
+}
+
+function played(statements: readonly Statement[] | undefined): CommandOutcome | undefined {
+  let [duration, exitCode] = [0, 0]
+  const printed: Printed[] = []
+  const isSkipped = (after: string): boolean => (after === '&&' ? exitCode !== 0 : after === '||' && exitCode === 0)
+  let isOver = false
+  for (const { after, words } of statements ?? []) {
+    const result = plain(words)
+    // also what is never come to must be plain
+    if (result === undefined) return undefined
+    if (isOver || isSkipped(after)) continue
+    if (result.line !== undefined) printed.push({ after: duration, line: result.line })
+    duration += result.duration ?? 0
+    exitCode = result.exitCode ?? 0
+    isOver = result.ends === true || duration === Infinity
+  }
+  if (statements === undefined) return undefined
+  return { duration, exitCode, ...(printed.length === 0 ? {} : { printed }) }
+}
+
+interface Plain {
+  readonly duration?: number
+  readonly exitCode?: number
+  readonly line?: string
+  /** The whole script. */
+  readonly ends?: true
+}
+
+function plain([command = '', ...args]: readonly string[]): Plain | undefined {
+  const name = command.replace(/^\/bin\//, '')
+  // flags of echo differ from shell to shell
+  if (name === 'echo') return args[0]?.startsWith('-') === true ? undefined : { line: args.join(' ') }
+  const line = [name, ...args].join(' ')
+  const [, seconds] = /^sleep (\d{1,9}(?:\.\d{1,3})?|infinity)s?$/.exec(line) ?? []
+  if (seconds !== undefined) return { duration: seconds === 'infinity' ? Infinity : Number(seconds) * 1000 }
+  if (line === 'true') return {}
+  if (line === 'false') return { exitCode: 1 }
   const [, code] = /^exit (\d{1,3})$/.exec(line) ?? []
-  return code === undefined ? undefined : { duration: 0, exitCode: Number(code) % 256 }
+  return code === undefined ? undefined : { exitCode: Number(code) % 256, ends: true }
 }

@@ -8,6 +8,9 @@ import { followPod } from './follow-pod.ts'
 import type { Asked } from './kubelet.ts'
 import { answer } from './plain-answer.ts'
 
+/** A follower is gone before. Milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1
+
 interface LogLine {
   /** Milliseconds since 1970. */
   readonly at: number
@@ -19,8 +22,10 @@ export function containerLogs({ request, query, pod, container }: Asked): Exchan
   const previous = query.get('previous') === 'true'
   const run = runOf(status, previous)
   if (run === undefined) return answer(400, whyNoLogs(pod, container, status, previous))
-  const lines = linesOf(pod, container, run)
-  const shown = selected(lines, query, request.now.getTime())
+  const now = request.now.getTime()
+  const all = linesOf(pod, container, run)
+  const lines = all.filter(({ at }) => at <= now || run.terminated !== undefined)
+  const shown = selected(lines, query, now)
   const showsTime = query.get('timestamps') === 'true'
   const limit = Number(query.get('limitBytes') ?? Number.POSITIVE_INFINITY)
   const text = new TextEncoder().encode(shown.map((line) => textOf(line, showsTime)).join(''))
@@ -29,11 +34,18 @@ export function containerLogs({ request, query, pod, container }: Asked): Exchan
   const headers = [['Content-Type', 'text/plain']] as const
   if (!goesOn) return { status: 200, headers, body: new Blob([beginning]).stream() }
   const rest = async (send: (data: Uint8Array) => void): Promise<void> => {
+    let [told, left] = [lines.length, limit - beginning.length]
+    const tell = (more: readonly LogLine[]): void => {
+      const bytes = new TextEncoder().encode(more.map((line) => textOf(line, showsTime)).join(''))
+      told += more.length
+      send(bytes.subarray(0, Math.min(left, bytes.length)))
+      left = Math.max(0, left - bytes.length)
+    }
+    const timers = all.slice(told).map((line) => setTimeout(() => tell([line]), Math.min(line.at - now, LONGEST_TIMER)))
     const ended = await followed.ended
+    for (const timer of timers) clearTimeout(timer)
     if (ended === undefined) return
-    const last = linesOf(ended, container, runOf(statusNamed(ended, container), false) ?? {}).slice(lines.length)
-    const more = new TextEncoder().encode(last.map((line) => textOf(line, showsTime)).join(''))
-    send(more.subarray(0, Math.min(limit - beginning.length, more.length)))
+    tell(linesOf(ended, container, runOf(statusNamed(ended, container), false) ?? {}).slice(told))
   }
   const followed = followPod(request, pod, (now) => statusNamed(now, container)?.state?.running === undefined)
   return { status: 200, headers, body: streamOf(beginning, rest, followed.stop) }
@@ -96,13 +108,17 @@ export function firstLine(pod: Pod, name: string): string {
   return `simulated: container ${name} of image ${image} runs no process, this is no output of it`
 }
 
+/** Those of a command that is understood are its own; else the first one says that nothing ran. */
 function linesOf(pod: Pod, name: string, { running, terminated }: ContainerState): LogLine[] {
   const at = Date.parse(running?.startedAt ?? terminated?.startedAt ?? '') || 0
+  const printed = new Script(pod).printedBy(name)?.map(({ after, line }) => ({ at: at + after, text: line }))
+  const end = terminated === undefined ? Infinity : Date.parse(terminated.finishedAt ?? '') || Infinity
+  if (printed !== undefined) return printed.filter((line) => line.at <= end)
   const written = new Script(pod).logOf(name)
   const lines = [firstLine(pod, name), ...written].map((text) => ({ at, text }))
   if (terminated === undefined) return lines
-  const end = `simulated: container ${name} ended with exit code ${terminated.exitCode}`
-  return [...lines, { at: Date.parse(terminated.finishedAt ?? '') || at, text: end }]
+  const last = `simulated: container ${name} ended with exit code ${terminated.exitCode}`
+  return [...lines, { at: Date.parse(terminated.finishedAt ?? '') || at, text: last }]
 }
 
 function selected(lines: readonly LogLine[], query: URLSearchParams, now: number): readonly LogLine[] {
