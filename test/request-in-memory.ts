@@ -66,6 +66,7 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
         auditId: 'audit',
         now: server.now,
         clock: () => server.now.getTime(),
+        stage: { maker: 'router' },
         answerHeaders: { 'Audit-Id': 'audit' },
         warnings: [],
         record: undefined,

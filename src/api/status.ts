@@ -39,8 +39,16 @@ const stacks = Error as unknown as { stackTraceLimit: number }
  * An answer that is a Status. Thrown anywhere in the request path, rendered once by the server. It says all that there is
  * to say, and has no stack: walking the calls is a fifth of what a denial costs here.
  */
+/**
+ * Whose error it is, as in kube-apiserver: a handler writes in the forms of its resource. What comes before handlers, and
+ * the router around them, know no CBOR.
+ */
+export type Maker = 'handler' | 'router'
+
 export class StatusError extends Error {
   override readonly name = 'StatusError'
+  /** Absent: who runs when it is thrown. */
+  maker?: Maker
   readonly code: number
   readonly headers: Readonly<Record<string, string>>
   readonly status: Status
@@ -72,6 +80,8 @@ export class StatusError extends Error {
   }
 }
 
+export const madeBy = (maker: Maker, error: StatusError): StatusError => Object.assign(error, { maker })
+
 const detailsOf = ({ group, resource }: GroupResource, name: string): StatusDetails => ({
   ...(name === '' ? {} : { name }),
   ...(group === '' ? {} : { group }),
@@ -87,7 +97,8 @@ export const notFound = (resource: GroupResource, name: string) =>
   )
 
 /** A path, version or resource that is not served. */
-export const notServed = () => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
+export const notServed = () =>
+  madeBy('router', new StatusError(404, 'NotFound', 'the server could not find the requested resource', {}))
 
 export const alreadyExists = (resource: GroupResource, name: string) =>
   new StatusError(
@@ -156,7 +167,10 @@ export function invalid(kind: { group: string; kind: string }, name: string, all
 }
 
 export const methodNotAllowed = () =>
-  new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+  madeBy(
+    'router',
+    new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
+  )
 
 export const methodNotSupported = (resource: GroupResource, action: string) =>
   new StatusError(

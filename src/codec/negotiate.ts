@@ -3,7 +3,8 @@
  * `includeObject` (apiserver's handlers/negotiation). For built-in resources, go-restful matches the media types first.
  */
 import { append } from '../api/append.ts'
-import { badRequest, notAcceptable, StatusError, unsupportedMediaType } from '../api/status.ts'
+import { badRequest, madeBy, notAcceptable, StatusError, unsupportedMediaType } from '../api/status.ts'
+import type { Maker } from '../api/status.ts'
 import { settingsOf } from '../settings.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { bareRanges, contentTypeOf, covers, parseAccept } from './media-type.ts'
@@ -75,12 +76,13 @@ export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): 
 /**
  * How documents that are no resources (discovery, reviews by path) are written.
  * @param matched whether go-restful's matching comes first, as at /api and /apis/GROUP/VERSION
+ * @param cbor whether the document is one of those that can be had in CBOR
  */
 export function negotiateDocument(
   request: ApiRequest,
-  { matched, allows = () => false }: { matched: boolean; allows?: (target: Target) => boolean },
+  { matched, cbor, allows = () => false }: { matched: boolean; cbor: boolean; allows?: (target: Target) => boolean },
 ): OutputNegotiation & { readonly target?: Target } {
-  const available = serializations(request)
+  const available = cbor ? serializations(request) : withoutCbor
   const accept = request.headers.get('Accept') ?? ''
   if (matched) matchProduced(accept, () => available.map((serialization) => mediaTypes[serialization]))
   const negotiated = negotiate(request, accept, available, {
@@ -93,8 +95,9 @@ export function negotiateDocument(
 }
 
 /** The form of an error. Undefined: the client accepts no type that errors can have, and gets indented JSON. */
-export function negotiateError(request: ApiRequest): OutputNegotiation | undefined {
-  return negotiate(request, request.headers.get('Accept') ?? '', serializations(request), {
+export function negotiateError(request: ApiRequest, maker: Maker): OutputNegotiation | undefined {
+  const available = maker === 'handler' ? serializations(request) : withoutCbor
+  return negotiate(request, request.headers.get('Accept') ?? '', available, {
     allows: (_, target) => target === undefined,
     serverVersion: undefined,
     includesTransforms: false,
@@ -184,12 +187,8 @@ function matchProduced(accept: string, produces: () => readonly string[]): void 
   const available = produces()
   // few: the media types of one path
   if (bareRanges(accept).some((range) => range === '*/*' || available.includes(range))) return
-  throw new StatusError(
-    406,
-    'NotAcceptable',
-    `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`,
-    {},
-  )
+  const why = `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`
+  throw madeBy('router', new StatusError(406, 'NotAcceptable', why, {}))
 }
 
 const META_GROUP = 'meta.k8s.io'
@@ -265,7 +264,7 @@ export function negotiatePatchType(request: ApiRequest, forms: ResourceForms): P
   const header = request.headers.get('Content-Type') ?? ''
   const available = patchTypes(request, forms)
   if (forms.matchesFirst && !bareRanges(header).some((range) => available.some((type) => type === range)))
-    throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
+    throw madeBy('router', new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}))
   const end = header.indexOf(';')
   const type = end > 0 ? header.slice(0, end) : header
   const found = available.find((one) => one === type)

@@ -146,9 +146,9 @@ function noteStatus({ record }: ApiRequest, status: Status): void {
 
 /** Turns any error into an answer. Errors that are the server's fault are logged. */
 export async function respondStatus(request: ApiRequest, error: unknown): Promise<Response> {
-  const { code, status, headers: more } = asStatusError(request, error)
+  const { code, status, headers: more, maker = request.stage.maker } = asStatusError(request, error)
   noteStatus(request, status)
-  const form = negotiateError(request) ?? { serialization: 'json', pretty: true }
+  const form = negotiateError(request, maker) ?? { serialization: 'json', pretty: true }
   const isLarge = (status.details?.causes?.length ?? 0) > SLICE
   const body = await walked({ isLarge }, () => serializeTyped(form, statusType(), status as unknown as JsonObject))
   const { retryAfterSeconds } = status.details ?? {}

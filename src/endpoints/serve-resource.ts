@@ -44,6 +44,7 @@ export async function serveResource(
     request.record?.annotate('k8s.io/deprecated', 'true')
     if (entry.removedRelease !== undefined) request.record?.annotate('k8s.io/removed-release', entry.removedRelease)
   }
+  request.stage.maker = 'handler'
   const scope = resourceScope(request, entry, route)
   if (route.name !== '') checkNameParameter(route.name)
   return perform(authorized, route, scope, table)

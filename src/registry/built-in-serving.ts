@@ -1,6 +1,6 @@
 /** How apiserver's installer serves built-in resources (pkg/endpoints/installer.go). */
 import { ownValue } from '../api/own.ts'
-import { methodNotAllowed, methodNotSupported } from '../api/status.ts'
+import { madeBy, methodNotAllowed, methodNotSupported } from '../api/status.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { ResourceEntry } from './resources.ts'
 import type { OperationDialect, Serving, Verb } from './serving.ts'
@@ -49,7 +49,7 @@ function verbAt(entry: ResourceEntry, info: RequestInfo, method: string): Verb |
   }
   const verb = verbOf(info)
   // ?watch=true of a resource that has list and no watch
-  if (verb === 'watch' && !listed.includes('watch')) throw methodNotSupported(entry, verb)
+  if (verb === 'watch' && !listed.includes('watch')) throw madeBy('handler', methodNotSupported(entry, verb))
   return verb
 }
 

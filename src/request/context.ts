@@ -1,4 +1,5 @@
 import type { Clock } from '../api/clock.ts'
+import type { Maker } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import type { UserInfo } from './user-info.ts'
 import type { Storage, StoredValue } from '../storage/storage.ts'
@@ -59,6 +60,8 @@ export interface ApiRequest extends ApiCall {
   /** The query, first values winning; decoded leniently as Go's net/url does. */
   readonly query: QueryParameters
   readonly info: RequestInfo
+  /** Who has it now, and makes its errors. */
+  readonly stage: { maker: Maker }
   /** Headers of the answer that say something of the request; more come as more is known of it. */
   readonly answerHeaders: Record<string, string>
   /** What was read before the request was authorized, for its verb to take. */

@@ -56,6 +56,7 @@ export function receive(
     auditId,
     now: new Date(clock()),
     clock,
+    stage: { maker: 'router' },
     answerHeaders: { 'Audit-Id': auditId },
     warnings: [],
     record: settings.recordsRequests ? new RequestRecord() : undefined,

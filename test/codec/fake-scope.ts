@@ -32,6 +32,7 @@ export function fakeRequest(line: string, headers: Record<string, string> = {}, 
     now: NOW,
     clock: () => NOW.getTime(),
     auditId: 'audit',
+    stage: { maker: 'handler' },
     answerHeaders: { 'Audit-Id': 'audit' },
     warnings: [],
   }

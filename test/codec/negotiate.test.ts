@@ -118,7 +118,7 @@ describe('pretty', () => {
 })
 
 test('errors have no transform: who accepts only tables gets indented JSON', () => {
-  const form = (accept: string) => negotiateError(fakeRequest('GET /api/v1/pods', { Accept: accept }))
+  const form = (accept: string) => negotiateError(fakeRequest('GET /api/v1/pods', { Accept: accept }), 'handler')
   expect(form(TABLE)).toBeUndefined()
   expect(form('text/plain')).toBeUndefined()
   expect(form(`${TABLE},application/json`)?.serialization).toBe('json')

@@ -28,7 +28,7 @@ export function serveApiVersions(request: ApiRequest, served: ServedResources): 
   requireGet(request)
   if (wantsAggregated(request)) return serveAggregated(request, served, 'api')
   const address = settingsOf(request.env).advertise ?? request.headers.get('Host') ?? ''
-  return respondDocument(negotiateDocument(request, { matched: true }), apiVersions(served, address), {
+  return respondDocument(negotiateDocument(request, { matched: true, cbor: false }), apiVersions(served, address), {
     model: `${META}.APIVersions`,
   })
 }
@@ -41,7 +41,7 @@ export async function serveApiGroupList(
 ): Promise<Response> {
   if (exact && wantsAggregated(request)) return serveAggregated(request, served, 'apis')
   await served.read()
-  return respondDocument(negotiateDocument(request, { matched: false }), apiGroupList(served), {
+  return respondDocument(negotiateDocument(request, { matched: false, cbor: false }), apiGroupList(served), {
     model: `${META}.APIGroupList`,
   })
 }
@@ -50,7 +50,7 @@ export async function serveApiGroupList(
 export function serveApiGroup(request: ApiRequest, group: ServedGroup): Response {
   const routed = group.group === 'apiregistration.k8s.io'
   if (routed) requireGet(request)
-  return respondDocument(negotiateDocument(request, { matched: routed }), apiGroup(group), {
+  return respondDocument(negotiateDocument(request, { matched: routed, cbor: false }), apiGroup(group), {
     model: `${META}.APIGroup`,
   })
 }
@@ -64,9 +64,13 @@ export function serveApiResourceList(
 ): Response {
   const routed = served.isBuiltInGroup(group)
   if (routed) requireGet(request)
-  return respondDocument(negotiateDocument(request, { matched: routed }), apiResourceList(group, version), {
-    model: `${META}.APIResourceList`,
-  })
+  return respondDocument(
+    negotiateDocument(request, { matched: routed, cbor: routed }),
+    apiResourceList(group, version),
+    {
+      model: `${META}.APIResourceList`,
+    },
+  )
 }
 
 const isTarget = ({ group, version, kind }: Target): boolean =>
@@ -94,12 +98,16 @@ async function serveAggregated(
   served: ServedResources,
   prefix: 'api' | 'apis',
 ): Promise<Response> {
-  const { serialization } = negotiateDocument(onlyTargets(request), { matched: prefix === 'api', allows: isTarget })
+  const { serialization } = negotiateDocument(onlyTargets(request), {
+    matched: prefix === 'api',
+    cbor: false,
+    allows: isTarget,
+  })
   const remote = prefix === 'apis' ? await remoteDiscovery(request) : undefined
   const { document, json, etag } = await aggregatedOf(served, prefix, remote)
   const headers = { 'Cache-Control': 'public', Vary: 'Accept', ETag: etag }
   if (request.headers.get('If-None-Match') === etag) return new Response(null, { status: 304, headers })
-  const { pretty } = negotiateDocument(withoutAccept(request), { matched: false })
+  const { pretty } = negotiateDocument(withoutAccept(request), { matched: false, cbor: false })
   return respondDocument({ serialization, pretty: pretty && serialization === 'json' }, document, {
     model: AGGREGATED,
     json,

@@ -1,5 +1,5 @@
 /** How apiextensions' handler serves the resources of definitions (pkg/apiserver/customresource_handler.go). */
-import { badRequest, methodNotSupported, notFound } from '../../api/status.ts'
+import { badRequest, madeBy, methodNotSupported, notFound } from '../../api/status.ts'
 import type { RequestInfo } from '../../request/request-info.ts'
 import type { ResourceEntry } from '../resources.ts'
 import type { OperationDialect, Serving, Verb } from '../serving.ts'
@@ -17,7 +17,8 @@ function verbAt(entry: ResourceEntry, info: RequestInfo): Verb | undefined {
   const verb = verbOf(info)
   if (verb === '' || (subresource !== '' && !subresourceVerbs.includes(verb)))
     throw methodNotSupported(entry, info.verb)
-  if ((verb === 'update' || verb === 'patch') && pathName === '') throw badRequest('name must be provided')
+  if ((verb === 'update' || verb === 'patch') && pathName === '')
+    throw madeBy('handler', badRequest('name must be provided'))
   return verb
 }
 
