@@ -41,15 +41,22 @@ const TRY_AGAIN = 1013
 /** Unsent bytes of a socket whose other end does not read. */
 const MAX_UNSENT = 16 * 1024 * 1024
 
+/** Characters of what the groups watch: a selection may have sixteen thousand, and the platform admits 32,768 sockets. */
+const MOST_WATCHED = 8 * 1024 * 1024
+
 export class WatchHub {
-  /** Bound: one for each open socket at most. */
+  /** Bound: MOST_WATCHED; none is without a socket. */
   private readonly groups = new Map<string, Group>()
+  /** Of the keys of `groups`. */
+  private length = 0
   private answering = false
 
   constructor(
     private readonly ctx: DurableObjectState,
     private readonly log: Log,
     private readonly statements: Statements,
+    /** See MOST_WATCHED. */
+    private readonly most = MOST_WATCHED,
   ) {
     for (const socket of ctx.getWebSockets()) {
       const attachment = attachmentOf(socket)
@@ -57,9 +64,14 @@ export class WatchHub {
     }
   }
 
+  private hasRoomFor(call: WatchCall): boolean {
+    const key = groupKey(call)
+    return this.groups.has(key) || this.length + key.length <= this.most
+  }
+
   /**
    * @param keep as in ListCall
-   * @throws StorageError Compacted, SelectorTooLarge
+   * @throws StorageError Compacted, SelectorTooLarge, Overloaded
    */
   accept(call: WatchCall, keep: boolean): Response {
     const floor = Math.max(this.log.floor, this.log.watchFloor)
@@ -68,6 +80,9 @@ export class WatchHub {
     if (!this.log.isFuture(call.from)) this.log.reach(call.from, keep)
     const attachment: Attachment = { ...call, state: 'past' }
     if (sizeOf(attachment) > MAX_ATTACHMENT) throw new StorageError('SelectorTooLarge', 0, MAX_ATTACHMENT)
+    // as it will be once it is live
+    const live = { ...call, from: call.from > this.log.last ? call.from : 0 }
+    if (!this.hasRoomFor(live)) throw new StorageError('Overloaded', 0, 0, 'too much is watched at once')
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server)
     this.sendPast(server, attachment)
@@ -83,21 +98,27 @@ export class WatchHub {
 
   /** Ends all watches for good. */
   end(): void {
-    for (const socket of this.ctx.getWebSockets()) socket.close(ENDED, 'ended')
-    this.groups.clear()
+    this.close(ENDED, 'ended')
   }
 
   /** Breaks all sockets: watchers go on from what they have, and read in the log what they were not sent. */
   interrupt(): void {
-    for (const socket of this.ctx.getWebSockets()) socket.close(TRY_AGAIN, 'interrupted')
+    this.close(TRY_AGAIN, 'interrupted')
+  }
+
+  private close(code: number, why: string): void {
+    for (const socket of this.ctx.getWebSockets()) socket.close(code, why)
     this.groups.clear()
+    this.length = 0
   }
 
   closed(socket: WebSocket): void {
     const key = groupKey(attachmentOf(socket))
     const group = this.groups.get(key)
     group?.sockets.delete(socket)
-    if (group?.sockets.size === 0) this.groups.delete(key)
+    if (group?.sockets.size !== 0) return
+    this.groups.delete(key)
+    this.length -= key.length
   }
 
   /** Called once for all that one turn committed, in that turn. */
@@ -114,11 +135,14 @@ export class WatchHub {
     void this.answerPings()
   }
 
+  /** A watcher who finds no room is cut off before anything of what it watches is left out: it comes back, or is refused. */
   private enlist(socket: WebSocket, call: WatchCall): void {
+    if (!this.hasRoomFor(call)) return socket.close(TRY_AGAIN, 'too much is watched at once')
     const key = groupKey(call)
     const group = this.groups.get(key)
-    if (group === undefined) this.groups.set(key, { call, sockets: new Set([socket]) })
-    else group.sockets.add(socket)
+    if (group !== undefined) return void group.sockets.add(socket)
+    this.groups.set(key, { call, sockets: new Set([socket]) })
+    this.length += key.length
   }
 
   /** As much of the log as fits one message; at its end the watcher is live. */

@@ -1,22 +1,49 @@
 /**
  * Definitions of whose objects somebody watched: what watchers see changes with the definition, and nobody else
- * knows which kinds without objects have any. Bound: the definitions there are, once the work of those that went is done.
+ * knows which kinds without objects have any. A row goes when the work of its definition is done. Bound: MOST; from then
+ * on every definition counts as watched, which costs work and loses nothing.
  */
 
+const MOST = 20_000
+/** No definition's name, nor uid: all are watched. */
+const ALL = ''
+
 export class WatchedKindTable {
-  constructor(private readonly sql: SqlStorage) {
+  /** At most so many rows: what was told twice, or is gone, is counted as well. */
+  private count: number
+  private isFull: boolean
+
+  /** @param most see MOST */
+  constructor(
+    private readonly sql: SqlStorage,
+    private readonly most = MOST,
+  ) {
     sql.exec('CREATE TABLE IF NOT EXISTS watched (name TEXT, uid TEXT, PRIMARY KEY (name, uid)) WITHOUT ROWID')
+    this.count = this.rows()
+    this.isFull = this.has(ALL)
   }
 
   add(name: string, uid: string): void {
-    this.sql.exec('INSERT INTO watched VALUES (?, ?) ON CONFLICT DO NOTHING', name, uid)
+    if (this.isFull) return
+    if (this.count >= this.most) this.count = this.rows()
+    this.isFull = this.count >= this.most
+    this.insert(this.isFull ? [ALL, ALL] : [name, uid])
+    this.count++
+  }
+
+  private insert(row: [name: string, uid: string]): void {
+    this.sql.exec('INSERT INTO watched VALUES (?, ?) ON CONFLICT DO NOTHING', ...row)
   }
 
   has(name: string): boolean {
-    return this.sql.exec('SELECT 1 FROM watched WHERE name = ?', name).toArray().length > 0
+    return this.sql.exec('SELECT 1 FROM watched WHERE name IN (?, ?)', name, ALL).toArray().length > 0
   }
 
   forgetOthers(name: string, uid: string): void {
     this.sql.exec('DELETE FROM watched WHERE name = ? AND uid <> ?', name, uid)
+  }
+
+  private rows(): number {
+    return this.sql.exec<{ n: number }>('SELECT count(*) AS n FROM watched').one().n
   }
 }

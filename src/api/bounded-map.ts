@@ -26,8 +26,11 @@ export class BoundedMap<Key, Value> {
   private newest: Key | undefined
   /** Goes over the keys once: from the first of them anew, each would be looked for behind all that were deleted. */
   private oldest = this.kept.keys()
+  private readonly bounds: Bounds<Key, Value>
 
-  constructor(private readonly bounds: Bounds<Key, Value>) {}
+  constructor(bounds: Bounds<Key, Value>) {
+    this.bounds = bounds
+  }
 
   get size(): number {
     return this.kept.size

@@ -4,6 +4,7 @@
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { createGunzip } from 'node:zlib'
+import { BoundedMap } from '../api/bounded-map.ts'
 import {
   ANSWER_HEADER,
   FAILED,
@@ -29,15 +30,20 @@ export interface OutgoingCalls {
   close(): void
 }
 
-export async function serveOutgoingCalls(path: string): Promise<OutgoingCalls> {
+/** Calls of the engine that are under way at once, each on a connection of its own. Beyond them a call fails. */
+const MAX_UNDER_WAY = 4_096
+
+/** @param most see MAX_UNDER_WAY */
+export async function serveOutgoingCalls(path: string, most = MAX_UNDER_WAY): Promise<OutgoingCalls> {
   const connections = new KeptConnections()
-  /** Bound: the engine's connections. */
+  /** Bound: MAX_UNDER_WAY. */
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     readPosts(socket, (post, ending) => answerTo(connections, post, ending))
   })
+  server.maxConnections = most
   await listenAt(server, path)
   return {
     close() {
@@ -110,8 +116,7 @@ interface Plan {
 const MAX_PLANS = 200
 /** Characters. */
 const MAX_LINE = 32 << 10
-/** By its line. Bound: MAX_PLANS, after which all are forgotten, each of MAX_LINE. */
-const plans = new Map<string, Plan>()
+const plans = new BoundedMap<string, Plan>({ entries: MAX_PLANS, size: 8 << 20 })
 
 /** What was called last, which is often called again: octets are compared sooner than a text is made of them. */
 let last: { readonly line: Buffer; readonly plan: Plan } | undefined
@@ -129,7 +134,6 @@ function planOfLine(line: string): Plan {
   if (known !== undefined) return known
   // the engine writes it (webhooks/by-front.ts), and nobody else can
   const plan = planned(JSON.parse(line) as OutgoingCall)
-  if (plans.size >= MAX_PLANS) plans.clear()
   if (line.length <= MAX_LINE) plans.set(line, plan)
   return plan
 }

@@ -25,6 +25,8 @@ export type Credentials = Readonly<Partial<Record<ClientCredential, Credential>>
 
 /** Under way to one host; a host that does not answer takes no more of this process. */
 const MAX_PER_HOST = 1_000
+/** Under way to all of them: hosts are as many as APIServices, Services, pods and nodes name. */
+const MAX_UNDER_WAY = 4_096
 const MAX_IDLE = 16
 const IDLE_MS = 30_000
 /** As long as kube-apiserver waits for a connection. */
@@ -36,13 +38,17 @@ export interface ExchangeServer {
   close(): void
 }
 
-/** @param credentials that this server shows to others, @param tunnels where the front finds connections to join */
+/**
+ * @param credentials that this server shows to others @param tunnels where the front finds connections to join
+ * @param most see MAX_UNDER_WAY
+ */
 export async function serveOutgoingExchanges(
   socket: string,
   credentials: Credentials = {},
   tunnels = new Tunnels(),
+  most = MAX_UNDER_WAY,
 ): Promise<ExchangeServer> {
-  const exchanges = new OutgoingExchanges(credentials, tunnels)
+  const exchanges = new OutgoingExchanges(credentials, tunnels, most)
   const server = createServer((request, response) => void exchanges.serve(request, response))
   await listenAt(server, socket)
   return {
@@ -60,12 +66,15 @@ class OutgoingExchanges {
   readonly #agents = { https: new HttpsAgent(this.#options), http: new HttpAgent(this.#options) }
   readonly #credentials: Credentials
   readonly #tunnels: Tunnels
-  /** By host and port. Bound: those with none under way are taken out. */
+  /** By host and port, those with one under way. Bound: MAX_UNDER_WAY. */
   readonly #underWay = new Map<string, number>()
+  #count = 0
+  readonly #most: number
 
-  constructor(credentials: Credentials, tunnels: Tunnels) {
+  constructor(credentials: Credentials, tunnels: Tunnels, most: number) {
     this.#credentials = credentials
     this.#tunnels = tunnels
+    this.#most = most
   }
 
   close(): void {
@@ -96,12 +105,14 @@ class OutgoingExchanges {
 
   #enter(host: string): string {
     const count = this.#underWay.get(host) ?? 0
-    if (count >= MAX_PER_HOST) throw failure(BUSY)
+    if (count >= MAX_PER_HOST || this.#count >= this.#most) throw failure(BUSY)
+    this.#count++
     this.#underWay.set(host, count + 1)
     return host
   }
 
   #leave(host: string): void {
+    this.#count--
     const count = (this.#underWay.get(host) ?? 1) - 1
     if (count > 0) this.#underWay.set(host, count)
     else this.#underWay.delete(host)

@@ -65,13 +65,20 @@ export interface ApplyOptions {
   readonly mayCreate?: boolean
 }
 
+interface Changed<O> {
+  readonly key: string
+  readonly object: O | undefined
+  /** UTF-16 units of its text. */
+  readonly length: number
+}
+
 /** A page: the pages after it go on where it ends. */
 export interface Changes<O> {
   readonly revision: Revision
   /** What was known before is forgotten. */
   readonly reset: boolean
   /** By NAMESPACE/NAME, or NAME; without an object it is gone. */
-  readonly changed: readonly { readonly key: string; readonly object: O | undefined }[]
+  readonly changed: readonly Changed<O>[]
 }
 
 /** What is thrown is a StatusError, as a client would get it. */
@@ -138,6 +145,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
         const objects = slice.map(({ key, revision: at, text }) => ({
           key: key.slice(prefix.length),
           object: text === undefined ? undefined : this.stored(scope, { revision: at, text }, shared),
+          length: text?.length ?? 0,
         }))
         // changes are in the order of their revisions
         const upTo = at === slices.length - 1 ? revision : slice.at(-1)!.revision

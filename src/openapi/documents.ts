@@ -82,10 +82,15 @@ const kept = new BoundedMap<string, Kept>({ entries: 500, size: 24 * 1024 * 1024
  */
 const MAX_CUSTOM = 4 * 1024 * 1024
 const MAX_WHOLE_CUSTOM = 256 * 1024
-const customDocuments = new BoundedMap<ServedVersion, OpenApiDocument | OpenApiStream>({
+/** Stands for a version, which goes with its definition, and not with the document. */
+interface OfVersion {
+  isLarge: boolean
+}
+const customVersions = new WeakMap<ServedVersion, OfVersion>()
+const customDocuments = new BoundedMap<OfVersion, KeptDocument>({
   entries: 1_000,
   size: MAX_CUSTOM,
-  sizeOf: (_, document) => ('text' in document ? document.text.length : 0),
+  sizeOf: (_, { length }) => length,
 })
 /** UTF-16 units of a document of v2 that is kept whole: twice that of a server without definitions. */
 const MAX_WHOLE = 4 * 1024 * 1024
@@ -189,14 +194,18 @@ class Documents implements OpenApiDocuments {
   }
 
   private async custom(group: string, version: ServedVersion): Promise<OpenApiDocument | OpenApiStream> {
-    const known = customDocuments.get(version)
+    const key = customVersions.get(version) ?? { isLarge: false }
+    customVersions.set(version, key)
+    const known = customDocuments.get(key)
     if (known !== undefined) return known
     const { describe } = await openApiTexts()
     const pieces = () => customPieces(version, describe, this.settings)
     const hash = await versionHash(group, version)
-    const text = await joined(pieces(), MAX_WHOLE_CUSTOM, turnOfOthers)
-    const document = text === undefined ? { hash, pieces } : new KeptDocument(text, hash)
-    customDocuments.set(version, document)
+    const text = key.isLarge ? undefined : await joined(pieces(), MAX_WHOLE_CUSTOM, turnOfOthers)
+    key.isLarge = text === undefined
+    if (text === undefined) return { hash, pieces }
+    const document = new KeptDocument(text, hash)
+    customDocuments.set(key, document)
     return document
   }
 
@@ -244,12 +253,15 @@ function everywhereKinds(name: string, gv?: { group: string; version: string }):
 /** Kept for clients who come later: those who have it ask with its hash. */
 class KeptDocument implements OpenApiDocument {
   private readonly packed: PackedText
+  /** UTF-16 units. */
+  readonly length: number
 
   constructor(
     text: string,
     readonly hash: string,
   ) {
     this.packed = packedLater(text)
+    this.length = text.length
   }
 
   get text(): string {

@@ -176,7 +176,7 @@ async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise
   const { needed, neededOfDefinitions } = callsOf(copy, plane)
   copy.fetched = call < needed ? 0 : began
   copy.definitionsFetched = call < Math.max(needed, neededOfDefinitions) ? 0 : began
-  weighTenant(tenant, snapshot.size)
+  weighTenant(tenant, 'configuration', snapshot.size)
   waitUntil(packOld())
   return snapshot
 }

@@ -10,10 +10,23 @@ const MAX_TENANTS = 256
 /** UTF-16 units of what they hold that has a size. */
 const MAX_SIZE = 64 * 1024 * 1024
 
+/** What has a size: the copy of the configuration, and what the scheduler and simulated kubelets keep between two looks. */
+export type WeighedPart = 'configuration' | 'scheduler' | 'kubelets'
+
 class TenantState {
   /** Bound: one for each call of `perTenant`. */
   readonly parts: unknown[] = []
+  /** Bound: one for each WeighedPart. */
+  private readonly sizes = new Map<WeighedPart, number>()
   size = 0
+
+  /** @returns whether it is another size than before */
+  weigh(part: WeighedPart, size: number): boolean {
+    const before = this.sizes.get(part) ?? 0
+    this.sizes.set(part, size)
+    this.size += size - before
+    return size !== before
+  }
 }
 
 const states = new BoundedMap<string, TenantState>({
@@ -38,9 +51,7 @@ export function perTenant<Part>(make: () => Part): (tenant: Tenant) => Part {
 }
 
 /** Tells how much is held of a control plane: the largest ones that were not used for long go first. */
-export function weighTenant(tenant: Tenant, size: number): void {
+export function weighTenant(tenant: Tenant, part: WeighedPart, size: number): void {
   const state = stateOf(tenant)
-  if (state.size === size) return
-  state.size = size
-  states.set(tenant.uid, state)
+  if (state.weigh(part, size)) states.set(tenant.uid, state)
 }

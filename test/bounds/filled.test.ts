@@ -42,7 +42,8 @@ import { recentObject } from '../../src/tenancy/recent-objects.ts'
 import { goPatternError, loadPatterns } from '../../src/validation/go-pattern.ts'
 import { memoryServer } from '../request-in-memory.ts'
 import { frontAnswering } from '../webhooks/front.ts'
-import { recorded } from './recorded.ts'
+import { fillBeyondBounds, times } from './filled.ts'
+import type { Filled } from './filled.ts'
 
 vi.mock('../../src/api/bounded-map.ts', async (original) => {
   const { recording } = await import('./recorded.ts')
@@ -52,9 +53,6 @@ vi.mock('../../src/api/bounded-map.ts', async (original) => {
 beforeAll(() => loadPatterns())
 
 const TOKEN = 'a'.repeat(40)
-const times = async (count: number, work: (n: number) => unknown): Promise<void> => {
-  for (let n = 0; n < count; n++) await work(n)
-}
 const webhook = {
   connection: { url: 'https://tokens.example', certificateAuthority: 'P', clientCertificate: 'C', clientKey: 'K' },
   version: 'v1',
@@ -65,15 +63,6 @@ const withTokenWebhook = (status: TokenReviewStatus) =>
     OUTGOING: frontAnswering(({ review }) => ({ status: 200, text: JSON.stringify({ ...review, status }) })).binding,
     KEDGE_AUTHENTICATION_TOKEN_WEBHOOK: JSON.stringify(webhook),
   })
-
-interface Filled {
-  /** Whose collection. */
-  readonly file: string
-  readonly how: string
-  readonly fill: () => Promise<void> | void
-  /** What is made of a key takes more room than it; MOST holds all the same. */
-  readonly isCompiled?: true
-}
 
 const rows: readonly Filled[] = [
   {
@@ -417,20 +406,6 @@ const rows: readonly Filled[] = [
   },
 ]
 
-/** Characters of keys and values; what has members counts as JSON. */
-function heldBy({ map }: (typeof recorded)[number]): number {
-  const of = (value: unknown): number =>
-    typeof value === 'string'
-      ? value.length
-      : value instanceof Error
-        ? value.message.length
-        : (JSON.stringify(value) ?? '').length
-  return [...map.keys(), ...map.values()].reduce((sum: number, value) => sum + of(value), 0)
-}
-
-/** More than any of these may hold. Characters. */
-const MOST = 20 * 1024 * 1024
-
 describe('what is no BoundedMap', () => {
   test('types of custom resources: what was not used for long goes', () => {
     const tenant = { uid: 'types' }
@@ -507,20 +482,4 @@ describe('what is no BoundedMap', () => {
   })
 })
 
-describe('filled beyond its bound', () => {
-  test.each(rows)('$file: $how', async ({ file, fill, isCompiled = false }) => {
-    const before = new Map(recorded.map((one) => [one, one.puts]))
-    await fill()
-    const filled = recorded.filter((one) => one.site === file && one.puts > (before.get(one) ?? 0))
-    expect(filled).not.toEqual([])
-    for (const one of filled) {
-      const { entries, size = Infinity } = one.bounds
-      const puts = one.puts - (before.get(one) ?? 0)
-      // some of what was put into it is not there any more
-      expect(one.map.size).toBeLessThan(puts)
-      expect(one.most).toBeLessThanOrEqual(entries)
-      if (size < Infinity && !isCompiled) expect(heldBy(one)).toBeLessThanOrEqual(size * 2 + 100 * entries)
-      expect(heldBy(one)).toBeLessThanOrEqual(MOST)
-    }
-  })
-})
+fillBeyondBounds(rows)

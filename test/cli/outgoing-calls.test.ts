@@ -13,6 +13,7 @@ import { serveOutgoingCalls } from '../../src/cli/outgoing-calls.ts'
 import type { OutgoingCalls } from '../../src/cli/outgoing-calls.ts'
 import { MOST_IN_HEADER, byFront } from '../../src/webhooks/by-front.ts'
 import type { OutgoingCall } from '../../src/webhooks/outgoing-call.ts'
+import { eventually } from '../eventually.ts'
 import { outgoingBinding } from '../outgoing-binding.ts'
 import { MAX_ANSWER } from '../../src/webhooks/outgoing-call.ts'
 
@@ -364,4 +365,23 @@ test('a client certificate says who calls', async () => {
   expect(callers).toEqual(['api-server'])
   // another connection: nobody calls on a connection of somebody else
   await expect(post(url)).rejects.toThrow()
+})
+
+test('no more calls are under way than may be: one too many fails, and one that ends makes room', async () => {
+  const path = join(directory, 'few.sock')
+  const few = await serveOutgoingCalls(path, 3)
+  closing.push(() => few.close())
+  const held: ServerResponse[] = []
+  const url = await hook((_request, response) => void held.push(response))
+  const postFew = () =>
+    byFront(outgoingBinding(path))({ url, headers: {}, timeoutMs: 20_000, caBundle: authority.certificate }, 'sent')
+  const waiting = [postFew(), postFew(), postFew()]
+  await eventually(() => expect(held).toHaveLength(3))
+  await expect(postFew()).rejects.toThrow('the process in front of this server did not make the call')
+  for (const response of held.splice(0)) response.end('done')
+  for (const { body } of await Promise.all(waiting)) expect(text(body)).toBe('done')
+  const last = postFew()
+  await eventually(() => expect(held).toHaveLength(1))
+  held[0]!.end('done')
+  expect(text((await last).body)).toBe('done')
 })

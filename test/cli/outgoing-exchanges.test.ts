@@ -16,6 +16,7 @@ import type { ExchangeServer } from '../../src/cli/outgoing-exchanges.ts'
 import { wholeAnswer } from '../../src/outgoing/bounded-answer.ts'
 import { exchangeByFront } from '../../src/outgoing/by-front.ts'
 import type { ExchangeCall } from '../../src/outgoing/exchange.ts'
+import { eventually } from '../eventually.ts'
 
 const subject = { commonName: 'backends' }
 const authority = await createAuthority(subject, new Date(), 30)
@@ -32,10 +33,10 @@ afterAll(() => {
 })
 
 /** What the engine's binding does. */
-const binding = {
+const bindingTo = (socketPath: string) => ({
   fetch: (url: string, init: RequestInit): Promise<Response> =>
     new Promise((resolve, reject) => {
-      const request = httpRequest({ socketPath: socket, path: new URL(url).pathname, method: 'POST' }, (answer) => {
+      const request = httpRequest({ socketPath, path: new URL(url).pathname, method: 'POST' }, (answer) => {
         const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)])
         // the same streams by another name
         const body = Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>
@@ -46,7 +47,8 @@ const binding = {
       // as above
       else Readable.fromWeb(init.body as unknown as NodeReadable).pipe(request)
     }),
-}
+})
+const binding = bindingTo(socket)
 
 const closing: (() => void)[] = []
 afterEach(() => {
@@ -166,4 +168,24 @@ test('a protocol that nobody asked for is none', async () => {
     ['Upgrade', 'SPDY/3.1'],
   ] as const
   expect(await textOf(url, { upgrades: true, headers })).toBe('plain')
+})
+
+test('to all hosts together no more are under way than may be, and one that ends makes room', async () => {
+  const path = join(directory, 'few.sock')
+  const few = await serveOutgoingExchanges(path, {}, undefined, 3)
+  closing.push(() => few.close())
+  const held: ServerResponse[] = []
+  const silent = () => backend((_request, response) => void held.push(response))
+  const urls = [await silent(), await silent(), await silent(), await silent()]
+  const askFew = (url: string) =>
+    exchangeByFront(bindingTo(path))({ method: 'GET', url, headers: [], caBundle: authority.certificate }, null)
+  const waiting = urls.slice(0, 3).map(askFew)
+  await eventually(() => expect(held).toHaveLength(3))
+  await expect(askFew(urls[3]!)).rejects.toThrow('too many requests')
+  for (const response of held.splice(0)) response.end('done')
+  for (const answer of await Promise.all(waiting)) expect((await wholeAnswer(answer, 100)).text).toBe('done')
+  const last = askFew(urls[3]!)
+  await eventually(() => expect(held).toHaveLength(1))
+  held[0]!.end('done')
+  expect((await wholeAnswer(await last, 100)).text).toBe('done')
 })

@@ -115,6 +115,30 @@ describe('a watch over a socket', () => {
       })
   })
 
+  it('refuses what is more than all watches together may select, until others end', async () => {
+    const things = shardNamed('watch-many')
+    const from = await storage.revision(things)
+    const hub = <Found>(look: (watches: { most: number; length: number; groups: Map<string, unknown> }) => Found) =>
+      runInDurableObject(stubOf(things.tenant), (shard) =>
+        // what the hub keeps to itself
+        look((shard as unknown as { watches: { most: number; length: number; groups: Map<string, unknown> } }).watches),
+      )
+    await hub((watches) => void (watches.most = 3_000))
+    const watch = (n: number) =>
+      storage.watch(things, { selection: fielded(`f=${String(n).padEnd(1_000, 'v')}`), from })
+    const open = [await watch(1), await watch(2)]
+    await expect(watch(3)).rejects.toMatchObject({ code: 'Overloaded' })
+    // who watches the same takes no more
+    open.push(await watch(1))
+    expect(await hub(({ length, groups }) => [length < 3_000, groups.size])).toEqual([true, 2])
+    await storage.create(things, 'a', valueOf('a', '1', { fields: { f: '2'.padEnd(1_000, 'v') } }))
+    expect(await take(open[1]!, 1)).toEqual(['ADDED a=1'])
+    for (const one of open) one.cancel()
+    await eventually(async () => expect(await hub(({ length, groups }) => [length, groups.size])).toEqual([0, 0]))
+    const last = await watch(3)
+    last.cancel()
+  })
+
   it('selects no more than an attachment holds', async () => {
     const things = shardNamed('watch-wide')
     const selection = labelled(`a in (${Array.from({ length: 2_000 }, (_, i) => `value-${i}`).join(',')})`)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { BufferedWatch } from '../../src/storage/watch-buffer.ts'
-import { WatchBuffer } from '../../src/storage/watch-buffer.ts'
+import { WatchBuffer, WatchBuffers } from '../../src/storage/watch-buffer.ts'
 
 function watchIn(buffer: WatchBuffer) {
   const watch = {
@@ -44,4 +44,20 @@ test('a hundred watches that nobody reads hold no more than the user may have', 
   const held = watches.filter(({ ended }) => !ended).reduce((sum, { waitingBytes }) => sum + waitingBytes, 0)
   expect(held).toBeLessThanOrEqual(1_000)
   expect(held).toBeGreaterThan(0)
+})
+
+test('a hundred users whose watches nobody reads hold no more than all may have, and who reads goes on', () => {
+  const all = new WatchBuffers(1_000)
+  const good = watchIn(new WatchBuffer(500, all))
+  const slow = Array.from({ length: 100 }, () => watchIn(new WatchBuffer(500, all)))
+  for (let n = 0; n < 50; n++)
+    for (const watch of slow) {
+      if (!watch.ended) watch.put(10)
+      good.put(10)
+      good.take(10)
+    }
+  const held = slow.filter(({ ended }) => !ended).reduce((sum, { waitingBytes }) => sum + waitingBytes, 0)
+  expect(held).toBeLessThanOrEqual(1_000)
+  expect(held).toBeGreaterThan(0)
+  expect(good.ended).toBe(false)
 })

@@ -70,3 +70,15 @@ test('a few writers go on in one turn', async () => {
   await Promise.all(all)
   expect(order).toEqual(['0', '1', '2', '3', 'request', '4', '5'])
 })
+
+test('what thousands of writers began in one turn is gone with it', async () => {
+  const { calls, stub } = shardWith(written)
+  const writes = new WritesTogether()
+  // what is kept of calls that may be joined
+  const { open } = writes as unknown as { open: ReadonlyMap<string, unknown> }
+  const all = Array.from({ length: 20_000 }, (_, n) => writes.send(`s${n % 5_000}`, stub, write(`${n}`), 'first'))
+  expect(open.size).toBe(5_000)
+  await Promise.all(all)
+  expect(open.size).toBe(0)
+  expect(calls.flatMap(([keys]) => keys)).toHaveLength(20_000)
+})

@@ -24,9 +24,23 @@ test('control planes that were not used for long are forgotten', () => {
 
 test('large ones make room, but the one in use stays', () => {
   counters({ uid: 'first' }).count = 1
-  weighTenant({ uid: 'first' }, 40 * 1024 * 1024)
+  weighTenant({ uid: 'first' }, 'configuration', 40 * 1024 * 1024)
   counters({ uid: 'second' }).count = 2
-  weighTenant({ uid: 'second' }, 200 * 1024 * 1024)
+  weighTenant({ uid: 'second' }, 'configuration', 200 * 1024 * 1024)
   expect(counters({ uid: 'second' }).count).toBe(2)
   expect(counters({ uid: 'first' }).count).toBe(0)
+})
+
+test('all that is held of one counts together, as it is now', () => {
+  const MIB = 1024 * 1024
+  counters({ uid: 'third' }).count = 3
+  weighTenant({ uid: 'third' }, 'configuration', 20 * MIB)
+  weighTenant({ uid: 'third' }, 'scheduler', 20 * MIB)
+  weighTenant({ uid: 'third' }, 'kubelets', 20 * MIB)
+  weighTenant({ uid: 'third' }, 'kubelets', 0)
+  counters({ uid: 'fourth' }).count = 4
+  weighTenant({ uid: 'fourth' }, 'configuration', 20 * MIB)
+  expect(counters({ uid: 'third' }).count).toBe(3)
+  weighTenant({ uid: 'fourth' }, 'scheduler', 20 * MIB)
+  expect([counters({ uid: 'third' }).count, counters({ uid: 'fourth' }).count]).toEqual([0, 4])
 })

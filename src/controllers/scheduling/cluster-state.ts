@@ -16,6 +16,8 @@ import type { ClusterEvent } from './wake-up.ts'
 export interface Waiting {
   readonly pod: Pod
   readonly info: PodInfo
+  /** UTF-16 units of the pod. */
+  readonly length: number
   /** The plug-ins that refused it when it was last tried; undefined: it is to be tried. */
   refusedBy?: ReadonlySet<string> | undefined
   /** Where its binding was refused: when it is to be tried again, in milliseconds since 1970, and how often it was tried. */
@@ -29,9 +31,11 @@ interface Assigned {
 
 /** Pods beyond which nothing is kept between two looks: some 40 MB. */
 const MOST_KEPT = 20_000
+/** Characters of nodes and pods beyond which nothing is kept either. */
+const MOST_LENGTH = 24 * 1024 * 1024
 
 export class ClusterState {
-  /** Bound: nodes of the control plane, pods beyond MOST_KEPT are forgotten with all else. */
+  /** Bound: what one look reads; between two looks MOST_KEPT pods, and MOST_LENGTH of all: beyond them it is begun anew. */
   private readonly nodes = new Map<string, NodeState>()
   /** By NAMESPACE/NAME. */
   private readonly assigned = new Map<string, Assigned>()
@@ -41,12 +45,18 @@ export class ClusterState {
   podsAt: Revision | undefined
   nodesAt: Revision | undefined
   private listed: readonly NodeState[] | undefined
+  /** Characters of nodes, of pods that wait, and of what is known of the others. */
+  private total = 0
 
   /** Where the next search for places begins, in a profile that does not look at all nodes. */
   readonly search: Search = { from: 0 }
 
+  get length(): number {
+    return this.total
+  }
+
   get isTooLarge(): boolean {
-    return this.assigned.size + this.waiting.size > MOST_KEPT
+    return this.assigned.size + this.waiting.size > MOST_KEPT || this.total > MOST_LENGTH
   }
 
   /** In the order of their names, those that are being deleted left out. */
@@ -69,19 +79,20 @@ export class ClusterState {
 
   takeNodes({ revision, reset, changed }: Changes<Node>): void {
     if (reset) for (const name of [...this.nodes.keys()]) this.removeNode(name)
-    for (const { key, object } of changed) {
+    for (const { key, object, length } of changed) {
       if (object === undefined) this.removeNode(key)
-      else this.putNode(object)
+      else this.putNode(object, length)
     }
     this.nodesAt = revision
     this.listed = undefined
   }
 
-  private putNode(node: Node): void {
+  private putNode(node: Node, length: number): void {
     const name = node.metadata.name ?? ''
     const before = this.nodes.get(name)
     this.tell(before === undefined ? 'NodeAdded' : 'NodeChanged')
-    const state = new NodeState(node)
+    const state = new NodeState(node, length)
+    this.total += length - (before?.length ?? 0)
     for (const pod of before?.pods.values() ?? this.ofAbsentNodes.get(name)?.values() ?? []) state.add(pod)
     for (const [uid, pod] of before?.nominated ?? []) state.nominated.set(uid, pod)
     if (before === undefined)
@@ -96,16 +107,17 @@ export class ClusterState {
     this.tell('NodeGone')
     if (node.pods.size > 0) this.ofAbsentNodes.set(name, new Map(node.pods))
     this.nodes.delete(name)
+    this.total -= node.length
   }
 
   /** @param profiles for whose pods nodes are to be found */
   takePods({ revision, reset, changed }: Changes<Pod>, profiles: Profiles): void {
     if (reset) for (const key of [...this.assigned.keys(), ...this.waiting.keys()]) this.forget(key)
-    for (const { key, object } of changed) this.putPod(key, object, profiles)
+    for (const { key, object, length } of changed) this.putPod(key, object, length, profiles)
     this.podsAt = revision
   }
 
-  private putPod(key: string, pod: Pod | undefined, profiles: Profiles): void {
+  private putPod(key: string, pod: Pod | undefined, length: number, profiles: Profiles): void {
     if (pod === undefined || isFinished(pod)) return this.forget(key)
     const node = pod.spec?.nodeName
     if (node) return this.assign(key, new PodInfo(pod), node)
@@ -119,8 +131,13 @@ export class ClusterState {
     const info = new PodInfo(pod)
     // a status that was written is no news; what the pod asks for is
     const { refusedBy, retry } = before !== undefined && isSameWish(before.pod, pod) ? before : {}
-    this.waiting.set(key, { pod, info, refusedBy, retry })
+    this.wait(key, { pod, info, length, refusedBy, retry })
     if (info.nominatedNode !== '') this.nodes.get(info.nominatedNode)?.nominated.set(info.uid, info)
+  }
+
+  private wait(key: string, waiting: Waiting): void {
+    this.total += waiting.length - (this.waiting.get(key)?.length ?? 0)
+    this.waiting.set(key, waiting)
   }
 
   /** Of a pod that is bound in this moment, too: its change comes later. */
@@ -132,6 +149,7 @@ export class ClusterState {
     this.leave(key)
     this.stopWaiting(key)
     this.assigned.set(key, { info, node })
+    this.total += info.length
     const state = this.nodes.get(node)
     if (state !== undefined) return state.add(info)
     const others = this.ofAbsentNodes.get(node) ?? new Map<string, PodInfo>()
@@ -141,7 +159,7 @@ export class ClusterState {
   /** It was not bound after all. */
   unassign(key: string, waiting: Waiting): void {
     this.leave(key)
-    this.waiting.set(key, waiting)
+    this.wait(key, waiting)
   }
 
   private forget(key: string): void {
@@ -154,6 +172,7 @@ export class ClusterState {
     const before = this.assigned.get(key)
     if (before === undefined) return
     this.assigned.delete(key)
+    this.total -= before.info.length
     this.nodes.get(before.node)?.remove(before.info)
     const others = this.ofAbsentNodes.get(before.node)
     others?.delete(before.info.uid)
@@ -164,6 +183,7 @@ export class ClusterState {
     const before = this.waiting.get(key)
     if (before === undefined) return
     this.waiting.delete(key)
+    this.total -= before.length
     this.nodes.get(before.info.nominatedNode)?.nominated.delete(before.info.uid)
   }
 
@@ -172,7 +192,7 @@ export class ClusterState {
     this.stopWaiting(key)
     const pod: Pod = { ...waiting.pod, status: { ...waiting.pod.status, nominatedNodeName: node } }
     const info = new PodInfo(pod)
-    this.waiting.set(key, { ...waiting, pod, info })
+    this.wait(key, { ...waiting, pod, info })
     this.nodes.get(node)?.nominated.set(info.uid, info)
   }
 }

@@ -24,7 +24,11 @@ export class NodeState {
   readonly labels: Readonly<Record<string, string>>
   readonly name: string
 
-  constructor(readonly node: Node) {
+  /** @param length UTF-16 units of the node */
+  constructor(
+    readonly node: Node,
+    readonly length = 0,
+  ) {
     this.name = node.metadata.name ?? ''
     this.labels = node.metadata.labels ?? {}
     this.allocatable = new Map(

@@ -1,5 +1,6 @@
 /** A pod as the scheduler sees it: what is asked of it again and again, worked out once. */
 import type { Container, Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '../../api/core/v1.ts'
+import { charactersOf } from '../../api/bounded-map.ts'
 import { ownValue } from '../../api/own.ts'
 import { podAmounts } from '../../registry/quota/pod-resources.ts'
 import { controllerRefOf } from '../../registry/work.ts'
@@ -77,6 +78,9 @@ function termsOf({ metadata: { namespace = '' }, spec }: Pod): Terms {
   }
 }
 
+/** Its names, and what every pod needs. */
+const LEAST = 500
+
 export class PodInfo {
   readonly namespace: string
   readonly name: string
@@ -97,6 +101,8 @@ export class PodInfo {
   /** Names of the claims that it mounts. */
   readonly claims: readonly string[]
   readonly ownerUid: string | undefined
+  /** Characters, or as many as take as much room. */
+  readonly length: number
 
   constructor(pod: Pod) {
     const { metadata, spec = {}, status = {} } = pod
@@ -117,6 +123,8 @@ export class PodInfo {
     this.nominatedNode = status.nominatedNodeName ?? ''
     this.claims = claimsOf(pod)
     this.ownerUid = controllerRefOf(pod)?.uid
+    const { labels, ports, claims, terms } = this
+    this.length = LEAST + charactersOf([labels, ports, claims, terms])
   }
 
   get hasAffinity(): boolean {

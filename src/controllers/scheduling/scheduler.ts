@@ -10,7 +10,7 @@ import { turnOfOthers } from '../../api/slices.ts'
 import type { SchedulerSetting } from '../../configuration/scheduler/configuration.ts'
 import { settingsOf } from '../../settings.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
-import { perTenant } from '../../tenancy/tenant-state.ts'
+import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -53,7 +53,7 @@ const TOGETHER = 16
 const events: ReadonlySet<string> = new Set<ClusterEvent>(['VolumeChanged', 'DeviceChanged'])
 const isEvent = (key: string): key is ClusterEvent => events.has(key)
 
-/** What is known of each control plane between two looks. Bound: see ClusterState. */
+/** What is known of each control plane between two looks: of all control planes as much as an isolate remembers. */
 const states = perTenant(() => ({ state: new ClusterState() }))
 
 export const schedulerController: Controller = {
@@ -68,6 +68,7 @@ export const schedulerController: Controller = {
         throw error
       } finally {
         if (kept.state.isTooLarge) kept.state = new ClusterState()
+        weighTenant(context.tenant, 'scheduler', kept.state.length)
       }
     }),
 }

@@ -14,6 +14,8 @@ import { NodeUse, PodUse } from './node-use.ts'
 
 /** Pods beyond which nothing is kept between two looks: some 30 MB. */
 const MOST_KEPT = 50_000
+/** Characters of nodes, and of what is known of pods, beyond which nothing is kept either. */
+const MOST_LENGTH = 24 * 1024 * 1024
 
 interface KnownPod {
   readonly ip: string | undefined
@@ -39,6 +41,9 @@ const LONGEST_PAUSE_MS = 300_000
 /** Who is not refused for so long begins anew. */
 const FORGOTTEN_MS = 600_000
 
+/** What is known of every pod. Characters. */
+const LEAST = 100
+
 /** Of one node: its pods by NAMESPACE/NAME. */
 export class KubeletNode {
   readonly pods = new Map<string, KnownPod>()
@@ -48,7 +53,16 @@ export class KubeletNode {
     /** As it was last seen. */
     public node: Node,
     readonly hostIP: string,
+    /** UTF-16 units of the node. */
+    public ownLength: number,
   ) {}
+
+  /** Characters. */
+  get length(): number {
+    let sum = this.ownLength
+    for (const [key, { use }] of this.pods) sum += key.length + LEAST + (use?.length ?? 0)
+    return sum
+  }
 
   get podCIDR(): string | undefined {
     return this.node.spec?.podCIDR
@@ -63,37 +77,44 @@ export class KubeletNode {
 export class KubeletState {
   podsAt: Revision | undefined
   nodesAt: Revision | undefined
-  /** Bound: the simulated nodes, whose pods beyond MOST_KEPT are forgotten with all else. */
+  /** Bound: what one look reads; between two looks MOST_KEPT pods, and MOST_LENGTH of all: beyond them it is begun anew. */
   readonly nodes = new Map<string, KubeletNode>()
   /** By the controller of the pods, or the pod. Bound: MOST_REFUSED. */
   private readonly refused = new BoundedMap<string, Refused>({ entries: MOST_REFUSED })
   /** By NAMESPACE/NAME, on which of the nodes a pod is. */
   private readonly nodeOf = new Map<string, string>()
 
+  get length(): number {
+    let sum = 0
+    for (const node of this.nodes.values()) sum += node.length
+    return sum
+  }
+
   get isTooLarge(): boolean {
-    return this.nodeOf.size > MOST_KEPT
+    return this.nodeOf.size > MOST_KEPT || this.length > MOST_LENGTH
   }
 
   /** @returns nodes of which nothing is known yet, or whose addresses are others now: their pods are to be read */
   takeNodes({ revision, reset, changed }: Changes<Node>, isSimulated: (node: Node) => boolean): string[] {
     if (reset) this.nodes.clear()
     const unknown: string[] = []
-    for (const { key, object } of changed) {
+    for (const { key, object, length } of changed) {
       if (object === undefined || !isSimulated(object)) this.nodes.delete(key)
-      else if (this.putNode(key, object)) unknown.push(key)
+      else if (this.putNode(key, object, length)) unknown.push(key)
     }
     this.nodesAt = revision
     return unknown
   }
 
-  private putNode(name: string, node: Node): boolean {
+  private putNode(name: string, node: Node, length: number): boolean {
     const hostIP = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? ''
     const known = this.nodes.get(name)
     if (known === undefined || known.podCIDR !== node.spec?.podCIDR || known.hostIP !== hostIP) {
-      this.nodes.set(name, new KubeletNode(node, hostIP))
+      this.nodes.set(name, new KubeletNode(node, hostIP, length))
       return true
     }
     known.node = node
+    known.ownLength = length
     known.tellHeld()
     return false
   }
@@ -101,7 +122,8 @@ export class KubeletState {
   /** Everything is told anew. */
   forgetPods(): void {
     this.nodeOf.clear()
-    for (const [name, { node, hostIP }] of this.nodes) this.nodes.set(name, new KubeletNode(node, hostIP))
+    for (const [name, { node, hostIP, ownLength }] of this.nodes)
+      this.nodes.set(name, new KubeletNode(node, hostIP, ownLength))
   }
 
   /** @returns whether it is on one of the nodes */

@@ -1,4 +1,5 @@
 /** What the pods that a simulated node has taken in use of it. */
+import { charactersOf } from '../../api/bounded-map.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { HostPorts } from '../scheduling/host-ports.ts'
 import type { Needs } from '../scheduling/pod-info.ts'
@@ -9,12 +10,15 @@ export class PodUse {
   private readonly generation: number | undefined
   readonly needs: Needs
   readonly ports: readonly string[]
+  /** Characters. */
+  readonly length: number
 
   constructor(pod: Pod) {
     this.uid = pod.metadata.uid
     this.generation = pod.metadata.generation
     this.needs = needsOf(pod)
     this.ports = hostPorts(pod)
+    this.length = charactersOf([[...this.needs], this.ports])
   }
 
   isOf({ metadata }: Pod): boolean {

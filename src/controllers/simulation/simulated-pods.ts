@@ -6,7 +6,7 @@ import type { Node, Pod } from '../../api/core/v1.ts'
 import { turnOfOthers } from '../../api/slices.ts'
 import { StatusError } from '../../api/status.ts'
 import { settingsOf } from '../../settings.ts'
-import { perTenant } from '../../tenancy/tenant-state.ts'
+import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -31,7 +31,7 @@ import { stagesOf, tellLeftOut } from './stages.ts'
 /** Pods whose time has come of one look; the others are for the next, so that other controllers come between. */
 const MOST = 250
 
-/** What is known of each control plane between two looks. Bound: see KubeletState. */
+/** What is known of each control plane between two looks: of all control planes as much as an isolate remembers. */
 const states = perTenant(() => ({ state: new KubeletState(), stages: '' }))
 
 export const simulatedPods: Controller = {
@@ -59,6 +59,7 @@ export const simulatedPods: Controller = {
       const more = await look.atTheirTime()
       player.remember()
       if (kept.state.isTooLarge) kept.state = new KubeletState()
+      weighTenant(context.tenant, 'kubelets', kept.state.length)
       if (look.failure !== undefined) throw look.failure
       return more
     }),

@@ -118,8 +118,10 @@ export class StagePlayer {
     const key = keyOf(pod)
     this.waiting.delete(key)
     this.waiting.set(key, waiting)
-    const [oldest] = this.waiting.keys()
-    if (this.waiting.size > MOST_WAITING && oldest !== undefined) this.waiting.delete(oldest)
+    for (const oldest of this.waiting.keys()) {
+      if (this.waiting.size <= MOST_WAITING) break
+      this.waiting.delete(oldest)
+    }
   }
 
   /** Stages that lead back to each other without a delay look like a pod that does nothing else. */

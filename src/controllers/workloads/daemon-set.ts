@@ -3,7 +3,6 @@
  * that change bring `daemon-set-node`, whose key is the node's name.
  */
 import { inTurns, PLANNED, planned } from '../in-turns.ts'
-import { BoundedMap } from '../../api/bounded-map.ts'
 import { leastOf } from '../../api/extremes.ts'
 import type { DaemonSet, DaemonSetStatus } from '../../api/apps/v1.ts'
 import type { Node, Pod } from '../../api/core/v1.ts'
@@ -11,6 +10,7 @@ import { ownValue } from '../../api/own.ts'
 import { eachPart, kept } from '../../api/parts.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import { untilRemoval } from './daemon-set-back-off.ts'
 import { DAEMON_SET, DAEMON_SETS, cleanUpHistory, daemonHistory, hashOf } from './daemon-set-history.ts'
 import { eligible, isUpdated, templateFor } from './daemon-set-nodes.ts'
 import type { Changes, Daemons } from './daemon-set-pods.ts'
@@ -116,32 +116,6 @@ async function write({ set, hash }: Daemons, { create, remove }: Changes, contro
   })
   await inTurns(remove.slice(0, BURST), (pod) => control.delete(pod, set))
   return create.length > 0 || remove.length > 0
-}
-
-const SHORTEST_MS = 1_000
-const LONGEST_MS = 900_000
-
-interface Backoff {
-  readonly since: number
-  readonly delay: number
-}
-
-/**
- * Since when, and for how long, failed pods of a set on a node stay: a kubelet that refuses a pod is not asked all the
- * time. Of this isolate; where it is forgotten, the delay begins anew.
- * Bound: so many nodes and sets.
- */
-const backoffs = new BoundedMap<string, Backoff>({ entries: 10_000 })
-
-/** Milliseconds; 0 counts the removal, so that the next one waits for longer. */
-function untilRemoval(tenant: string, { set, now }: Daemons, node: string): number {
-  const key = `${tenant}/${set.metadata.uid}/${set.status?.observedGeneration ?? 0}/${node}`
-  const known = backoffs.get(key)
-  const at = now.getTime()
-  const isOld = known === undefined || at - known.since > 2 * LONGEST_MS
-  if (!isOld && at - known.since < known.delay) return known.since + known.delay - at
-  backoffs.set(key, { since: at, delay: isOld ? SHORTEST_MS : Math.min(known.delay * 2, LONGEST_MS) })
-  return 0
 }
 
 function statusOf({ set, hash, nodes, pods, now }: Daemons): DaemonSetStatus {

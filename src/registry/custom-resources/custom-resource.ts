@@ -24,8 +24,8 @@ import { withoutCreates } from './strategy.ts'
 import { announceWatch } from './watched-kinds.ts'
 import { webhookConverter } from './webhook-converter.ts'
 
-/** Its definition says all that is shown of its objects, and no controller knows them but those of Stages and ControlPlanes. Bound: it stays empty. */
-const NOTHING: Presentation & WorkRules = {}
+/** Its definition says all that is shown of its objects, and no controller knows them but those of Stages and ControlPlanes. */
+const NOTHING: Presentation & WorkRules = Object.freeze({})
 
 /** Unlike built-in kinds, custom ones are validated in the version of the request. */
 export function customResource(

@@ -50,7 +50,7 @@ function makeGroup(group: string, definitions: readonly CustomResourceDefinition
   })
 }
 
-/** Bound: the versions of the definition. */
+/** Bound: the versions of a definition; they go with it. */
 const entries = new WeakMap<CustomResourceDefinition, Map<string, ResourceEntry>>()
 
 /** The same entry for the same state of a definition. */

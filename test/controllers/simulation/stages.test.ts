@@ -394,6 +394,8 @@ describe('hostile Stages', () => {
     expect(await stepped()).toBe(110)
     await plane.plane.pass(10_000)
     expect(await stepped()).toBe(130)
+    const { record = '[]' } = plane.plane.sightings.get('stages/') ?? {}
+    expect(JSON.parse(record).length).toBeLessThanOrEqual(4000)
   })
 
   test.each([

@@ -60,7 +60,7 @@ function isValid(taken: Quantity, { default: usual, validRange, validValues = []
 
 /** What is taken of each device. */
 export class UsedCapacity {
-  /** By the id of the device. Bound: the devices that are shared. */
+  /** By the id of the device. Bound: the devices that are shared; it goes with the look, or the search. */
   private readonly devices = new Map<string, { shares: number; taken: Map<string, Quantity> }>()
 
   of(device: string): Capacity | undefined {
