@@ -11,19 +11,25 @@ import { isWanted } from '../scheduling/node-selector.ts'
 import { amountOf } from '../scheduling/pod-info.ts'
 import { untolerated } from '../scheduling/taints.ts'
 import type { NodeUse, PodUse } from './node-use.ts'
+import type { Shortage } from './preemption.ts'
+import { isCritical, PODS, victimsFor } from './preemption.ts'
 
 export interface Rejection {
   readonly reason: string
   readonly message: string
 }
 
+/** It is taken in once these pods of the node are gone. */
+export interface Preemption {
+  /** NAMESPACE/NAME. */
+  readonly victims: readonly string[]
+}
+
 const SYSTEM = 'linux'
 const OS_LABEL = 'kubernetes.io/os'
-/** A kubelet makes room for such pods: the others of its node go. Here they all stay. */
-const CRITICAL_PRIORITY = 2_000_000_000
 
 /** @param others of the node, that were taken in */
-export function rejectionOf(pod: Pod, use: PodUse, node: Node, others: NodeUse): Rejection | undefined {
+export function rejectionOf(pod: Pod, use: PodUse, node: Node, others: NodeUse): Rejection | Preemption | undefined {
   const { spec = {}, metadata } = pod
   if ((ownValue(metadata.labels, OS_LABEL) ?? SYSTEM) !== SYSTEM)
     return {
@@ -32,41 +38,50 @@ export function rejectionOf(pod: Pod, use: PodUse, node: Node, others: NodeUse):
     }
   if ((spec.os?.name ?? SYSTEM) !== SYSTEM)
     return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" }
-  const insufficient = (spec.priority ?? 0) >= CRITICAL_PRIORITY ? undefined : insufficientOf(pod, use, node, others)
-  if (insufficient !== undefined) return insufficient
+  const shortages = shortagesOf(pod, use, node, others)
+  const [first] = shortages
+  if (first !== undefined && !isCritical(use)) return first.rejection
   if (!isWanted(spec, node)) return failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector")
   if (use.ports.some((port) => others.isPortTaken(port)))
     return failed('NodePorts', "node(s) didn't have free ports for the requested pod ports")
   if (untolerated(node.spec?.taints, spec.tolerations, ['NoExecute']).length > 0)
     return failed('TaintToleration', "node(s) had taints that the pod didn't tolerate")
-  return undefined
+  if (first === undefined) return undefined
+  const victims = victimsFor(use, shortages, others)
+  return typeof victims === 'string' ? { reason: 'UnexpectedAdmissionError', message: victims } : { victims }
 }
 
 const failed = (reason: string, why: string): Rejection => ({ reason, message: `Predicate ${reason} failed: ${why}` })
 
 const FIRST = ['cpu', 'memory', 'ephemeral-storage']
 
-function insufficientOf(pod: Pod, { needs }: PodUse, node: Node, others: NodeUse): Rejection | undefined {
+interface Insufficient extends Shortage {
+  readonly rejection: Rejection
+}
+
+function shortagesOf(pod: Pod, { needs }: PodUse, node: Node, others: NodeUse): readonly Insufficient[] {
   const allocatable = node.status?.allocatable
   // a node that has just been made does not know yet
-  if (allocatable === undefined) return undefined
+  if (allocatable === undefined) return []
   const capacityOf = (name: string) =>
     amountOf(name, Quantity.tryParse(ownValue(allocatable, name) ?? '0') ?? Quantity.zero)
-  const pods = capacityOf('pods')
-  if (others.size + 1 > pods) return outOf('pods', 1, others.size, pods)
   const mapped = new Set(
     pod.status?.extendedResourceClaimStatus?.requestMappings?.map(({ resourceName }) => resourceName),
   )
   // what the node does not know is somebody else's to count, or comes with a claim
   const isAsked = (name: string) =>
     !mapped.has(name) && !(isExtended(name) && ownValue(allocatable, name) === undefined)
+  const shortages: Insufficient[] = []
+  const compare = (resource: string, wanted: number, used: number, capacity: number): void => {
+    const missing = wanted - (capacity - used)
+    if (missing > 0) shortages.push({ resource, missing, rejection: outOf(resource, wanted, used, capacity) })
+  }
+  compare(PODS, 1, others.size, capacityOf(PODS))
   for (const name of new Set([...FIRST, ...needs.keys()])) {
     const wanted = needs.get(name) ?? 0
-    if (wanted === 0 || !isAsked(name)) continue
-    const [used, capacity] = [others.used(name), capacityOf(name)]
-    if (wanted > capacity - used) return outOf(name, wanted, used, capacity)
+    if (wanted > 0 && isAsked(name)) compare(name, wanted, others.used(name), capacityOf(name))
   }
-  return undefined
+  return shortages
 }
 
 const outOf = (name: string, requested: number, used: number, capacity: number): Rejection => ({

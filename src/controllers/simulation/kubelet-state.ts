@@ -168,6 +168,14 @@ export class KubeletState {
     this.nodes.get(this.nodeOf.get(key) ?? '')?.use.put(key, use)
   }
 
+  /** Its kubelet ends it: what it uses is free from now on. */
+  release(key: string): void {
+    const pod = this.podOf(key)
+    if (pod === undefined) return
+    delete pod.use
+    this.nodes.get(this.nodeOf.get(key) ?? '')?.use.remove(key)
+  }
+
   /**
    * How long a refusal is to wait, in milliseconds: what is refused is often made again at once. 0: it is told now.
    * @param who the controller of the pod, or the pod

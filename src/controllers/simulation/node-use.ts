@@ -12,6 +12,8 @@ export class PodUse {
   readonly ports: readonly string[]
   /** Characters. */
   readonly length: number
+  readonly priority: number
+  readonly qosClass: string
 
   constructor(pod: Pod) {
     this.uid = pod.metadata.uid
@@ -19,6 +21,8 @@ export class PodUse {
     this.needs = needsOf(pod)
     this.ports = hostPorts(pod)
     this.length = charactersOf([[...this.needs], this.ports])
+    this.priority = pod.spec?.priority ?? 0
+    this.qosClass = pod.status?.qosClass ?? 'BestEffort'
   }
 
   isOf({ metadata }: Pod): boolean {
@@ -38,6 +42,11 @@ export class NodeUse {
 
   used(resource: string): number {
     return this.requested.get(resource) ?? 0
+  }
+
+  /** By NAMESPACE/NAME. */
+  entries(): IterableIterator<[string, PodUse]> {
+    return this.pods.entries()
   }
 
   isPortTaken(port: string): boolean {

@@ -63,6 +63,11 @@ function timeLeft({ spec, status }: Pod, now: Date): number | undefined {
   return Math.max(0, Number(seconds) * 1000 - age)
 }
 
+/** Its kubelet ends it at once. */
+export function endedByForce(pod: Pod, now: Date): PodStatus {
+  return statusOf(pod, killed(run(pod, new Script(pod), now), now), now)
+}
+
 /** What still runs is ended by force. */
 function killed({ init, regular, ephemeral, isInitialized }: Containers, now: Date): Containers {
   const end = (status: ContainerStatus) => stopped(status, now, { exitCode: 137, reason: 'Error' })

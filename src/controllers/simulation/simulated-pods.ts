@@ -20,7 +20,8 @@ import type { KubeletNode } from './kubelet-state.ts'
 import { FreeAddresses, KubeletState } from './kubelet-state.ts'
 import { PodUse } from './node-use.ts'
 import type { Step } from './pod-lifecycle.ts'
-import { advance } from './pod-lifecycle.ts'
+import { advance, endedByForce } from './pod-lifecycle.ts'
+import { PREEMPTED, preemptedStatus } from './preemption.ts'
 import { CLAIMS_RESERVED } from '../../registry/resource/claim-work.ts'
 import { claimsProblem, needsClaims } from './prepared-claims.ts'
 import { COMPONENT, isSimulated, NODES } from './simulated-node.ts'
@@ -180,9 +181,27 @@ class Look {
     if (isBegun || isFinished(pod) || this.state.isAdmitted(key) || this.stages.isFor(pod)) return false
     const use = new PodUse(pod)
     const rejection = rejectionOf(pod, use, node.node, node.use)
-    if (rejection === undefined) this.state.admit(key, use)
-    else await this.reject(pod, rejection)
-    return rejection !== undefined
+    if (rejection !== undefined && !('victims' in rejection)) {
+      await this.reject(pod, rejection)
+      return true
+    }
+    // no pod that is looked at meanwhile finds the room that is made for this one
+    for (const victim of rejection?.victims ?? []) this.state.release(victim)
+    this.state.admit(key, use)
+    for (const victim of rejection?.victims ?? []) await this.preempt(victim, node)
+    return false
+  }
+
+  private async preempt(key: string, { node }: KubeletNode): Promise<void> {
+    const [namespace = '', name = ''] = key.split('/')
+    const pods = this.clients.resource(PODS, namespace)
+    const pod = await pods.get(name)
+    if (pod === undefined || pod.spec?.nodeName !== node.metadata.name || isFinished(pod)) return
+    const now = this.context.now()
+    const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)
+    await events.warning(pod, PREEMPTED.reason, PREEMPTED.message)
+    const status = preemptedStatus(pod, endedByForce(pod, now), now)
+    await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
   }
 
   private async reject(pod: Pod, rejection: Rejection): Promise<void> {

@@ -166,12 +166,6 @@ describe('is taken in', () => {
     expect(outcome(await bind('fourth', asking({ cpu: '8' })))).toBe('Running')
   })
 
-  test('a critical pod, whatever else is there', async () => {
-    await bind('first', asking({ cpu: '8' }))
-    const critical = { ...asking({ cpu: '8' }), priorityClassName: 'system-node-critical' }
-    expect(outcome(await bind('critical', critical))).toBe('Running')
-  })
-
   test('an extended resource that the node does not know', async () => {
     const amounts = { 'example.com/licence': '1' }
     const spec = { containers: [{ name: 'c', image: 'i', resources: { requests: amounts, limits: amounts } }] }
@@ -218,4 +212,76 @@ test('what is made again for a refused pod is refused more and more slowly, unti
   await pods().delete('first', { gracePeriodSeconds: 0 })
   await plane.settle()
   expect(outcome((await pods().get('web-0'))!)).toBe('Running')
+})
+
+describe('a critical pod makes room', () => {
+  const critical = (requests: Record<string, string>, name = 'system-node-critical'): PodSpec => ({
+    ...asking(requests),
+    priorityClassName: name,
+  })
+  const exactly = (cpu: string, memory: string): PodSpec => ({
+    containers: [{ name: 'c', image: 'i', resources: { requests: { cpu, memory }, limits: { cpu, memory } } }],
+  })
+  const running = async (): Promise<string[]> =>
+    (await pods().list()).filter(({ status }) => status?.phase === 'Running').map(({ metadata }) => metadata.name ?? '')
+
+  test('with the one that leaves least missing, and tells it so', async () => {
+    await bind('small', asking({ cpu: '1' }))
+    await bind('fits', asking({ cpu: '3' }))
+    await bind('large', asking({ cpu: '4' }))
+    const pod = await bind('critical', critical({ cpu: '3' }))
+    expect(outcome(pod)).toBe('Running')
+    expect(await running()).toEqual(['critical', 'large', 'small'])
+    const victim = await pods().get('fits')
+    expect(victim?.status).toMatchObject({
+      phase: 'Failed',
+      reason: 'Preempting',
+      message: 'Preempted in order to admit critical pod',
+      containerStatuses: [{ ready: false, state: { terminated: { exitCode: 137, reason: 'Error' } } }],
+    })
+    expect(victim?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')).toEqual({
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'TerminationByKubelet',
+      message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+      observedGeneration: 1,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    })
+    expect(await told('fits')).toEqual(['Preempting: Preempted in order to admit critical pod'])
+    expect(await told('critical')).toEqual([])
+  })
+
+  test('with Guaranteed ones last, and as few as possible', async () => {
+    await bind('guaranteed', exactly('4', '1Gi'))
+    await bind('burstable', asking({ cpu: '2' }))
+    await bind('other', asking({ cpu: '2' }))
+    expect(outcome(await bind('critical', critical({ cpu: '4' })))).toBe('Running')
+    expect(await running()).toEqual(['critical', 'guaranteed'])
+  })
+
+  test('of pods, when the node has no place for one more', async () => {
+    await changeNode(({ status = {} }) => (status.allocatable = { ...status.allocatable, pods: '2' }), true)
+    await bind('best-effort')
+    await bind('burstable', asking({ cpu: '1' }))
+    expect(outcome(await bind('critical', critical({ cpu: '1' })))).toBe('Running')
+    expect(await running()).toEqual(['burstable', 'critical'])
+  })
+
+  test('and takes nothing from those of its own priority, but from lesser critical ones', async () => {
+    await bind('cluster', critical({ cpu: '8' }, 'system-cluster-critical'))
+    expect(outcome(await bind('node', critical({ cpu: '8' })))).toBe('Running')
+    expect(await running()).toEqual(['node'])
+    const refused = await bind('again', critical({ cpu: '1' }))
+    expect(outcome(refused)).toBe(
+      'UnexpectedAdmissionError: Pod was rejected: Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 1000), ]',
+    )
+    expect(await running()).toEqual(['node'])
+  })
+
+  test('for nobody who is refused for another reason', async () => {
+    await bind('first', asking({ cpu: '8' }))
+    const pod = await bind('critical', { ...critical({ cpu: '1' }), nodeSelector: { disk: 'ssd' } })
+    expect(outcome(pod)).toContain('NodeAffinity: ')
+    expect(await running()).toEqual(['first'])
+  })
 })
