@@ -1,6 +1,6 @@
 /**
- * The condition Available of APIServices (kube-aggregator's controllers/status). Key: the name. A remote one is looked
- * at again and again while it exists, since what it depends on may change at any time.
+ * The condition Available of APIServices (kube-aggregator's controllers/status). Key: the name. A remote APIService is
+ * checked again and again while it exists, because the other server may change at any time.
  */
 import type { APIService, APIServiceCondition } from '../api/apiregistration/v1.ts'
 import type { Service } from '../api/core/v1.ts'
@@ -58,7 +58,7 @@ async function remoteFinding(apiService: APIService, context: ControllerContext)
     const why = await discoveryProblem(context, apiService)
     return why === undefined ? PASSED : no('FailedDiscoveryCheck', why)
   }
-  // a setting says where it is, whatever its Service is like
+  // a setting places it, whatever its Service says
   if (isPlaced(context, reference)) return problem()
   const services = managerClients(context).resource({ group: '', resource: 'services' }, namespace)
   const service = (await services.get(name)) as Service | undefined
@@ -84,7 +84,7 @@ const ANSWER_MS = 5_000
 const MORE_TRIES = 4
 const MAX_BYTES = 3 << 20
 
-/** Why the other server does not say what its version has; undefined where it does. */
+/** Why the other server does not list the resources of its version; undefined where it does. */
 async function discoveryProblem(context: ControllerContext, service: APIService): Promise<string | undefined> {
   if ((await tried(context, service)) === undefined) return undefined
   const others = await Promise.all(Array.from({ length: MORE_TRIES }, () => tried(context, service)))

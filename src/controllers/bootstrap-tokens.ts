@@ -32,8 +32,8 @@ export const tokenCleaner: Controller = {
 }
 
 /**
- * Signs the kubeconfig in kube-public/cluster-info with each token that is for signing, so that who knows a token can
- * trust what anybody may read. The key says nothing.
+ * Signs the kubeconfig in kube-public/cluster-info with each token that is for signing. So a client that knows a token
+ * can trust a document that anybody may read. The key is empty.
  */
 export const bootstrapSigner: Controller = {
   async reconcile(_key, context) {
@@ -75,7 +75,7 @@ function isForSigning(secret: StoredSecret, now: Date): boolean {
   )
 }
 
-/** A JWS (RFC 7515) without its payload, which who checks it has. */
+/** A JWS (RFC 7515) without its payload, which the verifier has. */
 async function detachedSignature(content: string, id: string, secret: string): Promise<string> {
   const encoder = new TextEncoder()
   const base64Url = (bytes: Uint8Array): string =>

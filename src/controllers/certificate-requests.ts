@@ -1,6 +1,6 @@
 /**
- * CertificateSigningRequests for the signers of kubernetes.io: kubelets' own are approved, what is approved is signed,
- * what is old goes. (kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests)
+ * CertificateSigningRequests for the signers of kubernetes.io: approves those of kubelets, signs approved ones, and
+ * deletes old ones. (kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests)
  */
 import { settingsOf } from '../settings.ts'
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '../api/certificates/v1.ts'
@@ -23,7 +23,7 @@ const KUBELET_CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const YEAR = 365 * 24 * HOUR
-/** Clocks of those who check it may be behind. Certificates for less than SHORT get it on top of their time. */
+/** Clocks of verifiers may be behind. Certificates for less than SHORT get this on top of their time. */
 const BACKDATE = 5 * MINUTE
 const SHORT = 8 * HOUR
 const MIN_LIFETIME = 10 * MINUTE

@@ -1,4 +1,4 @@
-/** What the signers of kubernetes.io sign (pkg/apis/certificates helpers of kube-apiserver tell the texts). */
+/** The rules of the signers of kubernetes.io (texts as in pkg/apis/certificates helpers of kube-apiserver). */
 import { ownValue } from '../api/own.ts'
 import type { CertificateRequest } from '../x509/certificate-request.ts'
 
@@ -11,7 +11,7 @@ const signers: Readonly<Record<string, Check>> = {
   'kubernetes.io/legacy-unknown': () => undefined,
 }
 
-/** Why a signer refuses; `not ours` where somebody else signs; undefined where nothing is wrong. */
+/** Why a signer refuses; `not ours` for signers outside of this server; undefined where the request is in order. */
 export function signerProblem(signer: string, request: CertificateRequest, usages: readonly string[]) {
   const check = ownValue(signers, signer)
   return check === undefined ? 'not ours' : check(request, usages)
@@ -27,7 +27,7 @@ function client(_request: CertificateRequest, usages: readonly string[]): string
 
 const KEY_ENCIPHERMENT = 'key encipherment'
 
-/** All of them, of which RSA keys alone need to encipher. */
+/** All usages. Only RSA keys need encipherment. */
 function usagesProblem(usages: readonly string[], wanted: readonly string[]): string | undefined {
   const given = [...new Set(usages)].sort().join()
   const withoutRsa = wanted.filter((usage) => usage !== KEY_ENCIPHERMENT)

@@ -1,4 +1,4 @@
-/** The clients of one controller (client-go's clientset): what it reads and writes goes the way of any request. */
+/** The clients of one controller (client-go's clientset). Its reads and writes take the steps of any request. */
 import { admissionChain } from '../admission/chain.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -13,7 +13,7 @@ import { ResourceClient } from './resource-client.ts'
 
 /** A resource, and the type of its objects: `{ group: '', resource: 'pods' } satisfies TypedResource<Pod>`. */
 export interface TypedResource<O extends KubeObject = KubeObject> extends GroupResource {
-  /** There is no such value: it carries the type. */
+  /** No value has this member: it carries the type. */
   readonly objects?: O
 }
 
@@ -77,9 +77,9 @@ const serviceAccountActor = (name: string): Actor => ({
 })
 
 /**
- * As the user of the controller's topic. All of admission has a say, as over kube-controller-manager's requests: what is
- * refused is tried again later.
- * @param fieldManager who owns what is written
+ * Writes as the user of the controller's topic. All of admission applies, as to kube-controller-manager's requests, and
+ * a refused write is tried again later.
+ * @param fieldManager owner of the written fields
  */
 export const managerClients = (context: ControllerContext, fieldManager = 'kube-controller-manager'): Clientset =>
   new Clientset(context, {
@@ -88,7 +88,7 @@ export const managerClients = (context: ControllerContext, fieldManager = 'kube-
     admission: admissionChain,
   })
 
-/** For what kube-apiserver does with requests to itself (its loopback client): all of admission has a say. */
+/** For requests of kube-apiserver to itself (its loopback client): all of admission applies. */
 export const serverClients = (context: ControllerContext, fieldManager = 'kube-apiserver'): Clientset =>
   new Clientset(context, {
     user: API_SERVER,
@@ -105,8 +105,8 @@ export const registryClients = (context: ControllerContext): Clientset =>
   })
 
 /**
- * That of the storage version, where several versions share their objects.
- * @param resource as what its objects are kept: a definition may have the names of a built-in type
+ * The storage version's resource, where several versions share their objects.
+ * @param resource the name under which its objects are stored: a definition may have the names of a built-in type
  */
 function entryIn(served: ServedResources, { group, resource }: GroupResource): ResourceEntry | undefined {
   const entries = served.inGroup(group).filter(({ storage }) => storage.resource === resource)

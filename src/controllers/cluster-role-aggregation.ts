@@ -11,7 +11,7 @@ const MANAGER = 'clusterrole-aggregation-controller'
 
 type StoredRole = ClusterRole & KubeObject
 
-/** ClusterRoles with an aggregationRule have the rules of all whose labels it selects. The key says nothing. */
+/** ClusterRoles with an aggregationRule have the rules of all roles whose labels it selects. The key is empty. */
 export const clusterRoleAggregation: Controller = {
   async reconcile(_key, context) {
     const client = managerClients(context).resource({ group: 'rbac.authorization.k8s.io', resource: 'clusterroles' })

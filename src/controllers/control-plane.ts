@@ -1,8 +1,8 @@
 /**
- * Applies the spec of a control plane: makes its simulated nodes and what belongs to them, and has everything looked at, since nothing of what was
- * written while its controllers were off is work for anybody. A request that began before the change writes by the old
- * switches, so everything is looked at once more when such requests have ended.
- * Key: nothing, or `settled` for the second time.
+ * Applies the spec of a control plane: makes its simulated nodes and their objects, and looks at everything, because
+ * writes of the time when its controllers were off are work for nobody. A request that began before the change writes
+ * by the old switches, so the controller looks at everything once more when such requests have ended. Key: nothing, or
+ * `settled` for the second time.
  */
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
@@ -24,7 +24,7 @@ export const controlPlaneController: Controller = {
     await context.freshServed()
     const { workloads } = switchesOf(context)
     if (workloads === 'off') return undefined
-    // what somebody deleted since stays away
+    // objects that a user deleted since stay away
     if (key !== SETTLED) {
       const access = accessOf(context)
       await createSimulatedNodes(access, controlPlaneSpec(lastSnapshot(context.tenant))?.nodes ?? 0)
@@ -41,7 +41,7 @@ function accessOf(context: ControllerContext): ClusterAccess {
   return {
     count: async (place, labelSelector = '') => (await clients.resource(place).list({ labelSelector })).length,
     create: async (place, object) => {
-      // what is made of it is whole objects
+      // its results are whole objects
       await clients
         .resource(place)
         .create(object as KubeObject)

@@ -25,13 +25,17 @@ export interface ControllerContext {
   /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */
   dependentsOf(ownerKind: string): readonly GroupResource[]
   addDependents(resource: GroupResource, ownerKinds: readonly string[]): void
-  /** Of a type whose definition went. Should it come back, its objects are looked at, and their owners announced again. */
+  /**
+   * The definition of a type went. Should it come back, the collector looks at its objects and isolates announce their
+   * owners again.
+   */
   forgetDependents(resource: GroupResource): void
   /** Runs work when no other work of that name is under way. */
   alone<Done>(name: string, work: () => Promise<Done>): Promise<Done>
   /**
-   * Reads once what several works of one batch need, all of which were taken up before: work that comes later reads anew.
-   * @param what is read, which is the same for the same text
+   * Shares one read among the works of a batch, all of which were taken up before it. Work that comes later reads
+   * again.
+   * @param what names the read; the same text means the same read
    */
   once<Found>(what: string, read: () => Promise<Found>): Promise<Found>
   readonly absentOwners: AbsentOwners
@@ -41,13 +45,13 @@ export interface ControllerContext {
   later(controller: Topic, key: string, delay: number): void
 }
 
-/** Owners that went and whose kind may go as well: who named one is still known to be left without it. */
+/** Owners that went and whose kind may go as well. The collector still knows that their dependents have no owner. */
 export interface AbsentOwners {
   has(owner: AbsentOwner): boolean
   add(owner: AbsentOwner): void
 }
 
-/** Definitions, by name and uid, of whose objects somebody watched before there were any. */
+/** Definitions, by name and uid, whose objects were watched before there were any. */
 export interface WatchedKinds {
   has(name: string): boolean
   /** Forgets those of the name that have another uid. */
@@ -55,8 +59,8 @@ export interface WatchedKinds {
 }
 
 /**
- * What a controller saw, and a time of this server's clock that belongs to it: what others write has times of theirs.
- * Keys are of a Lease, a node, an autoscaler or a Job, and go with it.
+ * Observations of a controller, each with a time of this server's clock: times that others write come from other
+ * clocks. A key names a Lease, a node, an autoscaler or a Job, and goes with it.
  */
 export interface Sightings {
   get(key: `${SightingKind}/${string}`): Sighting | undefined
@@ -65,9 +69,9 @@ export interface Sightings {
 }
 
 /**
- * `autoscaler`: what it recommended lately. `back-off`: of a Job, how many pods failed and when the last did. `lease`: of
- * another leader, until when it holds. `heartbeat`: of a kubelet, when it came. `taints`: that evict, since when.
- * `eviction-zone`: when the last of its nodes was given up. `stages`: what pods wait for.
+ * `autoscaler`: its latest recommendations. `back-off`: how many pods of a Job failed and when the last did. `lease`:
+ * until when another leader holds it. `heartbeat`: when that of a kubelet came. `taints`: since when evicting taints
+ * are there. `eviction-zone`: when the last of its nodes was evicted. `stages`: the delays of pods.
  */
 export type SightingKind = 'back-off' | 'autoscaler' | 'lease' | 'heartbeat' | 'taints' | 'eviction-zone' | 'stages'
 
@@ -77,11 +81,11 @@ export interface Sighting {
   readonly time: number
 }
 
-/** Brings the world nearer to what it should be, for one key, whatever happened before. */
+/** Brings the objects of one key nearer to their desired state, whatever happened before. */
 export interface Controller {
   /**
-   * What it leaves undone nobody else does: work that fails is never parked, but tried as seldom as kube-controller-manager
-   * tries it in the end, every 1,000 seconds.
+   * Nobody else does the work that it leaves undone. Work that fails is never parked; in the end it is tried every
+   * 1,000 seconds, as in kube-controller-manager.
    */
   readonly neverGivesUp?: true
   /**

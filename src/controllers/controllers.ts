@@ -36,8 +36,8 @@ import { validatingAdmissionPolicyStatus } from './validating-admission-policy-s
 import { volumeProtection } from './volume-protection.ts'
 
 /**
- * Loaded when there is the first work for it: only control planes that ask for them have workloads. Where they are off,
- * or somebody else leads, work is dropped: all is looked at when they are switched on again.
+ * Loaded with the first work for it: only some control planes have workloads. Where they are off, or another program
+ * leads, work is dropped: the controllers look at everything when they are switched on again.
  */
 const ofWorkloads = (topic: WorkloadTopic): Controller => ({
   async reconcile(key, context) {

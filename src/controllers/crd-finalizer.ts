@@ -82,7 +82,7 @@ async function deleteInstances(definition: CustomResourceDefinition, context: Co
       const { gone } = await client.delete(metadata.name!)
       if (!gone) isLeft = true
     } catch (error) {
-      // somebody else was faster
+      // another writer was faster
       if (!(error instanceof StatusError) || error.code !== 404) throw error
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Gives CustomResourceDefinitions the names that nobody in their group has, and then begins to serve them (the
- * reference's naming and establishing controllers). Key: the definition's name.
+ * Gives CustomResourceDefinitions the names that no other definition of their group has, and then begins to serve them
+ * (kube-apiserver's naming and establishing controllers). Key: the definition's name.
  */
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../api/apiextensions/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -32,7 +32,7 @@ async function reconcileNames(
   const own = inGroup.find(({ metadata }) => metadata.name === name)
   const client = serverClients(context).resource(DEFINITIONS)
   const written = own === undefined ? undefined : await acceptNames(client, own, inGroup, context)
-  // what this one had before may be what others wait for
+  // other definitions may wait for names that this one gave up
   if (own === undefined || written !== undefined)
     for (const { metadata, spec, status } of inGroup)
       if (metadata.name !== name && !sameNames(spec?.names, status?.acceptedNames))
@@ -42,7 +42,7 @@ async function reconcileNames(
 
 type Definition = KubeObject & CustomResourceDefinition
 
-/** @returns what was written, if anything was */
+/** @returns the written definition, if it was written */
 async function acceptNames(
   client: ResourceClient,
   definition: Definition,

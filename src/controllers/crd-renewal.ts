@@ -1,8 +1,7 @@
 /**
- * Ends the watches of custom resources whose definition changed or went, where that is not done yet.
- * Of a definition that went, the control shard forgets the objects' shard if it is empty, and the garbage collector
- * that there may be dependents. A kind that was never written
- * to nor watched has no database, and gets none. Key: the definition's name.
+ * Ends the watches of custom resources whose definition changed or went, where that is not done yet. For a definition
+ * that went, the control shard forgets the objects' shard if it is empty, and the garbage collector forgets its
+ * dependents. A kind without writes and watches has no database, and gets none. Key: the definition's name.
  */
 import type { KubeObject } from '../api/object.ts'
 import { DEFINITIONS } from '../registry/custom-resources/definition.ts'

@@ -2,9 +2,9 @@
 const BUDGET_MS = 30_000
 
 /**
- * Does work for each item, whatever becomes of the others: what admission refuses holds its siblings back no more than in
- * kube-controller-manager, where each has a place of its own in the queue. It begins elsewhere each second, so that no
- * item whose failure takes long keeps the others from their turn.
+ * Does work for each item, even if some fail: an object that admission refuses holds back its siblings no more than in
+ * kube-controller-manager, where each has its own place in the queue. It begins with another item each second, so that
+ * an item whose failure takes long does not keep the others waiting.
  * @throws the first failure, when all were tried or failures took too long
  */
 export async function forEachAnyway<Item>(

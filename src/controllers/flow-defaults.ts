@@ -1,7 +1,7 @@
 /**
- * The flow schemas and priority levels of a fresh control plane come back when they are deleted, and have the spec that
- * they had for as long as nobody asks for another: the mandatory ones always, the others by their annotation. Objects
- * that carry the annotation and are none of these go.
+ * Restores the flow schemas and priority levels of a fresh control plane when they are deleted, and their spec when it
+ * is changed: always for the mandatory ones, for the others as long as their annotation allows it. Deletes objects that
+ * carry the annotation and are none of these.
  */
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'

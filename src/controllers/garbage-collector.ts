@@ -1,7 +1,7 @@
 /**
  * Garbage collection by owner references (kube-controller-manager's garbage collector), driven by events: an owner
- * went, an owner waits for its dependents, an object names an owner. Dependents are looked for only in the resource
- * types that have named an owner of that kind (see owner-kinds.ts).
+ * went, an owner waits for its dependents, an object names an owner. The collector looks for dependents only in
+ * resource types whose objects have named an owner of that kind (see owner-kinds.ts).
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
@@ -89,7 +89,9 @@ async function naming(context: ControllerContext, { namespace, owners, ...resour
 const stateOnce = (context: ControllerContext, owner: OwnerReference, namespace: string): Promise<OwnerState> =>
   context.once(JSON.stringify([owner, namespace]), () => stateOf(context, owner, namespace))
 
-/** Nothing is to be done for an object whose owners are all there to stay: should it name others, that is work of its own. */
+/**
+ * An object whose owners are all there to stay needs nothing: if it names others later, that write is work of its own.
+ */
 async function areThere(
   context: ControllerContext,
   owners: readonly OwnerReference[],
@@ -120,7 +122,7 @@ export const servedKindController: Controller = {
       const client = await managerClients(context).ifServed(one)
       for await (const object of client?.each() ?? []) {
         const owners = object.metadata.ownerReferences ?? []
-        // what was known of the owners of a kind that comes back went with its definition
+        // this owner's kind came back; earlier knowledge of its owners went with the old definition
         if (isOfKind && owners.length > 0) context.addDependents(one, ownerKindsOf(object))
         if (isOfKind ? owners.length > 0 : owners.some((owner) => ownerKindOf(owner) === ownerKind))
           context.later('owned', JSON.stringify(keyOf(keyed(one, object))), 0)
@@ -143,7 +145,7 @@ export const waitingController: Controller = {
   },
 }
 
-/** Deletes what it owns; when nothing is left that blocks it, lets it go. */
+/** Deletes its dependents. When no blocking dependent is left, removes its finalizer. */
 async function foreground(context: ControllerContext, owner: Found): Promise<void> {
   const dependents = await dependentsOf(context, kindOf(owner.object), owner.uid)
   // an object that owns itself does not wait for itself
@@ -167,7 +169,7 @@ async function orphan(context: ControllerContext, owner: Found): Promise<void> {
 const collectUnowned = (context: ControllerContext, dependents: readonly Found[]): Promise<void> =>
   forEachAnyway(dependents, context.now, (dependent) => collectIfUnowned(context, dependent))
 
-/** Deletes an object none of whose owners is there to stay; takes off the owners that are not. */
+/** Deletes an object if none of its owners stays. Otherwise removes the references to owners that do not. */
 async function collectIfUnowned(context: ControllerContext, dependent: Found): Promise<void> {
   let found: Found | undefined = dependent
   for (let attempt = 1; found !== undefined; attempt++) {
@@ -182,7 +184,7 @@ async function collectIfUnowned(context: ControllerContext, dependent: Found): P
 }
 
 type Verdict =
-  /** Nothing to do: it has owners, or an owner of which nothing can be said. */
+  /** The object stays: it has no owner references, or an owner whose state is unknown. */
   | { readonly is: 'kept' }
   /** It has an owner, and others that are gone or are going. */
   | { readonly is: 'owned'; readonly leaving: ReadonlySet<string> }
@@ -235,7 +237,7 @@ async function collectOnce(context: ControllerContext, dependent: Found): Promis
 const policyIn = (finalizers: readonly string[]): string =>
   finalizers.includes(ORPHAN) ? 'Orphan' : finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background'
 
-/** Nothing is held back by it any more. @returns its version then */
+/** Its dependents block nothing any more. @returns its version then */
 async function unblockOwners(context: ControllerContext, { uid, name, ...at }: Found): Promise<string | undefined> {
   const written = await clientOf(context, at).updateWithRetries(name, ({ metadata }) => {
     if (metadata.uid !== uid) return
@@ -292,7 +294,7 @@ const keyed = ({ group, resource }: GroupResource, object: KubeObject): Found =>
   object: headOf(object),
 })
 
-/** All that is looked at: an owner may have twenty thousand dependents. */
+/** The fields that the collector reads: an owner may have twenty thousand dependents. */
 function headOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } = metadata
   const kept = { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences }

@@ -4,14 +4,14 @@ import { SLICE, turnOfOthers } from '../api/slices.ts'
 /** Pieces of work that begin in one turn: what each does before it waits for storage takes a millisecond or two. */
 export const TOGETHER = 4
 /**
- * Pieces that are under way. Storage commits together what comes together and answers all of it at once, and each piece then
- * goes on in the same turn.
+ * Pieces of work that run side by side. Storage commits writes that come together in one step and answers all at once,
+ * and each piece then goes on in the same turn.
  */
 export const MOST = 16
 
 /**
- * Begins work a few pieces a turn, and only so many beside each other, so that requests which arrived meanwhile are served
- * between. The first failure is told when all is done.
+ * Begins a few pieces of work a turn, and limits how many run side by side, so that requests are served between them.
+ * Throws the first failure when all are done.
  */
 export async function inTurns<Item>(
   items: readonly Item[],
@@ -49,7 +49,7 @@ export async function* eachInTurns<Item>(
   }
 }
 
-/** What an item of a plan weighs in its loops (api/parts.ts): so many of them are a slice. */
+/** The weight of an item of a plan in its loops (api/parts.ts): so many of them are a slice. */
 export const PLANNED = PART / SLICE
 
 /**

@@ -1,8 +1,8 @@
 /**
- * Steps back while a kube-controller-manager or kube-scheduler holds its Lease, and takes over when it is given up or
- * ends. Each renewal is a write and brings this work, so nothing is polled; the end of a Lease is an alarm. This server
- * holds no Lease itself: it would have to renew it, and one that is free tells the others that they may begin.
- * Key: the name of the Lease.
+ * Steps back while a kube-controller-manager or kube-scheduler holds its Lease, and takes over when the Lease is given
+ * up or ends. Each renewal is a write and brings this work, so nothing is polled. The end of a Lease is an alarm. This
+ * server holds no Lease itself: it would have to renew it, and a free Lease tells the other programs that they may
+ * begin. Key: the name of the Lease.
  */
 import type { Lease } from '../api/coordination/v1.ts'
 import { HopelessWork } from '../registry/hopeless-work.ts'
@@ -34,7 +34,7 @@ async function beginHeartbeats(context: ControllerContext): Promise<void> {
 }
 
 /**
- * Time is counted from when a renewal is seen, as other candidates do it: clocks differ.
+ * Time counts from when this server sees a renewal, as for other candidates: clocks differ.
  * @returns milliseconds until the Lease ends; undefined: nobody holds it
  */
 export async function observeLease(name: string, context: ControllerContext): Promise<number | undefined> {
@@ -48,7 +48,7 @@ export async function observeLease(name: string, context: ControllerContext): Pr
   const known = context.sightings.get(`lease/${name}`)
   const record = JSON.stringify([holderIdentity, renewTime, leaseDurationSeconds])
   const until = known?.record === record ? known.time : now + leaseDurationSeconds * 1000
-  // what has ended stays known: seen again, it begins no second time
+  // the end is remembered: when it is seen again, the controllers do not begin a second time
   if (known?.record !== record || until <= now)
     context.sightings.set(`lease/${name}`, { record, time: until > now ? until : 0 })
   return until > now ? until - now : undefined

@@ -1,4 +1,4 @@
-/** Whose work something is: ours, or that of a kube-controller-manager or kube-scheduler that leads. */
+/** Decides who does a work: this server, or a kube-controller-manager or kube-scheduler that leads. */
 import type { ControllerName } from '../configuration/controllers.ts'
 import type { Topic } from '../registry/topic.ts'
 import type { LeaderLease } from '../registry/workload-controllers.ts'
@@ -33,7 +33,7 @@ export function isOurs(topic: WorkloadTopic, context: Asked): boolean {
     : isControllerOurs(controller, context)
 }
 
-/** Whether the work of a topic is what the holder of a Lease does. */
+/** Whether the holder of a Lease does the work of a topic. */
 export function isOfLease(topic: Topic, lease: string): boolean {
   const controller = (workloadTopics as Partial<Record<Topic, ControllerName | 'several'>>)[topic]
   return controller === 'several' || (controller !== undefined && leaseOf(controller) === lease)

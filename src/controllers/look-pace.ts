@@ -1,6 +1,6 @@
 /**
- * How often a controller looks at one key where much happens: at once when it has not looked for a while, and then so many
- * milliseconds after its last look, at all that came meanwhile. A look at an owner reads all its pods.
+ * How often a controller looks at one busy key: at once after a pause, and otherwise so many milliseconds after its
+ * last look, when it sees all changes since. A look at an owner reads all its pods.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { ownValue } from '../api/own.ts'
@@ -27,7 +27,7 @@ const paces: Partial<Readonly<Record<Topic, number>>> = {
   'taint-eviction': 250,
 }
 
-/** Keys beyond this are looked at at once. */
+/** Further keys are looked at without delay. */
 const MOST_KEYS = 10_000
 
 export class LookPace {

@@ -1,9 +1,9 @@
-/** The kinds that the rules of an admission policy name, of those that are served, as a RESTMapper finds them. */
+/** The served kinds that the rules of an admission policy name, as a RESTMapper finds them. */
 import type { NamedRuleWithOperations } from '../api/admissionregistration/v1.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { ServedResources } from '../registry/resources.ts'
 
-/** Of one rule: a policy whose rule names as many is not looked at further. */
+/** The limit of one rule. The controller checks no further rules of a policy that has one above it. */
 const MAX_KINDS = 10
 
 /** By group, version and kind. Rules with wildcards name none, and so do subresources. */
@@ -19,7 +19,7 @@ export function matchedKinds(rules: readonly NamedRuleWithOperations[], served: 
   )
 }
 
-/** In the order of what the rule names. */
+/** In the order of the rule's names. */
 function kindsOf(rule: NamedRuleWithOperations, served: ServedResources): GroupVersionKind[] {
   const groups = new Set(rule.apiGroups)
   const versions = new Set(rule.apiVersions)

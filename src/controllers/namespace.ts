@@ -1,7 +1,7 @@
 /**
- * Empties a namespace that is being deleted, then lets it go (kube-controller-manager's namespace controller). Key: its
- * name. It begins some seconds after the deletion: until then clients delete themselves what they know to be there, and
- * find it. Pods go first, and nothing else before they are gone.
+ * Empties a namespace that is being deleted, then removes its finalizer (kube-controller-manager's namespace
+ * controller). Key: its name. It begins some seconds after the deletion, so that clients can still delete the objects
+ * that they know. Pods go first, and nothing else before they are gone.
  */
 import type { Namespace, NamespaceCondition, Pod } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -22,7 +22,7 @@ const PODS: StoredResource = { group: '', version: 'v1', resource: 'pods' }
 const GRACE_MS = 5_000
 /** deletionTimestamp has whole seconds: the deletion was up to one later. */
 const CUT_MS = 999
-/** Milliseconds after the deletion from which on the namespace is looked at as soon as one of its objects goes. */
+/** So many milliseconds after the deletion, the controller looks as soon as one of the namespace's objects goes. */
 const LONG_MS = 30_000
 
 interface StoredResource extends GroupResource {
@@ -32,12 +32,12 @@ interface StoredResource extends GroupResource {
 /** Objects of one type that are deleted in one look: other work of controllers waits for its end, some seconds. */
 const MOST_AT_ONCE = 2_000
 
-/** What is still in the namespace: how many of each resource, and what holds them back. */
+/** The objects that are still in the namespace: how many of each resource, and the finalizers that hold them. */
 export interface Remains {
   readonly resources: Map<string, number>
   readonly finalizers: Map<string, number>
   readonly failures: string[]
-  /** Not everything was deleted yet: what stays is told by the last of several looks. */
+  /** Not everything was deleted yet. The last of several looks reports the rest. */
   isPart?: boolean
 }
 
@@ -90,7 +90,10 @@ export async function lookAtNamespace(context: ControllerContext, name: string):
 /** Milliseconds after which no Worker takes a namespace that went for one that is there. */
 const SWEEP_MS = 3_000
 
-/** What was created in the last moment of a namespace, by a Worker that did not know yet, goes too. Key: its name. */
+/**
+ * Deletes objects that a Worker created in the last moment of a namespace, before it knew of the deletion. Key: its
+ * name.
+ */
 export const namespaceSweeper: Controller = {
   neverGivesUp: true,
   async reconcile(name, context) {
@@ -102,7 +105,7 @@ export const namespaceSweeper: Controller = {
   },
 }
 
-/** Deletes everything, type by type, and counts what stays. */
+/** Deletes everything, type by type, and counts the rest. */
 async function empty(context: ControllerContext, namespace: string, deletedAt: Date): Promise<Remains> {
   const remains: Remains = { resources: new Map(), finalizers: new Map(), failures: [] }
   const age = context.now().getTime() - deletedAt.getTime()
@@ -115,10 +118,10 @@ async function empty(context: ControllerContext, namespace: string, deletedAt: D
   return remains
 }
 
-/** What is to be known of the objects of one type: of 20,000 no more than their names is held. */
+/** The data of the objects of one type: it keeps only the names of 20,000. */
 interface Content {
   readonly names: string[]
-  /** Those that nobody has deleted yet. */
+  /** Objects that nobody has deleted yet. */
   readonly unmarked: string[]
   /** How many objects each of them holds back. */
   readonly finalizers: Map<string, number>
@@ -136,7 +139,7 @@ async function contentOf(objects: AsyncIterable<KubeObject>): Promise<Content> {
     names.push(metadata.name!)
     if (metadata.deletionTimestamp === undefined) unmarked.push(metadata.name!)
     for (const finalizer of metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
-    grace = Math.max(grace, graceOf(object as Pod)) // of others nobody asks for it
+    grace = Math.max(grace, graceOf(object as Pod)) // nobody needs the count of other types
   }
   return { names, unmarked, finalizers, grace }
 }
@@ -146,7 +149,7 @@ function graceOf({ spec, status }: Pod): number {
   return hasEnded ? 0 : (spec?.terminationGracePeriodSeconds ?? 0)
 }
 
-/** @param mayTakeLonger whether it is no surprise that something is left though nothing holds it back */
+/** @param mayTakeLonger whether objects may be left although no finalizer holds them */
 async function emptyOf(
   context: ControllerContext,
   namespace: string,
@@ -171,7 +174,7 @@ async function emptyOf(
     remains.isPart = true
     return
   }
-  // whatever the answers said: what is there is left
+  // whatever the deletes answered, the remaining objects count
   const left = await contentOf(client.each())
   if (left.names.length === 0) return
   remains.resources.set(`${resource.resource}.${resource.group}`, left.names.length)
@@ -182,7 +185,7 @@ async function emptyOf(
   remains.failures.push(`unexpected items still remain in namespace: ${namespace} for gvr: ${type}`)
 }
 
-/** Of which there may be objects: a Worker that does not know yet that the namespace goes may just have made the first. */
+/** Types that may have objects: a Worker that does not know of the deletion yet may just have made the first one. */
 async function namespacedResources(context: ControllerContext): Promise<StoredResource[]> {
   const entries = writtenEntries(context.env, context.tenant, await freshControlSnapshot(context))
   const stored = entries.filter(({ namespaced }) => namespaced).map(({ storage }) => storage)
@@ -196,8 +199,8 @@ function ignoreGone(error: unknown): void {
 }
 
 /**
- * The five conditions that kube-apiserver always shows, in its order. While there are pods it does not count what is left:
- * the last two say that all is well.
+ * The five conditions that kube-apiserver always shows, in its order. While there are pods it does not count the rest:
+ * the last two conditions say that all is well.
  */
 export function setConditions(namespace: Namespace, remains: Remains, now: string): void {
   const { failures } = remains

@@ -1,6 +1,6 @@
 /**
- * What is to be said of an owner that an object names. The garbage collector deletes only what it knows to be without
- * owners: an owner that cannot be looked for is neither there nor gone.
+ * The state of an owner that an object names. The garbage collector deletes only objects that certainly have no owner:
+ * an owner whose kind cannot be read is neither there nor gone.
  */
 import { parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
@@ -36,7 +36,7 @@ export async function stateOf(
   if (wasSeenToGo('') || (namespace !== '' && wasSeenToGo(namespace))) return GONE
   const entry = await ownerEntry(context, owner)
   if (entry === undefined) return NOT_SERVED
-  // reviews, bindings: there is no object of the kind
+  // reviews, bindings: no object of the kind is stored
   if (!entry.persisted) return GONE
   if (entry.namespaced && namespace === '') return NO_NAMESPACE
   const { group, resource } = entry.storage

@@ -5,7 +5,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 
-/** UTF-16 units of texts; what they say takes about three times as much. */
+/** UTF-16 units of texts; the parsed objects take about three times as much. */
 const MOST_TEXT = 6 * 1024 * 1024
 
 interface Parsed {
@@ -13,12 +13,12 @@ interface Parsed {
   readonly object: KubeObject
 }
 
-/** By what stands before the version: kind, name and uid. */
+/** By the key without the version: kind, name and uid. */
 const parsedOf = perTenant(
   () => new BoundedMap<string, Parsed>({ entries: 10_000, size: MOST_TEXT, sizeOf: (_, { text }) => text.length }),
 )
 
-/** @returns what nobody may change, for others see it too */
+/** @returns a shared object, which no caller may change */
 export function parsedOnce(tenant: Tenant, text: string, parse: () => KubeObject): KubeObject {
   const parsed = parsedOf(tenant)
   const key = text.slice(0, text.indexOf('"resourceVersion"'))

@@ -53,7 +53,7 @@ export interface ListOptions {
   readonly fields?: Readonly<Record<string, string>>
   /** UID: only its dependents. */
   readonly owner?: string
-  /** What is found is shared with others, and nobody may change it: each version is parsed once. */
+  /** Objects that it finds are shared, and no caller may change them: each version is parsed once. */
   readonly shared?: boolean
 }
 
@@ -61,7 +61,7 @@ export interface ApplyOptions {
   /** Default: that of the actor. */
   readonly fieldManager?: string
   readonly subresource?: string
-  /** Default: what is not there is made. */
+  /** Default: an absent object is created. */
   readonly mayCreate?: boolean
 }
 
@@ -75,13 +75,13 @@ interface Changed<O> {
 /** A page: the pages after it go on where it ends. */
 export interface Changes<O> {
   readonly revision: Revision
-  /** What was known before is forgotten. */
+  /** The caller must forget earlier objects. */
   readonly reset: boolean
   /** By NAMESPACE/NAME, or NAME; without an object it is gone. */
   readonly changed: readonly Changed<O>[]
 }
 
-/** What is thrown is a StatusError, as a client would get it. */
+/** Errors are the StatusErrors that a client would get. */
 export class ResourceClient<O extends KubeObject = KubeObject> {
   constructor(
     private readonly context: ControllerContext,
@@ -95,7 +95,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.typed((await readLive(this.call(name), name))?.object)
   }
 
-  /** What its subresource `scale` shows: null where the resource has none, undefined where there is no object. */
+  /** Its subresource `scale`: null where the resource has none, undefined where there is no object. */
   async scale(name: string): Promise<Scale | undefined | null> {
     const isServed = this.entry.subresources.some((subresource) => subresource.name === 'scale')
     const view = isServed ? this.call(name, 'scale').resource.view : undefined
@@ -130,8 +130,8 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   /**
-   * The latest state of what changed after a revision, in all namespaces; of all that exists where that is not known any
-   * more. Only of a resource that has a shard of its own.
+   * The latest state of all objects that changed after a revision, in all namespaces; of all existing objects where the
+   * log no longer has that revision. Only for a resource with a shard of its own.
    * @param shared as in ListOptions
    */
   async *changes(since?: Revision, shared = false): AsyncGenerator<Changes<O>> {
@@ -160,7 +160,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.written(scope, await this.insert(scope, object), shared)
   }
 
-  /** The same for who does not look at what is stored then, which is not parsed. */
+  /** The same for callers that do not read the stored object: it is not parsed. */
   async add(object: O): Promise<void> {
     await this.insert(this.writing('create', ''), object)
   }
@@ -181,16 +181,16 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   /**
-   * The same for who does not look at what is stored then, which is not parsed.
-   * @param known as it was just read, which is not read again: what changed since is found by the compare and swap
+   * The same for callers that do not read the stored object: it is not parsed.
+   * @param known as the caller just read it; it is not read again, because the compare and swap notices a later change
    */
   async putStatus(object: O, known?: O): Promise<void> {
     await this.put(this.putting(object, 'status'), object, known)
   }
 
   /**
-   * @param change edits the object in place; runs again when somebody else was faster
-   * @returns what is stored now, which may be what was stored before
+   * @param change edits the object in place; runs again when another writer was faster
+   * @returns the stored object, which is the old one if nothing changed
    */
   async updateWithRetries(name: string, change: (object: O) => void, subresource = ''): Promise<O> {
     const scope = this.writing('update', name, subresource)
@@ -214,12 +214,12 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.updateWithRetries(name, change, 'status')
   }
 
-  /** @param body a JSON patch is a list of operations; the others are what is to be merged */
+  /** @param body a JSON patch is a list of operations; the other types are an object to merge */
   patch(name: string, type: Exclude<PatchTypeName, typeof APPLY>, body: unknown, subresource = ''): Promise<O> {
     return this.patched(name, subresource, { type, bytes: jsonBytes(body), mayCreate: false }, this.options)
   }
 
-  /** Server-side apply, which takes over what others own. */
+  /** Server-side apply with force: it takes over fields of other managers. */
   apply(
     config: JsonObject & KubeObject,
     { fieldManager = this.actor.fieldManager, subresource = '', mayCreate = true }: ApplyOptions = {},
@@ -242,7 +242,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   /**
-   * A POST to a subresource that does something with what it gets (pods/binding), once admission has had its say.
+   * A POST to a subresource that acts on its body (pods/binding), after admission.
    * @param object admission may change it in place
    */
   async post<P extends KubeObject>(
@@ -282,7 +282,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.written(scope, result)
   }
 
-  /** Each call is one of its own, with its own time and audit id. */
+  /** Each call counts as a request of its own, with its own time and audit id. */
   call(name: string, subresource = ''): ResourceScope {
     const { context, entry, actor, namespace } = this
     return resourceScope(controllerCall(context, actor.user), entry, { name, subresource, namespace })

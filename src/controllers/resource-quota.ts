@@ -1,6 +1,6 @@
 /**
- * Keeps the status of quotas (kube-controller-manager's resource quota controller): what they limit, and what is used.
- * Admission charges what is written, so here usage rises only with a new quota, and falls with what goes.
+ * Keeps the status of quotas (kube-controller-manager's resource quota controller): their limits and usage. Admission
+ * charges writes, so here usage rises only for a new quota, and falls when objects go.
  */
 import { WebhookDenial } from '../admission/webhooks/ask.ts'
 import type { ResourceQuota } from '../api/core/v1.ts'
@@ -21,11 +21,11 @@ import type { Controller, ControllerContext } from './controller.ts'
 
 const RESOURCE_QUOTAS: GroupResource = { group: '', resource: 'resourcequotas' }
 
-/** Milliseconds: what is deleted in numbers is counted together. */
+/** Milliseconds in which several deletions are counted together. */
 const GATHERING = 200
 /**
- * Milliseconds. What was charged may not be written yet, and then it is not found: usage falls only where the quota
- * stays as it was for so long.
+ * Milliseconds. A charged object may not be written yet, and then the count misses it. So usage falls only if the quota
+ * did not change for so long.
  */
 const QUIET = 1000
 /** So often a quota that keeps changing is waited for. */
@@ -52,8 +52,8 @@ export const resourceQuotaController: Controller = {
 }
 
 /**
- * Key: `NAMESPACE/NAME PERIOD` of a quota that was charged in that period (registry/quota/work.ts). The isolate that charged it may
- * have ended before the write, and nothing else would tell.
+ * Key: `NAMESPACE/NAME PERIOD` of a quota that was charged in that period (registry/quota/work.ts). The isolate that
+ * charged it may have ended before the write, and nothing else would report that.
  */
 export const chargedQuota: Controller = {
   neverGivesUp: true,
@@ -69,7 +69,7 @@ export const chargedQuota: Controller = {
   },
 }
 
-/** Key: `NAMESPACE/NAME REVISION TRIES` of a quota of which less was used, at that revision, than its status says. */
+/** Key: `NAMESPACE/NAME REVISION TRIES` of a quota whose usage, at that revision, was less than its status says. */
 export const loweredQuota: Controller = {
   neverGivesUp: true,
   async reconcile(key, context) {
@@ -103,7 +103,7 @@ async function judge(context: ControllerContext, quota: Quota, tries: number, ma
   return wait
 }
 
-/** What rises may be written at once. */
+/** A rise may be written at once. */
 const larger = (used: Amounts, before: Amounts): Amounts =>
   new Map(
     [...used].map(([name, amount]) => {
@@ -122,7 +122,7 @@ async function writeStatus(
     await managerClients(context)
       .resource(RESOURCE_QUOTAS, namespace)
       .updateStatusWithRetries(name, (object) => {
-        // what was charged meanwhile was not counted
+        // the count does not include charges made meanwhile
         object.metadata.resourceVersion = resourceVersion
         Object.assign(object, { status })
       })

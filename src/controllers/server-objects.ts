@@ -1,7 +1,7 @@
 /**
- * The server's own objects. What it needs, Service default/kubernetes for one, comes back when it is deleted; what a
- * new release or other settings add, comes to a control plane that is there already. Admission has its say, validation does
- * not: the address of a local server is one that no Endpoints may have.
+ * The server's own objects. It restores the ones that it needs (Service default/kubernetes is one) when they are
+ * deleted, and adds those of a new release or other settings to an existing control plane. Admission applies,
+ * validation does not: a local server may have an address that no Endpoints may have.
  */
 import { admissionChain } from '../admission/chain.ts'
 import { restoreServerObjects, writeEdition } from '../bootstrap/ensure-bootstrapped.ts'
@@ -31,7 +31,7 @@ export const serverEdition: Controller = {
     const snapshot = await freshControlSnapshot(plane)
     const unwritten = await writeEdition(plane, snapshot, admissionChain, key === '' ? undefined : key)
     if (key !== '' && unwritten.length > 0) throw unwritten[0]!.why
-    // each is tried again for itself: what a user deletes meanwhile stays away
+    // each is tried again by itself: an object that a user deletes meanwhile stays away
     for (const one of unwritten) context.later('server-edition', one.key, 0)
     return undefined
   },

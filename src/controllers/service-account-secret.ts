@@ -66,12 +66,12 @@ async function remove(secrets: ResourceClient, { metadata }: StoredSecret): Prom
   try {
     await secrets.delete(metadata.name ?? '', { preconditions: { uid: metadata.uid } })
   } catch (error) {
-    // gone, or another one by now
+    // gone, or a new account of that name
     if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
   }
 }
 
-/** What is missing or wrong; undefined when nothing is. */
+/** The missing or wrong entries; undefined where there are none. */
 async function filled(
   { env }: ControllerContext,
   { metadata, data = {} }: StoredSecret,

@@ -1,6 +1,9 @@
 /** Runs work of the same name one after the other, in the order of the calls. Work of different names runs side by side. */
 export class Turns {
-  /** The last work of each name; its promise never rejects. Bound: work under way, since an entry goes when its work ends. */
+  /**
+   * The last work of each name; its promise never rejects. Bound: work under way, since an entry goes when its work
+   * ends.
+   */
   private readonly last = new Map<string, Promise<void>>()
 
   async run<Done>(name: string, work: () => Promise<Done>): Promise<Done> {
@@ -18,7 +21,7 @@ export class Turns {
     }
   }
 
-  /** Names of which some work is not done. */
+  /** Names with unfinished work. */
   get size(): number {
     return this.last.size
   }

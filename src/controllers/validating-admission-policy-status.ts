@@ -1,6 +1,6 @@
 /**
- * Says in a ValidatingAdmissionPolicy's status what is wrong with its expressions, by the types of the kinds that it
- * matches. Key: the policy's name.
+ * Type-checks the expressions of a ValidatingAdmissionPolicy for the kinds that it matches, and writes the warnings
+ * into its status. Key: the policy's name.
  */
 import type { ValidatingAdmissionPolicy } from '../api/admissionregistration/v1.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
@@ -57,7 +57,7 @@ async function warningsOf({ spec = {} }: Policy, context: ControllerContext): Pr
   return warnings.map(({ fieldRef, warning }) => ({ fieldRef, warning }))
 }
 
-/** Undefined where nothing is known of the kind: it belongs to another server, or to nobody. */
+/** Undefined where the type of the kind is not known: another server has it, or none. */
 function typeOf(gvk: GroupVersionKind, served: ServedResources, context: ControllerContext): StructType | undefined {
   const entry = served.findKind(gvk)
   return entry === undefined ? typeOfKind(gvk) : resourceOf(controllerCall(context, context.user), entry).type

@@ -14,9 +14,12 @@ import { protectedKey } from '../registry/protection-finalizers.ts'
 import type { ListObjects } from '../registry/work.ts'
 import { groupResourceNamed } from '../storage/collections.ts'
 
-/** Milliseconds between a DELETE and the first look: who reads what was deleted sees it as terminating. */
+/**
+ * Milliseconds between a DELETE and the first look, so that a client that reads the deleted object sees it as
+ * terminating.
+ */
 const FIRST_LOOK = 3_000
-/** Milliseconds until what is still used is looked at again. */
+/** Milliseconds until the controller looks again at an object that is still used. */
 const RETRY = 10_000
 
 export const volumeProtection: Controller = {
@@ -46,7 +49,7 @@ async function release(client: ResourceClient, name: string, finalizer: string):
       else delete metadata.finalizers
     })
   } catch (error) {
-    // somebody else let it go
+    // another writer removed the finalizer
     if (!(error instanceof StatusError) || error.code !== 404) throw error
   }
 }
@@ -54,5 +57,5 @@ async function release(client: ResourceClient, name: string, finalizer: string):
 const listing =
   (context: ControllerContext): ListObjects =>
   async <O>(resource: GroupResource, namespace: string) =>
-    // the definition says what the type of the resource is
+    // the definition says the type of the resource
     (await managerClients(context).resource(resource, namespace).list()) as O[]

@@ -1,9 +1,9 @@
 /**
- * What waits for somebody to take off a finalizer is looked at again, and more seldom the longer it has waited: nobody
- * knows whether that will ever be, and in between the control plane sleeps.
+ * How often to look again at an object that waits for its finalizers to be removed. The longer it has waited, the more
+ * seldom: nobody knows whether that will ever happen, and in between the control plane sleeps.
  */
 const SHORTEST_MS = 1_000
-/** As seldom as kube-controller-manager's queues try what fails. */
+/** As seldom as kube-controller-manager's queues retry. */
 const LONGEST_MS = 1_000_000
 /** Of the time that was waited until now. */
 const PART = 1 / 16

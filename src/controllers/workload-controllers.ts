@@ -1,4 +1,7 @@
-/** What moves workloads: controllers, a scheduler and the kubelets of simulated nodes (docs/workloads.md). */
+/**
+ * The workload controllers: those of kube-controller-manager, a scheduler and the kubelets of simulated nodes
+ * (docs/workloads.md).
+ */
 import { nodeLifecycle } from './nodes/node-lifecycle.ts'
 import { nodeTtlController } from './nodes/node-ttl.ts'
 import { taintEviction } from './nodes/taint-eviction.ts'

@@ -1,7 +1,7 @@
 /**
- * What kube-controller-manager's node-lifecycle-controller does: a node whose kubelet is silent becomes Unknown, taints
- * say what a node's conditions are, and its pods are no longer ready. Key: the node. A heartbeat is a write of the node
- * or of its Lease and brings this work; the end of the grace is an alarm. Simulated nodes have no heartbeats.
+ * kube-controller-manager's node-lifecycle-controller: a node whose kubelet is silent becomes Unknown, its taints
+ * follow its conditions, and its pods are no longer ready. Key: the node. A heartbeat is a write of the node or of its
+ * Lease and brings this work; the end of the grace period is an alarm. Simulated nodes have no heartbeats.
  */
 import type { Lease } from '../../api/coordination/v1.ts'
 import type { Node, NodeCondition, Pod } from '../../api/core/v1.ts'
@@ -62,7 +62,7 @@ async function untilSilent(clients: Clientset, node: KubeObject & Node, context:
   return time + (ready === undefined ? STARTUP_GRACE_MS : GRACE_MS) - now
 }
 
-/** Nodes that fall silent together are looked at one after the other. */
+/** Nodes that fall silent together are handled one after the other. */
 function isWell(node: KubeObject & Node, { sightings, now }: ControllerContext): boolean {
   if (readyOf(node) !== 'True') return false
   const heard = sightings.get(`heartbeat/${node.metadata.name}`)?.time
@@ -125,7 +125,7 @@ async function turnOf(clients: Clientset, node: KubeObject & Node, context: Cont
   const zone = zoneOf(node)
   const now = context.now().getTime()
   const untilNext = (pause: number): number => (context.sightings.get(`eviction-zone/${zone}`)?.time ?? 0) + pause - now
-  // another one was given up just now, whatever the state of the zone: of a thousand that are silent one looks at all
+  // another node was evicted just now, whatever the state of the zone: of a thousand silent nodes one looks at all
   const early = untilNext(NODE_EVERY_MS)
   if (early > 0) return { isNow: false, wait: early }
   const all = await context.once('all nodes', () => clients.resource(NODES).list({ shared: true }))
@@ -153,7 +153,7 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
     const { taints: _, ...spec } = live.spec ?? {}
     live.spec = taints.length === 0 ? spec : { ...spec, taints }
   })
-  // a node that is well again may be what the others of a cut-off cluster wait for
+  // the other nodes of a cut-off cluster may wait for a node that is well again
   if ((wasGivenUp && !hasExecuteTaint(changed)) || readyOf(changed) === 'True')
     await lookAtOthers(await nodes.list({ shared: true }), node, context)
   return pause

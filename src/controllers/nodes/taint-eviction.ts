@@ -1,6 +1,6 @@
 /**
- * Pods leave nodes whose NoExecute taints they do not tolerate, or no longer (kube-controller-manager's
- * taint-eviction-controller). Key: the node. Time is counted from when the taints were first seen, or the pod came.
+ * Evicts pods from nodes whose NoExecute taints they do not tolerate, or no longer tolerate (kube-controller-manager's
+ * taint-eviction-controller). Key: the node. Time counts from when the taints were first seen, or the pod came.
  */
 import type { Node, Pod, Taint, Toleration } from '../../api/core/v1.ts'
 import { leastOf, mostOf } from '../../api/extremes.ts'
@@ -60,8 +60,8 @@ export const taintEviction: Controller = {
 }
 
 /**
- * Few nodes have such taints, and each that gets a pod is asked for: what changed of all nodes is read once for a batch of
- * work.
+ * Few nodes have such taints, and each node that gets a pod is checked. So a batch of work reads the changes of all
+ * nodes once.
  */
 async function mayBeTainted(name: string, clients: Clientset, context: ControllerContext): Promise<boolean> {
   const tainted = states(context.tenant)
@@ -116,7 +116,7 @@ async function evict(clients: Clientset, events: EventRecorder, pod: KubeObject 
     })
     await pods.delete(name, { preconditions: { uid } })
   } catch (error) {
-    // gone, or another one of the name: its own look is for it
+    // gone, or a new pod of that name, which has a look of its own
     if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
   }
 }

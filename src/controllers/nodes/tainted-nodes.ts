@@ -2,10 +2,10 @@
 import type { Node, Taint } from '../../api/core/v1.ts'
 import type { Revision } from '../../storage/storage.ts'
 
-/** What one look at the changes of nodes brings, a part of it after the other. */
+/** The result of one look at the changes of nodes, in parts. */
 interface Changes {
   readonly revision: Revision
-  /** What was known before is void. */
+  /** Earlier knowledge is void. */
   readonly reset: boolean
   readonly changed: readonly { readonly key: string; readonly object: Pick<Node, 'spec'> | undefined }[]
 }
@@ -20,7 +20,7 @@ export class TaintedNodes {
 
   constructor(private readonly most: number) {}
 
-  /** Looks at what changed since the last time. @param changesSince of all nodes */
+  /** Reads the changes since the last time. @param changesSince of all nodes */
   async look(changesSince: (at: Revision | undefined) => AsyncIterable<Changes>): Promise<void> {
     for await (const { revision, reset, changed } of changesSince(this.#at)) {
       if (reset) this.#names.clear()

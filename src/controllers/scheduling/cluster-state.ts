@@ -1,6 +1,6 @@
 /**
- * The nodes and pods that the scheduler knows, brought up to date with what changed since its last look. It is a cache: an
- * instance that begins anew reads everything, and tries all pods that wait.
+ * The nodes and pods that the scheduler knows, kept up to date with the changes since its last look. It is a cache: an
+ * instance that begins anew reads everything, and tries all waiting pods.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import type { Revision } from '../../storage/storage.ts'
@@ -110,7 +110,7 @@ export class ClusterState {
     this.total -= node.length
   }
 
-  /** @param profiles for whose pods nodes are to be found */
+  /** @param profiles of the pods that need nodes */
   takePods({ revision, reset, changed }: Changes<Pod>, profiles: Profiles): void {
     if (reset) for (const key of [...this.assigned.keys(), ...this.waiting.keys()]) this.forget(key)
     for (const { key, object, length } of changed) this.putPod(key, object, length, profiles)
@@ -129,7 +129,7 @@ export class ClusterState {
     this.forget(key)
     if (!isWaiting) return
     const info = new PodInfo(pod)
-    // a status that was written is no news; what the pod asks for is
+    // a new status matters only where the pod's requests change
     const { refusedBy, retry } = before !== undefined && isSameWish(before.pod, pod) ? before : {}
     this.wait(key, { pod, info, length, refusedBy, retry })
     if (info.nominatedNode !== '') this.nodes.get(info.nominatedNode)?.nominated.set(info.uid, info)

@@ -1,4 +1,4 @@
-/** By what the Services and the owner of a pod select it: how pods are spread that say nothing of it themselves. */
+/** The default spreading of pods without constraints of their own: by the selectors of their Services and owner. */
 import type { ReplicaSet, StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod, ReplicationController, Service } from '../../api/core/v1.ts'
 import { groupKindText } from '../../api/group-version.ts'

@@ -1,4 +1,7 @@
-/** What the plug-ins of a scheduler are (kube-scheduler's framework), and one cycle: the search for a place for one pod. */
+/**
+ * The interfaces of a scheduler's plug-ins (kube-scheduler's framework), and of one cycle: the search for a node for
+ * one pod.
+ */
 import type { Pod } from '../../api/core/v1.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
 import type { ClaimPlan } from './devices/claim-plan.ts'
@@ -35,7 +38,7 @@ export interface Cycle extends Cluster {
 
 /** A filter of one cycle. */
 export interface Filtering {
-  /** The names of the only nodes that are looked at; undefined: all. */
+  /** The names of the only nodes to look at; undefined: all. */
   readonly only?: ReadonlySet<string> | undefined
   /** Undefined: the pod may be there. */
   refuses(node: NodeState): Refusal | undefined
@@ -55,20 +58,20 @@ export interface ScorePlugin {
   score(cycle: Cycle, nodes: readonly NodeState[]): readonly number[] | undefined
 }
 
-/** What is done for a pod that fits nowhere. */
+/** Steps for a pod that fits nowhere. */
 export type PostFilter = 'DynamicResources' | 'DefaultPreemption'
 
 export interface Profile {
   readonly schedulerName: string
   /** They begin in this order. */
   readonly preFilters: readonly FilterPlugin[]
-  /** Names of those that are asked about each node, in this order. */
+  /** Names of the filters that run for each node, in this order. */
   readonly filters: readonly string[]
   readonly scores: readonly { readonly plugin: ScorePlugin; readonly weight: number }[]
   readonly postFilters: readonly PostFilter[]
   /** Of the nodes that pods could be stopped on, how many are compared: the larger of a share and a number. */
   readonly candidates: { readonly percentage: number; readonly absolute: number }
-  /** How many of the nodes are looked for places for a pod, in percent; 0: all. */
+  /** The share of the nodes that the search looks at, in percent; 0: all. */
   readonly percentageOfNodes: number
   /** Whether it sees to the volumes of its pods. */
   readonly bindsVolumes: boolean

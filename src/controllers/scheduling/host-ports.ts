@@ -2,7 +2,7 @@
 export const ANY_ADDRESS = '0.0.0.0'
 
 export class HostPorts {
-  /** How many pods have it: who binds pods by hand may give one to several. */
+  /** The number of pods with the port: a client that binds pods by hand may give it to several. */
   private readonly taken = new Map<string, number>()
 
   count(ports: readonly string[], by: 1 | -1): void {

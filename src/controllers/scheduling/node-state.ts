@@ -1,11 +1,11 @@
-/** A node as the scheduler sees it: what it has, what its pods ask for, and who they are. */
+/** A node as the scheduler sees it: its capacity, the requests of its pods, and the pods themselves. */
 import type { Node } from '../../api/core/v1.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { HostPorts } from './host-ports.ts'
 import type { Needs, PodInfo } from './pod-info.ts'
 import { amountOf } from './pod-info.ts'
 
-/** Selectors of which a node knows how many of its pods they select. */
+/** Selectors for which a node keeps the number of matching pods. */
 const MOST_COUNTS = 20
 
 export class NodeState {
@@ -18,7 +18,7 @@ export class NodeState {
   readonly requested = new Map<string, number>()
   /** How many of its pods a selector selects, by the selector's text. Bound: MOST_COUNTS; none is older than its last change. */
   private readonly counts = new Map<string, number>()
-  /** Of cpu and memory, with a little for who asks for nothing. */
+  /** Requests of cpu and memory, with a small default for pods without any. */
   readonly nonZero = { cpu: 0, memory: 0 }
   readonly allocatable: Needs
   readonly labels: Readonly<Record<string, string>>

@@ -12,7 +12,7 @@ export function smallestIsBest(values: readonly number[]): readonly number[] {
   return values.map((value) => (most === 0 ? MOST : MOST - Math.trunc((MOST * value) / most)))
 }
 
-/** The least is 0, whatever it is. */
+/** The lowest score becomes 0. */
 export function between(values: readonly number[]): readonly number[] {
   const [least, most] = [leastOf(values), mostOf(values)]
   return values.map((value) => (most > least ? Math.trunc(MOST * ((value - least) / (most - least))) : 0))

@@ -1,4 +1,4 @@
-/** A pod as the scheduler sees it: what is asked of it again and again, worked out once. */
+/** A pod as the scheduler sees it: values that plug-ins read again and again, computed once. */
 import type { Container, Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '../../api/core/v1.ts'
 import { charactersOf } from '../../api/bounded-map.ts'
 import { ownValue } from '../../api/own.ts'

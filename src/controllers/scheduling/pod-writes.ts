@@ -1,4 +1,4 @@
-/** What the scheduler writes: bindings, why a pod waits, the end of victims, and an Event about each. */
+/** The scheduler's writes: bindings, conditions of waiting pods, the deletion of victims, and Events about them. */
 import type { Event } from '../../api/events/v1.ts'
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -62,8 +62,8 @@ export class PodWrites {
   }
 
   /**
-   * Says why it waits, once: the same again is no news.
-   * @param nominated the place that is made for it; '' takes one back; undefined leaves what is there
+   * Writes why the pod waits, unless its status already says so.
+   * @param nominated the nominated node; '' removes it; undefined leaves it
    */
   async refuse(pod: Pod, message: string, nominated: string | undefined, reason = 'Unschedulable'): Promise<void> {
     const known = podCondition(pod, 'PodScheduled')
@@ -106,7 +106,7 @@ export class PodWrites {
     )
   }
 
-  /** Stops a pod whose place somebody more important gets. What goes already goes anyhow. */
+  /** Deletes a pod in favour of one with a higher priority. A pod that is being deleted goes anyhow. */
   async evict(victim: PodInfo, preemptor: Pod, node: NodeState): Promise<void> {
     if (victim.isTerminating) return
     const pods = this.clients.resource(PODS, victim.namespace)
@@ -141,7 +141,7 @@ export class PodWrites {
     )
   }
 
-  /** The place that was made for a less important pod is somebody else's now. */
+  /** Takes the nominated node from a pod of lower priority. */
   async forgetPlace({ namespace, name, uid }: PodInfo): Promise<void> {
     await overtaken(
       this.clients.resource(PODS, namespace).updateStatusWithRetries(name, (live) => {
@@ -182,7 +182,7 @@ export class PodWrites {
       ...news,
       source: {},
     }
-    // names end with nanoseconds, of which the clock tells the first part
+    // names end with nanoseconds, and the clock has only milliseconds
     for (let tries = 0n; tries < NAME_TRIES; tries++) {
       const nanoseconds = BigInt(now.getTime()) * 1_000_000n + tries
       const metadata = { name: `${name}.${nanoseconds.toString(16)}`, namespace }
@@ -208,7 +208,7 @@ const referenceTo = ({ metadata: { namespace, name, uid, resourceVersion } }: Po
   resourceVersion,
 })
 
-/** Undone writes of a pod that changed or went: what waits is looked at again. */
+/** Writes that failed because a pod changed or went: the next look handles the pod again. */
 async function overtaken<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

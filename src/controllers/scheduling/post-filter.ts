@@ -1,4 +1,4 @@
-/** What is tried for a pod that fits nowhere, and what is said of it (kube-scheduler's PostFilter). */
+/** The steps for a pod that fits nowhere, and their message (kube-scheduler's PostFilter). */
 import type { Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
 import type { Claim } from './devices/requests.ts'
@@ -10,7 +10,7 @@ const NO_CLAIMS = 'no new claims to deallocate'
 const CLAIM_RELEASED = 'deallocation of ResourceClaim completed'
 const CLAIM_DELETED = 'deletion of ResourceClaim completed'
 const NO_CLAIM_TO_RELEASE = 'still not schedulable'
-/** Devices were never asked about, because somebody was against all nodes before. Nothing else is tried then. */
+/** The search never came to devices, because another filter refused all nodes. Nothing else is tried then. */
 const NEVER_ASKED = 'not found'
 
 /** @property keepsPlace the place that was made for the pod before stays its own */
@@ -40,7 +40,7 @@ export async function afterFilters(filters: Filters, unfit: Unfit, pod: Pod, mea
   return { message: said.join(', '), keepsPlace }
 }
 
-/** A claim that is allocated where the pod cannot go is given up. @returns what is said of it */
+/** Deallocates a claim whose devices are where the pod cannot go. @returns the message */
 function released({ cycle: { claims } }: Filters, { ofAll }: Unfit, means: Means): string {
   if (claims === undefined || ofAll !== undefined) return NO_CLAIMS
   const { toRelease, toDelete } = claims

@@ -1,6 +1,6 @@
 /**
- * Which pods to stop so that one of higher priority has a place: DefaultPreemption. Of a node, as few as possible and the
- * least important ones; budgets of disruptions are respected where that can be. Nothing is written here.
+ * Chooses pods to stop in favour of a pod with a higher priority: DefaultPreemption. It chooses as few as possible and
+ * the lowest priorities of a node, and respects disruption budgets if it can. It writes nothing.
  */
 import { append } from '../../api/append.ts'
 import { leastOf } from '../../api/extremes.ts'
@@ -127,7 +127,7 @@ class Budget {
     this.allowed = status.disruptionsAllowed ?? 0
   }
 
-  /** What is disrupted already is accounted for. */
+  /** The budget already counts pods that are being disrupted. */
   holds({ namespace, name, labels }: PodInfo): boolean {
     if (namespace !== this.namespace || this.selector.length === 0 || !matchesLabels(this.selector, labels))
       return false
@@ -149,13 +149,13 @@ function violatingOf(pods: readonly PodInfo[], budgets: readonly Budget[]): Read
 /** Added to each priority, so that many victims weigh more than few also where priorities are negative. */
 const BEYOND_NEGATIVE = 2 ** 31
 
-/** What counts, the first thing first: the smaller, the better. */
+/** The criteria in kube-scheduler's order: the smaller, the better. */
 const costs: readonly ((candidate: Preemption) => number)[] = [
   ({ violations }) => violations,
   ({ victims }) => victims[0]?.priority ?? -BEYOND_NEGATIVE,
   ({ victims }) => victims.reduce((sum, { priority }) => sum + priority + BEYOND_NEGATIVE, 0),
   ({ victims }) => victims.length,
-  // the latest start of what is most important goes first
+  // of victims with the highest priority, the latest start goes first
   ({ victims }) =>
     -leastOf(victims.filter(({ priority }) => priority === victims[0]!.priority).map((pod) => pod.startTime)),
 ]

@@ -5,11 +5,11 @@ import { forGood, isRefusal } from './framework.ts'
 import type { NodeState } from './node-state.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** Why there is no node: the refusal of each, and by which plug-ins; or one that is against all of them. */
+/** Why there is no node: each node's refusal and its plug-ins; or one refusal of all nodes. */
 export interface Unfit {
   readonly refusals: ReadonlyMap<NodeState, Refusal>
   readonly plugins: ReadonlySet<string>
-  /** Said of all nodes at once. */
+  /** A refusal of all nodes at once. */
   readonly ofAll?: string
 }
 
@@ -25,7 +25,7 @@ export class Filters {
     private readonly only: readonly (readonly [name: string, nodes: ReadonlySet<string>])[],
     /** A filter that is against all nodes. */
     readonly against: (Refusal & { readonly plugin: string }) | undefined,
-    /** Whether devices were asked about, before somebody was against all nodes. */
+    /** Whether the search came to devices before a filter refused all nodes. */
     readonly hasAskedDevices: boolean,
     readonly refusedBy: Set<string> = new Set(only.map(([name]) => name)),
   ) {}
@@ -49,7 +49,7 @@ export class Filters {
     return new Filters(profile, cycle, asked, only, undefined, hasAskedDevices)
   }
 
-  /** Why the node is not even looked at. */
+  /** Why the node is not looked at. */
   leavesOut({ name }: NodeState): Refusal | undefined {
     const by = this.only.filter(([, nodes]) => !nodes.has(name))
     return by.length === 0
@@ -57,7 +57,7 @@ export class Filters {
       : forGood(`node(s) didn't satisfy plugin(s) [${by.map(([plugin]) => plugin).join(' ')}]`)
   }
 
-  /** With those who have as good a claim to a place there, and without them, for they may go elsewhere. */
+  /** Filters with the pods that are nominated there, and without them, because they may go elsewhere. */
   refusalOf(node: NodeState): Refusal | undefined {
     const { info } = this.cycle
     const before = [...node.nominated.values()].filter(
@@ -82,7 +82,7 @@ export class Filters {
     return undefined
   }
 
-  /** Moves a pod for the sake of a question: who asks puts it back. */
+  /** Moves a pod for a trial. The caller moves it back. */
   add(pod: PodInfo, node: NodeState): void {
     node.add(pod)
     for (const [, filtering] of this.begun) filtering.moved?.(pod, node, 1)
@@ -94,12 +94,12 @@ export class Filters {
   }
 }
 
-/** Where the search begins, where not all nodes are looked at: each goes on where the last one ended. */
+/** Where the search begins if it does not look at all nodes: where the last one ended. */
 export interface Search {
   from: number
 }
 
-/** Nodes of which all are looked at, and places that are enough. */
+/** Of up to so many nodes it looks at all, and so many feasible nodes are enough. */
 const FEW_NODES = 100
 
 export function choose(filters: Filters, search: Search = { from: 0 }): Choice {

@@ -1,7 +1,7 @@
 /**
- * Finds nodes for pods that have none (kube-scheduler). One look is for all that wait: pods of higher priority first, then
- * the older ones; those that were refused before wait until something changes that could help. The key says what changed
- * beside pods and nodes, or nothing.
+ * Finds nodes for pods without one (kube-scheduler). One look handles all waiting pods: those of higher priority first,
+ * then the older ones. Pods that were refused before wait until something changes that could help. The key names
+ * changes other than of pods and nodes, or is empty.
  */
 import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
@@ -100,7 +100,7 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   } finally {
     await turn.written()
   }
-  // pods that were bound may be what others wait for
+  // other pods may wait for a pod that was bound
   return wake(state, now) ? 0 : nextRetry(state, now)
 }
 
@@ -148,7 +148,7 @@ async function clusterOf(
   }
 }
 
-/** What it waits for is of devices: its claims, or that something changes about them. */
+/** It waits for devices: its claims, or a change of devices. */
 const WITHOUT_DEVICES: ReadonlySet<string> = new Set([dynamicResources.name])
 const waitingForDrivers = (until: number) =>
   ({ refusedBy: WITHOUT_DEVICES, retry: { at: until, tries: 0, isHelped: true } }) as const
@@ -157,7 +157,9 @@ const UNPROVISIONED: ReadonlySet<string> = new Set(['VolumeBinding'])
 
 const refTo = ({ metadata: { namespace, name, uid } }: PersistentVolumeClaim) => ({ namespace, name, uid })
 
-/** Somebody changed a pod while it was bound: whatever changes next is a reason to look at it. A refusal waits for its time. */
+/**
+ * A pod changed while it was being bound: its next change is a reason to try it. A refused binding waits for its time.
+ */
 const UNBOUND: ReadonlySet<string> = new Set(['DefaultBinder'])
 
 /** Tries, which take some three minutes by default, after which a refusal is here to stay: the control plane is to sleep in between. */
@@ -243,7 +245,7 @@ class Turn {
   }
 
   private async bindReserved(pod: Pod, node: string, reservations: readonly ClaimWrite[]): Promise<Bound | 'waits'> {
-    // devices are nobody's until they are written, and a scheduler that took the Lease meanwhile gives them to others
+    // devices are free until they are written, and a scheduler that took the Lease meanwhile may allocate them
     if (reservations.length > 0 && !isControllerOurs('kube-scheduler', this.context)) return 'overtaken'
     let reserved = pod
     try {
@@ -266,7 +268,10 @@ class Turn {
     return { at: this.context.now().getTime() + pause, tries: tries + 1 }
   }
 
-  /** When all that was decided is written: nothing is under way when it fails, for the next look reads what there is. */
+  /**
+   * Waits until all decisions are written, so that nothing is under way when one fails: the next look reads the stored
+   * state.
+   */
   async written(): Promise<void> {
     const { writes } = this
     this.writes = []

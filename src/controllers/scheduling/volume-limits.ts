@@ -47,7 +47,7 @@ export class VolumeLimits {
     return limits
   }
 
-  /** By driver; undefined: as many as somebody likes. */
+  /** By driver; undefined: no limit. */
   on(node: string): ReadonlyMap<string, number> | undefined {
     return this.most.get(node)
   }

@@ -1,6 +1,6 @@
 /**
- * What makes a pod that fits nowhere be tried again (kube-scheduler's queueing hints): for each plug-in that refused it,
- * what could change its mind.
+ * Changes after which the scheduler tries an unschedulable pod again (kube-scheduler's queueing hints), for each
+ * plug-in that refused it.
  */
 import { ownValue } from '../../api/own.ts'
 
@@ -38,6 +38,6 @@ const hints: Readonly<Record<string, readonly ClusterEvent[]>> = {
 export function isHelped(refusedBy: ReadonlySet<string>, events: ReadonlySet<ClusterEvent>): boolean {
   if (events.size === 0) return false
   if (refusedBy.size === 0) return true
-  // few: the plug-ins of a profile, and what helps each
+  // few: the plug-ins of a profile, and the changes that help each
   return [...refusedBy].some((plugin) => (ownValue(hints, plugin) ?? [...events]).some((event) => events.has(event)))
 }

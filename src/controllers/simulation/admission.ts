@@ -1,6 +1,6 @@
 /**
- * Why the kubelet of a simulated node does not take a pod in: somebody bound it without a scheduler, or the node has
- * changed meanwhile (kubelet's predicates). Nothing runs there, so what only a machine can say is never a reason.
+ * Why the kubelet of a simulated node refuses a pod: it was bound without a scheduler, or the node has changed
+ * meanwhile (kubelet's predicates). Nothing runs there, so reasons that only a machine knows never occur.
  */
 import type { Node, Pod, PodStatus } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
@@ -68,7 +68,7 @@ function shortagesOf(pod: Pod, { needs }: PodUse, node: Node, others: NodeUse): 
   const mapped = new Set(
     pod.status?.extendedResourceClaimStatus?.requestMappings?.map(({ resourceName }) => resourceName),
   )
-  // what the node does not know is somebody else's to count, or comes with a claim
+  // other programs count resources that the node does not list, or a claim brings them
   const isAsked = (name: string) =>
     !mapped.has(name) && !(isExtended(name) && ownValue(allocatable, name) === undefined)
   const shortages: Insufficient[] = []
@@ -100,7 +100,7 @@ const OF_KUBELETS: ReadonlySet<string> = new Set([
   'AllContainersRestarting',
 ])
 
-/** Of its status that is left what others said. */
+/** Keeps the parts of its status that others wrote. */
 export function rejectedStatus({ metadata, status = {} }: Pod, { reason, message }: Rejection, now: Date): PodStatus {
   const { qosClass, resourceClaimStatuses, extendedResourceClaimStatus } = status
   const conditions = (status.conditions ?? []).filter(({ type = '' }) => !OF_KUBELETS.has(type))

@@ -1,4 +1,4 @@
-/** What a pod's annotations say about how it goes in simulation. Durations are seconds, or as Go writes them: 1m30s. */
+/** The annotations of a pod that control its simulation. Durations are seconds, or in Go's form: 1m30s. */
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import type { CommandOutcome, Printed } from './commands.ts'
@@ -8,7 +8,7 @@ import { Quantity } from '../../schema/quantity.ts'
 
 const PREFIX = 'kedge.dev/'
 
-/** Milliseconds; undefined where it is no duration. */
+/** Milliseconds; undefined for text that is no duration. */
 export function duration(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,9}(?:\.\d{1,3})?$/.test(text)) return Number(text) * 1000
@@ -21,7 +21,7 @@ export function duration(text: string | undefined): number | undefined {
 const ending = (duration: number): number | undefined => (duration === Infinity ? undefined : duration)
 
 export class Script {
-  /** @param isMissing images that nobody can pull */
+  /** @param isMissing images that cannot be pulled */
   constructor(
     private readonly pod: Pod,
     private readonly isMissing: (image: string) => boolean = () => false,
@@ -59,7 +59,7 @@ export class Script {
     return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : (this.command(container)?.exitCode ?? 0)
   }
 
-  /** With what commands end that are run in a container. */
+  /** The exit code of commands that clients run in a container. */
   execExitCode(container: string): number {
     const text = this.text('exec-exit-code', container) ?? ''
     return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : 0
@@ -100,12 +100,12 @@ export class Script {
     return found && outcomeOf(found)
   }
 
-  /** The same of a container that runs for ever unless something is said of it alone. */
+  /** The same for a container that runs for ever unless an annotation names it. */
   ownDuration(container: string): number | undefined {
     return duration(ownValue(this.pod.metadata.annotations, `${PREFIX}duration.${container}`))
   }
 
-  /** What a container uses; undefined where nothing is said, or no amount. */
+  /** The usage of a container; undefined without an annotation, or for text that is no amount. */
   usage(resource: 'cpu' | 'memory', container: string): Quantity | undefined {
     const text = this.text(`usage-${resource}`, container)
     const amount = text === undefined ? undefined : Quantity.tryParse(text)

@@ -19,7 +19,7 @@ export interface Printed {
   readonly line: string
 }
 
-/** The image of which Kubernetes makes the sandboxes of pods: it does nothing, for ever. */
+/** The image of which Kubernetes makes the sandboxes of pods. It does nothing, for ever. */
 const PAUSE = /(?:^|\/)pause(?:[:@]|$)/
 /** Characters of a script, beyond which it is not read. */
 const LONGEST_SCRIPT = 4096

@@ -10,7 +10,7 @@ import { subPathProblem } from './sub-paths.ts'
 const FIRST_BACK_OFF_MS = 10_000
 const LONGEST_BACK_OFF_MS = 300_000
 
-/** What a kubelet does with one container now. */
+/** The next action of a kubelet for one container. */
 export interface Advanced {
   readonly status: ContainerStatus
   /** Milliseconds until it goes on by itself. */

@@ -13,7 +13,7 @@ const LONGEST = 10_000
 const NAME = /^[a-z]([-a-z0-9]{0,30}[a-z0-9])?$/
 const ID = /^[A-Za-z_][A-Za-z0-9_]{0,31}$/
 
-/** What is wrong with a list. */
+/** The error in a list. */
 export class NoDeviceList extends Error {}
 
 /** @throws NoDeviceList */

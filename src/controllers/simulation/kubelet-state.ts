@@ -1,7 +1,6 @@
 /**
- * What the kubelets of simulated nodes know between two looks: the nodes, which pods are on them, their addresses, and
- * what they need of their node, and when something of them is due. It is a cache: an instance that begins anew reads
- * everything. No pod is kept.
+ * The knowledge of the kubelets of simulated nodes between two looks: the nodes, the keys of their pods, addresses,
+ * used resources, and when a pod is due. It is a cache: an instance that begins anew reads everything. It keeps no pod.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { leastOf } from '../../api/extremes.ts'
@@ -23,13 +22,15 @@ interface KnownPod {
   due?: number | undefined
   /** For its claims of devices. */
   isWaiting?: true
-  /** What it needs of its node, which its kubelet has taken in. */
+  /** The resources that it uses of its node, once its kubelet has admitted it. */
   use?: PodUse
-  /** It is not taken in, which is told later. */
+  /** The kubelet refuses it, and reports that later. */
   isHeld?: true
 }
 
-/** Of who was refused: how often one after the other, and when last, in milliseconds since 1970. */
+/**
+ * For each owner of refused pods: how many were refused in a row, and when the last was, in milliseconds since 1970.
+ */
 interface Refused {
   readonly times: number
   readonly at: number
@@ -38,7 +39,7 @@ interface Refused {
 const MOST_REFUSED = 1_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 300_000
-/** Who is not refused for so long begins anew. */
+/** An owner without a refusal for so long begins anew. */
 const FORGOTTEN_MS = 600_000
 
 /** What is known of every pod. Characters. */
@@ -94,7 +95,7 @@ export class KubeletState {
     return this.nodeOf.size > MOST_KEPT || this.length > MOST_LENGTH
   }
 
-  /** @returns nodes of which nothing is known yet, or whose addresses are others now: their pods are to be read */
+  /** @returns new nodes, and nodes whose addresses changed: the caller reads their pods */
   takeNodes({ revision, reset, changed }: Changes<Node>, isSimulated: (node: Node) => boolean): string[] {
     if (reset) this.nodes.clear()
     const unknown: string[] = []
@@ -119,7 +120,7 @@ export class KubeletState {
     return false
   }
 
-  /** Everything is told anew. */
+  /** The caller reports everything again. */
   forgetPods(): void {
     this.nodeOf.clear()
     for (const [name, { node, hostIP, ownLength }] of this.nodes)
@@ -177,7 +178,8 @@ export class KubeletState {
   }
 
   /**
-   * How long a refusal is to wait, in milliseconds: what is refused is often made again at once. 0: it is told now.
+   * How long a refusal waits, in milliseconds, because a refused pod is often made again at once. 0: it is reported
+   * now.
    * @param who the controller of the pod, or the pod
    */
   holdRefusal(key: string, who: string, now: number): number {
@@ -195,7 +197,7 @@ export class KubeletState {
     return this.nodes.get(this.nodeOf.get(key) ?? '')?.pods.get(key)
   }
 
-  /** The pod is to be looked at then; undefined: when it changes. */
+  /** When to look at the pod next; undefined: when it changes. */
   setDue(key: string, due: number | undefined): void {
     const pod = this.podOf(key)
     if (pod !== undefined) pod.due = due
@@ -207,12 +209,12 @@ export class KubeletState {
     if (pod !== undefined) pod.isWaiting = true
   }
 
-  /** All that wait for claims are to be looked at. */
+  /** Makes all pods due that wait for claims. */
   tellOfClaims(): void {
     for (const { pods } of this.nodes.values()) for (const pod of pods.values()) if (pod.isWaiting === true) pod.due = 0
   }
 
-  /** Keys of pods whose time has come. */
+  /** Keys of pods that are due. */
   due(now: number, limit: number): string[] {
     const keys: string[] = []
     for (const { pods } of this.nodes.values())

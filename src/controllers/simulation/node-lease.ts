@@ -17,7 +17,7 @@ const NAMESPACE = 'kube-node-lease'
 const DURATION = 40
 const RENEW_MS = 15_000
 
-/** @returns milliseconds until it has to be renewed; undefined: nobody looks at it */
+/** @returns milliseconds until it has to be renewed; undefined: nobody reads it */
 export async function renewNodeLease(
   { metadata: { name = '', uid = '' } }: Node,
   clients: Clientset,
@@ -41,7 +41,7 @@ export async function renewNodeLease(
     if (known === undefined) await leases.create(lease)
     else await leases.update({ ...known, spec: { ...known.spec, ...spec } })
   } catch (error) {
-    // somebody else wrote it: the next time is soon enough
+    // another writer renewed it: the next time is soon enough
     if (!(error instanceof StatusError) || error.code >= 500) throw error
   }
   return RENEW_MS

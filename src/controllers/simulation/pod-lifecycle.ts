@@ -1,6 +1,6 @@
 /**
- * What the kubelet of a simulated node does with a pod, worked out without writing anything. Everything that it needs to
- * know stands in the pod, so it can be looked at again at any time, and be evicted between.
+ * The actions of a simulated node's kubelet for a pod, computed without writing anything. The pod holds all the state,
+ * so this can run again at any time, and the object may be evicted between two runs.
  */
 import { leastOf } from '../../api/extremes.ts'
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '../../api/core/v1.ts'
@@ -26,7 +26,7 @@ export interface NodeFacts {
   readonly hostIP: string
   /** An address for a pod that has none. */
   readonly allocateIP: () => string | undefined
-  /** Of an image that nobody can pull; absent: there is none. */
+  /** The image that cannot be pulled; absent: there is none. */
   readonly isMissing?: (image: string) => boolean
 }
 
@@ -104,7 +104,7 @@ interface Containers {
 
 const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always'
 
-/** Goes on for as long as something ends at once: what has no duration is not waited for. */
+/** Goes on for as long as something ends at once: it does not wait for containers without a duration. */
 function run(pod: Pod, script: Script, now: Date): Containers {
   const { initContainers = [], containers = [], restartPolicy = 'Always' } = pod.spec ?? {}
   const policy = restartPolicy as RestartPolicy // validated
@@ -190,7 +190,7 @@ function stopped(status: ContainerStatus, now: Date, how = { exitCode: 0, reason
   return { ...status, state: { terminated }, ready: false, started: false }
 }
 
-/** What it was given, which is what it asks for: a resize is done at once. */
+/** Its allocated resources, which equal its request: a resize is done at once. */
 function withResources(status: ContainerStatus, resources: Container['resources']): ContainerStatus {
   if (status.state?.running === undefined || resources === undefined) return status
   const { claims: _, ...given } = resources
@@ -206,7 +206,7 @@ function settled(
   running: Parameters<typeof advanceContainer>[2],
 ): Advanced {
   let step = advanceContainer(container, known, running)
-  // ended and judged in one look; what is started anew waits for the next
+  // a container that ended is judged in the same look; a restarted one waits for the next
   if (step.after === 0 && step.status.state?.terminated !== undefined)
     step = { ...advanceContainer(container, step.status, running), news: step.news ?? [] }
   return step
@@ -215,7 +215,7 @@ function settled(
 function phaseOf(steps: readonly Advanced[]): Containers['phase'] {
   if (steps.every(({ isDone }) => isDone))
     return steps.every(({ status }) => status.state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
-  // somebody else who says that it runs may have no ID for it
+  // another writer of the status may know no container ID
   const wasStarted = ({ status: { containerID, state } }: Advanced) =>
     containerID !== undefined || state?.running !== undefined
   return steps.every(wasStarted) ? 'Running' : 'Pending'

@@ -41,7 +41,7 @@ export async function publishDevices(
   }
 }
 
-/** Undefined: nobody can read it, which is told; what was published before stays. */
+/** Undefined where the list cannot be parsed: an Event reports it, and the published devices stay. */
 async function listed(
   node: Node,
   text: string,

@@ -21,7 +21,7 @@ const VERSION = 'v1.36.3'
 export const isSimulated = (node: KubeObject | undefined): boolean =>
   node !== undefined && ownValue(node.metadata.labels, SIMULATED) === 'true'
 
-/** What a node without a status gets: a range for its pods, capacity, addresses, conditions. */
+/** The defaults of a node without a status: a range for its pods, capacity, addresses, conditions. */
 export const simulatedNode: Controller = {
   async reconcile(name, context) {
     const clients = clientsetFor(context, COMPONENT)
@@ -46,7 +46,7 @@ export const simulatedNode: Controller = {
         object.status = {
           ...object.status,
           ...statusOf(known, context.now()),
-          // what somebody said of its size holds
+          // a capacity that somebody set stays
           ...(capacity === undefined ? {} : { capacity, allocatable: allocatable ?? capacity }),
         }
       })
@@ -59,7 +59,7 @@ export const simulatedNode: Controller = {
   },
 }
 
-/** What a kubelet says of a node when it registers. */
+/** The node info that a kubelet registers. */
 export function statusOf(node: Node, now: Date): NodeStatus {
   const capacity = { cpu: '8', memory: '32Gi', 'ephemeral-storage': '100Gi', pods: '110' }
   const time = timeText(now)

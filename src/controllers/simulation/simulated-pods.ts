@@ -1,6 +1,6 @@
 /**
- * The kubelets of simulated nodes, all at once: a look goes on with the pods that changed since the last one, and with
- * those whose time has come. Key: nothing, or that claims of devices were reserved.
+ * The kubelets of all simulated nodes: each look handles the pods that changed since the last one, and those that are
+ * due. Key: nothing, or that claims of devices were reserved.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import { turnOfOthers } from '../../api/slices.ts'
@@ -29,7 +29,7 @@ import { EventRecorder } from '../workloads/events.ts'
 import { StagePlayer } from './stage-player.ts'
 import { stagesOf, tellLeftOut } from './stages.ts'
 
-/** Pods whose time has come of one look; the others are for the next, so that other controllers come between. */
+/** Due pods of one look. The others are for the next look, so that other controllers run between. */
 const MOST = 250
 
 /** What is known of each control plane between two looks: of all control planes as much as an isolate remembers. */
@@ -41,7 +41,7 @@ export const simulatedPods: Controller = {
       const kept = states(context.tenant)
       const clients = clientsetFor(context, COMPONENT)
       const { stages, leftOut, version } = await stagesOf(clients)
-      // each pod may follow another one now
+      // each pod may match another Stage now
       if (version !== kept.stages) {
         kept.state = new KubeletState()
         await tellLeftOut(new EventRecorder(clients, COMPONENT, () => context.now()), leftOut)
@@ -67,7 +67,7 @@ export const simulatedPods: Controller = {
 }
 
 class Look {
-  /** What a pod's write failed with: the others went on, and it is due when the work is tried again. */
+  /** The error of a pod's write. The other pods went on, and this one is due when the work is tried again. */
   failure: unknown
   private readonly addresses = new FreeAddresses()
   private readonly isMissing: (image: string) => boolean
@@ -92,7 +92,7 @@ class Look {
     let isAnew = isFirst
     for await (const { revision, reset, changed } of clients.resource(PODS).changes(state.podsAt, true)) {
       if (reset) state.forgetPods()
-      // the pages that follow tell of the same state
+      // the following pages are of the same state
       isAnew ||= reset
       for (const { key, object } of changed) if (object === undefined) this.stages.forget(key)
       const here = changed.flatMap(({ key, object }) =>
@@ -174,7 +174,7 @@ class Look {
     for (const one of news) await events.record(pod, one, one.reason === 'Killing')
   }
 
-  /** A kubelet decides when it first sees a pod. What a Stage plays is not asked about. */
+  /** A kubelet admits or refuses a pod when it first sees it. Pods that a Stage plays are not checked. */
   private async isRejected(pod: Pod, node: KubeletNode): Promise<boolean> {
     const key = keyOf(pod)
     const isBegun = pod.status?.startTime !== undefined || pod.metadata.deletionTimestamp !== undefined
@@ -216,7 +216,7 @@ class Look {
     await events.warning(pod, rejection.reason, rejection.message)
   }
 
-  /** It is looked at again when claims are reserved. */
+  /** Looks at the pod again when claims are reserved. */
   private async waitsForClaims(pod: Pod): Promise<boolean> {
     const problem = await claimsProblem(pod, this.clients)
     if (problem === undefined) return false

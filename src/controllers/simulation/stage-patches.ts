@@ -1,4 +1,4 @@
-/** What the steps of a Stage write: its templates, filled in with a pod, are YAML. */
+/** The writes of a Stage's steps: its templates, executed with a pod, are YAML. */
 import type { Pod } from '../../api/core/v1.ts'
 import { plainJson } from '../../api/json.ts'
 import { stringify } from '../../api/write-json.ts'

@@ -1,7 +1,7 @@
 /**
- * Plays Stages with pods on simulated nodes: the first write after which a Stage is for a pod begins its delay, and when
- * that is over its steps are done, once for each version of the pod. What is drawn by chance is drawn from the pod's uid
- * and version, so that it is the same whenever it is looked at.
+ * Plays Stages with pods on simulated nodes. The first write after which a Stage matches a pod begins the Stage's
+ * delay. When the delay is over its steps are done, once for each version of the pod. Random values come from the pod's
+ * uid and version, so that each look gets the same ones.
  */
 import type { Pod } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
@@ -19,9 +19,9 @@ import { finalizersAfter, renderedPatch } from './stage-patches.ts'
 /** Steps that a pod may take at once; then it takes one a second. */
 const AT_ONCE = 10
 const PACE = 1000
-/** Pods whose waiting is kept: delays of those that are forgotten begin anew, and their steps are counted together. */
+/** Pods whose delays are kept. The delays of others begin anew, and their steps are counted together. */
 const MOST_WAITING = 4000
-/** Where the pace of those stands, of whom a hundred steps are taken at once, and then one each ten milliseconds. */
+/** The key for the pace of those others: a hundred steps at once, and then one each ten milliseconds. */
 const FORGOTTEN = ''
 const FORGOTTEN_AT_ONCE = 100
 const FORGOTTEN_PACE = 10
@@ -67,7 +67,7 @@ export class StagePlayer {
     if (this.stages.length === 0) return undefined
     const known = this.knownOf(pod)
     if (matching.length === 0) {
-      // what a stage made of it stays, until it is to go
+      // the pod stays as a Stage left it, until it is deleted
       if (known === undefined || known[2] === 0 || deletionTimestamp !== undefined) return undefined
       return {}
     }
@@ -92,7 +92,7 @@ export class StagePlayer {
     return {}
   }
 
-  /** Writes what the next look has to know, where it changed. */
+  /** Stores the facts that the next look needs, where they changed. */
   remember(): void {
     const record = JSON.stringify([...this.waiting])
     if (record === this.record) return
@@ -131,7 +131,7 @@ export class StagePlayer {
     await events.warnOnce(pod, 'StagePaced', message)
   }
 
-  /** What cannot be done is told as an Event, and not tried again before the pod changes. */
+  /** An Event reports a step that cannot be done. It is not tried again before the pod changes. */
   private async perform(stage: Stage, pod: KubeObject & Pod, node: PlaceOfPod): Promise<void> {
     const events = new EventRecorder(this.clients, 'kubelet', () => this.context.now(), pod.spec?.nodeName)
     try {
@@ -141,7 +141,7 @@ export class StagePlayer {
         if (!isDeleted) isDeleted = await this.change(step, pod, node)
       }
     } catch (error) {
-      // somebody else was faster: that is work for this controller again
+      // another writer was faster: its write is work for this controller again
       if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return
       if (!(error instanceof TemplateError) && !(error instanceof StatusError && error.code < 500)) throw error
       await events.warnOnce(pod, 'StageFailed', `stage ${stage.name}: ${error.message}`)
@@ -172,7 +172,10 @@ export class StagePlayer {
   }
 }
 
-/** By weight, as KWOK: one whose weight is unknown is drawn where no other has one; where all are 0, each is as likely. */
+/**
+ * Chooses by weight, as KWOK: a Stage of unknown weight is drawn only if no other has a weight; if all are 0, each is
+ * as likely.
+ */
 function drawn(stages: readonly Stage[], pod: Json, chance: number): Stage {
   const weighed = stages.map((stage) => ({ stage, weight: stage.weight(pod) }))
   const known = weighed.filter(({ weight }) => weight !== undefined)

@@ -20,7 +20,7 @@ const MOST_TOLD = 10
 
 interface Compiled {
   readonly stage: Stage | undefined
-  /** Characters of its text: what is compiled is some ten times as large. */
+  /** Characters of its text; the compiled form is some ten times as large. */
   readonly size: number
 }
 
@@ -34,7 +34,7 @@ const known = new BoundedMap<string, Compiled>({
 export interface PlayedStages {
   /** By name. */
   readonly stages: readonly Stage[]
-  /** Beyond what is played. */
+  /** Stages beyond the limits. */
   readonly leftOut: readonly KubeObject[]
   /** Another one where any of them was written. */
   readonly version: string
@@ -56,7 +56,7 @@ export async function stagesOf(clients: Clientset): Promise<PlayedStages> {
   return { stages, leftOut, version }
 }
 
-/** Those who wrote them see it at the Stage: the write itself could not know. */
+/** Their authors see it at the Stage, because the write could not know it. */
 export async function tellLeftOut(events: EventRecorder, leftOut: readonly KubeObject[]): Promise<void> {
   const message = `the first ${MOST_STAGES} Stages by name are played, as long as they have ${MOST_TEXT} characters together`
   for (const stage of leftOut.slice(0, MOST_TOLD)) await events.warnOnce(stage, 'StageNotPlayed', message)

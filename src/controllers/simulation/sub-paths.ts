@@ -2,7 +2,9 @@
 import type { Container, EnvVar, Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 
-/** Why the container cannot be made, in a kubelet's words. What stands in ConfigMaps and Secrets is taken to be right. */
+/**
+ * Why the container cannot be created, in a kubelet's words. Values of ConfigMaps and Secrets are assumed to be valid.
+ */
 export function subPathProblem({ volumeMounts = [], env = [] }: Container, pod: Pod): string | undefined {
   const expressions = volumeMounts.flatMap(({ subPathExpr }) => (subPathExpr ? [subPathExpr] : []))
   if (expressions.length === 0) return undefined
@@ -14,7 +16,7 @@ export function subPathProblem({ volumeMounts = [], env = [] }: Container, pod: 
   return undefined
 }
 
-/** Undefined: nobody here knows it. */
+/** Undefined: the value is not known here. */
 type Values = ReadonlyMap<string, string | undefined>
 
 function problemOf(expression: string, values: Values): string | undefined {
@@ -31,7 +33,7 @@ const REFERENCE = /\$(?:(\$)|\(([^)]*)\))/g
 const namesIn = (text: string): string[] =>
   [...text.matchAll(REFERENCE)].flatMap(([, , name]) => (name === undefined ? [] : [name]))
 
-/** `$(NAME)`, and `$$` for a dollar; a name that nobody set stays as it stands. */
+/** `$(NAME)`, and `$$` for a dollar. An unset name is left as it is. */
 function expanded(text: string, values: Values): string | undefined {
   if (namesIn(text).some((name) => values.has(name) && values.get(name) === undefined)) return undefined
   return text.replace(REFERENCE, (all, dollar?: string, name = '') =>

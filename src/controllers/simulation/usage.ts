@@ -1,6 +1,6 @@
 /**
- * What simulated containers use, in the form of metrics.k8s.io/v1beta1. Nothing is measured or kept: it is worked out from
- * the pod when somebody asks.
+ * The usage of simulated containers, in the form of metrics.k8s.io/v1beta1. It is computed from the pod for each
+ * request; nothing is measured or kept.
  */
 import type { Container, Node, Pod } from '../../api/core/v1.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
@@ -18,7 +18,7 @@ export const WINDOW_SECONDS = 15
 
 /** Of a container that asks for nothing. */
 const LITTLE = { cpu: Quantity.parse('1m'), memory: Quantity.parse('8Mi') }
-/** The part of its request that a container uses where nothing is said of it. */
+/** The part of its request that a container uses without an annotation. */
 const SHARE = 2n
 
 /** Quantities. */
@@ -98,7 +98,7 @@ export function podMetrics(pod: Pod, now: Date): PodMetrics | undefined {
   return { kind: 'PodMetrics', ...measured(pod, now), containers }
 }
 
-/** What the pods of a node use together: of each no more is kept. */
+/** The total usage of a node's pods. No data of single pods is kept. */
 export class NodeUsage {
   private cpu = Quantity.zero
   private memory = Quantity.zero

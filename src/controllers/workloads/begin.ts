@@ -1,6 +1,6 @@
 /**
- * Looks at everything when workloads are switched on, since nothing of what was written before is work for anybody.
- * Key: the Lease whose holder has left, for what only that one did; or nothing.
+ * Looks at everything when workloads are switched on, because earlier writes are work for nobody. Key: the Lease whose
+ * holder has left, for the work that only the holder did; or nothing.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { LEADER_LEASES } from '../../registry/workload-controllers.ts'
@@ -19,7 +19,7 @@ const TOGETHER = 100
 export const beginWorkloads: Controller = {
   async reconcile(lease, context) {
     const switches = switchesOf(context)
-    // before all else: who leads already is not to be disturbed
+    // before all else, so that this server does not disturb a program that already leads
     for (const name of LEADER_LEASES) {
       const left = await observeLease(name, context)
       if (left !== undefined) context.later('leader-lease', name, left)

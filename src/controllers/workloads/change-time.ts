@@ -13,10 +13,10 @@ import { hasEndpoint } from './service-endpoints.ts'
 
 export const CHANGE_TIME = 'endpoints.kubernetes.io/last-change-trigger-time'
 
-/** Services whose endpoints were written: where these are gone, somebody deleted them. */
+/** Services whose endpoints were written. If the endpoints are gone, somebody deleted them. */
 const seen = perTenant(() => new BoundedMap<string, true>({ entries: 4096 }))
 
-/** The pods that are named already, by uid, and whether as ready; undefined where that is not said. */
+/** The pods that are already in the endpoints, by uid, and whether as ready; undefined where that is not stated. */
 export type Named = ReadonlyMap<string, boolean | undefined>
 
 export interface Asked {

@@ -27,7 +27,7 @@ import { sameJson } from './same-json.ts'
 const CRON_JOBS = typedResource<CronJob>('batch', 'cronjobs')
 const COMPONENT = 'cronjob-controller'
 const SCHEDULED = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
-/** So that the time is reached when it is looked at. */
+/** Added so that the time has come when the controller looks. */
 const SOON_MS = 100
 
 interface Look {

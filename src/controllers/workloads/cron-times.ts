@@ -140,7 +140,7 @@ export interface Due {
 
 const MANY = 100
 
-/** @param from what lies before was looked at already, or is too late to matter */
+/** @param from earlier times were handled already, or are too late to matter */
 export function mostRecent(next: Next, from: number, now: number): Due {
   const first = next(from)
   if (first === undefined || first > now) return { time: undefined, isManyMissed: false }

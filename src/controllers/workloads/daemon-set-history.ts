@@ -87,7 +87,7 @@ async function create(clients: Clientset, set: DaemonSet, revision: number): Pro
     const there = await revisions.get(name)
     if (there !== undefined && isRevisionOf(there, template)) return there
     await clients.resource(DAEMON_SETS, namespace).updateStatusWithRetries(set.metadata.name ?? '', (object) => {
-      // somebody else may have counted it meanwhile
+      // another writer may have counted it meanwhile
       if (object.status?.collisionCount !== set.status?.collisionCount) return
       object.status = { ...object.status, collisionCount: (object.status?.collisionCount ?? 0) + 1 }
     })
@@ -95,7 +95,7 @@ async function create(clients: Clientset, set: DaemonSet, revision: number): Pro
   }
 }
 
-/** Revisions beyond the limit go, the oldest first, but for those of pods that are there. */
+/** Deletes revisions beyond the limit, the oldest first, except those of existing pods. */
 export async function cleanUpHistory(
   clients: Clientset,
   set: DaemonSet,

@@ -1,4 +1,7 @@
-/** Where a DaemonSet's pods belong, and what makes them go there (kube-controller-manager's daemonset utilities). */
+/**
+ * The nodes of a DaemonSet's pods, and the affinity that binds each pod to its node (kube-controller-manager's
+ * daemonset utilities).
+ */
 import type { DaemonSet } from '../../api/apps/v1.ts'
 import type { Affinity, Node, Pod, PodSpec, PodTemplateSpec, Toleration } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
@@ -87,7 +90,7 @@ const affinityTo = (affinity: Affinity | undefined, node: string): Affinity => (
   },
 })
 
-/** Undefined for a pod that is neither on a node nor meant for one. */
+/** Undefined for a pod without a node, bound or intended. */
 export function targetNode({ spec }: Pod): string | undefined {
   if (spec?.nodeName) return spec.nodeName
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution

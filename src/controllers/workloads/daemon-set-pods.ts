@@ -8,13 +8,16 @@ import { hashOf } from './daemon-set-history.ts'
 import { eligible, isUpdated, targetNode } from './daemon-set-nodes.ts'
 import { isAvailable, isFinished, isReady, isTerminating } from './pod-state.ts'
 
-/** What one look at a DaemonSet works with. */
+/** The data of one look at a DaemonSet. */
 export interface Daemons {
   readonly set: DaemonSet
   /** Of the present revision. */
   readonly hash: string
   readonly nodes: readonly Node[]
-  /** By the node that they are on, or meant for; those without any are left out, as are those that are over and go. */
+  /**
+   * By the node that they are on, or are intended for. Pods without one are left out, and pods that are over and being
+   * deleted.
+   */
   readonly pods: ReadonlyMap<string, readonly Pod[]>
   readonly now: Date
 }
@@ -88,7 +91,7 @@ export function placement(daemons: Daemons, over: (node: string, pod: Pod) => bo
     for (const pod of surplus(daemons, running)) remove.push(pod)
   }
   eachPart(daemons.nodes, place, PLANNED)
-  // nobody else deletes pods that wait for a node that is gone
+  // no other controller deletes pods that wait for a missing node
   for (const [node, pods] of daemons.pods)
     if (!names.has(node)) for (const pod of pods) if (!pod.spec?.nodeName) remove.push(pod)
   return { create, remove }

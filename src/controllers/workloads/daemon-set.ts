@@ -1,6 +1,6 @@
 /**
- * A pod on every node that is to have one (kube-controller-manager's daemonset controller). Key: NAMESPACE/NAME. Nodes
- * that change bring `daemon-set-node`, whose key is the node's name.
+ * A pod on every eligible node (kube-controller-manager's daemonset controller). Key: NAMESPACE/NAME. Nodes that change
+ * bring `daemon-set-node`, whose key is the node's name.
  */
 import { inTurns, PLANNED, planned } from '../in-turns.ts'
 import { leastOf } from '../../api/extremes.ts'
@@ -23,7 +23,7 @@ import { untilNextAvailable } from './replicas.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
 export const DAEMON_SET_COMPONENT = 'daemon-set-controller'
-/** The name in Events, which is another one. */
+/** The component's name in Events, which differs. */
 const SOURCE = 'daemonset-controller'
 /** Pods that are created or deleted in one look. */
 const BURST = 250
@@ -42,7 +42,7 @@ export const daemonSetController: Controller = {
       await events.warning(set, 'SelectingAll', message)
       return undefined
     }
-    // its revisions may be gone already, without which nothing can be said of it
+    // its revisions may be gone already, and without them its status cannot be computed
     if (set.metadata.deletionTimestamp !== undefined) return undefined
     const pods = await dependentsOf(clients, PODS, set, controllerRefTo(set, DAEMON_SET), set)
     const { current, old } = await daemonHistory(clients, set, pods)
@@ -72,7 +72,7 @@ interface Kept {
   readonly failure?: { readonly reason: unknown }
 }
 
-/** A rollout goes on when every node has what it is to have: what is written brings the next look. */
+/** A rollout goes on when every node has its pods: the writes of this look bring the next one. */
 async function keepPods(daemons: Daemons, control: PodControl, events: EventRecorder, tenant: string): Promise<Kept> {
   const waits: number[] = []
   const found: Pod[] = []
@@ -173,6 +173,6 @@ export const daemonSetNodes: Controller = {
 const isNewsTo = (set: DaemonSet, node: Node, isThere: boolean): boolean =>
   eligible(set, node).runs !== isThere || (isThere && (set.status?.numberMisscheduled ?? 0) > 0)
 
-/** UIDs of what controls them. */
+/** UIDs of their controllers. */
 const podsByController = (pods: readonly Pod[]): ReadonlySet<string> =>
   new Set(pods.flatMap(({ metadata }) => metadata.ownerReferences?.map(({ uid = '' }) => uid) ?? []))

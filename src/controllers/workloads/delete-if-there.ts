@@ -2,7 +2,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import type { ResourceClient } from '../resource-client.ts'
 
-/** Deletes this very object. What is gone already is as good. */
+/** Deletes this very object. An object that is gone counts as deleted. */
 export async function deleteIfThere<O extends KubeObject>(client: ResourceClient<O>, { metadata }: O): Promise<void> {
   try {
     await client.delete(metadata.name ?? '', { preconditions: { uid: metadata.uid ?? '' } })

@@ -55,8 +55,8 @@ export const olderFirst = (a: ReplicaSet, b: ReplicaSet): number =>
 const compareTexts = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * The sizes of ReplicaSets that share a Deployment which was scaled in the middle of a rollout: each grows or shrinks by
- * its part, the largest takes what is left over.
+ * The sizes of ReplicaSets of a Deployment that was scaled in the middle of a rollout: each grows or shrinks in
+ * proportion, and the largest takes the rest.
  */
 export function shares(deployment: Deployment, active: readonly ReplicaSet[]): [ReplicaSet, number][] {
   const allowed = replicasOf(deployment) > 0 ? replicasOf(deployment) + maxSurge(deployment) : 0

@@ -35,11 +35,11 @@ const revisionsOf = (sets: readonly ReplicaSet[]): bigint[] => sets.map((set) =>
 export const latestRevision = (sets: readonly ReplicaSet[]): bigint =>
   revisionsOf(sets).reduce((most, revision) => (revision > most ? revision : most), 0n)
 
-/** The one before the latest, for a rollback that names none. */
+/** The revision before the latest, for a rollback that names none. */
 export const formerRevision = (sets: readonly ReplicaSet[]): bigint =>
   revisionsOf(sets).sort((a, b) => (a > b ? -1 : 1))[1] ?? 0n
 
-/** Whether the templates are the same but for the label with the hash. */
+/** Whether the templates are equal apart from the label with the hash. */
 export const sameTemplate = (a: PodTemplateSpec | undefined, b: PodTemplateSpec | undefined): boolean =>
   samePodTemplate(withoutHash(a), withoutHash(b))
 
@@ -52,7 +52,7 @@ export function withoutHash(template: PodTemplateSpec = {}): PodTemplateSpec {
 export const findNew = (deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined =>
   sets.toSorted(olderFirst).find(({ spec }) => sameTemplate(spec?.template, deployment.spec?.template))
 
-/** What the ReplicaSet of the current template is annotated with. The same object where nothing changes. */
+/** The annotations of the current ReplicaSet. The same object where nothing changes. */
 export function annotated(
   annotations: Readonly<Record<string, string>>,
   deployment: Deployment,
@@ -87,7 +87,7 @@ export const sizeAnnotations = (deployment: Deployment): Readonly<Record<string,
   [MAX_REPLICAS]: String(replicasOf(deployment) + maxSurge(deployment)),
 })
 
-/** What goes back to the Deployment with the template of a former revision. */
+/** The annotations that return to the Deployment with the template of a former revision. */
 export function annotationsOfRollback(deployment: Deployment, set: ReplicaSet): Record<string, string> {
   const entries = [
     ...Object.entries(deployment.metadata.annotations ?? {}).filter(

@@ -44,7 +44,10 @@ async function scaleReplicaSet(rollout: Rollout, set: ReplicaSet, size: number):
   return true
 }
 
-/** The Deployment's size goes to the one ReplicaSet that has pods, or is shared by those that have. @param size of each instead */
+/**
+ * Scales the one ReplicaSet that has pods to the Deployment's size, or shares the size among those that have.
+ * @param size of each instead
+ */
 export async function scaleAll(
   rollout: Rollout,
   old: readonly ReplicaSet[],
@@ -98,10 +101,10 @@ export async function reconcileRolling(
   return cleaned + removed > 0
 }
 
-/** Whether its status counts pods that are going already: what else may go shows when it is written anew. */
+/** Whether its status counts pods that are already being deleted: the next status shows how many more may go. */
 const isBehind = (set: ReplicaSet): boolean => (set.status?.availableReplicas ?? 0) > replicasOf(set)
 
-/** Pods that serve nobody go first. */
+/** Unavailable pods go first. */
 async function removeUnhealthy(rollout: Rollout, running: readonly ReplicaSet[], most: number): Promise<number> {
   let removed = 0
   for (const set of running) {

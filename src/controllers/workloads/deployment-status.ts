@@ -98,7 +98,7 @@ function isProgressing({ status: old = {} }: Deployment, status: DeploymentStatu
   )
 }
 
-/** Milliseconds until it may have made no progress for too long; undefined where that is no question. */
+/** Milliseconds until the progress deadline; undefined where there is none. */
 export function untilDeadline(deployment: Deployment, status: DeploymentStatus, now: Date): number | undefined {
   const condition = conditionOf(status, PROGRESSING)
   if (!hasProgressDeadline(deployment) || condition === undefined) return undefined

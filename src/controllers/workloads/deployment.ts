@@ -43,9 +43,9 @@ export const DEPLOYMENTS = typedResource<Deployment>('apps', 'deployments')
 export const DEPLOYMENT: GroupVersionKind = { group: 'apps', version: 'v1', kind: 'Deployment' }
 const COMPONENT = 'deployment-controller'
 
-/** What one look at a Deployment works with. */
+/** The data of one look at a Deployment. */
 export interface Rollout {
-  /** Of this look: its status may be ahead of what is stored. */
+  /** The object of this look: its status may be ahead of the stored one. */
   readonly deployment: Deployment
   readonly clients: Clientset
   readonly deployments: ResourceClient<Deployment>
@@ -93,7 +93,7 @@ async function selectsAll({ deployment, deployments, events }: Rollout): Promise
 async function writeStatus(rollout: Rollout, found: Deployment, status: DeploymentStatus): Promise<void> {
   const isSameRevision = sameJson(rollout.deployment.metadata.annotations, found.metadata.annotations)
   if (isSameRevision && sameJson(status, found.status ?? {})) return
-  // what the look changed of the metadata is written with it
+  // metadata that the look changed is written with it
   await rollout.deployments.putStatus({ ...rollout.deployment, status })
 }
 
@@ -160,7 +160,7 @@ async function oldPodsRun({ clients, deployment }: Rollout, old: readonly Replic
   return false
 }
 
-/** What it owns, and what it adopts. */
+/** The ReplicaSets that it owns, and those that it adopts. */
 async function ownReplicaSets({ clients, deployment }: Rollout): Promise<readonly ReplicaSet[]> {
   return dependentsOf(clients, REPLICA_SETS, deployment, controllerRefTo(deployment, DEPLOYMENT), deployment)
 }
@@ -184,7 +184,7 @@ function byRevisionAndAge(a: ReplicaSet, b: ReplicaSet): number {
   return one === other ? olderFirst(a, b) : one < other ? -1 : 1
 }
 
-/** What the deprecated annotation asks for; kubectl undoes a rollout by itself. */
+/** The rollback that the deprecated annotation requests; kubectl undoes a rollout without it. */
 async function rollBack(rollout: Rollout, sets: readonly ReplicaSet[]): Promise<undefined> {
   const { deployment, deployments, events } = rollout
   const current = await currentReplicaSet(rollout, sets, true)

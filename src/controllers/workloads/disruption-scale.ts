@@ -1,4 +1,4 @@
-/** How many pods there should be, by the scale of what controls them. */
+/** The expected number of pods, by the scale of their controllers. */
 import type { Pod } from '../../api/core/v1.ts'
 import type { OwnerReference } from '../../api/object.ts'
 import { groupResourceText } from '../../api/group-version.ts'
@@ -15,7 +15,7 @@ interface Scaled {
   readonly replicas: number
 }
 
-/** @throws Error for a pod whose controller is not there, or has no scale */
+/** @throws Error for a pod whose controller does not exist, or has no scale */
 export async function expectedScale(
   context: ControllerContext,
   clients: Clientset,

@@ -1,6 +1,7 @@
 /**
- * What a PodDisruptionBudget allows (kube-controller-manager's disruption controller): evictions read it. Key:
- * NAMESPACE/NAME. Pods that change bring `guarded-pods`, whose key is as that of selected-pods.ts.
+ * Computes the disruptions that a PodDisruptionBudget allows, which evictions read (kube-controller-manager's
+ * disruption controller). Key: NAMESPACE/NAME. Pods that change bring `guarded-pods`, whose key is as that of
+ * selected-pods.ts.
  */
 import { leastOf } from '../../api/extremes.ts'
 import type { Pod } from '../../api/core/v1.ts'
@@ -32,7 +33,7 @@ const DELETION_TIMEOUT_MS = 120_000
 interface Expected {
   readonly pods: number
   readonly healthy: number
-  /** Pods that nobody controls, of which it is not known how many there should be. */
+  /** Pods without a controller, for which there is no expected number. */
   readonly hasUnmanaged: boolean
 }
 
@@ -59,7 +60,7 @@ export const disruptionController: Controller = {
       expected = await expectedOf(budget, pods, (all) => expectedScale(context, clients, all))
     } catch (error) {
       if (error instanceof StatusError && error.code >= 500) throw error
-      // nothing may be evicted while nobody knows how many there should be
+      // no eviction is allowed while the expected number is unknown
       const why = error instanceof Error ? error.message : String(error)
       const message = `Failed to calculate the number of expected pods: ${why}`
       await events.warning(budget, 'CalculateExpectedPodCountFailed', message)
@@ -136,7 +137,7 @@ function statusOf(
 
 const ALLOWED = 'DisruptionAllowed'
 
-/** The conditions with what is said of disruptions: since when changes with the status alone. */
+/** The conditions with the new state of DisruptionAllowed. Its transition time changes with the status alone. */
 function conditions(
   status: PodDisruptionBudgetStatus | undefined,
   said: Pick<Condition, 'status' | 'reason' | 'message'>,

@@ -1,5 +1,5 @@
 /**
- * EndpointSlices of Endpoints that somebody wrote for a Service without a selector (kube-controller-manager's
+ * Mirrors Endpoints that a user wrote for a Service without a selector into EndpointSlices (kube-controller-manager's
  * endpointslicemirroring controller). Key: NAMESPACE/NAME.
  */
 import type { EndpointAddress, Endpoints, EndpointSubset, Service } from '../../api/core/v1.ts'
@@ -25,7 +25,7 @@ import { MANAGED_BY, SERVICE_NAME } from './slice-plan.ts'
 const ENDPOINTS = typedResource<KubeObject & Endpoints>('', 'endpoints')
 const SLICES = typedResource<KubeObject & EndpointSlice>('discovery.k8s.io', 'endpointslices')
 const COMPONENT = 'endpointslicemirroring-controller'
-/** The name in Events, which is another one. */
+/** The component's name in Events, which differs. */
 const SOURCE = 'endpoint-slice-mirroring-controller'
 export const MIRRORER = 'endpointslicemirroring-controller.k8s.io'
 const SKIP_MIRROR = 'endpointslice.kubernetes.io/skip-mirror'
@@ -61,7 +61,7 @@ export const endpointsMirror: Controller = {
   },
 }
 
-/** Undefined where there is nothing to mirror: no Service, or one whose pods are found otherwise. */
+/** Undefined where there is nothing to mirror: no Service, or one whose endpoints have another source. */
 async function mirrored(
   clients: Clientset,
   namespace: string,
@@ -175,7 +175,7 @@ const groupOf = (type: string | undefined, ports: readonly EndpointPort[] = []):
     .sort()
     .join()}`
 
-/** What goes of a family takes over what comes of it. */
+/** In each address family, slices that would go take over new endpoints. */
 async function write(
   slices: ResourceClient<KubeObject & EndpointSlice>,
   endpoints: KubeObject & Endpoints,

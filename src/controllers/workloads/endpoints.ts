@@ -1,4 +1,6 @@
-/** Keeps the Endpoints of Services, for those that still read them (kube-controller-manager's endpoints controller). */
+/**
+ * Keeps the Endpoints of Services, for clients that still read them (kube-controller-manager's endpoints controller).
+ */
 import type { EndpointAddress, EndpointPort, Endpoints, EndpointSubset, Pod, Service } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { apart, eachPart, kept } from '../../api/parts.ts'
@@ -79,7 +81,7 @@ const isSame = (a: Endpoints, b: Endpoints): boolean =>
   sameJson(a.metadata.labels ?? {}, b.metadata.labels ?? {}) &&
   a.metadata.annotations?.[OVER_CAPACITY] === b.metadata.annotations?.[OVER_CAPACITY]
 
-/** Where those that are not ready are published too, it is not told who they are. */
+/** With publishNotReadyAddresses no address is marked as not ready. */
 function namedBy({ subsets = [] }: Endpoints, { spec }: Service): Named {
   const saysReady = spec?.publishNotReadyAddresses !== true
   const named = new Map<string, boolean | undefined>()

@@ -28,10 +28,10 @@ export class EventCorrelator {
   private readonly tokens = new BoundedMap<string, Tokens>({ entries: REMEMBERED })
 
   /**
-   * @param source who tells it, and of what
-   * @param kind what is alike of the same source
+   * @param source reporter and object of the Event
+   * @param kind what similar Events of the source have in common
    * @param now milliseconds since 1970
-   * @returns the message, and by what the Event is told from others; undefined: it is one too many
+   * @returns the message, and the key that identifies the Event; undefined: the Event is beyond the limit
    */
   admit(
     source: string,

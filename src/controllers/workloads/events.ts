@@ -1,6 +1,6 @@
 /**
- * Events as client-go's recorder writes them. The same news of the same object counts up the one that is there, so its
- * name is made from what it says.
+ * Events as client-go's recorder writes them. The same message about the same object raises the count of the existing
+ * Event, so its name is made from its content.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import type { Event } from '../../api/core/v1.ts'
@@ -41,7 +41,7 @@ export class EventRecorder {
     return this.record(object, { type: 'Warning', reason, message })
   }
 
-  /** The same as `warning`, and not counted where it was told before. */
+  /** Like `warning`, but does not count a repeated message. */
   warnOnce(object: KubeObject, reason: string, message: string): Promise<void> {
     return this.record(object, { type: 'Warning', reason, message }, false)
   }

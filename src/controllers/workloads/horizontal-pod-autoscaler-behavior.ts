@@ -1,6 +1,6 @@
 /**
  * How far and how fast an autoscaler follows its metrics: limits, stabilization windows and policies
- * (kube-controller-manager's normalizeDesiredReplicas). Pure: what was recommended and done before is handed in.
+ * (kube-controller-manager's normalizeDesiredReplicas). Pure: earlier recommendations and changes are arguments.
  */
 import { leastOf, mostOf } from '../../api/extremes.ts'
 import type { HPAScalingPolicy, HPAScalingRules, HorizontalPodAutoscalerBehavior } from '../../api/autoscaling/v2.ts'

@@ -1,6 +1,7 @@
 /**
- * What an autoscaler recommended and did lately. kube-controller-manager keeps it in memory, a sample each 15 seconds;
- * here it outlives the object, so equal samples are one row of a time, and a steady autoscaler writes nothing.
+ * The latest recommendations and changes of an autoscaler. kube-controller-manager keeps them in memory, a sample each
+ * 15 seconds. Here they outlive the object, so equal samples are one row with a time, and a steady autoscaler writes
+ * nothing.
  */
 import * as z from 'zod/mini'
 import { leastOf, mostOf } from '../../api/extremes.ts'
@@ -26,7 +27,7 @@ const record = z.object({
 })
 
 export type ScaleEvent = z.infer<typeof scaleEvent>
-/** Bound: what is older than the longest window or period is dropped whenever something is added. */
+/** Bound: every addition drops entries older than the longest window or period. */
 export type AutoscalerHistory = Readonly<z.infer<typeof record>>
 
 const emptyHistory = (uid: string): AutoscalerHistory => ({ uid, recommendations: [], ups: [], downs: [] })
@@ -38,18 +39,18 @@ export function readHistory(text: string | undefined, uid: string): AutoscalerHi
   return read.success && read.data.uid === uid ? read.data : emptyHistory(uid)
 }
 
-/** When the last look of a recommendation was; one that goes on was looked at a period ago. */
+/** The last look with this recommendation. A recommendation that goes on had a look a period ago. */
 const lastOf = ({ since, until }: AutoscalerHistory['recommendations'][number], now: number): number =>
   until ?? Math.max(since, now - PERIOD_MS)
 
-/** What was recommended after a time. */
+/** The recommendations after a time. */
 export const recommendationsAfter = (
   { recommendations }: AutoscalerHistory,
   time: number,
   now: number,
 ): readonly number[] => recommendations.filter((one) => lastOf(one, now) > time).map(({ replicas }) => replicas)
 
-/** Milliseconds until one of those that are over is older than the window; undefined: none is within it. */
+/** Milliseconds until a former recommendation leaves the window; undefined: none is within it. */
 export function untilForgotten({ recommendations }: AutoscalerHistory, window: number, now: number) {
   const ends = recommendations.flatMap(({ until }) =>
     until !== undefined && until > now - window ? [until + window - now] : [],
@@ -57,7 +58,7 @@ export function untilForgotten({ recommendations }: AutoscalerHistory, window: n
   return ends.length === 0 ? undefined : leastOf(ends)
 }
 
-/** An autoscaler without a past begins with what is there. */
+/** An autoscaler without a past begins with the current replicas. */
 export const begun = (history: AutoscalerHistory, replicas: number, now: number): AutoscalerHistory =>
   history.recommendations.length > 0 ? history : { ...history, recommendations: [{ replicas, since: now }] }
 
@@ -83,7 +84,7 @@ export function paused(history: AutoscalerHistory, now: number): AutoscalerHisto
   return { ...history, recommendations: [...history.recommendations.slice(0, -1), over] }
 }
 
-/** @param policies of the direction that it was scaled in, whose periods say how long it is remembered */
+/** @param policies of the direction of the change; their periods say how long it is remembered */
 export function scaled(
   history: AutoscalerHistory,
   from: number,

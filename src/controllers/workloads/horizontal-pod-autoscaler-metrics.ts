@@ -31,7 +31,7 @@ const CUSTOM_VERSIONS = ['v1beta2', 'v1beta1']
 const EXTERNAL: GroupVersion = { group: 'external.metrics.k8s.io', version: 'v1beta1' }
 const NAMESPACE = { group: '', kind: 'Namespace' }
 
-/** Milliseconds for all that one look asks for, and what an answer may be long. */
+/** Milliseconds for all requests of one look, and the largest answer. */
 const LOOK_MS = 10_000
 const LONGEST_ANSWER = 8 << 20
 const DEFAULT_WINDOW_MS = 60_000
@@ -74,7 +74,7 @@ interface Question {
   readonly name?: string
 }
 
-/** What one look at an autoscaler asks for. */
+/** The requests of one look at an autoscaler. */
 export class MetricsClient {
   /** A server was asked that may say something else next time. */
   askedOthers = false
@@ -90,7 +90,10 @@ export class MetricsClient {
     this.deadline = context.now().getTime() + LOOK_MS
   }
 
-  /** @param container '' for the sum of all. @throws MetricFailure */
+  /**
+   * @param container '' for the sum of all.
+   * @throws MetricFailure
+   */
   async resource(resource: string, container: string): Promise<PodMetrics> {
     const items = await within('unable to fetch metrics from resource metrics API', () => this.usage())
     if (items.length === 0) throw new MetricFailure('no metrics returned from resource metrics API')
@@ -277,7 +280,7 @@ function jsonOf(text: string): unknown {
 
 const statusAnswer = z.object({ kind: z.literal('Status'), message: z.string() })
 
-/** As client-go says of answers that are no Status. */
+/** client-go's text for an answer that is no Status. */
 const generic: Readonly<Record<number, string>> = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',

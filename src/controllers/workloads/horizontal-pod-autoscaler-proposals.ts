@@ -40,7 +40,7 @@ export interface FailedProposal {
   /** Of the Event and the condition. */
   readonly reason: string
   readonly why: string
-  /** The same as part of what is said of all metrics. */
+  /** The same as part of the message about all metrics. */
   readonly within: string
 }
 
@@ -91,7 +91,7 @@ export async function proposalOf(
   return { reason: 'InvalidMetricSourceType', why, within: why }
 }
 
-/** @param more stands before the reason where it is part of what is said of all metrics */
+/** @param more stands before the reason within the message about all metrics */
 async function attempt(
   reason: string,
   where: string,
@@ -215,7 +215,7 @@ const selectorOf = ({ selector }: MetricIdentifier): string =>
 
 const externalName = (metric: MetricIdentifier): string => `external metric ${metric.name}(${selectorOf(metric)})`
 
-/** Says before a failure what was tried. */
+/** Puts the attempted step before a failure's message. */
 async function said<Found>(what: string, find: () => Promise<Found>, between = ': '): Promise<Found> {
   try {
     return await find()

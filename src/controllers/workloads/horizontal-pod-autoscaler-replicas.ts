@@ -1,6 +1,6 @@
 /**
- * How many replicas a metric asks for (kube-controller-manager's ReplicaCalculator). Values are thousandths. Pods that are
- * not ready, and those of which nothing is known, never make a change greater than it would be without them.
+ * Computes the replicas for a metric (kube-controller-manager's ReplicaCalculator). Values are thousandths. Pods that
+ * are not ready, and those without a value, never make a change greater than it would be without them.
  */
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
@@ -31,7 +31,7 @@ export interface Tolerances {
   readonly up: number
 }
 
-/** What is asked about. */
+/** The pods and the limits that the computation reads. */
 export interface Calculation {
   /** spec.replicas of the target. */
   readonly current: number
@@ -67,11 +67,11 @@ interface Measure {
 
 interface Measuring {
   measure(values: ReadonlyMap<string, bigint>): Measure
-  /** What a pod counts as of which nothing is known, where there is less than wanted. */
+  /** The assumed value of a pod without one, when the others are below the target. */
   whenMissing(pod: string): bigint
 }
 
-/** By per cent of what is requested. @throws MetricFailure */
+/** By per cent of the requests. @throws MetricFailure */
 export function utilizationProposal(
   calculation: Calculation,
   metrics: PodMetrics,
@@ -160,7 +160,7 @@ export function valueProposal(calculation: Calculation, usage: bigint, target: b
   return { replicas: ceiled(ratio * ready), usage }
 }
 
-/** By one value, of which each pod is to have its share. @param replicas status.replicas of the target */
+/** By one value that all pods share. @param replicas status.replicas of the target */
 export function shareProposal(tolerances: Tolerances, replicas: number, usage: bigint, target: bigint): Proposal {
   const ratio = Number(usage) / (Number(target) * replicas)
   return {
@@ -209,7 +209,7 @@ export function groupPods(pods: readonly Pod[], metrics: PodMetrics, isCpu: bool
 
 const at = (time: string | undefined): number => (time === undefined ? -Infinity : Date.parse(time))
 
-/** What a pod needs to start is not what it needs to work. */
+/** CPU usage during the start of a pod says nothing about its load. */
 function isStarting(pod: Pod, { timestamp, window }: PodMetric, now: number): boolean {
   const condition = podCondition(pod, 'Ready')
   const { startTime } = pod.status ?? {}

@@ -1,4 +1,4 @@
-/** What an autoscaler says of itself (kube-controller-manager's setStatus and setCondition). */
+/** The status and conditions of an autoscaler (kube-controller-manager's setStatus and setCondition). */
 import type {
   HorizontalPodAutoscaler,
   HorizontalPodAutoscalerCondition,

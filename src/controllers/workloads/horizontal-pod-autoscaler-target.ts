@@ -1,4 +1,4 @@
-/** The scale of what an autoscaler names, whatever kind has one. Texts of failures are those of client-go's scale client. */
+/** The scale of an autoscaler's target, of whatever kind. Texts of failures are those of client-go's scale client. */
 import type { Scale } from '../../api/autoscaling/v1.ts'
 import type { CrossVersionObjectReference } from '../../api/autoscaling/v2.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
@@ -24,7 +24,7 @@ export interface NoTarget {
   readonly isWatched: boolean
 }
 
-/** How often a write is tried that somebody else overtook. */
+/** How often a write is tried after conflicts. */
 const TRIES = 5
 
 export async function scaleTargetOf(

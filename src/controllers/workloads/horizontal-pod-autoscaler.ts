@@ -1,7 +1,7 @@
 /**
- * As many replicas as metrics ask for (kube-controller-manager's horizontal pod autoscaler). Key: NAMESPACE/NAME.
- * kube-controller-manager looks at each autoscaler every 15 seconds; so does this one, as long as it might come to
- * something else than it did the last time. Simulated usage changes with pods alone, whose changes are work for it.
+ * Scales a target by its metrics (kube-controller-manager's horizontal pod autoscaler). Key: NAMESPACE/NAME.
+ * kube-controller-manager looks at each autoscaler every 15 seconds. So does this controller, as long as the result
+ * might differ from the last one. Simulated usage changes with pods alone, whose changes are work for it.
  */
 import type { HorizontalPodAutoscaler, MetricStatus } from '../../api/autoscaling/v2.ts'
 import type { Pod } from '../../api/core/v1.ts'
@@ -44,7 +44,7 @@ type Autoscaler = HorizontalPodAutoscaler & KubeObject
 
 export const AUTOSCALERS = typedResource<Autoscaler>('autoscaling', 'horizontalpodautoscalers')
 const COMPONENT = 'horizontal-pod-autoscaler'
-/** Milliseconds until a kind is looked for again whose writes are no work for anybody here. */
+/** Milliseconds until the next look at a target of a kind whose writes are no work for a controller. */
 const UNWATCHED_MS = 300_000
 /** As kube-controller-manager's --horizontal-pod-autoscaler-tolerance. */
 const TOLERANCE = 0.1
@@ -118,7 +118,7 @@ class Look {
     this.history = begun(this.history, current, this.now.getTime())
     const after = await this.decide(target, current)
     await this.write()
-    // the writes of other kinds are no work for it
+    // writes of other kinds are no work for it
     return target.isWatched || current === 0 ? after : Math.min(after ?? PERIOD_MS, PERIOD_MS)
   }
 
@@ -142,7 +142,7 @@ class Look {
     return this.rescale(target, current, broken.replicas, `Current number of replicas ${broken.name}`, [])
   }
 
-  /** What was scaled to zero by this autoscaler, and not by somebody else. */
+  /** Whether this autoscaler scaled the target to zero, and not a user. */
   private scalesFromZero(): boolean {
     if (!this.enabled('HPAScaleToZero') || !this.status.isTrue('ScaledToZero')) return false
     return this.min !== 0 || this.followsOthers()
@@ -180,7 +180,7 @@ class Look {
   private isLimitedByRate = false
   private isHeldBack = false
 
-  /** What it came to before holds it back until then. */
+  /** An earlier recommendation holds it back until then. */
   private untilWindowEnds(): number | undefined {
     const { up, down } = windowsOf(this.spec.behavior)
     const now = this.now.getTime()
@@ -214,7 +214,7 @@ class Look {
     return { replicas: min, reason: reason === '' ? 'Current number of replicas below Spec.MinReplicas' : reason }
   }
 
-  /** Undefined where the selector says nothing, or what others scale as well. */
+  /** Undefined for an empty selector, or one that other autoscalers share. */
   private async selectedPods(selector: string): Promise<readonly Pod[] | undefined> {
     if (selector === '') {
       await this.events.warning(this.autoscaler, 'SelectorRequired', 'selector is required')
@@ -247,7 +247,9 @@ class Look {
     return undefined
   }
 
-  /** Names of the autoscalers whose selectors, as of their last look, select one of the pods; this one is among them. */
+  /**
+   * Names of the autoscalers whose selectors, as of their last look, select one of the pods; this one is among them.
+   */
   private async autoscalersOf(pods: readonly Pod[]): Promise<string[]> {
     const { name: own = '' } = this.autoscaler.metadata
     const names = [own]
@@ -289,7 +291,7 @@ class Look {
       if (best.replicas === 0 || proposal.replicas > best.replicas) best = proposal
     }
     const [first] = failures
-    // what is not known must not make fewer of them
+    // missing metrics must not lower the replicas
     if (first !== undefined && (failures.length >= specs.length || best.replicas < current)) {
       const message = `the HPA was unable to compute the replica count: ${first.why}`
       this.status.set('ScalingActive', false, first.reason, message)
@@ -342,7 +344,7 @@ class Look {
     return PERIOD_MS
   }
 
-  /** Only what is news. */
+  /** Only changed conditions and values. */
   private async write(): Promise<void> {
     const { autoscaler, context, history } = this
     if (history !== this.known)

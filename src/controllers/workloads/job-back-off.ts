@@ -1,6 +1,6 @@
 /**
- * How long a Job waits before it replaces pods that failed (the back-off store of kube-controller-manager's job
- * controller). It is remembered and not counted each time: a pod that was lost does not tell of its failure any more.
+ * How long a Job waits before it replaces failed pods (the back-off store of kube-controller-manager's job controller).
+ * It is stored and not counted each time, because a pod that is gone no longer shows its failure.
  */
 import { mostOf } from '../../api/extremes.ts'
 import type { Job } from '../../api/batch/v1.ts'

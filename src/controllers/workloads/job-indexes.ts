@@ -10,7 +10,7 @@ export function indexOf({ metadata }: Pod): number | undefined {
   return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined
 }
 
-/** Indexes from `completions` on do not count. What is no text of indexes has none. */
+/** Indexes from `completions` on do not count. Text that lists no indexes has none. */
 export function parseIndexes(text: string | undefined, completions: number): Set<number> {
   const found = new Set<number>()
   for (const part of (text ?? '').split(',')) {

@@ -14,7 +14,7 @@ import { isOver, isTracked, TRACKING } from './job-state.ts'
 import { keyParts } from './key.ts'
 import { PODS } from './pod-control.ts'
 
-/** Key: NAMESPACE/NAME of a pod that is being deleted, or that nobody controls. */
+/** Key: NAMESPACE/NAME of a pod that is being deleted, or that has no controller. */
 export const orphanedJobPod: Controller = {
   async reconcile(key, context) {
     const [namespace, name] = keyParts(key)

@@ -1,4 +1,4 @@
-/** The policies of a Job: what a failed pod means, and when enough has succeeded. */
+/** The policies of a Job: the consequence of a failed pod, and the success policy. */
 import type { Job, PodFailurePolicyOnExitCodesRequirement } from '../../api/batch/v1.ts'
 import type { ContainerStatus, Pod } from '../../api/core/v1.ts'
 import { parseIndexes } from './job-indexes.ts'

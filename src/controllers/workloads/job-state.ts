@@ -53,10 +53,10 @@ export interface JobState {
   readonly failed: number
   /** Pods that ended and are not counted yet. */
   readonly ended: { readonly succeeded: readonly Pod[]; readonly failed: readonly Pod[] }
-  /** Of an indexed Job, with what is known by now. */
+  /** Indexes of an indexed Job, with those that are known by now. */
   readonly succeededIndexes: ReadonlySet<number>
   readonly failedIndexes: ReadonlySet<number>
-  /** The last failure of each index that is to be tried again: kept until it is replaced. */
+  /** The last failure of each index that will be tried again, kept until its pod is replaced. */
   readonly delayed: ReadonlyMap<number, Pod>
   /** SuccessCriteriaMet or FailureTarget: the Job is decided. */
   readonly decision: JobCondition | undefined
@@ -188,7 +188,7 @@ export function untilReplacement(failures: number, last: number, now: Date): num
   return Math.max(0, last + pause - now.getTime())
 }
 
-/** When a pod ended, as far as it tells: milliseconds since 1970. */
+/** When a pod ended, in milliseconds since 1970, as far as its status says. */
 export function endOf({ metadata, spec, status }: Pod): number {
   const sidecars = new Set(
     (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),

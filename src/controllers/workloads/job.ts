@@ -68,7 +68,9 @@ export const jobController: Controller = {
   },
 }
 
-/** No other pods have the labels that the server gives a Job; with a selector of its own each look asks for more. */
+/**
+ * Only the Job's own pods have the labels that the server gives it. With a selector of its own each look checks more.
+ */
 const selecting = ({ spec, metadata }: Job) => ({
   spec: spec?.selector === undefined ? {} : { selector: spec.selector },
   status: spec?.manualSelector === true ? {} : { observedGeneration: metadata.generation ?? 0 },
@@ -134,7 +136,7 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
       )
     else await tellSuspension(look, job, status)
   }
-  // stored without what is 0
+  // stored without counters of 0
   if (active === 0) delete status.active
   else status.active = active
   status.ready = ready
@@ -148,7 +150,7 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
   return waits.length === 0 ? undefined : leastOf(waits)
 }
 
-/** What is stopped on purpose is no failure: its finalizer goes first. */
+/** A pod that is stopped on purpose is no failure: its finalizer goes first. */
 async function stop({ clients, control }: Look, job: Job, pod: Pod): Promise<void> {
   await untrack(clients, pod)
   await control.delete(pod, job)
@@ -212,13 +214,13 @@ function setText(status: JobStatus, member: 'completedIndexes', text: string): v
   else status[member] = text
 }
 
-/** No pods that wait to be counted are as good as none are told. */
+/** An empty list of uncounted pods equals an absent one. */
 const withoutEmpty = ({ uncountedTerminatedPods: { succeeded = [], failed = [] } = {}, ...status }: JobStatus) => ({
   ...status,
   ...(succeeded.length + failed.length === 0 ? {} : { uncountedTerminatedPods: { succeeded, failed } }),
 })
 
-/** What has no finalizer any more moves into the counters. */
+/** Pods without a finalizer move into the counters. */
 function settleCounts(status: JobStatus, tracked: ReadonlySet<string>, indexed: boolean): void {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
   const [successes, failures] = [succeeded, failed].map((uids) => uids.filter((uid) => !tracked.has(uid)).length)
@@ -230,7 +232,7 @@ function settleCounts(status: JobStatus, tracked: ReadonlySet<string>, indexed: 
   }
 }
 
-/** The pods whose finalizer can go, their uids being in the status. */
+/** The pods whose finalizer can go, because their uids are in the status. */
 function countEnded(job: Job, pods: readonly Pod[], { decision, delayed }: JobState): { pods: Pod[]; isCut: boolean } {
   const lists = (job.status!.uncountedTerminatedPods ??= {})
   const succeeded = (lists.succeeded ??= [])

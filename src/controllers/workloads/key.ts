@@ -7,7 +7,7 @@ export function keyParts(key: string): [namespace: string, name: string] {
   return [namespace, name]
 }
 
-/** Pods that have these labels; undefined: whatever theirs are. */
+/** Pods with these labels; undefined: any labels. */
 export interface PodsOfKey {
   readonly namespace: string
   readonly labels: Readonly<Record<string, string>> | undefined

@@ -1,6 +1,6 @@
 /**
- * Gives Services of the type LoadBalancer an address that nothing listens on (cloud-provider's service controller). A
- * Service with a loadBalancerClass is somebody else's. Key: NAMESPACE/NAME.
+ * Gives Services of the type LoadBalancer an address that nothing listens on (cloud-provider's service controller). It
+ * leaves Services with a loadBalancerClass to other controllers. Key: NAMESPACE/NAME.
  */
 import type { Service } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'

@@ -1,6 +1,6 @@
 /**
- * Brings what nobody controls to those that select it, which adopt it. Key: RESOURCE.GROUP/NAMESPACE/NAME. Of two that
- * select it, the first one gets it.
+ * Brings objects without a controller to the objects whose selectors match them, which adopt them. Key:
+ * RESOURCE.GROUP/NAMESPACE/NAME. Of two that match, the first one gets it.
  */
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import type { ControllerName } from '../../configuration/controllers.ts'
@@ -34,7 +34,7 @@ import { isMemberOf, STATEFUL_SET } from './stateful-set-pods.ts'
 import { STATEFUL_SET_COMPONENT, STATEFUL_SETS } from './stateful-set.ts'
 import { REVISIONS } from './template-revisions.ts'
 
-/** What is kept of an owner: there may be many. */
+/** The part of an owner that is kept: there may be many. */
 type Identity = Pick<KubeObject, 'metadata'>
 
 const identityOf = ({ metadata: { name, namespace, uid, deletionTimestamp } }: KubeObject): Identity => ({
@@ -46,7 +46,7 @@ const identityOf = ({ metadata: { name, namespace, uid, deletionTimestamp } }: K
   },
 })
 
-/** Whether somebody of a kind adopted the orphan. */
+/** Whether an owner of a kind adopted the orphan. */
 type Adopters<Orphan extends KubeObject> = (
   context: ControllerContext,
   orphans: TypedResource<Orphan>,
@@ -124,7 +124,7 @@ const ofDeployments = adopters(DEPLOYMENTS, DEPLOYMENT, same('deployment-control
 const ofStatefulSets = <Orphan extends KubeObject>(belongs?: (set: Identity, orphan: Orphan) => boolean) =>
   adopters(STATEFUL_SETS, STATEFUL_SET, same(STATEFUL_SET_COMPONENT), ({ spec }) => spec?.selector, belongs)
 
-/** Those that are over take nobody in, and those of others neither. */
+/** Jobs that are over adopt nothing, and neither do Jobs that another controller manages. */
 const ofJobs = adopters<KubeObject & Job, Pod & KubeObject>(
   JOBS,
   JOB,

@@ -1,4 +1,6 @@
-/** Creates, deletes, adopts and releases pods for what owns them (kube-controller-manager's PodControl), with its Events. */
+/**
+ * Creates, deletes, adopts and releases pods for their owners (kube-controller-manager's PodControl), with its Events.
+ */
 import { eachInTurns, inTurns } from '../in-turns.ts'
 import type { Pod, PodTemplateSpec } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
@@ -59,7 +61,10 @@ export class PodControl {
     private readonly events: EventRecorder,
   ) {}
 
-  /** @returns what nobody may change. @throws StatusError after an Event about it; in a namespace that ends nothing happens */
+  /**
+   * @returns a shared object, which no caller may change.
+   * @throws StatusError after an Event about it; in a namespace that is being deleted nothing happens
+   */
   async create(pod: Pod, owner: KubeObject): Promise<Pod | undefined> {
     try {
       const created = await this.clients.resource(PODS, owner.metadata.namespace).create(pod, true)
@@ -73,7 +78,7 @@ export class PodControl {
     }
   }
 
-  /** What is gone already is as good. @param known as it was just read */
+  /** A pod that is gone counts as deleted. @param known as it was just read */
   async delete(pod: Pod, owner: KubeObject, known?: Pod): Promise<void> {
     const { name = '', uid = '' } = pod.metadata
     try {
@@ -89,8 +94,8 @@ export class PodControl {
 }
 
 /**
- * Calls `work` so many times, one at first and twice as many together each time that all went well: what fails for all
- * fails once.
+ * Calls `work` so many times, once at first and then in batches that double each time that all went well, so that a
+ * failure common to all happens once.
  */
 export async function slowStart(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
   for (let begun = 0, size = 1; begun < count; size *= 2) {
@@ -106,17 +111,17 @@ interface Selecting {
 }
 
 interface Claiming<O> {
-  /** What the owner asks of its own beside their labels. */
+  /** Further conditions of the owner on its pods, beside their labels. */
   readonly belongs?: (object: O) => boolean
   /** As in ListOptions. */
   readonly shared?: boolean
-  /** What its own have, and lose when they are released. */
+  /** Labels that the owner's pods have, and lose when they are released. */
   readonly finalizer?: string
 }
 
 /**
- * What an owner controls. What nobody controls comes to it by work of its own (`orphan`), so that it is only looked for
- * when the owner is new or was changed.
+ * The objects that an owner controls. Work of its own (`orphan`) brings it objects without a controller, so it looks
+ * for these only when it is new or was changed.
  */
 export async function dependentsOf<O extends KubeObject>(
   clients: Clientset,
@@ -137,9 +142,9 @@ export async function dependentsOf<O extends KubeObject>(
 }
 
 /**
- * Those that the owner controls: what it selects and nobody controls is adopted, what it does not select any more is
- * released (PodControllerRefManager). Nothing is adopted by who is being deleted.
- * @param belongs what the owner asks of its own beside their labels
+ * The pods that the owner controls: it adopts pods that it selects and nobody controls, and releases those that it no
+ * longer selects (PodControllerRefManager). An owner that is being deleted adopts nothing.
+ * @param belongs further conditions of the owner, beside labels
  */
 export async function claim<O extends KubeObject>(
   clients: Clientset,

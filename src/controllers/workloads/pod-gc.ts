@@ -1,6 +1,6 @@
 /**
- * Pods that no kubelet will ever end (kube-controller-manager's pod garbage collector). Key: a node, of which pods may be
- * left, or NAMESPACE/NAME of a pod that is deleted and was never on one. How many pods may be over is not bounded here.
+ * Deletes pods that no kubelet will ever end (kube-controller-manager's pod garbage collector). Key: a node that may
+ * have left pods, or NAMESPACE/NAME of a deleted pod that was never on one. It has no limit on terminated pods.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import { StatusError } from '../../api/status.ts'
@@ -51,7 +51,10 @@ function isOutOfService({ spec, status }: Node): boolean {
   return isReady !== true && spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) === true
 }
 
-/** Failed first, for those that count its pods; then gone at once. @param why where it is disrupted by this */
+/**
+ * Marks the pod Failed first, for controllers that count their pods, then deletes it at once.
+ * @param why the reason of the condition DisruptionTarget, if it is set
+ */
 async function end(clients: Clientset, pod: Pod, now: Date, why?: string): Promise<void> {
   const { namespace, name = '', uid = '' } = pod.metadata
   const pods = clients.resource(PODS, namespace)

@@ -1,4 +1,4 @@
-/** What controllers read off a pod (kube-controller-manager's controller_utils and podutil). */
+/** Facts that controllers read from a pod (kube-controller-manager's controller_utils and podutil). */
 import { mostOf } from '../../api/extremes.ts'
 import type { Pod, PodCondition } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
@@ -41,7 +41,7 @@ export const isAvailable = (pod: Pod, minReadySeconds: number, now: Date): boole
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
 
-/** @returns what the annotation says; 0 where it is no number */
+/** @returns the annotation's number; 0 for other text */
 function deletionCost({ metadata }: Pod): number {
   const text = ownValue(metadata.annotations, DELETION_COST)
   return text !== undefined && /^(0|-?[1-9][0-9]*)$/.test(text) ? Number(text) : 0
@@ -72,7 +72,7 @@ export interface Ranked {
   readonly rank: number
 }
 
-/** What is compared of a pod, read off it once: of thousands each is compared a dozen times. */
+/** The values by which pods are compared, read once: each of thousands is compared a dozen times. */
 class Standing {
   readonly nodeName: string
   readonly phase: number

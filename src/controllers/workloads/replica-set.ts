@@ -26,7 +26,7 @@ export const REPLICA_SET: GroupVersionKind = { group: 'apps', version: 'v1', kin
 export const REPLICATION_CONTROLLERS = typedResource<ReplicationController>('', 'replicationcontrollers')
 export const REPLICATION_CONTROLLER: GroupVersionKind = { group: '', version: 'v1', kind: 'ReplicationController' }
 
-/** What keeps a number of pods, and how it is seen as a ReplicaSet. */
+/** A resource that keeps a number of pods, and its view as a ReplicaSet. */
 interface Replicating<O extends ReplicaSet | ReplicationController> {
   readonly resource: TypedResource<O>
   readonly kind: GroupVersionKind

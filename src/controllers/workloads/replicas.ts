@@ -1,4 +1,4 @@
-/** What a ReplicaSet wants of its pods, worked out without writing anything (kube-controller-manager's replicaset). */
+/** Plans the pods of a ReplicaSet without writing anything (kube-controller-manager's replicaset). */
 import { leastOf } from '../../api/extremes.ts'
 import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
@@ -11,8 +11,8 @@ import { compareForDeletion, isAvailable, isReady, untilAvailable } from './pod-
 export const BURST = 500
 
 /**
- * Whom to delete so that `count` go.
- * @param related the pods of all ReplicaSets of the same owner: those that share a node with many of them go first
+ * Chooses `count` pods to delete.
+ * @param related the pods of all ReplicaSets of the same owner: pods on a node with many of them go first
  */
 export function podsToDelete(pods: readonly Pod[], related: readonly Pod[], count: number, now: Date): readonly Pod[] {
   if (count >= pods.length) return pods

@@ -14,7 +14,7 @@ const TEMPLATES = typedResource<ResourceClaimTemplate & KubeObject>('resource.k8
 
 type Claim = ResourceClaim & KubeObject
 
-/** Why there is no claim for a pod: it is told as an Event, and tried again. */
+/** Why a pod has no claim: an Event reports it, and the controller tries again. */
 class NotMade extends Error {}
 
 /** @returns the pod as it is now */
@@ -38,7 +38,7 @@ export async function claimsOfPod(pod: Pod, clients: Clientset, context: Control
   return made.size === 0 ? pod : recordClaims(pod, made, clients)
 }
 
-/** Of the pod's claim there is none yet, or it is another one's. */
+/** The pod's claim does not exist, or belongs to another pod. */
 async function missingClaim(pod: Pod, podClaim: PodResourceClaim, clients: Clientset): Promise<Claim | undefined> {
   const found = claimNameOf(pod, podClaim)
   const claims = clients.resource(RESOURCE_CLAIMS, pod.metadata.namespace)
@@ -77,7 +77,7 @@ function claimFor({ metadata }: Pod, { name = '' }: PodResourceClaim, { spec = {
   }
 }
 
-/** What is left for the names when a hyphen and five characters follow. */
+/** The length that is left for the names when a hyphen and five characters follow. */
 const LONGEST_BASE = 57
 
 /** Both names are cut in proportion where they are too long together. */
@@ -90,7 +90,7 @@ export function generateName(pod: string, claim: string): string {
 
 function recordClaims({ metadata, status }: Pod, made: ReadonlyMap<string, string>, clients: Clientset): Promise<Pod> {
   const { name = '', namespace = '', uid = '' } = metadata
-  // what an applier says no more goes
+  // as in server-side apply, a field that is no longer applied goes
   const known = (status?.resourceClaimStatuses ?? []).map(
     ({ name = '', resourceClaimName }) => [name, resourceClaimName] as const,
   )

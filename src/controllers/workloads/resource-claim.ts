@@ -1,6 +1,7 @@
 /**
- * Claims of devices (kube-controller-manager's resourceclaim controller): makes them from templates for pods, takes
- * reservations of pods that are over, and deallocates what nobody has reserved. Keys: registry/resource/claim-work.ts.
+ * Claims of devices (kube-controller-manager's resourceclaim controller): makes claims from templates for pods, removes
+ * reservations of pods that are over, and deallocates claims without reservations. Keys:
+ * registry/resource/claim-work.ts.
  */
 import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -42,7 +43,7 @@ const lookAtPod: Look = async (namespace, name, clients, context) => {
   const pod = await clients.resource(PODS, namespace).get(name)
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || isPodDone(pod)) return
   const named = await claimsOfPod(pod, clients, context)
-  // the scheduler reserves what is for a pod without a node
+  // the scheduler reserves claims for a pod without a node
   if (!named.spec?.nodeName) return
   const claims = clients.resource(RESOURCE_CLAIMS, namespace)
   for (const podClaim of named.spec.resourceClaims ?? []) {
@@ -81,7 +82,7 @@ const lookAtClaim: Look = async (namespace, name, clients) => {
   if (pod !== undefined && (pod.metadata.uid !== owner.uid || isPodDone(pod))) await deleteIfThere(claims, claim)
 }
 
-/** Whose pods may run. Consumers that are no pods are left alone. */
+/** Reservations of pods that may still run. Consumers that are no pods are left alone. */
 async function stillNeeding(
   reservedFor: readonly ResourceClaimConsumerReference[],
   namespace: string,
@@ -97,7 +98,7 @@ async function stillNeeding(
   return reservedFor.filter((reserved) => !over.has(reserved))
 }
 
-/** What nobody has reserved any more is deallocated, so that the next pod may get it on another node. */
+/** Deallocates a claim without reservations, so that the next pod may get it on another node. */
 async function release(claim: Claim, remaining: ResourceClaimConsumerReference[], clients: Clientset): Promise<void> {
   const isProtected = claim.metadata.finalizers?.includes(CLAIM_FINALIZER) === true
   if (remaining.length === 0 && isProtected) return unprotect(await deallocate(claim, remaining, clients), clients)

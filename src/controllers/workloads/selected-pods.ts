@@ -1,7 +1,7 @@
 /**
- * Brings pods to the Services that select them. Key: the namespace and the labels of pods that changed, in JSON, so that
- * the pods of one owner are looked at together; or the namespace alone, for all of its Services. `nodes` stands for
- * nodes that changed: they matter to Services that share their endpoints out by zones.
+ * Brings pods to the Services that select them. Key: the namespace and the labels of pods that changed, in JSON, so
+ * that one look serves all pods of an owner; or the namespace alone, for all of its Services. `nodes` stands for nodes
+ * that changed: they matter to Services that share their endpoints out by zones.
  */
 import { ownValue } from '../../api/own.ts'
 import { clientsetFor } from '../clientset.ts'

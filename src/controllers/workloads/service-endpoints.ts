@@ -1,4 +1,4 @@
-/** Which pods a Service leads to, as EndpointSlices and Endpoints tell it: worked out without writing anything. */
+/** Plans the EndpointSlices and Endpoints of a Service without writing anything. */
 import type { Node, Pod, Service, ServicePort } from '../../api/core/v1.ts'
 import type { Endpoint, EndpointPort } from '../../api/discovery/v1.ts'
 import { ownValue } from '../../api/own.ts'

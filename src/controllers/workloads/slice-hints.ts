@@ -1,4 +1,6 @@
-/** For whom endpoints are meant first, as a Service's trafficDistribution asks (KEP-4444, KEP-3015). */
+/**
+ * Hints of endpoints: the clients that should use them first, by a Service's trafficDistribution (KEP-4444, KEP-3015).
+ */
 import type { Service } from '../../api/core/v1.ts'
 import type { Endpoint, EndpointHints, EndpointSlice } from '../../api/discovery/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'

@@ -42,7 +42,7 @@ export function sliceLabels(service: Service): Record<string, string> {
   }
 }
 
-/** Ports whose order makes no difference. */
+/** Compares ports in any order. */
 const portsKey = (ports: readonly EndpointPort[] = []): string =>
   ports
     .map(({ name = '', port, protocol = 'TCP', appProtocol = '' }) =>
@@ -51,7 +51,7 @@ const portsKey = (ports: readonly EndpointPort[] = []): string =>
     .sort()
     .join()
 
-/** What makes two endpoints the same one, whatever their conditions. */
+/** The fields that identify an endpoint, whatever its conditions. */
 const identity = ({ addresses = [], hostname, nodeName, targetRef, zone }: Endpoint): string =>
   JSON.stringify([
     [...addresses].sort(),
@@ -196,7 +196,7 @@ function fullest(slices: readonly EndpointSlice[], more: number): EndpointSlice 
   return slices.filter((slice) => size(slice) + more <= MOST).toSorted((a, b) => size(b) - size(a))[0]
 }
 
-/** What goes takes over what comes: a write less. */
+/** A slice that would be deleted takes over new endpoints, which saves a write. */
 function reuse(service: Service, { create, update, remove }: Plan): Plan {
   const coming = [...create]
   const changed = [...update]

@@ -1,4 +1,6 @@
-/** For whose clients endpoints are meant where a Service has the annotation topology-mode: zones get what their cores need. */
+/**
+ * Hints of endpoints for Services with the annotation topology-mode: zones get endpoints in proportion to their cores.
+ */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import type { Node, Service } from '../../api/core/v1.ts'
@@ -19,7 +21,7 @@ function countReady(slices: readonly EndpointSlice[]): number {
   return slices.reduce((sum, { endpoints = [] }) => sum + endpoints.filter(isReady).length, 0)
 }
 
-/** The zones for which its endpoints are meant; undefined where they have to be told anew. */
+/** The zones in the hints of its endpoints; undefined where they must be computed again. */
 function countsOf(
   { endpoints = [] }: EndpointSlice,
   shares: ReadonlyMap<string, Share>,

@@ -20,7 +20,7 @@ type Claim = KubeObject & PersistentVolumeClaim
 const CLAIMS = typedResource<Claim>('', 'persistentvolumeclaims')
 const POD: GroupVersionKind = { group: '', version: 'v1', kind: 'Pod' }
 
-/** Whether a reference names the object, as far as kind and name go: another of the name may have been meant. */
+/** Whether a reference names the object by kind and name. It may mean another object of that name. */
 const names = ({ apiVersion, kind, name }: OwnerReference, { metadata }: KubeObject, of: GroupVersionKind): boolean =>
   apiVersion === apiVersionOf(of) && kind === of.kind && name === metadata.name
 
@@ -62,7 +62,7 @@ export class StatefulClaims {
     }
   }
 
-  /** A pod whose claim goes with its predecessor waits until it is gone. */
+  /** A pod whose predecessor's claim is being deleted waits until the claim is gone. */
   async areStale(pod: Pod): Promise<boolean> {
     if (this.policy.whenScaled === 'Retain') return false
     return (await this.of(pod)).some((claim) => hasStaleRef(claim, pod, POD))
@@ -166,7 +166,7 @@ export class StatefulClaims {
     return { set: whenDeleted === 'Delete' && !isCondemned, pod: isCondemned }
   }
 
-  /** Claims of which nobody knows how they came to their owners are left alone. */
+  /** Claims whose owner references have an unknown origin are left alone. */
   private isUpToDate(claim: Claim, pod: Pod): boolean {
     if (hasStaleRef(claim, this.set, STATEFUL_SET) || hasStaleRef(claim, pod, POD)) return true
     const refOf = ({ metadata }: KubeObject) => refsOf(claim).find(({ uid }) => uid === metadata.uid)

@@ -1,4 +1,4 @@
-/** Who the pods of a StatefulSet are: their numbers, names, labels and volumes. */
+/** The identity of a StatefulSet's pods: their ordinals, names, labels and volumes. */
 import type { StatefulSet } from '../../api/apps/v1.ts'
 import type { PersistentVolumeClaim, Pod, PodTemplateSpec } from '../../api/core/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
@@ -12,7 +12,7 @@ const POD_NAME = 'statefulset.kubernetes.io/pod-name'
 const POD_INDEX = 'apps.kubernetes.io/pod-index'
 const MOST_ORDINAL = 2 ** 31 - 1
 
-/** Both parts of a pod's name; undefined where it is no name of a StatefulSet's pod. */
+/** The set's name and the ordinal in a pod's name; undefined for other names. */
 function nameParts({
   metadata: { name = '' },
 }: Pod): { readonly parent: string; readonly ordinal: number } | undefined {
@@ -91,7 +91,7 @@ export function hasStorage(set: StatefulSet, pod: Pod): boolean {
   )
 }
 
-/** Puts right, in place, what somebody changed. @returns whether anything was wrong */
+/** Restores, in place, labels and volumes that somebody changed. @returns whether anything was wrong */
 export function putRight(set: StatefulSet, pod: Pod): boolean {
   const [identity, storage] = [hasIdentity(pod), hasStorage(set, pod)]
   if (!identity) giveIdentity(set, pod, ordinalOf(pod))

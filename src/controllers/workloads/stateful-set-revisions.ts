@@ -16,7 +16,7 @@ const HASH = 'controller.kubernetes.io/hash'
 const LONGEST_PREFIX = 223
 
 export interface Revisions {
-  /** What its pods are at. */
+  /** The current and the update revision. */
   readonly current: ControllerRevision
   /** Where they are to go. */
   readonly update: ControllerRevision

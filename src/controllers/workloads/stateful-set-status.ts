@@ -1,4 +1,4 @@
-/** What a StatefulSet's status says of its pods. */
+/** Computes a StatefulSet's status from its pods. */
 import type { StatefulSet, StatefulSetStatus } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { isAvailable, isTerminating } from './pod-state.ts'

@@ -37,7 +37,7 @@ interface Looking {
   readonly maxUnavailable: boolean
 }
 
-/** What one pod lets the others do: they go on, or wait for it. */
+/** Whether the set goes on after one pod, or waits for it. */
 type Next = 'on' | 'waits'
 
 export class StatefulSetStep {

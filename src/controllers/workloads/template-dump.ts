@@ -1,7 +1,7 @@
 /**
- * A pod template as Go's spew dumps it: what kube-controller-manager hashes. The dump names every field of every type,
- * whether it is set or not, so each release has hashes of its own. Amounts of more than 18 digits are dumped otherwise in
- * Go: their hash differs, which a controller that takes over does not mind, for it compares templates.
+ * A pod template as Go's spew dumps it, which is the text that kube-controller-manager hashes. The dump names every
+ * field of every type, set or not, so each release has hashes of its own. Go dumps quantities of more than 18 digits in
+ * another way, and their hash differs. A controller that takes over compares templates, so that does no harm.
  */
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import { unpackedTable } from '../../api/unpacked-table.ts'
@@ -11,12 +11,12 @@ import { SharedValue } from '../../tenancy/shared-value.ts'
 
 interface Field {
   readonly name: string
-  /** Undefined: an embedded struct, whose members are beside the others. */
+  /** Undefined for an embedded struct, whose members are beside the others. */
   readonly json: string | undefined
   readonly type: string
 }
 
-/** A struct's fields, or what a named type is made of. */
+/** A struct's fields, or the underlying type of a named type. */
 type Types = ReadonlyMap<string, readonly Field[] | string>
 
 const loaded = new SharedValue<Types>()
@@ -74,7 +74,7 @@ class Dump {
     return `{${members.join(' ')}}`
   }
 
-  /** What is empty is not sent, and so it is nil. */
+  /** An empty value is not sent, so it is nil. */
   private list(type: string, value: unknown): string {
     if (!Array.isArray(value) || value.length === 0) return '<nil>'
     return `[${value.map((item: unknown) => this.dump(type, item)).join(' ')}]`

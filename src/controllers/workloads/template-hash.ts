@@ -1,4 +1,4 @@
-/** The hash in the names and labels of what a template made, as kube-controller-manager computes it. */
+/** The hash of a template in names and labels, as kube-controller-manager computes it. */
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import { goDump } from './template-dump.ts'
 

@@ -18,7 +18,7 @@ export const REVISIONS = typedResource<ControllerRevision>('apps', 'controllerre
 /** The label of pods with the revision that they were made of; and of a DaemonSet's revisions, with their hash. */
 export const REVISION_HASH = 'controller-revision-hash'
 
-/** What a revision keeps of a template, with members sorted: the hash is that of this text. */
+/** The part of a template that a revision keeps, with sorted members: the hash is that of this text. */
 export function templatePatch(template: PodTemplateSpec | undefined): string {
   const type = builtInType('io.k8s.api.core.v1.PodTemplateSpec')
   // a decoded template is a JSON object
@@ -31,7 +31,7 @@ interface Patch {
 }
 
 export function templateOf({ data }: ControllerRevision): PodTemplateSpec {
-  // validated as an object; what it has beyond a template nobody reads
+  // validated as an object; nothing reads members beyond a template's
   const { $patch: _, ...template } = (data as Patch | undefined)?.spec?.template ?? {}
   return template
 }
@@ -68,7 +68,7 @@ export function newRevision({ name, owner, ref, template, labels, revision }: Ne
   })
 }
 
-/** What the owner controls and what it adopts, the oldest revision first. */
+/** The revisions that the owner controls or adopts, the oldest first. */
 export async function revisionsOf(
   clients: Clientset,
   owner: Parameters<typeof dependentsOf>[4] & KubeObject,

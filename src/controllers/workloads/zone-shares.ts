@@ -1,5 +1,5 @@
 /**
- * How many endpoints the clients of each zone get, by the cores of its nodes (kube-controller-manager's topology cache,
+ * The number of endpoints for each zone, by the cores of its nodes (kube-controller-manager's topology cache,
  * KEP-2433).
  */
 import type { Node } from '../../api/core/v1.ts'
@@ -10,7 +10,7 @@ import { Quantity } from '../../schema/quantity.ts'
 const OVERLOAD = 0.2
 const EXCLUDED = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']
 
-/** Of all cores; undefined where a node does not say, or all are in one zone. */
+/** Each zone's share of all cores; undefined where a node does not report its cores, or all nodes are in one zone. */
 export type ZoneParts = ReadonlyMap<string, number>
 
 const isReady = ({ status }: Node): boolean =>
@@ -38,10 +38,10 @@ export function zoneParts(nodes: readonly Node[]): ZoneParts | undefined {
   return new Map([...cores].sort(([a], [b]) => (a < b ? -1 : 1)).map(([zone, milli]) => [zone, milli / all]))
 }
 
-/** What a zone is to have. */
+/** The number of endpoints for a zone. */
 export interface Share {
   readonly most: number
-  /** A part of one makes sense: several zones share what is left over. */
+  /** Fractions are allowed: several zones share the remaining endpoint. */
   readonly wanted: number
 }
 

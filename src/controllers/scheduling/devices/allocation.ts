@@ -1,4 +1,4 @@
-/** What a claim's status says of the devices that were found for it. */
+/** The allocation in a claim's status, made from the devices that the search found. */
 import { append } from '../../../api/append.ts'
 import type { Node, NodeSelector, NodeSelectorRequirement } from '../../../api/core/v1.ts'
 import type {
@@ -35,7 +35,7 @@ function resultOf({ option, device, share }: Chosen): DeviceRequestAllocationRes
   }
 }
 
-/** That of a class once, for all requests that named it. */
+/** The configuration of a class comes once, for all requests that named it. */
 function classConfig({ requests }: Wish, { options }: Found): DeviceAllocationConfiguration[] {
   const byClass = new Map<string, { requests: string[]; config: DeviceAllocationConfiguration[] }>()
   for (const request of requests) {

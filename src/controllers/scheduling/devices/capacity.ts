@@ -1,6 +1,6 @@
 /**
- * What requests take of the capacity of devices. A device that may be allocated several times is shared until it is used
- * up: each share takes what its request asks for, rounded by the device's policy.
+ * The capacity of devices that requests consume. A device with multiple allocations is shared until it is used up: each
+ * share consumes its request, rounded by the device's policy.
  */
 import { ownValue } from '../../../api/own.ts'
 import type { CapacityRequestPolicy, Device, DeviceCapacity } from '../../../api/resource/v1.ts'
@@ -14,7 +14,7 @@ export const isShared = ({ allowMultipleAllocations }: Device): boolean => allow
 
 const read = (text: string | undefined): Quantity => Quantity.tryParse(text ?? '') ?? Quantity.zero
 
-/** What a share takes: of what is not asked for the policy's default, or all. */
+/** The consumption of a share: without a request the policy's default, or all. */
 export const consumedOf = ({ capacity = {} }: Device, asked: Asked): Capacity =>
   new Map(Object.entries(capacity).map(([name, of]) => [name, consumed(ownValue(asked, name), of)]))
 
@@ -35,7 +35,7 @@ function roundedUp(wanted: Quantity, least: Quantity, step: string | undefined):
   return Quantity.of(from + size * ((over + size - 1n) / size), 'BinarySI')
 }
 
-/** @param used what shares took of it, of other claims and of this search */
+/** @param used by shares of other claims and of this search */
 export function hasRoom(device: Device, asked: Asked, used: readonly (Capacity | undefined)[]): boolean {
   const capacity = device.capacity ?? {}
   if (!Object.keys(asked ?? {}).every((name) => ownValue(capacity, name) !== undefined)) return false
@@ -58,7 +58,7 @@ function isValid(taken: Quantity, { default: usual, validRange, validValues = []
   return size <= 0n || (taken.scaledValue(0) - read(min).scaledValue(0)) % size === 0n
 }
 
-/** What is taken of each device. */
+/** The consumed capacity of each device. */
 export class UsedCapacity {
   /** By the id of the device. Bound: the devices that are shared; it goes with the look, or the search. */
   private readonly devices = new Map<string, { shares: number; taken: Map<string, Quantity> }>()

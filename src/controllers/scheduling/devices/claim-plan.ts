@@ -20,7 +20,7 @@ import type { Found } from './search.ts'
 import { search, SearchBudget } from './search.ts'
 import { AllocationFailed } from './selectors.ts'
 
-/** What is to be written before the pod is bound. */
+/** The writes that are due before the pod is bound. */
 export interface ClaimWrite {
   readonly claim: Claim
   /** Undefined: it is allocated already, and to be reserved. */
@@ -31,7 +31,7 @@ export interface ClaimWrite {
   made?: Claim
 }
 
-/** Of one node: what is asked for there, and the devices for it. */
+/** For one node: the requests there, and the devices for them. */
 interface OnNode {
   readonly wishes: readonly Wish[]
   readonly found: readonly Found[]
@@ -104,7 +104,7 @@ export class ClaimPlan {
     return this.facts.supply === 'too much' ? 'there are more devices than this scheduler looks at' : undefined
   }
 
-  /** Whether devices of the node, and not the node itself, are what the pod gets of the resource. */
+  /** Whether the pod gets the resource from devices, and not from the node itself. */
   provides(resource: string, node: NodeState): boolean {
     return this.extended?.provides(resource, node) === true
   }
@@ -157,7 +157,7 @@ export class ClaimPlan {
     return this.wishes?.some(({ requests }) => requests.some(({ isList }) => isList)) === true
   }
 
-  /** The devices are the pod's: nobody else gets them in this look. */
+  /** Reserves the devices for the pod: no other pod gets them in this look. */
   take(node: NodeState): ClaimWrite[] {
     const on = this.findOn(node)
     if ('reasons' in on) throw new Error(`assertion failed: ${node.name} was refused`)
@@ -176,7 +176,7 @@ export class ClaimPlan {
     return [...known, ...toMake]
   }
 
-  /** One that may be given up, as it keeps the pod from other nodes and nobody uses it. */
+  /** A claim that may be deallocated, because it keeps the pod from other nodes and nobody uses it. */
   get toRelease(): Claim | undefined {
     return [...this.elsewhere].find(
       (claim) =>

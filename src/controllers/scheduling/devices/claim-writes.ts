@@ -1,4 +1,4 @@
-/** What the scheduler writes into claims, before their pod is bound and where it cannot be. */
+/** The scheduler's writes to claims: before their pod is bound, and when it cannot be bound. */
 import type { Pod } from '../../../api/core/v1.ts'
 import { StatusError } from '../../../api/status.ts'
 import { CLAIM_FINALIZER, isReservedFor } from '../../../registry/resource/pod-claims.ts'
@@ -96,7 +96,7 @@ export class ClaimWrites {
     }
   }
 
-  /** One that a scheduler made: what it has is anybody's again. */
+  /** Deletes a claim that a scheduler made; its devices are free again. */
   async delete({ metadata }: Claim): Promise<void> {
     const { namespace, name = '', uid } = metadata
     const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
@@ -132,7 +132,7 @@ export class ClaimWrites {
   }
 }
 
-/** What was tried stands before what was answered. */
+/** In the message the attempt comes before the answer. */
 async function namingWork<T>(what: string, work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -1,4 +1,4 @@
-/** What the devices of one claim must have in common, or not. */
+/** Constraints between the devices of one claim: attributes that must be equal, or distinct. */
 import type { DeviceAttribute, DeviceConstraint } from '../../../api/resource/v1.ts'
 import { ownValue } from '../../../api/own.ts'
 import type { PoolDevice } from './pools.ts'

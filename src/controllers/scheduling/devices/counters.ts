@@ -8,7 +8,7 @@ interface Counted {
   readonly device: Device
 }
 
-/** `SET/COUNTER` and what a device takes of it. */
+/** `SET/COUNTER` and a device's consumption of it. */
 const consumed = ({ consumesCounters = [] }: Device): [name: string, value: Quantity][] =>
   consumesCounters.flatMap(({ counterSet, counters = {} }) =>
     Object.entries(counters).map(([name, { value = '' }]): [string, Quantity] => [
@@ -44,7 +44,7 @@ export class CounterSets {
     return devices.length === 0 ? undefined : new CounterSets(new Map(totals), devices)
   }
 
-  /** What the devices that are in use leave. */
+  /** The counters that the allocated devices leave. */
   left(isInUse: (id: string) => boolean): Map<string, Quantity> {
     const left = new Map(this.totals)
     for (const { id, device } of this.devices) if (isInUse(id)) takeCounters(left, device, 1)

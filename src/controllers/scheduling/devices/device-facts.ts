@@ -21,10 +21,10 @@ import { AllocationFailed, Selectors } from './selectors.ts'
 const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
 const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
 
-/** Devices, their attributes and capacities: what is kept of them is some 50 MB. */
+/** Devices, their attributes and capacities: the cached data is some 50 MB. */
 const MOST_PARTS = 200_000
 
-/** What is there to be allocated. */
+/** The devices that can be allocated. */
 export interface Supply {
   readonly pools: Pools
   readonly selectors: Selectors
@@ -33,7 +33,7 @@ export interface Supply {
 export class DeviceFacts {
   /** By NAMESPACE/NAME. */
   private readonly claims = new Map<string, Claim>()
-  /** Of pods whose extended resources are devices, by the uid of the pod. */
+  /** Claims for extended resources of pods, by the uid of the pod. */
   private readonly extendedClaims = new Map<string, Claim>()
   private readonly classes = new Map<string, DeviceClass & KubeObject>()
   /** Undefined: the classes were not read. */
@@ -93,14 +93,14 @@ export class DeviceFacts {
     return this.claims.get(`${namespace}/${name}`)
   }
 
-  /** Whether classes stand for some of what the pod asks for. */
+  /** Whether DeviceClasses stand for resources that the pod requests. */
   hasExtended(info: PodInfo): boolean {
     return wantedExtended(info).some((resource) => this.classOfResource(resource) !== undefined)
   }
 
   /**
-   * How many devices of the node a resource is, and how many of them somebody has, as scores count them.
-   * @param budget of all nodes together: beyond it, and where a selector fails, there are none
+   * The number of the node's devices of a resource, and how many of them are allocated, for scores.
+   * @param budget of all nodes together: beyond it, and where a selector fails, the number is 0
    */
   countOn(resource: string, { node }: NodeState, budget: SearchBudget): { capacity: number; used: number } | undefined {
     const deviceClass = this.classOfResource(resource)
@@ -131,7 +131,10 @@ export class DeviceFacts {
     this.claims.set(claimText(claim), claim)
   }
 
-  /** From now on nobody else gets these devices, in this look. @param claim undefined: it is not there yet, and no other pod's */
+  /**
+   * Reserves these devices: no other pod gets them in this look.
+   * @param claim undefined: it does not exist yet, so no other pod has it
+   */
   allocate(claim: ResourceClaim | undefined, allocation: AllocationResult): void {
     if (claim !== undefined) this.underWay.add(claimText(claim))
     this.noteAllocated(allocation)
@@ -150,7 +153,7 @@ export class DeviceFacts {
 
   private noteAllocated(allocation: AllocationResult | undefined): void {
     for (const { driver, pool, device, adminAccess, shareID, consumedCapacity } of allocation?.devices?.results ?? []) {
-      // who administers a device leaves it to its users
+      // admin access does not take a device from its users
       if (adminAccess === true) continue
       const id = deviceId({ driver, pool, device })
       if (shareID === undefined) this.allocated.add(id)

@@ -18,7 +18,7 @@ export class ExtendedPlan {
     private readonly facts: DeviceFacts,
     /** Made and allocated in an earlier look: drivers make its devices ready. */
     readonly awaited: Claim | undefined,
-    /** Made in an earlier look, after which the pod was not bound: nobody knows whether its devices will still do. */
+    /** An earlier look made this claim and did not bind the pod. Its devices may not fit any more. */
     readonly stale: Claim | undefined,
   ) {}
 

@@ -1,6 +1,6 @@
 /**
- * Extended resources that DeviceClasses stand for (KEP-5004): a pod that asks for one gets devices by a claim that the
- * scheduler makes for it. A class has the resource of its extendedResourceName, and always one of its own name.
+ * Extended resources of DeviceClasses (KEP-5004): a pod that requests one gets devices by a claim that the scheduler
+ * makes for it. A class has the resource of its extendedResourceName, and always one of its own name.
  */
 import type { Container, ContainerExtendedResourceRequest, Pod } from '../../../api/core/v1.ts'
 import { append } from '../../../api/append.ts'
@@ -15,7 +15,7 @@ import type { Claim } from './requests.ts'
 /** Of a claim that is not written yet: no claim in storage can have it. */
 const UNWRITTEN = '<extended-resources>'
 
-/** What a pod asks for that classes may stand for. */
+/** Requests of a pod that classes may stand for. */
 export const wantedExtended = ({ needs }: PodInfo): string[] =>
   [...needs].flatMap(([name, amount]) => (amount > 0 && isOfDevices(name) ? [name] : []))
 
@@ -36,7 +36,7 @@ export function unwrittenClaim({ metadata }: Pod, requests: DeviceRequest[]): Cl
   }
 }
 
-/** What is asked for of the classes of these resources, and which container gets which of it. */
+/** The requests for the classes of these resources, and which container gets which device. */
 export interface ExtendedRequests {
   readonly requests: DeviceRequest[]
   readonly mappings: ContainerExtendedResourceRequest[]
@@ -72,7 +72,7 @@ interface Asking {
   readonly isShort: boolean
 }
 
-/** Init containers use, one after the other, the devices of those that start after them; what they need more is shared. */
+/** Init containers use, one after the other, the devices of containers that start later. They share further devices. */
 function ofResource(all: readonly Asking[], resource: string, deviceClassName: string): ExtendedRequests {
   const long: (readonly [at: number, request: Numbered])[] = []
   const mappings: ContainerExtendedResourceRequest[] = []

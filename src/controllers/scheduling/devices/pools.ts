@@ -53,7 +53,7 @@ function isFor({ nodeName, allNodes, nodeSelector }: Place, node: Node): boolean
 }
 
 function isSliceFor({ slice: { spec = {} }, devices }: KnownSlice, node: Node): boolean {
-  // who has devices of a pool needs its counters
+  // every node with devices of the pool needs its counters
   if ((spec.sharedCounters ?? []).length > 0) return true
   return spec.perDeviceNodeSelection === true ? devices.some(({ device }) => isFor(device, node)) : isFor(spec, node)
 }

@@ -1,4 +1,4 @@
-/** What a claim asks for, request by request, with the classes looked up. */
+/** The requests of a claim one by one, with their classes looked up. */
 import type { KubeObject } from '../../../api/object.ts'
 import type {
   DeviceClass,
@@ -15,7 +15,7 @@ import { AllocationFailed } from './selectors.ts'
 export type Claim = ResourceClaim & KubeObject
 export type FindClass = (name: string) => DeviceClass | undefined
 
-/** One way to satisfy a request: itself, or one of those of which the first that is available will do. */
+/** One way to satisfy a request: the request itself, or one of its firstAvailable alternatives. */
 export interface Option {
   /** `REQUEST`, or `REQUEST/SUBREQUEST`. */
   readonly name: string
@@ -46,7 +46,7 @@ function alternatives({ name = '', exactly, firstAvailable = [] }: DeviceRequest
   return firstAvailable.map((sub) => [`${name}/${sub.name}`, sub])
 }
 
-/** Why nobody needs to look for devices, before anybody does. */
+/** Why a search for devices would be useless. */
 export function claimProblem(claim: Claim, find: FindClass): string | undefined {
   for (const request of claim.spec?.devices?.requests ?? []) {
     const all = alternatives(request)

@@ -16,13 +16,13 @@ import { AllocationFailed } from './selectors.ts'
 
 /** Devices of one claim, as the API allows. */
 const MOST_DEVICES = 32
-/** Devices of all claims of a pod: the search goes as deep. */
+/** Devices of all claims of a pod: the limit on the depth of the search. */
 const MOST_OF_POD = 512
 
 export interface Chosen {
   readonly option: Option
   readonly device: PoolDevice
-  /** What it takes of a device that others may use beside it. */
+  /** Its consumption of a device that others may share. */
   readonly share: Capacity | undefined
 }
 
@@ -32,11 +32,11 @@ export interface Found {
   readonly options: ReadonlyMap<Request, Option>
 }
 
-/** What the search for one pod may do, on all nodes together: it is one turn, for which requests of others wait. */
+/** The budget of the search for one pod, on all nodes together: it is one turn, and other requests wait for it. */
 export class SearchBudget {
   /** Units of CEL's cost. */
   left = 250_000
-  /** Devices that are looked at. */
+  /** Devices that it looked at. */
   private looks = 25_000
 
   /** @throws AllocationFailed */
@@ -50,7 +50,7 @@ export interface Searched {
   readonly node: Node
   readonly pools: readonly Pool[]
   readonly isAllocated: (device: string) => boolean
-  /** Of devices that are shared; undefined: nobody has a share. */
+  /** Consumed capacity of shared devices; undefined: nothing is consumed. */
   readonly usedOf: (device: string) => Capacity | undefined
   readonly selectors: Selectors
   readonly budget: SearchBudget
@@ -77,7 +77,7 @@ class Search {
   private readonly all = new Map<Option, readonly PoolDevice[]>()
   /** In which claims a device is, of this search. */
   private readonly taken = new Map<string, number[]>()
-  /** What this search takes of shared devices. */
+  /** The consumption of shared devices by this search. */
   private readonly used = new UsedCapacity()
   private readonly poolOf = new Map<PoolDevice, Pool>()
   private readonly counters = new Map<Pool, Map<string, Quantity>>()
@@ -183,7 +183,7 @@ class Search {
 
   private isInUse({ claim, option }: Place, { id }: PoolDevice): boolean {
     const taken = this.taken.get(id) ?? []
-    // who administers a device uses it beside its users
+    // admin access uses a device beside its users
     return option.isAdmin ? taken.includes(claim) : taken.length > 0 || this.where.isAllocated(id)
   }
 
@@ -201,7 +201,7 @@ class Search {
     return hasRoom(device, wanted.capacity?.requests, [this.where.usedOf(id), this.used.of(id)])
   }
 
-  /** @param must there is no other way than with this device */
+  /** @param must no other device is possible */
   private add({ claim, option }: Place, device: PoolDevice, must = false): boolean {
     if (isRepelled(device.device.taints, option) || !this.hasRoom(option, device)) return false
     if (!this.addToConstraints(claim, option, device)) {

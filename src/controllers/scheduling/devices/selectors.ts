@@ -1,16 +1,16 @@
-/** Whether devices are what classes and requests select, each expression and device once. */
+/** Whether the selectors of classes and requests match devices. It evaluates each expression once for each device. */
 import type { DeviceSelector } from '../../../api/resource/v1.ts'
 import { BoundedMap } from '../../../api/bounded-map.ts'
 import type { CostBudget, DeviceSelectorProgram, DeviceValue } from '../../../expressions/device-matches.ts'
 import type { PoolDevice } from './pools.ts'
 
-/** The search cannot go on, on whatever node: the pod is not scheduled, and its condition says why. */
+/** The search cannot go on, on any node: the pod is not scheduled, and its condition says why. */
 export class AllocationFailed extends Error {}
 
 /** Loaded when the first pod asks for devices. */
 export type SelectorEngine = typeof import('../../../expressions/device-matches.ts')
 
-/** Expressions, and devices of each, whose answers are kept. */
+/** Expressions, and devices of each, whose results are kept. */
 const MOST_EXPRESSIONS = 20
 const MOST_DEVICES = 5_000
 
@@ -25,7 +25,10 @@ export class Selectors {
 
   constructor(private readonly engine: SelectorEngine) {}
 
-  /** @param whose `class NAME` or `claim NAME`. @throws AllocationFailed */
+  /**
+   * @param whose `class NAME` or `claim NAME`.
+   * @throws AllocationFailed
+   */
   select(whose: string, selectors: readonly DeviceSelector[] = [], device: PoolDevice, budget: CostBudget): boolean {
     return selectors.every(({ cel }, at) => {
       if (cel === undefined)

@@ -7,7 +7,7 @@ import type { NodeState } from '../node-state.ts'
 import { between } from '../normalize.ts'
 import type { PodInfo, Term } from '../pod-info.ts'
 
-/** `hardPodAffinityWeight`: what a required term of a pod that runs counts for one that could be beside it. */
+/** `hardPodAffinityWeight`: the weight of a running pod's required term for a pod that could be beside it. */
 type InterPodAffinityArgs = PluginArgs['InterPodAffinity']
 
 /** Numbers by topology key and value. */
@@ -106,7 +106,7 @@ export const interPodAffinity = ({
   },
 })
 
-/** The first of a group that wants to be together finds nobody there. */
+/** The first pod of a group with affinity to itself finds no other. */
 function isBesideWanted(node: NodeState, terms: readonly Term[], wanted: Domains, isOwn: () => boolean): boolean {
   if (terms.some(({ topologyKey }) => ownValue(node.labels, topologyKey) === undefined)) return false
   if (terms.every(({ topologyKey }) => wanted.of(topologyKey, node) > 0)) return true

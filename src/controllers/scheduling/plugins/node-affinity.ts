@@ -6,7 +6,7 @@ import { isWanted, matchesSelector, matchesTerm } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
 import { largestIsBest } from '../normalize.ts'
 
-/** @param added what the profile adds to the affinity of each pod */
+/** @param added the profile's addition to the affinity of each pod */
 export const nodeAffinity = ({
   requiredDuringSchedulingIgnoredDuringExecution: enforced,
   preferredDuringSchedulingIgnoredDuringExecution: preferredAnyway = [],

@@ -1,4 +1,4 @@
-/** What a node says of itself, NodeUnschedulable, NodeName, TaintToleration, NodePorts. */
+/** Filters by the node itself: NodeUnschedulable, NodeName, TaintToleration, NodePorts. */
 import type { FilterPlugin, ScorePlugin } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
 import { smallestIsBest } from '../normalize.ts'

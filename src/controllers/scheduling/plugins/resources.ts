@@ -1,4 +1,4 @@
-/** What pods ask for and nodes have: NodeResourcesFit and NodeResourcesBalancedAllocation. */
+/** Requests of pods and allocatable resources of nodes: NodeResourcesFit and NodeResourcesBalancedAllocation. */
 import { ownValue } from '../../../api/own.ts'
 import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
 import type { ScoringStrategy, WeighedResource } from '../../../configuration/scheduler/resources-fit.ts'
@@ -46,7 +46,7 @@ export function resourcesFit({
 const isExtended = (name: string): boolean =>
   name.includes('/') && !name.slice(0, name.indexOf('/')).endsWith('kubernetes.io')
 
-/** Of which a node has as much as it says, where a pod asks for them: others than cpu, memory and ephemeral-storage. */
+/** Resources other than cpu, memory and ephemeral-storage, of which the node must have the requested amount. */
 const isScalar = (name: string): boolean => name.includes('/') || name.startsWith('hugepages-')
 
 const native: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])

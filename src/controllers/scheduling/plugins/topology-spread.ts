@@ -58,7 +58,7 @@ class Constraint {
   }
 
   matching(node: NodeState, namespace: string): number {
-    // an empty selector counts nobody
+    // an empty selector matches no pod
     if (this.selector === undefined || this.selector.length === 0) return 0
     return node.countOf(namespace + this.selectorText, () => this.count(node, namespace))
   }
@@ -195,7 +195,7 @@ function domainCounts(
   needsAll: boolean,
 ): Map<string, number> {
   const counts = new Map<string, number>()
-  // each node is a domain of its own: its score counts for it
+  // each node is a domain of its own; scoring counts its pods
   if (constraint.key === HOSTNAME) return counts
   for (const node of candidates) if (!ignored.has(node)) counts.set(ownValue(node.labels, constraint.key) ?? '', 0)
   for (const node of nodes) {

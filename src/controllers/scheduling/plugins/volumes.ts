@@ -8,7 +8,7 @@ import { matchesSelector } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
 import type { PodInfo } from '../pod-info.ts'
 
-/** Without volumes on disks of single providers, whose drivers are CSI's today. */
+/** Without the volume types of single cloud providers, whose drivers are CSI drivers today. */
 export const volumeRestrictions: FilterPlugin = {
   name: 'VolumeRestrictions',
   begin({ pod, info, volumes, nodes }) {
@@ -41,7 +41,7 @@ const suitsNode = ({ spec }: PersistentVolume, { node }: NodeState): boolean =>
 const unboundOf = ({ pod, volumes }: Cycle): readonly PersistentVolumeClaim[] =>
   volumes.claimsOf(pod).flatMap(({ claim }) => (claim === undefined || isBound(claim) ? [] : [claim]))
 
-/** What a claim gets on a node: a volume that is there, or one that is made. */
+/** The volume that a claim gets on a node: an existing one, or a new one. */
 export type Provision = { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume | undefined }
 
 /** Undefined: one of the claims gets nothing there. */
