@@ -35,7 +35,7 @@ export const alwaysPullImages: AdmissionPlugin = {
       ),
     ]
     const texts = [...new Set(errors.map((error) => admissionForbidden(attributes, messageOf([error])).message))]
-    // kube-apiserver makes a list of them, which has no code of its own
+    // kube-apiserver aggregates these errors, and the aggregate has no code of its own
     if (texts.length > 0) throw plainError(texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`)
   },
 }

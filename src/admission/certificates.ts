@@ -1,6 +1,6 @@
 /**
- * CertificateApproval, CertificateSigning, CertificateSubjectRestriction: who may say yes, who may sign, for whom.
- * ClusterTrustBundleAttest: who may say which anchors a signer has.
+ * CertificateApproval, CertificateSigning, CertificateSubjectRestriction: users who may approve requests, sign for a
+ * signer, and for which subjects. ClusterTrustBundleAttest: users who may publish the trust anchors of a signer.
  */
 import type { CertificateSigningRequest } from '../api/certificates/v1.ts'
 import { goQuote } from '../go/quote.ts'

@@ -131,7 +131,7 @@ export async function admit(attributes: Attributes): Promise<void> {
 }
 
 /**
- * @returns what takes back what plugins did beside the object
+ * @returns undoes the plugins' writes beside the object
  * @throws StatusError when a plugin refuses
  */
 export async function validateAdmission(

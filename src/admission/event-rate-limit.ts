@@ -57,7 +57,7 @@ function keyOf({ type }: EventLimit, { namespace, user, object }: Attributes): s
     case 'User':
       return user.name
     case 'SourceAndObject': {
-      // what is of this kind was decoded as an Event
+      // an object of this kind was decoded as an Event
       const { source = {}, involvedObject: about = {} } = object as unknown as Event
       return [source.component, source.host, about.kind, about.namespace, about.name, about.uid, about.apiVersion]
         .map((part) => part ?? '')

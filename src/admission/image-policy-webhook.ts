@@ -49,7 +49,7 @@ export const imagePolicyWebhook: AdmissionPlugin = {
   },
 }
 
-/** Undefined: nobody answered, and the configuration lets the pod pass. @throws StatusError */
+/** Undefined: the webhook did not answer, and the configuration lets the pod pass. @throws StatusError */
 async function statusOf(attributes: Attributes, setting: ImagePolicySetting): Promise<ImageReviewStatus | undefined> {
   const { request } = attributes
   const answers = answersOf(request.tenant)

@@ -1,4 +1,7 @@
-/** LimitRanger: what a namespace's LimitRanges give to containers that ask for nothing, and the bounds they set. */
+/**
+ * LimitRanger: the defaults that a namespace's LimitRanges give to containers without requests, and the bounds that
+ * they set.
+ */
 import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod } from '../api/core/v1.ts'
 import { ownValue } from '../api/own.ts'
 import { forbidden } from '../api/status.ts'
@@ -63,11 +66,11 @@ function applyDefaults(pod: Pod, limits: readonly LimitRangeItem[]): void {
   metadata.annotations = { ...metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}` }
 }
 
-/** What comes later wins. */
+/** Later values win. */
 const together = (lists: readonly (Amounts | undefined)[]): Amounts =>
   Object.fromEntries(lists.flatMap((list) => Object.entries(list ?? {})))
 
-/** @returns what was set, in words */
+/** @returns a text about the values that were set */
 function fill(container: Container, kind: string, requests: Amounts, limits: Amounts): string[] {
   const notes: string[] = []
   for (const [part, defaults, word] of [
@@ -106,7 +109,7 @@ function podProblems(pod: Pod, limits: readonly LimitRangeItem[]): string[] {
   })
 }
 
-/** What the containers of a pod need together, by the resources that each of them names. */
+/** The total of the pod's containers, for the resources that each of them names. */
 function podTotal({ spec = {} }: Pod, part: 'requests' | 'limits'): Record<string, string> {
   const own = spec.resources?.[part]
   const total = new Map<string, Quantity>()

@@ -1,4 +1,4 @@
-/** What a policy or a webhook makes of the object of a request. */
+/** The object of a request after a policy or a webhook changed it. */
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -56,7 +56,7 @@ export function typeOfMatched(
   )
 }
 
-/** Puts what a policy made into the object of the request, in the version in which that is. @returns whether it changed */
+/** Writes a policy's result into the object of the request, in the request's version. @returns whether it changed */
 export async function replaceObject(
   { object, request }: Attributes,
   entry: ResourceEntry | undefined,
@@ -110,7 +110,7 @@ const unstructured: MadeObjects = {
 
 const made = { typed, unstructured } satisfies Record<HeldAs, MadeObjects>
 
-/** Whether kube-apiserver converts an object of the type between two versions of which it stores neither. */
+/** Whether kube-apiserver converts an object of the type between two versions that are both not the storage version. */
 export const convertsBetweenVersions = ({ heldAs }: StructType): boolean => made[heldAs].convertsBetweenVersions
 
 /**
@@ -120,7 +120,7 @@ export const convertsBetweenVersions = ({ heldAs }: StructType): boolean => made
 export const decodeMade = (document: JsonTree, of: PatchedType, fields: UnknownFields): KubeObject =>
   made[of.type.heldAs].decode(document, of, fields) as unknown as KubeObject // the document of one
 
-/** What says no version is of the version that was patched. */
+/** An object without apiVersion is of the version that was patched. */
 function withVersion(document: JsonTree, kind: GroupVersionKind): JsonTree {
   const open = opened(document)
   if (!(open instanceof OpenMap) || open.members.has('apiVersion')) return document

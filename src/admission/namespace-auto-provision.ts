@@ -14,7 +14,7 @@ import { admissionForbidden } from './forbidden.ts'
 
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
 
-/** @param admission what the new namespace goes through */
+/** @param admission that the new namespace passes */
 export const namespaceAutoProvision = (admission: Admission): AdmissionPlugin => ({
   name: 'NamespaceAutoProvision',
   handles: ({ operation, namespace, kind, dryRun }) =>

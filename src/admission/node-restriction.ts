@@ -1,6 +1,7 @@
 /**
- * NodeRestriction: what a kubelet may write, which the node authorizer cannot tell from the path alone: its own Node
- * without labels that steer pods, mirror pods that refer to nothing, the status of its pods, tokens for them.
+ * NodeRestriction: the writes of a kubelet that the node authorizer cannot judge by the path alone. A kubelet may write
+ * its own Node without labels that steer pods, mirror pods without references, the status of its pods, and tokens for
+ * them.
  */
 import type { TokenRequest } from '../api/authentication/v1.ts'
 import type { CertificateSigningRequest } from '../api/certificates/v1.ts'
@@ -113,7 +114,7 @@ const MIRROR = 'kubernetes.io/config.mirror'
 const NODES = { group: '', resource: 'nodes' }
 const PODS = { group: '', resource: 'pods' }
 
-/** What a pod needs the API for, if anything. */
+/** The reference for which a pod needs the API, if it has one. */
 function referencedKind(pod: Pod): string | undefined {
   const { serviceAccounts, secrets, configMaps } = podReferences(pod)
   if (serviceAccounts.size > 0) return 'serviceaccounts'
@@ -235,7 +236,7 @@ function claimWrite(attributes: Attributes, node: string): void {
     )
 }
 
-/** What a kubelet may not change in a claim: all but the fields in which it reports that a volume was expanded. */
+/** A kubelet may change only the fields of a claim in which it reports that a volume was expanded. */
 function fixedPart(claim: (PersistentVolumeClaim & KubeObject) | undefined): JsonObject | undefined {
   if (claim === undefined) return undefined
   const { metadata, status = {} } = claim

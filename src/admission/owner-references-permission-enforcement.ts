@@ -1,6 +1,6 @@
 /**
- * OwnerReferencesPermissionEnforcement: owners are set on what the user may delete, and block the deletion of an owner
- * only where the user may finalize that.
+ * OwnerReferencesPermissionEnforcement: a user may set owners only on objects that the user may delete, and may set
+ * blockOwnerDeletion only for owners that the user may finalize.
  */
 import { parseApiVersion } from '../api/group-version.ts'
 import type { Json, KubeObject, OwnerReference } from '../api/object.ts'

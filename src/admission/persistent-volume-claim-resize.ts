@@ -48,6 +48,6 @@ async function mayGrow(
   const name = classOf(claim)
   if (name === '' || name !== classOf(old)) return false
   const stored = await storageOf(env).get(collectionOf(tenant, storageClasses), name)
-  // storage holds under this prefix only what was decoded as a StorageClass
+  // every object under this prefix was decoded as a StorageClass
   return stored !== undefined && ((liveOf(stored).object as StorageClass).allowVolumeExpansion ?? false)
 }

@@ -7,7 +7,7 @@ import type { Attributes } from './attributes.ts'
 export const isOfPods = ({ resource, subresource }: Attributes, ...subresources: readonly string[]): boolean =>
   resource.group === '' && resource.resource === 'pods' && ['', ...subresources].includes(subresource)
 
-/** @param attributes of a request for which `isOfPods` holds: what it writes was decoded as a Pod */
+/** @param attributes of a request for which `isOfPods` holds, so its object was decoded as a Pod */
 export const podOf = ({ object }: Attributes): Pod => object as unknown as Pod
 
 /** Why a pod is not admitted, as kube-apiserver says it: pods that are yet to be named by their prefix. */

@@ -57,7 +57,7 @@ export async function nodeOf(attributes: Attributes, { spec }: Pod): Promise<Nod
 
 function lacking(pod: Pod, { status }: Node): string[] {
   const allocatable = amountsOf(status?.allocatable)
-  // of what is asked for; what a resize under way got so far does not count
+  // of the requests; the amounts that a resize under way has reached do not count
   const requests = podAmounts({ ...pod, status: {} }, 'requests')
   return (['cpu', 'memory'] as const).flatMap((name) => {
     const [asked, has] = [requests.get(name) ?? Quantity.zero, allocatable.get(name) ?? Quantity.zero]

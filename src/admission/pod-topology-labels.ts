@@ -25,7 +25,7 @@ export const podTopologyLabels: AdmissionPlugin = {
   },
 }
 
-/** '' where there is none. What posts a Binding gives its labels to the pod. */
+/** '' where there is none. The endpoint of Bindings copies the Binding's labels to the pod. */
 function nodeOf(attributes: Attributes): string {
   if (attributes.subresource === '') return podOf(attributes).spec?.nodeName ?? ''
   // only Bindings are posted there

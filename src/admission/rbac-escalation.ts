@@ -1,7 +1,7 @@
 /**
- * Nobody gives themselves, or others, rights that they do not have: to write a role one needs all its rules or the verb
- * `escalate` on it, to write a binding all rules of the role or the verb `bind` on the role. It is asked after what
- * admission changed, before validation.
+ * Prevents escalation: nobody can give themselves, or others, rights that they do not have. To write a role a user
+ * needs all its rules or the verb `escalate` on it. To write a binding a user needs all rules of the role or the verb
+ * `bind` on the role. It runs after admission's changes and before validation.
  */
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { goQuote } from '../go/quote.ts'
@@ -20,7 +20,7 @@ import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 const ROLES = new Set(['roles', 'clusterroles'])
 const BINDINGS = new Set(['rolebindings', 'clusterrolebindings'])
 
-/** Everything there is: who can gather any rules by labels must have it. */
+/** All rights: a role that gathers rules by labels may get any rule. */
 const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -40,7 +40,7 @@ export const rbacEscalation: AdmissionPlugin = {
 
 async function checkRole(attributes: Attributes): Promise<void> {
   const { user, resource, request, namespace } = attributes
-  // a create does not tell its name in the path
+  // the path of a create has no name
   const name = request.info?.name ?? ''
   const asked = { apiGroup: RBAC_GROUP, apiVersion: '*', resource: resource.resource, name, namespace }
   if ((await verdictOn(request, resourceAttributes(user, 'escalate', asked))).allowed) return
@@ -85,7 +85,7 @@ async function mustHold(
   throw forbidden(resource, object?.metadata.name ?? '', otherwise ?? why)
 }
 
-/** The collector takes finalizers and owners off objects whatever they grant. */
+/** The collector removes finalizers and owners of objects, whatever they grant. */
 function changesOwnershipOnly({ object, oldObject }: Attributes): boolean {
   const rest = (one: KubeObject | undefined): string => {
     const { ownerReferences: _o, finalizers: _f, managedFields: _m, ...metadata } = one?.metadata ?? {}

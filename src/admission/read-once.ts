@@ -1,16 +1,16 @@
 /**
- * What plug-ins read of other objects for one request: each object once, and what a write is sure to need all at the
- * same time, so that it costs one round trip.
+ * Other objects that plug-ins read for one request. Each object is read once, and the objects that a write certainly
+ * needs are read together, so that they cost one round trip.
  */
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 
 /**
- * Not a member of the request: a write that the server makes beside it copies the request, and must read for itself.
- * Bound: what the plug-ins of one request read.
+ * Not a member of the request: a write that the server makes beside it copies the request, and must make its own reads.
+ * Bound: the reads of one request's plug-ins.
  */
 const known = new WeakMap<Attributes['request'], Map<string, Promise<unknown>>>()
 
-/** @param what tells the reads of a request apart: RESOURCE NAME */
+/** @param what identifies a read within the request: RESOURCE NAME */
 export function readOnce<T>({ request }: Attributes, what: string, read: () => Promise<T>): Promise<T> {
   let reads = known.get(request)
   if (reads === undefined) known.set(request, (reads = new Map()))
@@ -22,7 +22,7 @@ export function readOnce<T>({ request }: Attributes, what: string, read: () => P
   return reading
 }
 
-/** Begins what the plug-ins will read; an error is that of the plug-in which reads. */
+/** Begins the reads of the plug-ins. An error surfaces in the plug-in that uses the read. */
 export function beginReads(plugins: readonly AdmissionPlugin[], attributes: Attributes): void {
   for (const plugin of plugins)
     if (plugin.handles(attributes)) for (const reading of plugin.reads?.(attributes) ?? []) reading.catch(() => {})

@@ -7,13 +7,13 @@ export class Reinvocation {
   isWanted = false
   /** This is the second run. */
   isSecond = false
-  /** What plugins keep from the first run to the second, each under a key of its own. */
+  /** Data that plugins keep from the first run to the second, each under a key of its own. */
   private readonly kept = new Map<object, unknown>()
 
   /** @param make is its own key: a function of the module that asks */
   keep<Value>(make: () => Value): Value {
     if (!this.kept.has(make)) this.kept.set(make, make())
-    // what is kept under a function is what it made
+    // the value under a function's key is that function's result
     return this.kept.get(make) as Value
   }
 }

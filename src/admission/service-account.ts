@@ -39,7 +39,7 @@ export const serviceAccount: AdmissionPlugin = {
     if (attributes.operation !== 'CREATE') return
     const pod = podOf(attributes)
     const spec = (pod.spec ??= {})
-    // refused before other plugins change pods or ask who brings them
+    // refused before other plugins change the pod
     if (isMirror(pod)) return refuseSecretsOfMirror(attributes, spec)
     spec.serviceAccountName ||= DEFAULT_ACCOUNT
     spec.serviceAccount = spec.serviceAccountName

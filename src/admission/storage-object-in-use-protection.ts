@@ -1,7 +1,7 @@
 import { definitionOf } from '../registry/definitions.ts'
 import type { AdmissionPlugin } from './attributes.ts'
 
-/** What is created of these kinds stays until nobody uses it. */
+/** New objects of these kinds get a finalizer that stays until nobody uses them. */
 const protecting = (name: string, isOf: (group: string) => boolean): AdmissionPlugin => ({
   name,
   handles: ({ operation, resource, subresource }) =>

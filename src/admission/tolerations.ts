@@ -2,12 +2,12 @@
 import type { Toleration } from '../api/core/v1.ts'
 
 /**
- * Those that tolerate no more than another one are left out; of equal ones the first stays.
+ * Leaves out tolerations that tolerate no more than another one; of equal ones the first stays.
  * @param first each of a form that validation lets through
  */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = withoutRepeats([...first, ...second])
-  // of those that differ in their seconds at most, this one covers whatever one of them covers
+  // both differ in their seconds at most, and this one covers all that the other covers
   const widest = new Map<string, number>()
   for (const [index, toleration] of all.entries()) {
     const key = ownKey(toleration)
@@ -30,7 +30,7 @@ function withoutRepeats(all: readonly Toleration[]): Toleration[] {
   })
 }
 
-/** A longer one; of the same seconds the one whose operator is left out, which covers the one that says Equal. */
+/** The one with more seconds; with equal seconds the one without an operator, which covers the one with Equal. */
 const isWider = (one: Toleration, other: Toleration): boolean =>
   secondsOf(one) > secondsOf(other) ||
   (secondsOf(one) === secondsOf(other) && (one.operator ?? '') === '' && other.operator === 'Equal')
@@ -71,7 +71,7 @@ export function coverageBy(all: readonly Toleration[]): (narrow: Toleration) => 
     })
 }
 
-/** Others are no operators, and cover nothing. */
+/** Other texts are no operators, and cover nothing. */
 const OPERATORS: ReadonlySet<string> = new Set(['', 'Equal', 'Exists'])
 
 /** Whether `wide` tolerates all that `narrow` does. An operator that is left out is narrower than the same in words. */

@@ -15,7 +15,7 @@ import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 import { builtInForms } from '../codec/built-in-forms.ts'
 
-/** The part and what is wrong with it; the controllers of the API run within the server. */
+/** A component and its error. The controllers of the API run within the server. */
 const parts: Readonly<Record<string, (request: ApiRequest) => Promise<string | undefined>>> = {
   'controller-manager': async () => undefined,
   'etcd-0': (request) => failureOf('etcd', request),

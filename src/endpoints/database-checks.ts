@@ -1,7 +1,7 @@
 /**
- * Which databases of a control plane cannot be read. The local server names those that are on its disk when the engine
- * starts; each isolate looks at those of them that were ever written to, once, from when it is first asked whether it
- * is ready, and again at those that were bad. What fails later is found by the requests that meet it.
+ * Finds databases of a control plane that cannot be read. The local server names those that are on its disk when the
+ * engine starts. Each isolate checks the ones that were ever written to, once, from its first readiness check on, and
+ * the bad ones again. Requests that meet a later failure report it.
  */
 import { logError } from '../log/log.ts'
 import type { Env } from '../env.ts'
@@ -16,7 +16,7 @@ import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 /** Milliseconds that a database has to answer, and milliseconds after which a bad one is checked again. */
 const PATIENCE = 2_000
 const AGAIN = 10_000
-/** How long a readiness check waits. There may be a thousand databases: what is found later is in the next answer. */
+/** How long a readiness check waits. There may be a thousand databases: the next answer has later findings. */
 const WAIT = 2 * PATIENCE
 /** After which a check counts as lost: the engine may end it together with the request that began it. */
 const LOST_AFTER = 30_000
@@ -27,9 +27,9 @@ interface Database {
 }
 
 interface Found {
-  /** By the name of the database, what is wrong with it. */
+  /** The error of each bad database, by name. */
   readonly bad: Map<string, string>
-  /** By name, those to be looked at; undefined before the first look. */
+  /** The databases to check, by name; undefined before the first check. */
   due: Map<string, Database> | undefined
   /** When the last look began, in milliseconds since 1970. */
   lookedAt: number

@@ -1,7 +1,7 @@
 /**
- * GET /debug/shards: each shard's account of itself, which shows what wakes it and what it costs. For members of
- * system:masters (authorization/privileged-paths). Asking wakes
- * a shard too, so `?shard=NAME` asks only one, and of custom resources only those are asked that were ever written to.
+ * GET /debug/shards: each shard's own statistics, which show what wakes it and what it costs. For members of
+ * system:masters (authorization/privileged-paths). The request wakes shards, too. So `?shard=NAME` asks one shard only,
+ * and of the shards of custom resources it asks only those that were ever written to.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { notServed } from '../api/status.ts'

@@ -35,7 +35,7 @@ import { defaultingOf, endpointKind, endpointType } from '../registry/resource-s
 /** kube-apiserver's limit of a request body. */
 export const MAX_BODY = 3 * 1024 * 1024
 
-/** The body of a request, and what can read it. @throws 413 */
+/** The body of a request, and its decoder. @throws 413 */
 export async function readBody(request: ApiRequest): Promise<Uint8Array> {
   const body = await bytesOf(request)
   if (body.length > LARGE) request.isLarge = true
@@ -137,18 +137,18 @@ function reportStrict(
   else throw new DecodeError(`strict decoding error: ${strictErrors(repeated, strict)}`)
 }
 
-/** The first bytes of what could not be read: as text when they are plain, else in hex. */
+/** The first bytes of an unreadable body: as text when they are plain, else in hex. */
 function summaryOf(body: Uint8Array): string {
   const MAX = 30
   if (body.length === 0) return '<empty>'
   const head = body.subarray(0, MAX)
   const more = body.length > MAX ? ' ...' : ''
-  // kube-apiserver looks for an opening brace to tell JSON, and prints everything else in hex
+  // kube-apiserver takes a body with an opening brace for JSON, and prints everything else in hex
   const isJson = new TextDecoder('latin1').decode(body).trimStart().startsWith('{')
   return (isJson ? new TextDecoder().decode(head) : bytesToBase16(head)) + more
 }
 
-/** Audit sees a patch as it was sent, in JSON. What reads YAML has been loaded where it is. */
+/** Audit records a patch as it was sent, in JSON. The YAML reader is loaded by now if the patch needs it. */
 export async function notePatch(request: ApiRequest, format: BodyFormat, body: Uint8Array): Promise<void> {
   const { record } = request
   if (!record?.wantsRequest) return
@@ -186,7 +186,7 @@ function* decodingDeleteOptions(format: BodyFormat, body: Uint8Array): Steps<Del
 
 const META_VERSION = 'meta.k8s.io/v1'
 
-/** What a body must not be that is to be DeleteOptions: their codec knows no kinds but those of meta.k8s.io. */
+/** Bodies that cannot be DeleteOptions: their codec knows only kinds of meta.k8s.io. */
 function checkMetaKind(kind: string, apiVersion: string): void {
   if (parseApiVersion(apiVersion) === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
   if (kind === '' || kind === 'DeleteOptions') return
@@ -198,13 +198,13 @@ function checkMetaKind(kind: string, apiVersion: string): void {
   )
 }
 
-/** Known in whatever version they are sent. */
+/** These kinds are known in every version. */
 const unversionedKinds = new Set(
   'Status APIVersions APIGroupList APIGroup APIResourceList CreateOptions UpdateOptions'.split(' '),
 )
 
 const tableKinds = { Table: 'v1', TableOptions: 'v1', PartialObjectMetadata: 'v1' }
-/** Of a version of meta.k8s.io: the package of each kind. */
+/** The package of each kind of a version of meta.k8s.io. */
 const metaKinds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [META_VERSION]: {
     ...tableKinds,

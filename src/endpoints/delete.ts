@@ -67,7 +67,7 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
     const { object } = liveOf({ revision, text })
     names.push(object.metadata.name!)
     length += text.length
-    // what a webhook converts is converted before anything is deleted
+    // objects that a webhook converts are converted before anything is deleted
     if (length <= MAX_KEPT || mustConvert(scope)) stored.push(object)
     else {
       stored.length = 0

@@ -1,6 +1,6 @@
 /**
- * Every path that is no resource: discovery, OpenAPI, version, health, metrics. One router of them all; what is none
- * of its routes is `404 page not found`, or a Status below a built-in group.
+ * Every path without a resource: discovery, OpenAPI, version, health, metrics. One router has them all. A path without
+ * a route is `404 page not found`, or a Status below a built-in group.
  */
 import { HonoBase } from 'hono/hono-base'
 import { LinearRouter } from 'hono/router/linear-router'
@@ -187,7 +187,7 @@ function redirectToProfiles(): Response {
   })
 }
 
-/** The log level is no setting of a running server. */
+/** A running server cannot change its log level. */
 function unsupportedMethod(): Response {
   const response = textResponse('unsupported http method\n', { status: 406 })
   response.headers.set('Content-Type', 'text/plain')

@@ -1,4 +1,4 @@
-/** Who serves each verb and subresource. */
+/** The handler of each verb and subresource. */
 import { notServed } from '../api/status.ts'
 import { parseListOptions } from '../request/options.ts'
 import { admitConnect } from './admit-connect.ts'
@@ -26,11 +26,13 @@ export type Handler = (scope: RequestScope, verb: Verb | '', deeper: readonly st
 
 export interface Handlers {
   readonly verbs: Readonly<Record<Verb, Handler>>
-  /** What is another kind than its resource, or no object at all: definitions say which of these serves it. */
+  /**
+   * Handlers for subresources of another kind than their resource, or without an object. Definitions name one of these.
+   */
   readonly endpoints: Readonly<Record<Endpoint, Handler>>
 }
 
-/** Admission is asked before the object is looked for. */
+/** Admission runs before the object is looked up. */
 const connecting =
   (connect: Handler): Handler =>
   async (scope, verb, deeper) => {

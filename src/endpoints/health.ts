@@ -1,7 +1,8 @@
 /**
- * `/healthz`, `/livez`, `/readyz` and their checks. The names are those of kube-apiserver, since monitoring excludes and
- * asks for them one by one. A hook of the start (`poststarthook/…`) is passed when the isolate answers at all: what it
- * prepares is code here, or made by the first write. Only the storage is a matter of this moment.
+ * `/healthz`, `/livez`, `/readyz` and their checks. The names are those of kube-apiserver, because monitoring excludes
+ * and requests them one by one. A start-up hook (`poststarthook/…`) passes when the isolate answers at all: its
+ * preparations are code here, or part of the first write. Only the state of the storage can change from one moment to
+ * the next.
  */
 import { collectionOf } from '../storage/collections.ts'
 import type { FeatureGates } from '../api/feature-gates.ts'
@@ -71,7 +72,7 @@ export function healthChecks(gates: FeatureGates): Readonly<Record<HealthEndpoin
 /** The storage must answer within this time, in milliseconds. */
 const STORAGE_PATIENCE = 2000
 
-/** What is wrong; undefined: nothing. */
+/** The error; undefined: none. */
 export async function failureOf(check: string, request: ApiRequest): Promise<string | undefined> {
   if (check !== 'etcd' && check !== 'etcd-readiness') return undefined
   const storage = storageOf(request.env)
@@ -92,7 +93,7 @@ export async function failureOf(check: string, request: ApiRequest): Promise<str
 const namesOf = ({ env }: ApiRequest, endpoint: HealthEndpoint): readonly string[] =>
   healthChecks(builtInServed(env).gates)[endpoint]
 
-/** `path` is what comes behind the endpoint: empty, or `/` and the name of a check. */
+/** `path` follows the endpoint: empty, or `/` and the name of a check. */
 export async function serveHealth(request: ApiRequest, endpoint: HealthEndpoint, path: string): Promise<Response> {
   if (path === '') return serveAll(request, endpoint)
   const check = namesOf(request, endpoint).find((name) => `/${name}` === path)

@@ -1,4 +1,4 @@
-/** Who asks, and what they may do, under kube-apiserver's names. */
+/** Metrics of authentication and authorization, under kube-apiserver's names. */
 import { sha256 } from '../api/sha256.ts'
 import { authenticationCounts } from '../authentication/authentication-counts.ts'
 import { externalSigner } from '../authentication/external-signer.ts'
@@ -35,7 +35,7 @@ export async function identityRows(request: ApiRequest): Promise<Row[]> {
   ]
 }
 
-/** What became of a configuration whose file changed. None where there is no such configuration. */
+/** Reloads of a configuration whose file changed. None where there is no such configuration. */
 function reloadRows(
   name: 'authentication' | 'authorization',
   reloads: Pick<Reloaded<never>, 'counts' | 'text'> | undefined,

@@ -23,7 +23,7 @@ const CONTINUE_TOO_OLD =
 export const list = (scope: RequestScope, options: ListOptions): Promise<Response> =>
   answerList(scope, options, negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms }))
 
-/** @param state in which the collection is shown, whatever the options say */
+/** @param state of the collection to show, whatever the options say */
 export async function answerList(
   scope: RequestScope,
   options: ListOptions,
@@ -52,7 +52,8 @@ export async function answerList(
 }
 
 /**
- * An answer that has begun cannot become an error: what needs a webhook is converted before, and most of it remembered.
+ * A started answer cannot become an error: objects that need a webhook are converted before, and most of them
+ * remembered.
  * @throws StatusError
  */
 async function checkList(scope: RequestScope, found: ListResult, again: () => Promise<ListResult>): Promise<void> {
@@ -69,9 +70,9 @@ export const mustConvert = ({ resource }: RequestScope): boolean =>
   resource.converter !== undefined && !passesText(resource)
 
 /**
- * What is stored of a collection, as the options say where it begins and of which state it is.
- * @param state whatever the options say
- * @throws StatusError 400 and 410 for what cannot be continued
+ * The stored objects of a collection, from the place and of the state that the options name.
+ * @param state overrides that of the options
+ * @throws StatusError 400 and 410 where a list cannot be continued
  */
 export async function listed(
   scope: RequestScope,

@@ -1,6 +1,6 @@
 /**
- * `/metrics` and `/metrics/slis` in the text format of Prometheus, under kube-apiserver's names. What is counted is what
- * this isolate did since it began; an installation with several isolates sums over them, as over several servers.
+ * `/metrics` and `/metrics/slis` in the text format of Prometheus, under kube-apiserver's names. They count the work of
+ * this isolate since it began; an installation with several isolates sums over them, as over several servers.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { WorkCount } from '../storage/object-calls.ts'
@@ -189,7 +189,7 @@ async function objectCounts(request: ApiRequest, labels: (resource: GroupResourc
   return [...control.values()].map((storage) => ({ labels: labels(storage), value: snapshot.list(storage).length }))
 }
 
-/** Where they cannot be asked there is nothing to be said of them. */
+/** Leaves out shards that do not answer. */
 async function controllersWork({ env, tenant }: ApiRequest): Promise<readonly WorkCount[]> {
   try {
     return await env.CONTROLLERS.getByName(tenant.uid).counts()

@@ -1,6 +1,6 @@
 /**
- * `/openapi/v2`, `/openapi/v3` and its documents: served as files, whatever the method. What makes them is loaded when the
- * first is asked for.
+ * `/openapi/v2`, `/openapi/v3` and its documents, served as files for every method. The code that makes them is loaded
+ * with the first request for one.
  */
 import { inPartsAwaiting } from '../api/parts.ts'
 import { turnOfOthers } from '../api/slices.ts'
@@ -112,7 +112,7 @@ function gzipped(response: Response, isPacked: boolean): Response {
   return new Response(body, { headers, encodeBody: 'manual' })
 }
 
-/** `path` is what follows `/openapi/v3`: empty for the index, else `/` and the key of a document. */
+/** `path` follows `/openapi/v3`: empty for the index, else `/` and the key of a document. */
 export async function serveOpenApiV3(request: ApiRequest, served: ServedResources, path: string): Promise<Response> {
   const documents = await documentsOf(request, served)
   return path === '' ? serveIndex(request, documents) : serveDocument(request, documents, path.slice(1))

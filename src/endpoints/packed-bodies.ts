@@ -12,13 +12,13 @@ export const MAX_KEPT = 8 * 1024 * 1024
 /** Bytes of gzip that are inflated at a time: some hundred kilobytes of a document that repeats itself. */
 const SLICE = 8 * 1024
 
-/** By what a body is made of. */
+/** By the inputs of a body. */
 const kept = new BoundedMap<string, Uint8Array>({ entries: 16, size: MAX_KEPT, sizeOf: (_, gzip) => gzip.length })
 /** Stands for a gzip that is too large to be kept. */
 const TOO_LARGE = new Uint8Array()
 /** Gathered at a time, each up to MAX_KEPT: readers may be slow, and go without a word. */
 const MOST_GATHERED = 2
-/** What is being gathered, once each. Bound: MOST_GATHERED; the oldest makes room. */
+/** Bodies that are being gathered, once each. Bound: MOST_GATHERED; the oldest makes room. */
 const gathering = new Map<string, Gathered>()
 
 /** @param key the same key, the same bytes. @param make is called where nothing is kept */
@@ -36,7 +36,7 @@ export function plainBody(key: string, make: () => ByteReader): ByteReader {
   return known === TOO_LARGE || gathering.has(key) ? make() : followed(make(), new PackedBeside(new Gathered(key)))
 }
 
-/** Sees what goes by, which is good for the moment. */
+/** Gets each piece of the stream, which is valid only during the call. */
 interface Follower {
   take(chunk: Uint8Array): void | Promise<void>
   end(): void | Promise<void>

@@ -1,4 +1,7 @@
-/** A backup goes only into a control plane that holds nothing but what the system itself wrote. */
+/**
+ * A backup goes only into a control plane without objects of users: it may have only those that the system itself
+ * wrote.
+ */
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
@@ -51,8 +54,8 @@ function otherWriterOf({ managedFields = [] }: ObjectMeta): string | undefined {
 }
 
 /**
- * What has no managers although the system made it, and has nothing else: the ServiceAccounts of every namespace and of
- * controllers, and the ConfigMap that tells of authorities where there are none.
+ * Objects of the system that have no managers and no data of users: the ServiceAccounts of every namespace and of
+ * controllers, and the ConfigMap of authorities where there are none.
  */
 function isBareSystemObject({ group, resource }: GroupResource, object: KubeObject): boolean {
   if (group !== '') return false
@@ -68,7 +71,7 @@ function isBareSystemObject({ group, resource }: GroupResource, object: KubeObje
 
 const controllerAccounts: ReadonlySet<string> = new Set(CONTROLLER_ACCOUNTS)
 
-/** The managers of what a new control plane has by itself (see src/bootstrap), and of what `kedge start` makes in one. */
+/** The managers of a new control plane's own objects (see src/bootstrap), and of those that `kedge start` makes. */
 const SYSTEM_MANAGERS = new Set([
   'kube-apiserver',
   'kube-controller-manager',

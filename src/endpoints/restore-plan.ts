@@ -1,8 +1,8 @@
 /**
- * The steps of a restore as the shards see them. It is one change from a state to another: every shard is locked before
- * the first of them is emptied, and unlocked after the last one is filled, the control shard first and last. In between
- * all other requests are answered with 503. A restore that ends in the middle leaves the locks, for the next one to take
- * over: it has a later id.
+ * The steps of a restore as the shards see them. It is one change from a state to another: it locks every shard before
+ * it empties the first one, and unlocks them after it filled the last one, the control shard first and last. In between
+ * all other requests are answered with 503. A restore that ends in the middle leaves the locks, for the next one to
+ * take over: it has a later id.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -28,7 +28,7 @@ import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { shardsOf } from './backup-format.ts'
 import { revisionsIfEmpty } from './restore-emptiness.ts'
 
-/** How often a control plane is looked at again that was written to by its own controllers meanwhile. */
+/** How often the check is repeated while the control plane's own controllers write to it. */
 const TRIES = 5
 
 export type Pause = (milliseconds: number) => Promise<void>
@@ -37,7 +37,7 @@ export class RestorePlan {
   private readonly storage: Storage
   /** Emptied, by name. Bound: the shards of the resources there are. */
   private readonly shards = new Map<string, ShardName>()
-  /** Names of those that got something. Bound: as above. */
+  /** Names of the shards that got objects. Bound: as above. */
   private readonly filled = new Set<string>()
   private lockedAt = 0
 
@@ -48,7 +48,7 @@ export class RestorePlan {
     this.storage = storageOf(request.env)
   }
 
-  /** @throws StatusError 409 where the control plane holds what somebody made */
+  /** @throws StatusError 409 where the control plane has objects of users */
   static async begin(request: ApiRequest): Promise<RestorePlan> {
     const plan = new RestorePlan(request, revisionAt(request.clock()))
     const shards = (await isBeingRestored(request)) ? await plan.takeOver() : await plan.lockEmpty()
@@ -57,7 +57,7 @@ export class RestorePlan {
     const builtIn = new Set(builtInShards(request).map(({ shard }) => shard))
     const others = shards.filter(({ shard }) => shard !== CONTROL_SHARD)
     await forEachShard(others, (shard) => (builtIn.has(shard.shard) ? plan.clear(shard) : plan.leaveEmpty(shard)))
-    // last: until then it tells which others there are
+    // last: until then it lists the other shards
     await plan.clear(plan.control)
     await plan.putRow(CONTROL_SHARD)
     return plan
@@ -77,8 +77,8 @@ export class RestorePlan {
   }
 
   /**
-   * Opens the shards, when no isolate has a copy of the old configuration any more. What controllers had to do is
-   * forgotten; what they have to do now came with the values.
+   * Opens the shards, when no isolate has a copy of the old configuration any more. Old work of controllers is dropped;
+   * the restored values brought their own.
    */
   async end(cut: Revision, pause: Pause): Promise<void> {
     await pause(Math.max(0, this.lockedAt + LONGEST_AGE - this.request.clock()))
@@ -89,13 +89,13 @@ export class RestorePlan {
       unlock,
     )
     await unlock(this.control)
-    // writes what a control plane has by itself, where the backup lacks it
+    // writes a control plane's own objects that the backup lacks
     await freshControlSnapshot(this.request)
   }
 
   /** The control shard knows of a shard before anything is in it. */
   private async putRow(shard: string): Promise<void> {
-    // one of its own, and below those of a backup, which tell the time
+    // an id of its own, below those of a backup, which are times
     const revision = this.filled.size + 1
     await this.storage.restore(writtenShardsOf(this.control.tenant), this.id, [
       { key: shard, revision, value: writtenShardValue(shard) },
@@ -121,7 +121,7 @@ export class RestorePlan {
     await unlock(this.control)
   }
 
-  /** A shard of a definition that goes: who looks for locked shards later does not know it any more. */
+  /** Shards of a definition that goes: a later search for locked shards would not find them. */
   private async leaveEmpty(shard: ShardName): Promise<void> {
     await this.storage.clear(shard, this.id)
     await this.storage.unlock(shard, this.id, 0)
@@ -144,7 +144,7 @@ export class RestorePlan {
     return shards
   }
 
-  /** Of the state whose control shard is locked. */
+  /** In the state of the locked control shard. */
   private async customShards(): Promise<readonly string[]> {
     const { storage, id, request } = this
     const written = await storage.lockedKeys(writtenShardsOf(request.tenant.uid), id)
@@ -160,7 +160,7 @@ export class RestorePlan {
       const snapshot = await freshControlSnapshot(request)
       const types = allTypes(request, snapshot)
       const revisions = await revisionsIfEmpty(request, types)
-      // what was first written to since is not among them
+      // shards with a first write since then are not among them
       revisions.set(CONTROL_SHARD, Math.min(snapshot.revision, revisions.get(CONTROL_SHARD) ?? Infinity))
       const names = new Set([
         ...shardsOf(request.tenant, types).map(({ shard }) => shard),

@@ -1,6 +1,7 @@
 /**
- * POST /restore (for members of system:masters: authorization/privileged-paths): a backup into an empty control plane, and with `?abandon=true` the end of a restore that cannot be
- * finished: what it left is dropped, and the control plane is a new one.
+ * POST /restore (for members of system:masters: authorization/privileged-paths) puts a backup into an empty control
+ * plane. With `?abandon=true` it ends a restore that cannot be finished: it drops the rest, and the control plane is a
+ * new one.
  */
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'
@@ -65,7 +66,7 @@ async function abandon(request: ApiRequest, pause: Pause): Promise<Response> {
   return Response.json({ objects: 0 })
 }
 
-/** What it leaves is said with what went wrong. */
+/** The error message says in which state it leaves the control plane. */
 function explain(error: unknown): never {
   if (!(error instanceof StatusError)) throw error
   const left = 'nothing of the backup is served; restore a whole one, or give up with kedge restore --abandon'
@@ -77,7 +78,10 @@ class Filling {
   private readonly definitions: CustomResourceDefinition[] = []
   /** By definitions: made again when some were read. */
   private served: ServedResources | undefined
-  /** Types whose objects are restored but not served, because nothing defines the type. Bound: the sections of the backup. */
+  /**
+   * Types whose objects are restored but not served, because nothing defines the type. Bound: the sections of the
+   * backup.
+   */
   readonly unserved: string[] = []
 
   constructor(
@@ -162,7 +166,7 @@ class Filling {
   }
 }
 
-/** What a restore has to know of the objects of a section. */
+/** The facts about a section's objects that a restore needs. */
 interface RestoredKind {
   readonly stored: GroupResource
   readonly collection: Collection
@@ -170,11 +174,11 @@ interface RestoredKind {
   valueOf(object: KubeObject): NewValue
 }
 
-/** Of what a definition can have defined. */
+/** Names that a definition can have defined. */
 const isCustomName = ({ group, resource }: GroupResource): boolean =>
   /^(custom:)?[a-z0-9-]{1,63}$/.test(resource) && /^[a-z0-9.-]{1,253}$/.test(group)
 
-/** Of an object that no definition tells of: it is written as it is. */
+/** An object without a definition is written as it is. */
 function typeOf({ apiVersion = '', kind = '' }: KubeObject): StructType {
   const gvk = { group: '', version: '', ...parseApiVersion(apiVersion), kind }
   return typeOfKind(gvk) ?? customKindType(customModelName(gvk.group, gvk.version, kind), gvk, undefined)
@@ -183,7 +187,7 @@ function typeOf({ apiVersion = '', kind = '' }: KubeObject): StructType {
 const endsTooEarly = () => badRequest('the backup ends too early')
 
 function objectIn(text: string): KubeObject {
-  // half a line is what a file that was cut off ends with
+  // a file that was cut off ends with half a line
   if (parsedLine(text) === undefined) throw badRequest('the backup is damaged: a line is no JSON object')
   return liveOf({ revision: 0, text }).object
 }

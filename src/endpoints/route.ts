@@ -1,6 +1,7 @@
 /**
- * From a RequestInfo to what runs: whether the resource has this path, and answers this method there. The verb, the
- * namespace and the names are those of the RequestInfo, which were authorized; a method only ever refuses.
+ * From a RequestInfo to its handler: whether the resource has this path, and which verb the method is there. The verb,
+ * the namespace and the names are those of the RequestInfo, which were authorized; the method can only lead to a
+ * refusal.
  */
 import { notServed } from '../api/status.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
@@ -22,7 +23,7 @@ export interface Route {
 }
 
 /**
- * @returns undefined if there is no such path, in a group that answers this with plain text
+ * @returns undefined for a path that does not exist, in a group that answers this with plain text
  * @throws StatusError 400, 404, 405
  */
 export function routeOf(entry: ResourceEntry, info: RequestInfo, method: string, builtIn: boolean): Route | undefined {

@@ -3,7 +3,7 @@ import { LentBytes } from '../storage/lent-stream.ts'
 
 /** UTF-16 units, or bytes, after which a chunk is full. */
 const CHUNK = 128 * 1024
-/** Pieces, each of which may take a good part of a millisecond to make, after which others get their turn. */
+/** Pieces that may each take a good part of a millisecond to make. Other requests get their turn after each. */
 const SLICE = 16
 /** Bytes that a UTF-16 unit may take. */
 const MAX_UTF8 = 3

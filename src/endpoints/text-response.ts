@@ -13,11 +13,11 @@ export function textResponse(text: string, { status = 200, nosniff = false } = {
   })
 }
 
-/** What is no path of the API at all. */
+/** For paths that are not part of the API. */
 export const notFoundText = (text = '404 page not found'): Response =>
   textResponse(`${text}\n`, { status: 404, nosniff: true })
 
-/** As kube-apiserver refuses a request for which there is no seat. Clients try again after a second. */
+/** kube-apiserver's answer to a request without a seat. Clients try again after a second. */
 export function tooManyRequests(): Response {
   const response = textResponse('Too many requests, please try again later.\n', { status: 429, nosniff: true })
   response.headers.set('Retry-After', '1')

@@ -4,7 +4,7 @@ import type { JsonObject } from '../api/object.ts'
 /** The release that is measured against. */
 export const RELEASE = { major: '1', minor: '36', gitVersion: 'v1.36.3' } as const
 
-/** Clients read major, minor and gitVersion; the rest is what a Go build would say of itself. */
+/** Clients read major, minor and gitVersion; the others describe the build, as Go's do. */
 export const versionInfo = (): JsonObject => ({
   major: RELEASE.major,
   minor: RELEASE.minor,

@@ -2,7 +2,7 @@
 import type { AnswerHeaders } from '../codec/compression.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 
-/** A frame cannot be sent, for the client has gone or does not read. */
+/** A frame cannot be sent, because the client has gone or does not read. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }

@@ -1,6 +1,6 @@
 /**
- * The client's end of a watch: frames what storage tells, keeps the connection alive, and ends it in time. All timers
- * of a watch are here in the Worker, for a timer in the shard would keep it awake.
+ * The client's end of a watch: frames the events of storage, keeps the connection alive, and ends it in time. All
+ * timers of a watch are here in the Worker, because a timer in the shard would keep it awake.
  */
 import { noteFault } from '../request/fault.ts'
 import { walked } from '../request/turns.ts'
@@ -28,7 +28,7 @@ const LAST_BOOKMARKS_MS = [2_000, 1_000]
 
 export interface WatchPlan {
   readonly query: WatchQuery
-  /** What exists comes first, as of now: `resourceVersion` says nothing, or initial events are asked for. */
+  /** Existing objects come first, as of now: there is no `resourceVersion`, or the client asks for initial events. */
   readonly isOfNow: boolean
   readonly bookmarks: boolean
   /** After how many seconds the stream ends. */
@@ -83,7 +83,7 @@ export async function pumpWatch(
       if (batch.mark?.kind === 'synced') show = isInitial = false
     }
   } catch (error) {
-    // a version that is not reached yet: nothing to tell until the stream ends
+    // a version that is not reached yet: there are no events until the stream ends
     if (error instanceof StorageError && error.code === 'FutureRevision' && plan.query.from !== undefined) return
     if (isMistake(error)) noteFault('watch', error, scope.request)
     const status = watchError(scope, error)
@@ -150,7 +150,7 @@ const watchBufferOf = ({ tenant, user }: RequestScope['request']): WatchBuffer =
 const isMistake = (error: unknown): boolean =>
   !(error instanceof ClientGone || error instanceof StatusError || error instanceof StorageError)
 
-/** As kube-apiserver, whose cache of a version does not get beyond an object that no webhook converts. */
+/** As kube-apiserver, whose cache of a version does not get beyond an object that the webhook cannot convert. */
 async function notYet({ storage, collection }: RequestScope): Promise<StatusError> {
   const revision = await storage.revision(collection)
   return resourceVersionTooLarge(revision, revision - 1, 1)

@@ -33,7 +33,7 @@ export async function watch(scope: RequestScope, options: ListOptions): Promise<
   return sink.response
 }
 
-/** From a revision on, or what exists first (WatchList, KEP-3157). */
+/** From a revision on, or existing objects first (WatchList, KEP-3157). */
 async function beginningOf(
   scope: RequestScope,
   { sendInitialEvents }: ListOptions,

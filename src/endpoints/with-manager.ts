@@ -2,7 +2,7 @@ import { managerOfUserAgent } from '../patch/managed-fields.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { WriteOptions } from '../request/options.ts'
 
-/** Who does not name a field manager is called after the User-Agent. */
+/** A client that names no field manager is called after its User-Agent. */
 export const withManager = <Options extends WriteOptions>({ headers }: ApiRequest, options: Options): Options =>
   options.fieldManager === ''
     ? { ...options, fieldManager: managerOfUserAgent(headers.get('User-Agent') ?? 'unknown') }

@@ -1,4 +1,4 @@
-/** Policies and match conditions as programs, compiled once for each generation of what they are written in. */
+/** Compiled policies and match conditions, compiled once for each generation of their object. */
 import type { MatchCondition, Variable } from '../../api/admissionregistration/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
 import type { Steps } from '../../api/slices.ts'
@@ -52,7 +52,7 @@ async function remembered<Compiled extends Kept>(
   compile: () => Steps<Compiled>,
 ): Promise<Compiled> {
   const known = kept.get(key)
-  // a key begins with what is compiled
+  // a key begins with the identity of the compiled object
   if (known !== undefined) return known.compiled as Compiled
   const compiled = await inTurns(compile())
   kept.set(key, { compiled, size: JSON.stringify(source ?? null).length })
@@ -91,7 +91,7 @@ function* compileConditions(
 
 interface Uses {
   readonly variables: readonly CompiledVariable[]
-  /** @param asked what an expression may name beside variables and parameters */
+  /** @param asked names that expressions may use besides variables and parameters */
   environment(asked: { readonly authorizer: boolean; readonly mutation?: boolean }): Environment
 }
 

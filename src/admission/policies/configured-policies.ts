@@ -35,7 +35,7 @@ const resources = {
 
 /** Policies and bindings by name: kube-apiserver's order is by chance. */
 class BoundPolicies<Type extends PolicyType> {
-  /** Of rules that name a resource; by its name alone, for another group may show the same objects. */
+  /** Policies whose rules name a resource, by its name alone, because another group may show the same objects. */
   private readonly byResource: ReadonlyMap<string, ReadonlySet<BoundPolicy<Type>>>
   private readonly anywhere: ReadonlySet<BoundPolicy<Type>>
 
@@ -50,7 +50,7 @@ class BoundPolicies<Type extends PolicyType> {
     this.byResource = new Map(grouped.map(([name, of]) => [name, new Set(of.map(({ bound }) => bound))]))
   }
 
-  /** Those whose rules may be about a resource, and few others. */
+  /** The policies whose rules may match a resource, and few others. */
   about(resource: string): readonly BoundPolicy<Type>[] {
     const named = this.byResource.get(resource)
     if (named === undefined && this.anywhere.size === 0) return []

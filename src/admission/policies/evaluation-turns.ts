@@ -28,7 +28,7 @@ export function atOnce(program: Program, lookUp: Variables): Result {
     spent += result.cost
     return result
   } catch (error) {
-    // what was not spent on an answer was spent, too
+    // cost that led to no answer counts, too
     if (isDear(error)) spent += STEP / 2
     throw error
   }
@@ -37,9 +37,7 @@ export function atOnce(program: Program, lookUp: Variables): Result {
 /** Whether an expression that ran at once wants steps. */
 export const isDear = (error: unknown): boolean => error instanceof CostExceeded || error === STOP
 
-/**
- * Undefined: it wants another one. An expression that costs more than one may fails, and the next one runs.
- */
+/** Undefined: the turn is over. An expression that exceeds its own limit fails, and the next one runs. */
 export function step(started: Started): Result | undefined {
   try {
     const result = started.goOn(STEP)

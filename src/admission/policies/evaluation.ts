@@ -15,7 +15,7 @@ import type { Decisions } from './decisions.ts'
 import { Undecided } from './decisions.ts'
 import { atOnce, isDear, isTurnDue, step, turn } from './evaluation-turns.ts'
 
-/** What expressions see. */
+/** The variables of an expression. */
 export interface Subject {
   readonly object: KubeObject | undefined
   readonly oldObject: KubeObject | undefined
@@ -78,8 +78,8 @@ export class Evaluation {
   }
 
   /**
-   * At once where that takes little, else in steps. Ends, for each decision costs the evaluation that asks for it so much
-   * that the budget allows few.
+   * Runs at once if it is cheap, else in steps. It ends, because each authorizer decision costs so much that the budget
+   * allows few.
    */
   private async decided(program: Program): Promise<Result> {
     if (isTurnDue()) await turn()
@@ -128,7 +128,7 @@ const valueOfObject = (object: KubeObject | JsonObject | undefined): Value =>
 
 /** `variables`: each is evaluated when it is first named, and once. */
 class Variables extends MapValue {
-  /** Units, since somebody took note of them. */
+  /** Units since the last reset. */
   spent = 0
   private readonly values = new Map<string, Value>()
   /** Those that take long. */

@@ -10,7 +10,7 @@ import type { Param } from './params.ts'
 import { ConfigurationError } from './params.ts'
 import type { PolicyRequest } from './policy-request.ts'
 
-/** A policy and a binding with what they are about, or why they cannot be used. */
+/** A policy and a binding with the objects that they match, or why they cannot be used. */
 export type Invocation<Type extends PolicyType> =
   | {
       readonly policy: Policies[Type]['policy']
@@ -73,7 +73,7 @@ async function orProblem<Found>(
   }
 }
 
-/** What is no error of the configuration is thrown on: a shard that does not answer decides nothing. */
+/** Other errors are thrown on: a shard that does not answer is no error of the configuration. */
 export function configurationProblem(error: unknown): string {
   if (
     error instanceof ConfigurationError ||
@@ -83,6 +83,6 @@ export function configurationProblem(error: unknown): string {
   throw error
 }
 
-/** Under what the match conditions of a policy are measured. */
+/** The metric labels of a policy's match conditions. */
 export const conditionsOwner = ({ request, operation }: Attributes, { metadata: { name = '' } }: KubeObject) =>
   ({ request, labels: { name, kind: 'policy', type: 'validate', operation } }) as const

@@ -9,7 +9,7 @@ import type { CompiledCondition } from './compiled-policy.ts'
 import type { Subject } from './evaluation.ts'
 import { Evaluation, OutOfBudget } from './evaluation.ts'
 
-/** Text: it cannot be told, and what would apply fails the request. */
+/** Text: the conditions could not be evaluated, and a policy or webhook that fails closed fails the request. */
 export type Matches = boolean | { readonly error: string }
 
 /** @param owner absent: nothing is measured */
@@ -28,7 +28,7 @@ export async function conditionsMatch(
   if (owner !== undefined)
     measureConditions(owner.request, owner.labels, {
       errors: errors.length,
-      // kube-apiserver tells the time of no others
+      // kube-apiserver measures no other conditions
       seconds: matches === true && errors.length === 0 ? undefined : (clock() - began) / 1000,
       isExcluded: matches === false,
     })

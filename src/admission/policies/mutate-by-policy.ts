@@ -28,12 +28,12 @@ import type { Subject } from './evaluation.ts'
 import { Evaluation, OutOfBudget } from './evaluation.ts'
 import { asSeen } from './versioned-object.ts'
 
-/** Why a mutation cannot be done: the failure policy says what follows. */
+/** Why a mutation cannot be applied. The failure policy decides what follows. */
 export class MutationProblem extends Error {}
 
 /**
- * @param object what is changed; expressions see it as Go writes it
- * @returns the object as the mutation makes it; its parts may be shared with those of the given one
+ * @param object the object to change; expressions see it as Go writes it
+ * @returns the mutated object, which may share parts with the given one
  * @throws MutationProblem
  * @throws StatusError where the result is no object of the kind
  */
@@ -71,7 +71,7 @@ async function valueOf(evaluation: Evaluation, expression: CompiledMutation['exp
   }
 }
 
-/** Anything that goes wrong with what an expression made, behind words that say where. */
+/** Any error of an expression's result, with a prefix that says where. */
 function attempt<Made>(what: string, make: () => Made): Made {
   try {
     return make()
@@ -92,7 +92,7 @@ const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObje
 // of a kind that has metadata, which merging and decoding keep
 const asObject = (object: JsonObject): KubeObject => object as unknown as KubeObject
 
-/** ApplyConfiguration: what is said is merged into the object; nothing of that is owned by anybody. */
+/** ApplyConfiguration: merges the expression's result into the object. No field manager owns its fields. */
 function configured(value: Value, object: KubeObject, of: PatchedType): KubeObject {
   const { type, kind, defaulting } = of
   const made = attempt('invalid return type', () => madeJson(value, 'number'))
@@ -120,7 +120,7 @@ function configured(value: Value, object: KubeObject, of: PatchedType): KubeObje
     checkType(atom, current, 'allowed'),
   )
   const whole = attempt('error applying patch: failed to merge patch', () => merge(atom, current, configuration))
-  // what is merged from objects is one
+  // a merge of objects is an object
   const result = copyOf(whole as JsonTree) as JsonObject
   const typed = { ...inNormalForm(type, result), kind: kind.kind, apiVersion: apiVersionOf(kind) }
   applyDefaults(type, typed, defaulting)
@@ -149,7 +149,7 @@ function nullProblem({ scalar, list, map }: Atom): string {
   return scalar === undefined && map !== undefined ? 'expected map, got &{0}' : 'expected any scalar, got &{0}'
 }
 
-/** Paths of what can only be replaced as a whole. */
+/** Paths of fields that can only be replaced as a whole. */
 function atomicsIn(atom: Atom, value: Json | undefined, path: string): string[] {
   const found: string[] = []
   if (isJsonObject(value) && atom.map !== undefined) {

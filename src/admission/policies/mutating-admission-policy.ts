@@ -67,7 +67,7 @@ async function mutateInOrder(invocations: readonly Usable[], request: PolicyRequ
   return problems
 }
 
-/** @returns what a policy does to the object of the request; it answers what went wrong */
+/** @returns applies a policy to the object of the request, and returns its errors */
 async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> {
   const { attributes } = request
   const { tenant } = attributes.request

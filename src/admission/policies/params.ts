@@ -52,7 +52,7 @@ export async function paramsOf(
   return found
 }
 
-/** Undefined for what is cluster-scoped. */
+/** Undefined for a cluster-scoped kind. */
 function namespaceOf(entry: ResourceEntry, ref: ParamRef, ofRequest: string): string | undefined {
   if (!entry.namespaced) {
     if (!ref.namespace) return undefined

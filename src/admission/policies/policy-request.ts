@@ -44,7 +44,7 @@ export class PolicyRequest {
     return { object: await shown(object), oldObject: await shown(oldObject) }
   }
 
-  /** What expressions see of them. @throws StatusError where an object cannot be converted */
+  /** The object and old object for expressions. @throws StatusError where an object cannot be converted */
   async seen(matched: ResourceKind): Promise<VersionedObjects> {
     const { object, oldObject } = await this.versioned(matched)
     return { object: object && asSeen(object), oldObject: oldObject && asSeen(oldObject) }
@@ -64,7 +64,7 @@ export class PolicyRequest {
   }
 
   /**
-   * What expressions see of the request's namespace; undefined for what has none, and for a Namespace itself.
+   * namespaceObject for expressions; undefined for requests without a namespace, and for a Namespace itself.
    * @throws StatusError 404
    */
   readonly namespaceObject = lazy(async () => {
@@ -82,7 +82,7 @@ export class PolicyRequest {
 const isNamespace = ({ group, version, kind }: GroupVersionKind): boolean =>
   group === '' && version === 'v1' && kind === 'Namespace'
 
-/** What is asked for again is not made again. */
+/** Caches each form for further expressions. */
 export function once<Value>(
   known: Map<string, Promise<Value>>,
   key: string,

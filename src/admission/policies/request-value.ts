@@ -1,4 +1,6 @@
-/** `request` in expressions: an AdmissionRequest without its objects. What is empty is left out, as kube-apiserver does. */
+/**
+ * `request` in expressions: an AdmissionRequest without its objects. Empty fields are left out, as in kube-apiserver.
+ */
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
 import type { Attributes, Operation } from '../attributes.ts'

@@ -1,4 +1,6 @@
-/** What a validating policy says of one request, with one object of parameters (apiserver's plugin/policy/validating). */
+/**
+ * Evaluates a validating policy for one request, with one object of parameters (apiserver's plugin/policy/validating).
+ */
 import type { AuditAnnotation, ValidatingAdmissionPolicySpec, Validation } from '../../api/admissionregistration/v1.ts'
 import { byteLength } from '../../api/utf8.ts'
 import type { Value } from '../../cel/value.ts'

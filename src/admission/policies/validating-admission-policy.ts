@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicy: what the policies that are bound to a request say of it. */
+/** ValidatingAdmissionPolicy: evaluates the policies that are bound to a request. */
 import { append } from '../../api/append.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
 import { ownValue } from '../../api/own.ts'
@@ -41,7 +41,7 @@ interface Denial {
   readonly reason?: string | undefined
 }
 
-/** Every policy is asked, for warnings and audit; the first that denies is the one that is told. */
+/** Evaluates every policy, for warnings and audit. The client gets the first denial. */
 async function validateBy(policies: readonly BoundPolicy<'validating'>[], attributes: Attributes): Promise<void> {
   const request = new PolicyRequest(attributes)
   const invocations = await invocationsOf(policies, request)
@@ -70,7 +70,7 @@ async function validateBy(policies: readonly BoundPolicy<'validating'>[], attrib
 
 type Usable = Invocation<'validating'> & { readonly problem?: undefined }
 
-/** @returns what a policy says for each of its parameters, or why it cannot say anything */
+/** @returns a policy's decisions for each of its parameters, or its errors */
 async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Promise<readonly Verdict[] | string>> {
   const { attributes } = request
   const engine = await import('./policy-engine.ts')
@@ -105,7 +105,7 @@ async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Pr
   }
 }
 
-/** Does what the binding wants done with what its policy refuses. @returns what denies the request */
+/** Applies the binding's validationActions to the policy's failures. @returns the denials */
 function actOn(
   { request }: Attributes,
   { policy, binding, seconds }: { policy: Policy; binding: Binding; seconds: number },
@@ -154,7 +154,7 @@ function failureText({ metadata, spec = {} }: Binding, expressionIndex: number, 
 /** Bytes. */
 const MAX_ANNOTATION = 10 * 1024
 
-/** Of all bindings of a policy: the different values of a key stand in one annotation. */
+/** For all bindings of a policy: one annotation holds the different values of a key. */
 class AuditAnnotations {
   private readonly values = new Map<string, Set<string>>()
 

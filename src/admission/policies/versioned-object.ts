@@ -1,4 +1,4 @@
-/** Objects in the version in which somebody looks at them, whatever they are kept in. */
+/** Converts objects to the version that an observer needs, whatever version they are stored in. */
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
@@ -23,8 +23,8 @@ export async function inKind(
 }
 
 /**
- * As expressions see it: what Go always writes is there, zero or null where nothing was said of it. Objects of custom
- * kinds are as they are.
+ * The object as expressions see it: fields that Go always writes are there, zero or null if they were not set. Objects
+ * of custom kinds stay as they are.
  */
 export function asSeen(object: KubeObject): KubeObject {
   const version = parseApiVersion(object.apiVersion ?? '')
@@ -33,10 +33,7 @@ export function asSeen(object: KubeObject): KubeObject {
   return type === undefined ? object : (asWritten(type, object as unknown as JsonObject) as unknown as KubeObject)
 }
 
-/**
- * What was read from storage, as the version of the entry shows it.
- * @throws StatusError where the webhook that converts does not
- */
+/** Converts an object from storage to the entry's version. @throws StatusError where the conversion webhook fails */
 export async function asServed(
   request: ApiCall,
   entry: ResourceEntry,

@@ -1,4 +1,4 @@
-/** Writes what is used into the status of a quota. */
+/** Writes usage into the status of a quota. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
@@ -22,8 +22,9 @@ export interface Charge {
 }
 
 /**
- * @param usageAfter what is used after the write, from the quota as it is then; throws where the write does not fit
- * @returns undefined where nothing was to be charged
+ * @param usageAfter computes the usage after the write from the quota as it is then; throws where the write does not
+ * fit
+ * @returns undefined where nothing was charged
  */
 export async function charge(
   request: ApiCall,
@@ -61,10 +62,7 @@ const changeUsage = (
     return used && { ...quota.status, used: textsOf(used) }
   })
 
-/**
- * A quota that is gone holds nobody back.
- * @param change of the quota as it is then; undefined leaves it so
- */
+/** A deleted quota limits nothing. @param change of the quota as it is then; undefined leaves it so */
 export async function changeStatus(
   request: ApiCall,
   admission: Admission,

@@ -1,6 +1,6 @@
 /**
- * The quotas of a namespace. They are read from storage, for their usage changes with each write. A control plane
- * without any, and for a second a namespace without any, is not asked.
+ * The quotas of a namespace. They are read from storage, because their usage changes with each write. Kedge does not
+ * read them in a control plane without any, and for a second in a namespace without any.
  */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'

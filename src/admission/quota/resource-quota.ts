@@ -1,8 +1,8 @@
 /**
- * ResourceQuota: what a namespace may use in all. A write is charged to each quota that counts it, in the quota's
- * status, before it is done, by a compare-and-swap: writers in several isolates never exceed it together. A write that
- * fails after its charge gives it back; what a crash leaves behind the quota's controller finds, for which charges are work
- * (registry/quota/work.ts).
+ * ResourceQuota: limits the usage of a namespace. Before a write is done, it is charged to each quota that counts it,
+ * in the quota's status, by a compare-and-swap: writers in several isolates never exceed the quota together. A write
+ * that fails after its charge gives it back. After a crash the quota's controller finds the charge, because charges are
+ * work for it (registry/quota/work.ts).
  */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -22,7 +22,7 @@ import { expectQuota, quotasOf } from './quotas.ts'
 import { settled } from './settle.ts'
 import { storedReader } from './stored.ts'
 
-/** @param admission what has a say in the status of a quota, which kube-apiserver writes through its own client */
+/** @param admission of the write of a quota's status, which kube-apiserver writes through its own client */
 export const resourceQuota = (admission: Admission): AdmissionPlugin => ({
   name: 'ResourceQuota',
   handles: ({ operation, namespace, resource, object }) =>
@@ -52,7 +52,7 @@ export const resourceQuota = (admission: Admission): AdmissionPlugin => ({
   },
 })
 
-/** One that knows what it has to of other objects. */
+/** The evaluator with the data of other objects that it needs. */
 async function informed(
   request: ApiCall,
   known: Evaluator,

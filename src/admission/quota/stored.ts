@@ -1,4 +1,4 @@
-/** What a request reads of other objects to count what is used. */
+/** Other objects that a request reads to count its usage. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'

@@ -1,4 +1,4 @@
-/** AdmissionReviews: what webhooks are asked, and what they answer (webhook/request/admissionreview). */
+/** AdmissionReviews: requests to webhooks, and their answers (webhook/request/admissionreview). */
 import type { AdmissionResponse, AdmissionReview } from '../../api/admission/v1.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { stringify } from '../../api/write-json.ts'
@@ -44,7 +44,7 @@ function requestText({ attributes, matched, type, objects }: Omit<Asked, 'text'>
 export const reviewText = ({ text }: Asked, version: ReviewVersion, uid: string): string =>
   `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/${version}","request":{"uid":"${uid}",${text()}}`
 
-/** @param isSent it came with the request, where what is empty is not yet what is absent */
+/** @param isSent the object came with the request and may have empty fields that decoding has not removed */
 const textOf = (type: StructType, object: KubeObject | undefined, isSent: boolean): string =>
   // an API object is JSON
   object === undefined ? 'null' : encodeJson(type, object as unknown as JsonObject, { keepEmpty: isSent })
@@ -57,7 +57,7 @@ export interface Response extends Pick<AdmissionResponse, 'auditAnnotations' | '
   readonly patchType: string
 }
 
-/** v1beta1 has no other, whatever is said. */
+/** v1beta1 has no other patch type, whatever the answer says. */
 export const JSON_PATCH = 'JSONPatch'
 
 /**

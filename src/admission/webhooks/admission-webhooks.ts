@@ -1,4 +1,7 @@
-/** MutatingAdmissionWebhook and ValidatingAdmissionWebhook: which webhooks a request meets, and what follows. */
+/**
+ * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: match webhooks to a request, call them, and apply their
+ * answers.
+ */
 import { internalError } from '../../api/status.ts'
 import type { WebhookCall, WebhookOutcome } from '../../metrics/admission.ts'
 import { measureFailOpen, measureWebhook } from '../../metrics/admission.ts'
@@ -89,7 +92,7 @@ async function mutate(
   return mutated
 }
 
-/** All are asked at once, and all are waited for. Of those that deny, the first of the configuration is told. */
+/** Calls all at once, and waits for all. Of several denials the client gets the first in the configuration's order. */
 async function validateBy(webhooks: readonly Webhook[], attributes: Attributes): Promise<void> {
   const request = new PolicyRequest(attributes)
   const calls: (() => Promise<void>)[] = []
@@ -121,7 +124,7 @@ async function validate(webhook: Webhook, asked: Asked, failedOpen: string): Pro
   }
 }
 
-/** @param annotation key that tells audit of a webhook that was passed over */
+/** @param annotation key under which audit records a failed webhook that is ignored */
 function failOpenOrThrow(
   webhook: Webhook,
   type: WebhookCall['type'],

@@ -1,4 +1,4 @@
-/** One call of one webhook: whether it lets the request pass, and what it says besides. */
+/** One call of one webhook: its decision, and the rest of its answer. */
 import type { Status as ApiStatus } from '../../api/meta/v1.ts'
 import { StatusError, badRequest } from '../../api/status.ts'
 import type { StatusDetails } from '../../api/status.ts'
@@ -22,7 +22,7 @@ const SERVICE_UNAVAILABLE = 503
 /** The webhook was asked, and says no. */
 export class WebhookDenial extends StatusError {}
 
-/** The webhook could not be asked, or its answer cannot be used: its failurePolicy says what follows. */
+/** The webhook could not be called, or its answer cannot be used. Its failurePolicy decides what follows. */
 export class CallingWebhookError extends Error {
   /** @param code that metrics show */
   constructor(
@@ -91,7 +91,10 @@ function timeoutOf({ timeoutSeconds = DEFAULT_SECONDS }: Webhook, { request }: A
 
 const timeLeft = ({ now, clock }: Attributes['request']): number => now.getTime() + REQUEST_MS - clock()
 
-/** Before a request goes on without a webhook that took all of its time, or that nobody waits for any more. @throws StatusError 504 */
+/**
+ * Checks before a request goes on without a webhook's answer: the time of the request may be over, or its client gone.
+ * @throws StatusError 504
+ */
 export function checkTimeLeft({ request }: Attributes): void {
   if (timeLeft(request) <= 0 || request.gone?.().aborted === true) throw requestTimeout()
 }
@@ -104,7 +107,7 @@ const BAD_REQUEST = 400
 /** No answer of HTTP has a status above it, kube-apiserver's neither. */
 const MAX_STATUS = 999
 
-/** What the webhook said, made an error (webhook/errors' ToStatusErr). */
+/** The webhook's denial as an error (webhook/errors' ToStatusErr). */
 function denial(name: string, said: ApiStatus = {}): StatusError {
   const { code = 0, reason = '', message = '', details, status = '' } = said
   const deniedBy = `admission webhook ${goQuote(name)} denied the request`

@@ -8,7 +8,7 @@ import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import type { RemoteService } from './remote-documents.ts'
 import { RemoteDocuments, okJson } from './remote-documents.ts'
 
-/** Of the document of v2, and of what the one of v3 may have more than it. */
+/** Limits of the v2 document, and of how much larger the v3 document may be. */
 const MAX_BYTES = 6 << 20
 
 /** Of members that are each written at once: those of paths and of components' schemas. */
@@ -21,7 +21,7 @@ const converted = new RemoteDocuments<OpenApiDocument>({
   async read(answer) {
     const v2 = await okJson(answer)
     if (!isJsonObject(v2)) throw new CallFailed('the answer is no document of OpenAPI')
-    // most servers have v3: what makes it of v2 is loaded for the first that has not
+    // most servers have v3, so the converter is loaded for the first server that has not
     const [{ hashed }, { TooLarge, v3OfV2 }] = await Promise.all([
       import('../../openapi/documents.ts'),
       import('../../openapi/v3-of-v2.ts'),
@@ -35,7 +35,10 @@ const converted = new RemoteDocuments<OpenApiDocument>({
   },
 })
 
-/** @param services that have no OpenAPI v3 @returns the documents that are known, beside whose they are */
+/**
+ * @param services without OpenAPI v3
+ * @returns the known documents, with their services
+ */
 export async function convertedDocuments(
   request: ApiRequest,
   services: readonly RemoteService[],

@@ -1,6 +1,6 @@
 /**
- * Requests below a group version that another server has (kube-aggregator's handler_proxy). They were authenticated and
- * authorized here; the other server is told for whom it is asked, and authorizes again.
+ * Requests below a group version of another server (kube-aggregator's handler_proxy). This server authenticated and
+ * authorized them. It tells the other server the user, and the other server authorizes again.
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -27,7 +27,7 @@ export async function serveRemote(request: ApiRequest, group: string, version: s
   const snapshot = await controlSnapshot(request)
   const service = snapshot.get<KubeObject & APIService>(API_SERVICES, `${version}.${group}`)
   if (service === undefined || !isAvailable(service)) return unavailable()
-  // how long another server takes is no reason to let requests for this one wait
+  // requests for this server need not wait for the time that another server takes
   request.delegate?.()
   let place: ServicePlace
   try {
@@ -64,7 +64,7 @@ async function passOn(request: ApiRequest, service: APIService, place: ServicePl
   return remoteAnswer(answer, method === 'HEAD')
 }
 
-/** The path that was authorized, spelled anew: no reader can take it for another. The query goes as it came. */
+/** The authorized path, spelled anew, so that no reader can take it for another. The query goes as it came. */
 export function encodedTarget({ info, request }: Pick<ApiRequest, 'info' | 'request'>): string {
   const target = targetOf(request)
   const mark = target.indexOf('?')

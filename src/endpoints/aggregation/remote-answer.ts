@@ -1,4 +1,4 @@
-/** The answer of another server, for the client. */
+/** Passes the answer of another server to the client. */
 import type { ExchangeAnswer, Upgraded } from '../../outgoing/exchange.ts'
 import { endToEnd } from '../../outgoing/exchange.ts'
 import { textResponse } from '../text-response.ts'
@@ -25,6 +25,6 @@ export function remoteAnswer(answer: ExchangeAnswer | Upgraded, isHead: boolean,
   return new Response(hasBody ? answer.body : null, { status, headers, encodeBody: 'manual' })
 }
 
-/** As kube-apiserver says that it reached nobody. */
+/** kube-apiserver's answer when it reaches no server. */
 export const failed = (why: string): Response =>
   textResponse(`error trying to reach service: ${why}\n`, { status: 503, nosniff: true })

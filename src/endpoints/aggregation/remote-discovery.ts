@@ -1,4 +1,4 @@
-/** What other servers' group versions have, for the aggregated discovery document. */
+/** The resources of other servers' group versions, for the aggregated discovery document. */
 import * as z from 'zod/mini'
 import type { Json, JsonObject } from '../../api/object.ts'
 import type { ApiRequest } from '../../request/context.ts'
@@ -7,7 +7,7 @@ import { RemoteDocuments, okJson } from './remote-documents.ts'
 
 /** By `GROUP/VERSION`. */
 export interface RemoteDiscovery {
-  /** What it was made of: the same text, the same document. */
+  /** The inputs of the document: the same text, the same document. */
   readonly key: string
   readonly versions: ReadonlyMap<string, RemoteVersionResources>
 }

@@ -1,7 +1,7 @@
 /**
- * Documents of the servers behind APIServices (discovery, OpenAPI), as an isolate knows them. One that was never asked
- * is waited for, a little; one that was is asked again after a while, behind the answer. A server that is slow, or not
- * available, costs the documents of all others nothing: its last word is shown as stale.
+ * An isolate's copies of documents of the servers behind APIServices (discovery, OpenAPI). A request waits a little for
+ * a server that was never asked. A known server is asked again after a while, after the answer. A server that is slow
+ * or unavailable does not delay the documents of others: its last document is shown as stale.
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
@@ -60,7 +60,7 @@ export interface Question<T> {
 }
 
 export class RemoteDocuments<T> {
-  /** By control plane and UID: what was restored from a backup of another one has the same. */
+  /** By control plane and UID: a backup that was restored to another control plane has the same UIDs. */
   private readonly kept = new BoundedMap<string, Kept<T>>({
     entries: 500,
     size: 32 << 20,
@@ -132,7 +132,7 @@ async function inTime(work: Promise<unknown>): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Schemas have a few dozen levels; what walks them calls itself. */
+/** Schemas have a few dozen levels; the code that walks them is recursive. */
 const MAX_DEPTH = 500
 
 /** @throws CallFailed */

@@ -21,7 +21,7 @@ const keyOf = ({ spec }: RemoteService): string => `apis/${spec?.group}/${spec?.
 
 const index = z.object({ paths: z.record(z.string(), z.object({ serverRelativeURL: z.string() })) })
 
-/** What is known of a server's OpenAPI v3: that there is none, or the URL of the group version's document. */
+/** A server's OpenAPI v3: none, or the URL of the group version's document. */
 type Index = 'v2 alone' | { readonly url: string | undefined }
 
 const indexes = new RemoteDocuments<Index>({
@@ -36,12 +36,12 @@ const indexes = new RemoteDocuments<Index>({
   },
 })
 
-/** Members of the index: key, and URL at this server. What a server is not asked about is not there. */
+/** Members of the index: key, and URL at this server. Documents that this server does not fetch are left out. */
 export async function remoteIndex(request: ApiRequest): Promise<[key: string, url: string][]> {
   const known = await indexes.known(request)
   const own = known.flatMap(({ service, value }): [string, string][] => {
     const { url } = value === undefined || value === 'v2 alone' ? {} : value
-    // a path of this server, whatever the other says of itself
+    // a path of this server, whatever URL the other one names
     return url?.startsWith(`/openapi/v3/${keyOf(service)}`) ? [[keyOf(service), url]] : []
   })
   const converted = await convertedDocuments(request, ofV2Alone(known))
@@ -74,7 +74,7 @@ export async function serveRemoteV3(request: ApiRequest, key: string): Promise<R
       return value === null ? [] : [[name, value] as const]
     })
     const answer = await askApiService(request, service, place, {
-      // it is asked in this server's name: whatever the client does with the path, the document is read
+      // asked in this server's name, so that the document is read whether or not the client reads the path
       method: request.method === 'HEAD' ? 'HEAD' : 'GET',
       target: targetOf(request.request),
       headers: asked,

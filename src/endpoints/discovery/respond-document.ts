@@ -1,4 +1,4 @@
-/** A document that is no resource, in the form that was negotiated. */
+/** A document without a resource, in the negotiated form. */
 import type { JsonObject } from '../../api/object.ts'
 import { stringify } from '../../api/write-json.ts'
 import { mediaTypes } from '../../codec/negotiate.ts'
@@ -13,7 +13,7 @@ export interface DocumentResponse {
   /** Where it says more than the media type. */
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Its JSON, where that is at hand. */
+  /** Its JSON, if it was made already. */
   readonly json?: string
 }
 

@@ -76,7 +76,7 @@ export function serveApiResourceList(
 const isTarget = ({ group, version, kind }: Target): boolean =>
   group === TARGET.group && version === TARGET.version && kind === TARGET.kind
 
-/** The aggregated document is preferred wherever it stands in the Accept header, whatever its q. */
+/** The aggregated document is preferred at any place in the Accept header, whatever its q. */
 const aggregatedClause = /(?:^|[\s,])application\/(json|yaml|vnd\.kubernetes\.protobuf)\s*;([^,]*)/g
 
 function wantsAggregated({ headers }: ApiRequest): boolean {
@@ -133,7 +133,7 @@ const withAccept = (request: ApiRequest, accept: string): ApiRequest => ({
 const MAKING = 10_000
 
 interface Kept {
-  /** Of what other servers said. */
+  /** Documents of other servers. */
   readonly remote: string | undefined
   readonly document: SharedValue<Aggregated>
 }

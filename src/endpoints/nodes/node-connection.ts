@@ -1,6 +1,6 @@
 /**
- * The way to what runs on a node: its kubelet. What else answers for a node (one that is played in this process, say)
- * is a NodeConnection too, and `connectionTo` is the one place that chooses.
+ * The connection to a node: to its kubelet, or to a NodeConnection that answers in its place (a simulated node in this
+ * process). `connectionTo` is the one place that chooses.
  */
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -45,7 +45,7 @@ export interface NodeConnection {
 
 const NODES = { group: '', resource: 'nodes' }
 const KUBELET_PORT = 10250
-/** What kubelets from 1.36 on say of themselves (KEP 5328). */
+/** A feature that kubelets from 1.36 on declare (KEP 5328). */
 const WEBSOCKETS = 'ExtendWebSocketsToKubelet'
 const PREFERRED = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 
@@ -100,7 +100,7 @@ export async function reached<T>(words: string, call: Promise<T>): Promise<T> {
   }
 }
 
-/** What a kubelet answered that did not do what it was asked. */
+/** The error answer of a kubelet. */
 export function kubeletError(status: number, text: string, what: string, name: string): StatusError {
   if (status === 500)
     return new StatusError(500, 'InternalError', `Internal error occurred: ${text}`, { causes: [{ message: text }] })

@@ -14,7 +14,7 @@ import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { Verb } from '../../registry/serving.ts'
 import { builtInFormsWithoutTable } from '../../codec/built-in-forms.ts'
 
-/** What was sent to a subresource that does something instead of keeping what it gets. */
+/** The body of a POST to a subresource that acts on it instead of storing it. */
 export interface Posted<O> {
   readonly object: O & KubeObject
   readonly dryRun: boolean
@@ -28,7 +28,7 @@ export const asKind = (scope: RequestScope, kind: GroupVersionKind): RequestScop
   resource: ofKind(scope.resource, kind, typeOfKind(kind)!),
 })
 
-/** @param kindOf the kind of what is sent, by the body */
+/** @param kindOf the kind of the sent object, by the body */
 export async function readPosted<O>(
   scope: RequestScope,
   verb: Verb | '',
@@ -42,7 +42,7 @@ export async function readPosted<O>(
   const body = await readBody(request)
   const options = parseCreateOptions(request.query)
   const posted = asKind(scope, await kindOf(body))
-  // the endpoint's type is what was asked for
+  // the object has the endpoint's type
   const object = (await decodeBody(posted, input, body, options.fieldValidation)) as O & KubeObject
   await prepareNewMetadata(scope, object, { keepsSystemFields })
   await admissionChain.mutate(posted, 'CREATE', options, { object })

@@ -1,4 +1,6 @@
-/** HTTP to what pods, services and nodes serve. It goes to addresses of other hosts alone, as kube-apiserver's does. */
+/**
+ * HTTP to the servers of pods, services and nodes. As kube-apiserver, it connects to addresses of other hosts alone.
+ */
 import type { Endpoints, EndpointAddress, Pod, Service } from '../../api/core/v1.ts'
 import { StatusError, badRequest, notFound, serviceUnavailable } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
@@ -82,7 +84,7 @@ function targetOf(text: string): Target | undefined {
   return { scheme: first || 'http', name: second, port: third! }
 }
 
-/** Certificates of pods are not looked at, as kube-apiserver does not: nobody signs them for an address. */
+/** As in kube-apiserver, certificates of pods are not checked: nobody signs them for an address. */
 const wayToAddress =
   ({ request }: RequestScope, { scheme, host, port }: { scheme: string; host: string; port: string }): Send =>
   (passed, body) => {
@@ -123,7 +125,7 @@ async function wayToPod(scope: RequestScope, { scheme, name, port }: Target): Pr
   return wayToAddress(scope, { scheme, host, port: port || String(byDefault) })
 }
 
-/** One of a port's addresses that is a pod's: what else is among the endpoints may be anything. */
+/** One of a port's addresses that belongs to a pod: other endpoints may be anything. */
 async function wayToService(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
   const {
     request,
@@ -172,7 +174,7 @@ async function candidates(scope: RequestScope, name: string, portName: string): 
     })
   }
   const slices = await slicesOfService(request, namespace, name)
-  // in kube-apiserver's words, for which the Endpoints are the Service
+  // kube-apiserver's message, which calls the Endpoints the Service
   if (slices.length === 0) throw notFound(scope.resource.gvr, name)
   return slices.flatMap(({ ports, endpoints }) => {
     const port = (ports ?? []).find((one) => (one.name ?? '') === portName)?.port

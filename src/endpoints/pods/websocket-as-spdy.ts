@@ -1,6 +1,6 @@
 /**
- * WebSockets for kubelets that speak SPDY alone: which of them are translated, and what the kubelet is asked instead, as
- * by kube-apiserver (KEP 4006). The front translates what is said then (cli/websocket-streams.ts).
+ * WebSockets for kubelets that speak SPDY alone: which of them are translated, and the request that the kubelet gets
+ * instead, as by kube-apiserver (KEP 4006). The front translates the stream (cli/websocket-streams.ts).
  */
 import { badRequest } from '../../api/status.ts'
 import type { WebSocketTranslation } from '../../outgoing/exchange.ts'

@@ -16,11 +16,11 @@ import { acceptSocket } from './socket.ts'
 const [STDOUT, STDERR, ERROR] = [1, 2, 3]
 const V5 = 'v5.channel.k8s.io'
 const WITH_STATUS = ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io']
-/** Before the fourth version an end without success is told as a text, and success is not told. */
+/** Before the fourth version of the protocol a failure is a text, and success is silent. */
 const WITH_TEXT = ['', 'channel.k8s.io', 'base64.channel.k8s.io']
 const PROTOCOLS: ReadonlySet<string> = new Set([...WITH_TEXT, ...WITH_STATUS])
 
-/** Says what it was asked to run, and ends with the exit code of the annotation. */
+/** Repeats the command, and ends with the exit code of the annotation. */
 export function exec(asked: Asked): ExchangeAnswer | Upgraded {
   const { query, pod, container } = asked
   return streamed(asked, (session) => {
@@ -30,7 +30,7 @@ export function exec(asked: Asked): ExchangeAnswer | Upgraded {
   })
 }
 
-/** Says what the logs say, until the container ends or the client goes. */
+/** Sends the logs, until the container ends or the client goes. */
 export function attach(asked: Asked): ExchangeAnswer | Upgraded {
   const { request, pod, container } = asked
   return streamed(asked, (session) => {

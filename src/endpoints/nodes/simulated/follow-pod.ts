@@ -1,4 +1,4 @@
-/** Waits for what becomes of a pod, for as long as a client listens. */
+/** Waits for a state of a pod, for as long as a client listens. */
 import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { parseStoredObject } from '../../../codec/stored-object.ts'
@@ -14,8 +14,8 @@ const PING_MS = 30_000
 
 export interface Followed {
   /**
-   * What the pod was when it came to be so; undefined: it was stopped, or the pod went without being so.
-   * Settles: it is of one request.
+   * The pod when it reached the state; undefined: the wait was stopped, or the pod went before. Settles: it is of one
+   * request.
    */
   readonly ended: Promise<(KubeObject & Pod) | undefined>
   stop(): void

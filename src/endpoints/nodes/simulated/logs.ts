@@ -1,4 +1,4 @@
-/** /containerLogs: what a simulated container is said to have written. */
+/** /containerLogs: the log of a simulated container. */
 import type { ContainerState, ContainerStatus, Pod } from '../../../api/core/v1.ts'
 import { goQuote } from '../../../go/quote.ts'
 import { Script } from '../../../controllers/simulation/annotations.ts'
@@ -74,7 +74,7 @@ function streamOf(
   })
 }
 
-/** Of which run the logs are: that of now, or the one before. */
+/** Whose logs: those of the current run, or of the one before. */
 function runOf(status: ContainerStatus | undefined, previous: boolean): ContainerState | undefined {
   const last = status?.lastState?.terminated
   if (previous) return last?.containerID ? { terminated: last } : undefined
@@ -102,7 +102,7 @@ function whyNoLogs(pod: Pod, container: string, status: ContainerStatus | undefi
   return `${of} ${inPod} is waiting to start: ${why}`
 }
 
-/** The first line of all that is said for a container. */
+/** The first line of every output of a container. */
 export function firstLine(pod: Pod, name: string): string {
   const image = containerNamed(pod, name)?.image ?? ''
   return `simulated: container ${name} of image ${image} runs no process, this is no output of it`

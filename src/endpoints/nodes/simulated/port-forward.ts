@@ -110,7 +110,7 @@ interface Pair {
 
 /** Streams that belong together say so with a number of the client's. */
 class ForwardedPorts implements Listener {
-  /** Those of which one stream is there. Bound: streams of a connection. */
+  /** Ports with one open stream of two. Bound: streams of a connection. */
   private readonly halves = new Map<string, Pair>()
 
   constructor(private readonly pod: KubeObject & Pod) {}

@@ -42,7 +42,7 @@ export class SimulatedPort {
     this.beginning += new TextDecoder('latin1').decode(bytes.subarray(0, LONGEST_BEGINNING))
     const [line, method] = /^([A-Z]{1,20}) \S{1,8000} HTTP\/1\.[01]\r?\n/.exec(this.beginning) ?? []
     if (line !== undefined) this.say(this.httpAnswer(method === 'HEAD'))
-    // what may still become the line of a request is waited for
+    // waits while the bytes may still become the first line of a request
     else if (!/^[A-Z]{1,20}(?: [^\r\n]*\r?)?$/.test(this.beginning) || this.beginning.length > LONGEST_BEGINNING)
       this.say(this.text)
   }

@@ -10,15 +10,16 @@ type Accepted =
 const headerOf = ({ headers }: NodeRequest, wanted: string): string =>
   headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? ''
 
-/** What the client asks for; `''` where it says nothing. */
+/** The sub-protocol of the client; `''` where it names none. */
 export const protocolsOf = (call: NodeRequest): readonly string[] =>
   headerOf(call, 'sec-websocket-protocol')
     .split(',')
     .map((one) => one.trim())
 
 /**
- * @param protocols what the server speaks, `''` where clients may ask for none: the client's first choice is taken
- * @param wins where the client asks for it, no other one counts: kube-apiserver answers it before the kubelet is asked
+ * @param protocols of the server, `''` where clients may name none: it takes the client's first choice
+ * @param wins if the client names it, it is taken before all others: kube-apiserver answers it before it asks the
+ * kubelet
  */
 export function acceptSocket(call: NodeRequest, protocols: ReadonlySet<string>, wins: string): Accepted {
   if (headerOf(call, 'upgrade').toLowerCase() !== 'websocket')
