@@ -114,7 +114,7 @@ const MIRROR = 'kubernetes.io/config.mirror'
 const NODES = { group: '', resource: 'nodes' }
 const PODS = { group: '', resource: 'pods' }
 
-/** The reference for which a pod needs the API, if it has one. */
+/** The field of a pod that makes it need the API, if it has one. */
 function referencedKind(pod: Pod): string | undefined {
   const { serviceAccounts, secrets, configMaps } = podReferences(pod)
   if (serviceAccounts.size > 0) return 'serviceaccounts'
