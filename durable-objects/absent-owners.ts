@@ -4,7 +4,7 @@ import type { AbsentOwners } from '../src/controllers/controller.ts'
 /** As many as kube-controller-manager's garbage collector keeps; the newest of them. */
 const MAX = 500
 
-/** Owners that went, on disk: their definition may be gone when the last of their dependents is looked at. */
+/** Owners that went, on disk: their definition may be gone when the collector looks at the last of their dependents. */
 export class AbsentOwnerTable implements AbsentOwners {
   constructor(private readonly sql: SqlStorage) {
     sql.exec(

@@ -8,7 +8,7 @@ export class AlarmClock {
     this.at = (await this.storage.getAlarm()) ?? undefined
   }
 
-  /** @param at milliseconds since 1970; undefined: there is no need */
+  /** @param at milliseconds since 1970; undefined: no alarm is needed */
   wakeAt(at: number | undefined): void {
     if (at === undefined) return
     if (this.at !== undefined && this.at <= at) return

@@ -1,4 +1,4 @@
-/** The latest state of what changed in a shard, in pages: for caches of configuration, which ask again and again. */
+/** The latest state of a shard's changed objects, in pages: for caches of configuration, which ask again and again. */
 import type { Revision, ShardChanges } from '../src/storage/storage.ts'
 import type { Log } from './log.ts'
 import type { Statements } from './statements.ts'

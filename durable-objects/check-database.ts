@@ -3,7 +3,7 @@
 /** Bytes. Checking a larger database would block requests; its damage shows when a request reads it. */
 const MAX_CHECKED = 16 << 20
 
-/** @returns what is wrong; undefined: nothing that was looked at */
+/** @returns the error; undefined: none in the checked part */
 export function databaseProblem(sql: SqlStorage): string | undefined {
   if (sql.databaseSize > MAX_CHECKED) return undefined
   const [row] = sql.exec<{ quick_check: string }>('PRAGMA quick_check(1)').toArray()

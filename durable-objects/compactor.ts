@@ -19,9 +19,9 @@ import type { Log } from './log.ts'
 import type { Statements } from './statements.ts'
 import { DELETED } from './statements.ts'
 
-/** A turn ends after so many dropped rows, dropped bytes, or changes that it looked at, whichever comes first. */
+/** A turn ends after so many dropped rows, dropped bytes, or checked changes, whichever comes first. */
 const BATCH = { rows: 64, bytes: 256 * 1024, changes: 1_000 }
-/** Changes that are looked at to tell whether there is anything to drop. */
+/** Changes that are checked to decide whether there is anything to drop. */
 const LOOK = 1_000
 
 export class Compactor {
@@ -101,7 +101,7 @@ export class Compactor {
     return this.statements.held(this.now()) || Infinity
   }
 
-  /** What a turn drops of the changes between two revisions. */
+  /** Drops rows among the changes between two revisions. */
   private batch(from: Revision, floor: Revision): Batch {
     const revisions: Revision[] = []
     let bytes = 0

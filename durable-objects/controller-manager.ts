@@ -1,7 +1,7 @@
 /**
- * What kube-controller-manager does for the API itself, one for each tenant. Work arrives from the shards' outboxes,
- * at least once, as (controller, key); reconciling is level-based and idempotent, so each pair is kept once. It is on
- * disk before it is acknowledged, and what fails is tried again later: nothing here polls.
+ * Runs kube-controller-manager's controllers, one object for each tenant. Work arrives from the shards' outboxes, at
+ * least once, as (controller, key). Reconciling is level-based and idempotent, so each pair is kept once. Work is on
+ * disk before it is acknowledged, and failed work is tried again later: nothing here polls.
  */
 import type { ControllerCalls, WorkCount } from '../src/storage/object-calls.ts'
 import { platformClock } from '../src/api/clock.ts'
@@ -104,12 +104,12 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.ctx.waitUntil(this.run())
   }
 
-  /** @returns what is wrong with the database; undefined: nothing */
+  /** @returns the error of the database; undefined: none */
   check(): string | undefined {
     return databaseProblem(this.sql)
   }
 
-  /** Objects of `resource` name owners of these kinds: from now on dependents are looked for there. */
+  /** Objects of `resource` name owners of these kinds, so the collector looks for dependents there from now on. */
   async announceOwners(resource: GroupResource, kinds: readonly string[]): Promise<void> {
     this.dependents.add(resource, kinds)
   }
@@ -221,7 +221,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.sightings.clear()
   }
 
-  /** What waits to be done and what is parked, by controller. */
+  /** Waiting and parked work, by controller. */
   async counts(): Promise<WorkCount[]> {
     return this.work.counts()
   }

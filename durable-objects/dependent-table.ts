@@ -1,6 +1,6 @@
 /**
- * Which resources hold objects that name owners of which kinds. Kinds are what clients write into ownerReferences, so
- * they may be made up: a resource with more than MAX_KINDS of them counts as one whose objects name any kind.
+ * The resources whose objects name owners, by the kinds of these owners. Clients write the kinds into ownerReferences
+ * and may make them up. So a resource with more than MAX_KINDS of them counts as one whose objects name any kind.
  * Bound: MAX_KINDS for each resource that is built in or defined; one whose definition went is forgotten.
  */
 import type { GroupResource } from '../src/api/group-version.ts'

@@ -1,6 +1,6 @@
 /**
- * Deletes Events that nobody wrote for an hour (--event-ttl of kube-apiserver). A revision says when it was made, so the
- * oldest objects are at the beginning of the log, and no column or index is needed to find them.
+ * Deletes Events that nobody wrote for an hour (--event-ttl of kube-apiserver). A revision tells when it was made, so
+ * the oldest objects are at the beginning of the log, and no column or index is needed to find them.
  */
 import type { History } from '../src/storage/history.ts'
 import { revisionAt, timeOf } from '../src/storage/revision.ts'

@@ -1,6 +1,6 @@
 /**
- * Before its first write a shard announces itself to the control shard of its tenant, which lists the shards that may have
- * objects (src/storage/written-shards). A shard of a definition gets there the numbers that it gives as revisions, too
+ * Before its first write a shard announces itself to the control shard of its tenant, which lists the shards that may
+ * have objects (src/storage/written-shards). A shard of a definition gets the numbers of its revisions there, too
  * (src/storage/revision-places). When a shard is empty and its type is gone, the control shard drops it from the list;
  * the next write announces it again.
  */

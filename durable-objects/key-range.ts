@@ -26,7 +26,7 @@ function inKeyOrder(a: string, b: string): boolean {
   return at < right.length && left[at]!.codePointAt(0)! < right[at]!.codePointAt(0)!
 }
 
-/** Bound parameters are limited to 100 a statement; what finds no room here, `matches` decides. */
+/** A statement has at most 100 bound parameters. `matches` decides about texts that find no room here. */
 const MAX_NEEDLES = 64
 
 export const narrowedTo = (selection: Selection): Narrowed => ({
@@ -35,8 +35,8 @@ export const narrowedTo = (selection: Selection): Narrowed => ({
 })
 
 /**
- * Texts that must occur in the narrow JSON of whatever a selection can match. They only narrow the rows that are
- * parsed: the decision is `matches`'. Texts do not show what must be absent.
+ * Texts that must occur in the narrow JSON of every object that a selection can match. They only narrow the rows that
+ * are parsed; `matches` decides. There are none for values that must be absent.
  */
 function needlesOf({ labels, fields, owner }: Selection): Needles {
   const groups: string[][] = []

@@ -53,7 +53,7 @@ function* valuesInChunks(
     for (let done = 0; done < revisions.length;) {
       const wanted = revisions.slice(done, done + size)
       const rows = statements.values(wanted)
-      // Compaction keeps what the retention promises; a reader slower than that must not get a list with holes.
+      // Compaction keeps the revisions within the retention; a slower reader must not get a list with holes.
       if (rows.length !== wanted.length)
         throw new Error(`versions of a list at ${wanted[0]} were compacted while it was read`)
       done += wanted.length

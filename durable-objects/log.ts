@@ -36,7 +36,7 @@ export interface Page {
   readonly remaining?: number
 }
 
-/** What a write did. `change` is absent if an earlier attempt had already made the write. */
+/** The result of a write. `change` is absent if an earlier attempt had already made the write. */
 export interface WriteOutcome {
   readonly written: Written
   readonly change?: ChangeRow
@@ -56,7 +56,7 @@ function difference(before: readonly string[], now: readonly string[]): typeof S
 }
 
 export class Log {
-  /** What others of this isolate see of it (src/storage/shards-here.ts). */
+  /** The state that others of this isolate see (src/storage/shards-here.ts). */
   readonly newest: Newest = { revision: 0 }
   floor: Revision
   /** Watches begin here or later; 0 where the floor alone counts. */
@@ -311,7 +311,7 @@ export class Log {
     const picked = pick(this.statesOf(revision), scope, rangeOf(scope, start), scope)
     const { lastKey, remaining, ...found } = picked instanceof Promise ? await picked : picked
     if (lastKey === undefined) return { revision, ...found }
-    // a write in a later turn is not in what was found
+    // the result has no writes of later turns
     const isLatest = revision === this.last
     return {
       revision: isLatest && at.kind !== 'exact' ? this.freshRevision(keep) : revision,

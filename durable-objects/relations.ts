@@ -1,13 +1,13 @@
 /**
- * What objects are found by without a look at each of them: the uids of their owners, and the node that a pod is bound to.
- * A relation is a text, kept beside the key. It narrows what is looked at; `matches` decides.
+ * Relations by which a list finds objects without looking at each of them: the uids of their owners, and the node of a
+ * pod. A relation is a text beside the key. It narrows the rows; `matches` decides.
  */
 import type { Selection } from '../src/storage/selection.ts'
 import { exactField } from '../src/storage/selection.ts'
 import type { Selectable } from '../src/storage/storage.ts'
 
 const NODE = 'spec.nodeName'
-/** Relations that are kept of one object: each is a row of its own to write. */
+/** The most relations of one object: each is a row to write. */
 const MOST = 16
 /** Of an object that has more: each search by a relation looks at it. */
 export const MANY = '*'

@@ -1,4 +1,4 @@
-/** What an RPC method answers: its value, or the error that the caller throws again. */
+/** The answer of an RPC method: its value, or the error that the caller throws again. */
 import { logError } from '../src/log/log.ts'
 import { StorageError, databaseFailure } from '../src/storage/errors.ts'
 import type { ShardRefusal, ShardReply } from '../src/storage/shard-protocol.ts'

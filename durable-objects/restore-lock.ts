@@ -1,7 +1,7 @@
 /**
- * A shard that is being restored answers nobody but the restore, from before its contents go until all of the control
- * plane is there: no one sees a part of it, and nothing is written between the old state and the new one. The lock is
- * on disk, so it outlives a restore that was killed, until another one takes it over.
+ * A shard that is being restored answers only the restore, from before its contents go until the whole control plane is
+ * there. So no client sees a part of it, and nobody writes between the old state and the new one. The lock is on disk.
+ * It outlives a restore that was killed, until another one takes it over.
  */
 import { StorageError } from '../src/storage/errors.ts'
 import type { RestoreId } from '../src/storage/storage.ts'

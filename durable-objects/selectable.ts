@@ -1,4 +1,4 @@
-/** What selectors look at, as it is stored beside each key: narrow JSON without what is empty. */
+/** The values that selectors use, as they are stored beside each key: narrow JSON without empty values. */
 import type { Selectable } from '../src/storage/storage.ts'
 
 interface Stored {

@@ -22,7 +22,10 @@ export async function tellControlShard(env: Env, now: Clock, { tenant, shard }: 
 export const takePlaceFor = (env: Env, now: Clock, shard: ShardName): Promise<TakenPlace> =>
   takePlace(shardStorage(env.SHARDS, now), shard)
 
-/** @param place what the shard took, if it took one @param last the shard gave no number above it */
+/**
+ * @param place of the shard, if it took one
+ * @param last the shard gave no number above it
+ */
 export async function forgetInControlShard(
   env: Env,
   now: Clock,

@@ -1,4 +1,4 @@
-/** What a shard did since it was constructed: what wakes it, and the rows that are paid for. */
+/** A shard's statistics since it was constructed: the calls that woke it, and the billed rows. */
 import { ownValue, setOwn } from '../src/api/own.ts'
 import type { ShardStats } from '../src/storage/shard-protocol.ts'
 

@@ -4,7 +4,7 @@ const ZONES = 'eviction-zone/'
 /** Longer than any pause between two nodes of a zone. */
 const ZONES_MS = 600_000
 
-/** What controllers saw and when, on disk: an instance that begins goes on counting. */
+/** Observations of controllers with their times, on disk: an instance that begins goes on counting. */
 export class SightingTable implements Sightings {
   constructor(private readonly sql: SqlStorage) {
     sql.exec(
@@ -21,7 +21,7 @@ export class SightingTable implements Sightings {
   set(key: string, sighting: Sighting | undefined): void {
     if (sighting === undefined) this.sql.exec('DELETE FROM sighting WHERE key = ?', key)
     else this.sql.exec('INSERT OR REPLACE INTO sighting VALUES (?, ?, ?)', key, sighting.record, sighting.time)
-    // nodes take these with them, but for those of zones, which say nothing after a while
+    // these go with their node, except those of zones, which mean nothing after a while
     if (key.startsWith(ZONES) && sighting !== undefined)
       this.sql.exec(
         'DELETE FROM sighting WHERE key > ? AND key < ? AND time < ?',

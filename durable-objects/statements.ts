@@ -26,7 +26,7 @@ export type VersionRow = {
   v: string
 }
 
-/** A change and what selectors saw before it. */
+/** A change, and the selectable values before it. */
 export type ChangeRow = Omit<VersionRow, 'crv'> & { was: string | null }
 
 export type CurrentRow = {
@@ -52,7 +52,7 @@ export type ReplacedRow = {
 /** A row can only match if its `l` has at least one text of each group. */
 export type Needles = readonly (readonly string[])[]
 
-/** What rows are looked at for a selection. They are among those with the relation (relations.ts), where there is one. */
+/** The rows that a selection looks at. With a relation (relations.ts) they are among the rows that have it. */
 export interface Narrowed {
   readonly needles: Needles
   readonly relation?: string | undefined
@@ -70,7 +70,7 @@ export interface StateStatements {
 /** Related keys that are read at once. */
 const PAGE = 500
 
-/** Of one shard, of which an isolate may have all: in characters, 7 MB. */
+/** The cache of one shard, of which an isolate may have all: in characters, 7 MB. */
 const KEPT_TEXTS = { entries: 64, size: 128 << 10 }
 
 export type Statements = ReturnType<typeof statements>
@@ -94,14 +94,14 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     count(cursor.rowsRead, 0)
     return found
   }
-  /** Done when `exec` returns, for it finds no rows. */
+  /** Done when `exec` returns, because it finds no rows. */
   function run(query: string, ...values: SqlStorageValue[]): void {
     const { rowsRead, rowsWritten } = sql.exec(query, ...values)
     count(rowsRead, rowsWritten)
   }
   /** What `liveText` read last. Only `cur` says which version is read, and a version never changes. */
   const texts = new BoundedMap<string, StoredText>(KEPT_TEXTS)
-  /** What `liveText` looked for in vain. */
+  /** Keys that `liveText` looked for in vain. */
   const wanted = new BoundedMap<string, true>({ entries: KEPT_TEXTS.entries })
   /** Of a row in `cur`. */
   const write = (k: string, query: string, ...values: SqlStorageValue[]): void => {
@@ -118,7 +118,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
   const unrelate = (k: string, relations: readonly string[]): void => {
     for (const r of relations) run('DELETE FROM related WHERE r = ? AND k = ?', r, k)
   }
-  /** A page at a time: who takes the first few reads no more than one. */
+  /** A page at a time: a caller that takes the first few rows reads no more than one. */
   function* related({ from, to }: KeyRange, relation: string): Generator<CurrentRow> {
     for (let page: CurrentRow[], begin = from; ; begin = `${page.at(-1)!.k}\0`) {
       page = all<CurrentRow>(
@@ -167,7 +167,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         k,
       ),
 
-    /** The same as a StoredText. Not within a transaction: what is read there may never have been. */
+    /** The same as a StoredText. Not within a transaction, whose reads may be undone. */
     liveText(k: string): StoredText | undefined {
       const known = texts.get(k)
       if (known !== undefined) return known
@@ -181,7 +181,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       return found
     },
 
-    /** What was read before a transaction that failed is read again. */
+    /** The cache is read again after a transaction that failed. */
     forgetTexts: () => texts.clear(),
 
     /** Without the value: writes compare revisions. */
@@ -299,7 +299,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         to,
       ),
 
-    /** The newest change of each key that changed after a revision; of a key that was deleted there may be several. */
+    /** The newest change of each key that changed after a revision. A deleted key may have several. */
     newestChanges: (after: Revision) =>
       rows<{ rv: Revision; k: string; t: ChangeType; v: string }>(
         `SELECT rev.rv, rev.k, rev.t, rev.v FROM rev LEFT JOIN cur ON cur.k = rev.k
@@ -321,7 +321,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       ),
     deleteVersions: (revisions: readonly Revision[]) =>
       run('DELETE FROM rev WHERE rv IN (SELECT value FROM json_each(?))', JSON.stringify(revisions)),
-    /** The first of so many changes that replaced something, or the last one looked at when more follow. */
+    /** The first of so many changes that replaced a version, or the last one checked when more follow. */
     firstSuperseding: (after: Revision, limit: number): Revision | undefined => {
       let seen = 0
       for (const { rv, t } of rows<{ rv: Revision; t: ChangeType }>(
@@ -335,7 +335,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     /** The newest revision that so many others follow; 0 where there are fewer. */
     newestBut: (others: number) => number('SELECT rv AS n FROM rev ORDER BY rv DESC LIMIT 1 OFFSET ?', others),
     oldestRevision: () => number('SELECT MIN(rv) AS n FROM rev'),
-    /** What exists and was last written between two revisions, the oldest first. */
+    /** Objects that were last written between two revisions, the oldest first. */
     current: (after: Revision, upTo: Revision, limit: number) =>
       all<{ rv: Revision; k: string }>(
         `SELECT rev.rv, rev.k FROM rev CROSS JOIN cur ON cur.k = rev.k
@@ -362,7 +362,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
   }
 }
 
-/** Revisions as one text and not as rows, which are ten times as dear. */
+/** Revisions as one text and not as rows, which cost ten times as much. */
 type Together = { rvs: string; last: string | null }
 const TOGETHER = 'SELECT json_group_array(rv) AS rvs, MAX(k) AS last FROM'
 

@@ -25,7 +25,7 @@ interface Attachment extends WatchCall {
   readonly state: 'past' | 'live'
 }
 
-/** Live watchers that ask for the same: what they are sent is made once. */
+/** Live watchers that ask for the same form: their messages are made once. */
 interface Group {
   readonly call: WatchCall
   readonly sockets: Set<WebSocket>
@@ -33,7 +33,7 @@ interface Group {
 
 /** Bytes after which a message ends; a single event may be longer. */
 const MESSAGE_BYTES = 512 * 1024
-/** Changes looked at in one turn for one watcher's past. */
+/** Changes checked in one turn for one watcher's past. */
 const PAST_CHANGES = 2_000
 const MAX_ATTACHMENT = 16_000
 /** WebSocket close code: try again later. */
@@ -101,7 +101,7 @@ export class WatchHub {
     this.close(ENDED, 'ended')
   }
 
-  /** Breaks all sockets: watchers go on from what they have, and read in the log what they were not sent. */
+  /** Breaks all sockets: watchers go on from their last revision, and read the missing events in the log. */
   interrupt(): void {
     this.close(TRY_AGAIN, 'interrupted')
   }
@@ -177,7 +177,7 @@ export class WatchHub {
       if (socket.bufferedAmount > MAX_UNSENT) socket.close(TRY_AGAIN, 'too slow')
       else socket.send(message)
     } catch {
-      // It is closing: the engine will call `closed`, and the watcher goes on from what it has.
+      // It is closing: the engine will call `closed`, and the watcher goes on from its last revision.
     }
   }
 
@@ -227,7 +227,9 @@ class Change {
     return [{ revision: rv, line: (this.lines[type] ??= encoder.encode(eventLine(type, this.text(type)))) }]
   }
 
-  /** What left the selection is shown as it last was in it; what was deleted, as its deleter left it. */
+  /**
+   * An object that left the selection is shown in its last state within it; a deleted object as its deleter left it.
+   */
   private text(type: WatchEventType): string {
     const { t, prv, v, rv } = this.row
     if (type !== 'DELETED' || t === DELETED) return v
@@ -247,7 +249,7 @@ const isWithin = (key: string, { from, to }: KeyRange): boolean => key === from 
 // Written by serializeAttachment above.
 const attachmentOf = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment
 
-/** At least what the platform makes of it: texts beyond Latin-1 take two bytes a unit there. */
+/** A lower limit of its size on the platform: texts beyond Latin-1 take two bytes a unit there. */
 function sizeOf(attachment: Attachment): number {
   const text = JSON.stringify(attachment)
   return /[^\0-\xff]/.test(text) ? text.length * 2 : text.length

@@ -34,7 +34,7 @@ export function retryAfter(attempts: number, neverGivesUp = false): number | und
 }
 
 export class WorkTable {
-  /** Whether some work may be parked: it seldom is, and what is done is looked for there. */
+  /** Whether some work may be parked. That is seldom so, and finished work is then looked up there. */
   private hasParked: boolean
 
   constructor(

@@ -6,10 +6,7 @@ export class WorkloadMode {
     sql.exec('CREATE TABLE IF NOT EXISTS workload_mode (mode TEXT NOT NULL)')
   }
 
-  /**
-   * Keeps the mode, and which controllers run.
-   * @returns whether it is another one than before; a control plane begins with them off
-   */
+  /** Stores the mode, and which controllers run. @returns whether it changed; a control plane begins with them off */
   changesTo(workloads: Workloads, controllers = '*'): boolean {
     const mode = workloads === 'off' || controllers === '*' ? workloads : `${workloads} ${controllers}`
     const before = this.sql.exec<{ mode: string }>('SELECT mode FROM workload_mode').toArray()[0]?.mode ?? 'off'

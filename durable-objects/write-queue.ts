@@ -1,8 +1,8 @@
 /**
- * Writes that arrive together are committed together: one commit costs one fsync, whatever is in it. Each is a
- * transaction of its own, because the failure of one must not undo its neighbours. Nobody is answered before all of
- * them are durable: the platform holds answers and messages back until the turn's writes are confirmed. When they
- * cannot be confirmed it ends the object, and the platform fails the calls that wait.
+ * Commits writes that arrive together in one step: a commit costs one fsync, whatever it contains. Each write is a
+ * transaction of its own, because the failure of one must not undo others. No caller gets an answer before all of them
+ * are durable: the platform holds answers and messages back until the turn's writes are confirmed. When they cannot be
+ * confirmed it ends the object, and fails the waiting calls.
  */
 import { logError } from '../src/log/log.ts'
 import { turnOfOthers } from '../src/api/slices.ts'
@@ -39,7 +39,7 @@ export class WriteQueue<Outcome> {
     })
   }
 
-  /** Ends when nothing waits, what comes in this turn included. */
+  /** Ends when nothing waits, including writes that come in this turn. */
   async settled(): Promise<void> {
     do await turnOfOthers()
     while (this.waiting.length > 0)

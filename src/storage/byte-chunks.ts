@@ -12,7 +12,7 @@ export interface ByteReader {
 export const byteReader = (stream: ReadableStream<Uint8Array>): ByteReader =>
   reading(stream, (lender, view) => lender.readAtLeast(CHUNK / 2, view))
 
-/** Whatever is there, as soon as something is. */
+/** Returns all available bytes, as soon as there are any. */
 export const availableReader = (stream: ReadableStream<Uint8Array>): ByteReader =>
   reading(stream, (lender, view) => lender.read(view))
 

@@ -1,7 +1,8 @@
 /**
- * Reads what changed in a shard, page by page, to the end. A page that others follow either goes on from its revision,
- * or belongs to a state that is told from its beginning: `resetAt` names that state, and the call for the next page
- * passes it back. Every page goes forward and their number is bounded, so a reader ends with all of it or with an error.
+ * Reads the changes of a shard, page by page, to the end. A page that is followed by others either goes on from its
+ * revision, or belongs to a state that is told from its beginning: `resetAt` names that state, and the call for the
+ * next page passes it back. Every page goes forward and their number is bounded, so a reader ends with all changes or
+ * with an error.
  */
 import { StorageError } from './errors.ts'
 import type { Revision, ShardChanges, ShardName, Storage } from './storage.ts'

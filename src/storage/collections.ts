@@ -1,6 +1,6 @@
 /**
- * Where each resource type is kept. What every request needs to know (who may do what, which types there are, what
- * admission asks) lives together in the control shard, so that one call reads a consistent state of all of it; every
+ * The place of each resource type in storage. Objects that every request needs (RBAC, definitions, admission
+ * configuration) live together in the control shard, so that one call reads a consistent state of all of them. Every
  * other type has a shard of its own.
  */
 import type { GroupResource } from '../api/group-version.ts'
@@ -33,7 +33,7 @@ const control = new Set([
   'controlplanes.kedge.dev',
 ])
 
-/** Resources that show the objects of another one. */
+/** Resources that show the objects of another resource. */
 const shared: Readonly<Record<string, string>> = { 'events.events.k8s.io': 'events' }
 
 export const isControlResource = (resource: GroupResource): boolean => isControlText(groupResourceText(resource))
@@ -82,19 +82,22 @@ export const builtInStorages = (): GroupResource[] =>
 
 export const isBuiltInStorage = (resource: GroupResource): boolean => names.isBuiltIn(groupResourceText(resource))
 
-/** Of what `groupResourceText` made, and of the name of a definition or a shard: `RESOURCE.GROUP`. */
+/** Parses text of `groupResourceText`, and the name of a definition or a shard: `RESOURCE.GROUP`. */
 export function groupResourceNamed(text: string): GroupResource {
   const dot = text.indexOf('.')
   return dot < 0 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) }
 }
 
 /**
- * As what the objects of a definition are kept: what stands in `storage` of its entries, in work for controllers and in
- * the names of collections. No built-in type is ever kept as that.
+ * The storage name of a definition's objects. It is used in `storage` of its entries, in work for controllers and in
+ * the names of collections. No built-in type ever has the same one.
  */
 export const customStorageOf = (resource: GroupResource): GroupResource => names.ofCustom(resource)
 
-/** @param shard its name @returns as what its objects are stored */
+/**
+ * @param shard its name
+ * @returns the storage name of its objects
+ */
 export const storageInShard = (shard: string): GroupResource => groupResourceNamed(names.ofPrefix(shard))
 
 /** `resource` is the storage group and resource of a ResourceEntry. */

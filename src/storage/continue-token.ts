@@ -68,7 +68,7 @@ function decodeBase64Url(text: string): Uint8Array {
 
 const illegalBase64 = (at: number) => invalidToken(`illegal base64 data at input byte ${at}`)
 
-/** Members are found whatever their case and null leaves one as it is, as in Go. */
+/** As in Go, the case of member names does not matter, and null leaves a member unset. */
 function tokenFields(json: Uint8Array): { v: string; rv: number; start: string } {
   const value = parseJson(json)
   const fields = { v: '', rv: 0, start: '' }
@@ -108,7 +108,7 @@ function parseJson(json: Uint8Array): unknown {
   }
 }
 
-/** Go's text where a token is no JSON from its beginning, which is how tokens that are none look. */
+/** Go's error for text whose first character begins no JSON. Most invalid tokens look so. */
 function jsonSyntaxError(json: Uint8Array): string {
   const first = json.find((byte) => !SPACES.includes(byte))
   if (first === undefined || BEGINNINGS.includes(first)) return 'unexpected end of JSON input'

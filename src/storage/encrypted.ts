@@ -1,4 +1,4 @@
-/** Storage whose values are sealed before they leave the Worker, and opened when they come back. */
+/** Storage that seals values before they leave the Worker, and opens them when they come back. */
 import { eventLine, EncodedBatch } from './watch-batch.ts'
 import { itemText } from './list-shape.ts'
 import { lineBatches } from './lines.ts'
@@ -32,7 +32,7 @@ export function encrypted<S extends Storage>(storage: S, sealer: Sealer): S {
     if (!sealer.handles(collection)) return send(value)
     const sealed = await sealer.seal(collection, key, value)
     const written = await send(sealed)
-    // what was sent needs no opening; another text comes back only where an earlier call had stored it
+    // the sent text needs no opening; the shard returns another text only if an earlier call stored it
     if (written.text === withRevision(sealed.text, sealed.at, written.revision))
       return { revision: written.revision, text: withRevision(value.text, value.at, written.revision) }
     return open(collection, key, written)
@@ -41,7 +41,7 @@ export function encrypted<S extends Storage>(storage: S, sealer: Sealer): S {
     ...storage,
     async get(collection, key, notOlderThan) {
       const stored = await storage.get(collection, key, notOlderThan)
-      // also where values are not sealed any more: what is left of them must not be taken for objects
+      // even if values are no longer sealed: leftover envelopes must not be taken for objects
       if (stored === undefined) return undefined
       const opened = stored.text.startsWith(SEALED) ? await open(collection, key, stored) : stored
       return sealer.isStale(collection, stored.text) ? { ...opened, isStale: true } : opened

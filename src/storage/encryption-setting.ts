@@ -1,4 +1,4 @@
-/** What a server's settings say of encryption at rest. */
+/** The encryption settings of a server. */
 export interface EncryptionKey {
   /** Stored with each value that was sealed with it. */
   readonly id: string

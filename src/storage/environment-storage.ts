@@ -1,4 +1,4 @@
-/** The storage of a Worker: its shards, and what its settings say of encryption. */
+/** The storage of a Worker: its shards, and encryption by its settings. */
 import { platformClock } from '../api/clock.ts'
 import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'

@@ -1,9 +1,9 @@
 import type { Revision } from './storage.ts'
 
 /**
- * What can go wrong in storage; storage-status.ts turns each into a Status. `Full` and `Failed` say that the
- * disk did not take a write, and nothing of it is there; `Uncertain` that it may be there or not. `Restoring`: the control
- * plane is being restored; `Superseded`, to a restore: by another one.
+ * Errors of storage; storage-status.ts turns each into a Status. `Full` and `Failed`: the disk did not take a write,
+ * and nothing of it is stored. `Uncertain`: it may be stored or not. `Restoring`: the control plane is being restored.
+ * `Superseded`: another restore took over.
  */
 export type StorageErrorCode =
   | 'KeyExists'
@@ -49,11 +49,15 @@ const failures: readonly (readonly [name: string, code: StorageErrorCode])[] = [
   ['SQLITE_READONLY', 'Failed'],
   ['SQLITE_CORRUPT', 'Failed'],
   ['SQLITE_NOTADB', 'Failed'],
-  // What the engine does not tell: a database that cannot be opened, or a full disk in the middle of a transaction.
+  // Failures that the engine does not report as such: a database that cannot be opened, or a full disk in the middle of
+  // a transaction.
   ['internal error; reference =', 'Failed'],
 ]
 
-/** Whether an error, be it a statement's or the end of an object whose commit failed, is about the database itself. */
+/**
+ * Whether an error is about the database itself. It may be that of a statement, or the end of an object whose commit
+ * failed.
+ */
 export function databaseFailure(error: unknown): StorageErrorCode | undefined {
   const text = String(error)
   return failures.find(([name]) => text.includes(name))?.[1]

@@ -1,16 +1,16 @@
-/** How much of the past each shard keeps: the setting, and what is right for resources of a special kind. */
+/** How much of the past each shard keeps: by the setting, and by rules for special resources. */
 import { ownValue } from '../api/own.ts'
 
 export interface History {
   /** Milliseconds for which old versions stay readable. */
   readonly retention: number
-  /** More changes than this shorten it, where that is given, but never below SHORTEST. */
+  /** More changes than this, if it is set, shorten the history, but never below SHORTEST. */
   readonly changes?: number
-  /** Milliseconds after which what was not written again is deleted. */
+  /** Milliseconds after which an object that was not written again is deleted. */
   readonly expiry?: number
 }
 
-/** kube-apiserver's caches keep so much of resources that change all the time: a client whose watch broke must be able to go on. */
+/** kube-apiserver's caches keep so much of busy resources: a client whose watch broke must be able to go on. */
 export const SHORTEST = 75_000
 
 /** Seconds, as kube-apiserver has its etcd do it. */

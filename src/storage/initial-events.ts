@@ -1,6 +1,6 @@
 /**
- * What exists when a watch begins: a list at one revision, as ADDED events. When its stream breaks, the rest is asked
- * for at the same revision.
+ * The existing objects at the beginning of a watch: a list at one revision, as ADDED events. If its stream breaks, the
+ * rest is read at the same revision.
  */
 import { byteReader } from './byte-chunks.ts'
 import type { ByteReader } from './byte-chunks.ts'

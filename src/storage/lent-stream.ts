@@ -1,7 +1,7 @@
 /**
- * Bodies out of pieces that are lent: their bytes lie in buffers that are used again. A stream of chunks leaves a buffer
- * behind for each of them, and V8 lets tens of megabytes of such buffers gather before it looks for what is unused, since
- * they are outside of its heap: a document of 43 MB took that much twice.
+ * Bodies made of lent pieces, whose buffers are used again. A stream of chunks leaves a buffer behind for each of them.
+ * V8 lets tens of megabytes of them gather before it looks for unused ones, because they are outside of its heap: a
+ * document of 43 MB took that much twice.
  */
 import { logError } from '../log/log.ts'
 import type { ByteReader } from './byte-chunks.ts'
@@ -70,19 +70,19 @@ export class LentBytes {
     this.took(piece.length)
   }
 
-  /** All that gathered: good until `free`. What comes meanwhile comes behind it. */
+  /** All gathered bytes, valid until `free`. Later bytes come behind them. */
   lend(): Uint8Array {
     const lent = this.bytes.subarray(this.from, this.to)
     this.from = this.to
     return lent
   }
 
-  /** What was lent came back. */
+  /** The lent bytes came back. */
   free(): void {
     if (this.isEmpty) this.from = this.to = 0
   }
 
-  /** What is lent stays where it is, in the old buffer. */
+  /** Lent bytes stay in place, in the old buffer. */
   private makeRoom(length: number): void {
     const pending = this.bytes.subarray(this.from, this.to)
     const size = Math.max(this.bytes.length, 2 * (pending.length + length))

@@ -5,12 +5,12 @@ import { Pieces } from './pieces.ts'
 
 /** UTF-16 units of lines after which others have their turn: parsing them takes a millisecond. */
 const SLICE = 64 * 1024
-/** What is done with each line, however short, takes some microseconds. */
+/** Handling a line, however short, takes some microseconds. */
 const LINE = 256
 
 /**
- * The lines without their newlines, one after the other, for a caller that parses each: between slices other requests have their
- * turn, also where all of them are here already.
+ * The lines without their newlines, one after the other, for a caller that parses each. Between slices other requests
+ * have their turn, even if all lines are there already.
  */
 export async function* linesOf(
   stream: ReadableStream<Uint8Array>,
@@ -31,7 +31,7 @@ export async function* linesOf(
 /** All that a chunk completes at once. */
 export async function* lineBatches(stream: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
-  /** Of a line whose end has not come. */
+  /** A line whose end has not come. */
   let pieces: string[] = []
   for await (const chunk of byteChunks(stream)) {
     const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
@@ -47,7 +47,7 @@ export async function* lineBatches(stream: ReadableStream<Uint8Array>): AsyncGen
 
 const NEWLINE = 0x0a
 
-/** The same as bytes, with their newlines. What comes is only good until more is asked for. */
+/** The same as bytes, with their newlines. A chunk is valid until the next one is requested. */
 export async function* wholeLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const rest = new Pieces()
   for await (const chunk of byteChunks(stream)) {
@@ -59,7 +59,10 @@ export async function* wholeLines(stream: ReadableStream<Uint8Array>): AsyncGene
   if (rest.length > 0) yield rest.take()
 }
 
-/** @param values texts, each followed by a newline @param map what a chunk of lines becomes, in their order */
+/**
+ * @param values texts, each followed by a newline
+ * @param map maps a chunk of lines, in their order
+ */
 export function mappedLines(
   values: ReadableStream<Uint8Array>,
   map: (lines: readonly string[]) => readonly string[] | Promise<readonly string[]>,

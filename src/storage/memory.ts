@@ -1,6 +1,6 @@
 /**
- * The storage contract in memory: for tests, and as the plain statement of what a shard does. It keeps every event and
- * answers by going through them.
+ * The storage contract in memory: for tests, and as the simplest statement of a shard's behaviour. It keeps every event
+ * and answers by going through them.
  */
 import type { Clock } from '../api/clock.ts'
 import { leastOf } from '../api/extremes.ts'
@@ -124,7 +124,7 @@ class MemoryShard {
   readonly held = new Map<string, { readonly revision: Revision; readonly until: number }>()
   /** Bound: what a test writes; so are the others. */
   private log: Version[] = []
-  /** The last version of each key, deletions too: most ask for what is there now, and not for what was. Bound: as the log. */
+  /** The last version of each key, deletions too: most reads are of the current state. Bound: as the log. */
   private readonly latest = new Map<string, Version>()
   /** Only with them units of UTF-16 are in another order than the octets of UTF-8, which is that of keys. */
   private hasSurrogates = false
@@ -244,7 +244,7 @@ class MemoryShard {
       (version) => isSelected(version, collection, namespace, selection) && compareNames(version.key, begin) >= 0,
     )
     const page = limit > 0 ? rest.slice(0, limit) : rest
-    // a full page is followed by another one when there are more keys, whether they will be selected or not
+    // a full page is followed by another one when there are more keys, selected or not
     const behind = this.snapshot(revision).filter(
       (version) =>
         isSelected(version, collection, namespace, everything) && compareNames(version.key, page.at(-1)?.key ?? '') > 0,

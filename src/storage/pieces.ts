@@ -5,7 +5,7 @@ import { joined } from '../api/bytes.ts'
  * in however many pieces a value comes.
  */
 export class Pieces {
-  /** Bound: what the values of one stream need; a value ends at 3 MiB, a frame with the chunk that it was made of. */
+  /** Bound: the buffers of one stream's values; a value ends at 3 MiB, a frame with its chunk. */
   private readonly pieces: Uint8Array[] = []
   length = 0
 

@@ -1,8 +1,8 @@
 /**
- * Which numbers a shard gives as revisions (revision.ts). Each shard of built-in types has a place of its own, which this
- * release knows. A shard of a definition gets one of CUSTOM_PLACES from the control shard before its first write
- * (revision-places.ts). A place of a built-in type may change with a release: it says which numbers come next, and
- * nothing about those that were given.
+ * The numbers that a shard gives as revisions (revision.ts). Each shard of built-in types has a place of its own, which
+ * this release knows. A shard of a definition gets one of CUSTOM_PLACES from the control shard before its first write
+ * (revision-places.ts). A place of a built-in type may change with a release: it determines the next numbers, and says
+ * nothing about earlier ones.
  */
 import { builtInStorages, collectionOf } from './collections.ts'
 import type { Place } from './revision.ts'
@@ -41,7 +41,7 @@ export function customPlace(index: number): Place {
 /** The index that a shard asks for first. */
 export const preferredIndex = (shard: string): number => hashOf(shard) % WIDE_PLACES
 
-/** One of the indexes that are free: another one for another shard, and for another try. */
+/** One of the free indexes: it differs from shard to shard and from try to try. */
 export function oneOf(free: readonly number[], shard: string, tries: number): number | undefined {
   const wide = free.filter((index) => index < WIDE_PLACES)
   const candidates = wide.length > 0 ? wide : free

@@ -66,8 +66,8 @@ async function freePlaces(control: Storage, tenant: string): Promise<number[]> {
 }
 
 /**
- * The place is free for another shard, whose numbers will be above `last`: the control shard deletes the row at a
- * later revision.
+ * Frees the place for another shard, whose numbers will be above `last`: the control shard deletes the row at a later
+ * revision.
  */
 export async function givePlaceBack(
   control: Storage,

@@ -9,14 +9,14 @@ import type { Collection, NewValue, Revision } from './storage.ts'
 import { StorageError } from './errors.ts'
 import { isTooLarge, MAX_VALUE_BYTES, withRevision } from './value-text.ts'
 
-/** What an envelope begins with. No object of the API does: its first member is kind or apiVersion. */
+/** The beginning of an envelope. No object of the API begins so: its first member is kind or apiVersion. */
 export const SEALED = '{"kedge.dev/sealed":"'
 
 const IV_LENGTH = 12
 const ENVELOPE =
   /^\{"kedge\.dev\/sealed":"([A-Za-z0-9._-]+)","key":("(?:[^"\\]|\\.)*"),"data":"([A-Za-z0-9+/=]+)","metadata":\{"uid":"[^"\\]*","resourceVersion":"(\d*)"\}\}$/
 
-/** Opens and seals the values of all tenants: it holds keys, and nothing of what it was given. */
+/** Opens and seals the values of all tenants. It holds keys, and no values. */
 export class Sealer {
   /** Bound: the keys of the setting. */
   private readonly imported = new Map<string, CryptoKey>()
@@ -82,7 +82,7 @@ export class Sealer {
       )
       return await unpacked(new Uint8Array(plain))
     } catch {
-      // WebCrypto does not say what is wrong, and an attacker who changed the value must not learn it
+      // WebCrypto does not say why, and an attacker who changed the value must not learn it
       throw unreadable(collection, key, `encryption key ${JSON.stringify(known.id)} does not open it`)
     }
   }

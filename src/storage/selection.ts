@@ -1,6 +1,6 @@
 /**
- * What a list or a watch selects: labels and fields (parsed by label-selector and field-selector) and owners.
- * Plain data, because it crosses from the Worker to the shard and lies in a socket's attachment.
+ * The selection of a list or a watch: labels and fields (parsed by label-selector and field-selector) and owners. It is
+ * plain data, because it crosses from the Worker to the shard and lies in a socket's attachment.
  */
 import { ownValue } from '../api/own.ts'
 import { parseInt64 } from '../go/int.ts'
@@ -59,7 +59,7 @@ export function matcherOf(selection: Selection): (key: string, of: Selectable) =
   return (key, of) => matches(prepared, key, of)
 }
 
-/** What one object costs: more than a few are not looked at in one turn where clients ask for much. */
+/** The cost of one object. A turn looks at few objects where a client's selector is costly. */
 export const requirementsOf = ({ labels, fields }: Selection): number => labels.length + fields.length
 
 interface Values {

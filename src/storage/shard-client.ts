@@ -42,12 +42,12 @@ import { WritesTogether } from './writes-together.ts'
 export type ShardStub = DurableObjectStub<ShardCalls>
 
 export interface ShardStorage extends Storage {
-  /** Names of shards whose database failed under a request of late. */
+  /** Names of shards whose database failed lately under a request. */
   failing(): string[]
-  /** A shard's account of itself, for debugging. */
+  /** A shard's own statistics, for debugging. */
   stats(shard: ShardName): Promise<ShardStats>
   /**
-   * Ends the watches of a resource that has a shard of its own; none begins before this.
+   * Ends the watches of a resource that has a shard of its own, and lets none begin before this.
    * @param since the revision of the definition: does nothing if watches were ended after it
    */
   renew(collection: Collection, since?: Revision): Promise<void>
@@ -70,7 +70,7 @@ export function shardStorage(namespace: DurableObjectNamespace<ShardCalls>, cloc
   return storage
 }
 
-/** Of one instance of a Durable Object, with which it ends: what it writes in one turn goes in one call. */
+/** One instance of a Durable Object, which it ends with. The writes of one turn go in one call. */
 export const objectStorage = (namespace: DurableObjectNamespace<ShardCalls>, clock: Clock): ShardStorage =>
   storageIn(namespace, clock, new WritesTogether())
 
@@ -82,7 +82,7 @@ function storageIn(
   clock: Clock,
   together?: WritesTogether,
 ): ShardStorage {
-  // an id is a keyed hash of the name: dear enough to be kept
+  // an id is a keyed hash of the name, costly enough to be kept
   const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
   const idOf = (name: string): DurableObjectId => ids.getOrMake(name, () => namespace.idFromName(name))
   const nameOf = ({ tenant, shard }: ShardName): string => `${tenant}/${shard}`
@@ -94,7 +94,7 @@ function storageIn(
     if (pauses.failed(name, code)) logError('a database failed', { shard: name, code, error: why })
   }
 
-  /** @param call is sent again where that is safe; `keep` as in ListCall */
+  /** @param call is sent again if that is safe; `keep` as in ListCall */
   const read = <Value>(shard: ShardName, call: (stub: ShardStub, keep: boolean) => Promise<Value>): Promise<Value> => {
     const name = nameOf(shard)
     return retrying(
@@ -270,7 +270,7 @@ function* inParts(values: readonly RestoredValue[]): Generator<RestoredValue[]> 
   if (part.length > 0) yield part
 }
 
-/** What is known of a list comes before it, so that its bytes need not pass through here. */
+/** The header of a list comes before it, so that its bytes need not pass through here. */
 function listResult(response: Response): ListResult {
   return { ...valueOf(decodeHeader(response)), values: response.body ?? nothing() }
 }
@@ -302,18 +302,20 @@ async function untilReached<Value>(clock: Clock, ask: () => Promise<Value>): Pro
   }
 }
 
-/** What the platform's errors say of themselves. */
+/** The properties of the platform's errors. */
 interface PlatformError {
   /** The object could not answer, and asking again may help. */
   readonly retryable?: boolean
-  /** The object ended while it worked on the call, which may have been done or not. Shards recognise what they did. */
+  /**
+   * The object ended while it worked on the call, which may have been done or not. Shards recognise their earlier work.
+   */
   readonly durableObjectReset?: boolean
   readonly overloaded?: boolean
 }
 
 /**
- * Sends a call again where the platform says that it is safe. An object whose commit fails is ended by the platform with
- * all that it was working on, reads too.
+ * Sends a call again if the platform says that this is safe. The platform ends an object whose commit fails, with all
+ * its calls, reads too.
  * @param failed is called with the reason when the database fails
  */
 async function retrying<Value>(

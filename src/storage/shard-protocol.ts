@@ -18,8 +18,8 @@ export interface ShardError {
 }
 
 /**
- * `again`: the call was sent before and its answer lost, so what it asks for counts as done where it is done. `check`:
- * moreover the disk takes no writes; what was not done before fails with Failed.
+ * `again`: the call was sent before and its answer lost, so a write that is already there counts as done. `check`:
+ * moreover the disk takes no writes; a write that is not there fails with Failed.
  */
 export type Attempt = 'first' | 'again' | 'check'
 
@@ -40,7 +40,7 @@ export function storedValue(text: StoredText): StoredValue {
   return { revision: Number(text.slice(0, end)), text: text.slice(end + 1) }
 }
 
-/** The writer knows the text that it sent; it comes back only when another one is stored. */
+/** The writer knows the text that it sent. The answer has a text only if another one is stored. */
 export interface Written {
   readonly revision: Revision
   readonly text?: string
@@ -79,7 +79,7 @@ export interface ListCall extends KeyScope {
   readonly opens?: boolean
 }
 
-/** In the header of the answer to `POST /list`, whose body is the values; of a refused watch the error. */
+/** In the header of the answer to `POST /list`, whose body is the values; the error of a refused watch. */
 export type ListHeader = ShardReply<{
   readonly revision: Revision
   readonly isEmpty: boolean
@@ -149,12 +149,12 @@ export interface OutboxRow {
   readonly payload: string
 }
 
-/** Who consumes a shard's outbox. When it fails, the same rows come again later. */
+/** Consumes a shard's outbox. When it fails, the same rows come again later. */
 export interface OutboxReceiver {
   receive(shard: string, rows: readonly OutboxRow[]): Promise<void>
 }
 
-/** What a shard counts about itself, for its operator. Counts begin at `since`. */
+/** A shard's statistics, for its operator. Counts begin at `since`. */
 export interface ShardStats {
   readonly name: string
   /** Milliseconds since 1970: when this instance was constructed. */
@@ -162,7 +162,7 @@ export interface ShardStats {
   readonly awakeSeconds: number
   /** How often the object was constructed, if it counts that: KEDGE_COUNT_WAKES. */
   readonly constructed: number
-  /** What it was asked for. */
+  /** The calls that it got. */
   readonly reasons: Readonly<Record<string, number>>
   readonly rowsRead: number
   readonly rowsWritten: number

@@ -12,7 +12,7 @@ import type { Revision, Watch, WatchBatch } from './storage.ts'
 import { decodeMessage, EncodedBatch } from './watch-batch.ts'
 import type { BufferedWatch, WatchBuffer } from './watch-buffer.ts'
 
-/** Bytes that may wait to be taken: more, and the client is too slow for what happens. */
+/** Bytes that may wait for the client. With more, the client is too slow. */
 const MAX_WAITING = 4 * 1024 * 1024
 /** Milliseconds before each attempt to open the socket again. */
 const REOPEN_AFTER = [0, 50, 200, 1_000, 3_000]
@@ -36,7 +36,7 @@ export async function openWatch(
   const initial = typeof from === 'number' ? undefined : from
   const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade, clock, buffer)
   try {
-    // What happens from here on waits in the socket while the initial events are taken.
+    // Events from here on wait in the socket while the client reads the initial events.
     await watch.open()
   } catch (error) {
     initial?.cancel()
@@ -165,7 +165,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
         return await this.open()
       } catch (error) {
         if (error instanceof StorageError && error.code === 'Compacted') return this.end(error)
-        // What comes next is of another state: the client has to begin with that.
+        // The following events are of another state: the client has to begin with that.
         if (error instanceof StorageError && error.code === 'Restoring')
           return this.end(new StorageError('Compacted', this.received, revisionAt(this.clock())))
       }

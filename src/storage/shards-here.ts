@@ -8,7 +8,7 @@
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { Revision, ShardName } from './storage.ts'
 
-/** What an object shows of itself; it changes with each write. */
+/** The visible state of an object; it changes with each write. */
 export interface Newest {
   revision: Revision
 }
@@ -32,7 +32,7 @@ export function answeredHere(name: string, newest: Readonly<Newest>, now: number
   shards.set(name, { newest, answered: now })
 }
 
-/** Called by an object that begins, and by one that no longer shows what it stores. */
+/** An object calls this when it begins, and when it stops showing its state. */
 export const notHere = (name: string): void => shards.delete(name)
 
 /** The revision of a shard, with everything that was written before; undefined: it has to be asked. */

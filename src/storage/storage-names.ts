@@ -36,7 +36,7 @@ export class StorageNames {
     return this.#first.has(name) || this.#later.has(name)
   }
 
-  /** As what the objects of a definition are stored. */
+  /** The storage name of a definition's objects. */
   ofCustom({ group, resource }: GroupResource): GroupResource {
     const isTaken = this.isBuiltIn(groupResourceText({ group, resource }))
     return { group, resource: isTaken ? `${CUSTOM}${resource}` : resource }
@@ -49,7 +49,7 @@ export class StorageNames {
     return own !== undefined && this.#later.has(own) ? own : name
   }
 
-  /** As what that is stored whose prefix this is. */
+  /** The storage name that has this prefix. */
   ofPrefix(prefix: string): string {
     if (this.#later.has(prefix)) return `${CUSTOM}${prefix}`
     const name = prefix.startsWith(BUILT_IN) ? prefix.slice(BUILT_IN.length) : undefined

@@ -1,6 +1,6 @@
 /**
- * The storage contract: ordered keys, bytes, labels and revisions. Storage knows no kinds. What it promises is what
- * clients of Kubernetes rely on: revisions of a shard grow strictly, a list is an exact snapshot, a watch neither
+ * The storage contract: ordered keys, bytes, labels and revisions. Storage knows no kinds. It promises the properties
+ * on which clients of Kubernetes rely: revisions of a shard grow strictly, a list is an exact snapshot, a watch neither
  * skips nor repeats nor reorders. One suite (test/storage-suite) holds every implementation to it.
  */
 import type { WatchBuffer } from './watch-buffer.ts'
@@ -17,7 +17,7 @@ export interface Collection {
   readonly prefix: string
 }
 
-/** What selections look at, kept in a narrow table beside the values. */
+/** The values that selections use, in a narrow table beside the objects. */
 export interface Selectable {
   readonly labels?: Readonly<Record<string, string>>
   readonly fields?: Readonly<Record<string, string>>
@@ -29,7 +29,7 @@ export interface Selectable {
 export interface OutboxMessage {
   readonly topic: string
   readonly payload: string
-  /** The payload names a moment that is to come: a shard need not tell it again, also after it was delivered. */
+  /** The payload names a future moment: a shard need not deliver it again, even after it was delivered. */
   readonly once?: true
 }
 
@@ -38,7 +38,7 @@ export interface NewValue extends Selectable {
   readonly text: string
   /** UTF-16 offset in `text` of the (empty) resourceVersion string's content. */
   readonly at: number
-  /** `metadata.uid`: by it a create whose answer was lost is recognised when it is sent again. */
+  /** `metadata.uid`. By it the shard recognises a create that is sent again because its answer was lost. */
   readonly uid: string
   readonly outbox?: readonly OutboxMessage[]
 }
@@ -116,21 +116,21 @@ export interface WatchQuery {
   readonly namespace?: string
   readonly selection: Selection
   /**
-   * `undefined`: what exists first, as ADDED in key order, then a `synced` mark, then what happens.
-   * A revision: everything after it, in order of revision.
+   * `undefined`: existing objects first, as ADDED in key order, then a `synced` mark, then later events. A revision:
+   * everything after it, in order of revision.
    */
   readonly from?: Revision
   /** As for lists. */
   readonly opens?: boolean
   /** Initial events not older than this revision (only without `from`). */
   readonly notOlderThan?: Revision
-  /** Bounds what waits for the watches that have it in common. */
+  /** Bounds the waiting events of all watches that share it. */
   readonly buffer?: WatchBuffer
 }
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-/** What a watch yields. `event.text` is the JSON text of the object, with the event's revision as resourceVersion. */
+/** An item of a watch. `event.text` is the JSON text of the object, with the event's revision as resourceVersion. */
 export type WatchMessage =
   | { readonly kind: 'event'; readonly type: WatchEventType; readonly revision: Revision; readonly text: string }
   | WatchMark
@@ -142,7 +142,7 @@ export type WatchMark =
   | { readonly kind: 'progress'; readonly revision: Revision }
 
 /**
- * What one turn of the shard produced: events and perhaps a mark after them. Iterating parses; who watches JSON in the
+ * The events of one turn of the shard, perhaps with a mark after them. Iterating parses them; a watch of JSON in the
  * storage version forwards `lines` as they are instead.
  */
 export interface WatchBatch extends Iterable<WatchMessage> {
@@ -153,8 +153,8 @@ export interface WatchBatch extends Iterable<WatchMessage> {
 
 export interface Watch {
   /**
-   * Ends when the watch was cancelled. Fails with StorageError Compacted when the shard dropped what comes next, and
-   * with Overloaded when more than a few megabytes wait to be taken.
+   * Ends when the watch was cancelled. Fails with StorageError Compacted when the shard dropped the next event, and
+   * with Overloaded when more than a few megabytes wait for the client.
    */
   readonly messages: AsyncIterable<WatchBatch>
   /** Asks for a `progress` message without waking the shard. */
@@ -162,18 +162,26 @@ export interface Watch {
   cancel(): void
 }
 
-/** A shard as a whole, whatever resource types live in it. */
+/** A shard as a whole, with all resource types that live in it. */
 export type ShardName = Pick<Collection, 'tenant' | 'shard'>
 
-/** What caches of configuration are made of: see Storage.changes. */
+/** The input of caches of configuration: see Storage.changes. */
 export interface ShardChanges {
   /** Everything up to here is included. */
   readonly revision: Revision
-  /** True: this begins anew with all that exists, because `since` was absent or compacted. Forget what you had. */
+  /**
+   * True: this begins anew with all existing objects, because `since` was absent or compacted. The caller forgets its
+   * earlier state.
+   */
   readonly reset: boolean
-  /** There is more: ask again with `revision`, and with `resetAt` where that is given. See change-pages. */
+  /**
+   * There are more changes: the caller asks again with `revision`, and with `resetAt` if it is set. See change-pages.
+   */
   readonly more: boolean
-  /** This page and those after it tell a state from its beginning, which was here. Objects of earlier releases have none. */
+  /**
+   * This page and the following ones tell a state from its beginning, which was at this revision. Objects of earlier
+   * releases have none.
+   */
   readonly resetAt?: Revision
   /** In order of revision, each key once. `key` begins with the collection's prefix; without text it is gone. */
   readonly changed: readonly { readonly key: string; readonly revision: Revision; readonly text?: string }[]
@@ -182,7 +190,7 @@ export interface ShardChanges {
 /** Names a restore: of two the later one is greater. */
 export type RestoreId = number
 
-/** An object as a backup has it: what it was, at the version it had. */
+/** An object in a backup, with its version. */
 export interface RestoredValue {
   readonly key: string
   readonly revision: Revision
@@ -193,7 +201,7 @@ export interface Storage {
   get(collection: Collection, key: string, notOlderThan?: Revision): Promise<StoredValue | undefined>
   /** @throws StorageError KeyExists, TooLarge */
   create(collection: Collection, key: string, value: NewValue): Promise<StoredValue>
-  /** One call for many: creates those whose (whole) keys are not there. @throws StorageError TooLarge */
+  /** One call for many: creates those whose (whole) keys do not exist. @throws StorageError TooLarge */
   createMissing(shard: ShardName, values: readonly KeyedValue[]): Promise<void>
   /** @throws StorageError KeyNotFound, Conflict, TooLarge */
   update(collection: Collection, key: string, value: NewValue, expected: Revision): Promise<StoredValue>
@@ -205,7 +213,7 @@ export interface Storage {
   watch(collection: Collection, query: WatchQuery): Promise<Watch>
   /** The newest revision of the collection's shard. */
   revision(collection: Collection): Promise<Revision>
-  /** A page of the latest state of whatever changed in a shard after `since`, or of all that exists. */
+  /** A page of the latest state of everything that changed in a shard after `since`, or of all existing objects. */
   changes(shard: ShardName, since?: Revision, resetAt?: Revision): Promise<ShardChanges>
   /**
    * From here on until `unlock` all calls but those of the restore fail with Restoring, and watches have ended.
@@ -217,7 +225,7 @@ export interface Storage {
   lockedKeys(collection: Collection, restore: RestoreId): Promise<readonly string[]>
   /** Forgets everything of a locked shard, its history too. @throws StorageError Superseded */
   clear(shard: ShardName, restore: RestoreId): Promise<void>
-  /** Puts into a locked shard what a backup holds, versions kept. @throws StorageError Superseded */
+  /** Puts objects of a backup into a locked shard, with their versions. @throws StorageError Superseded */
   restore(collection: Collection, restore: RestoreId, values: readonly RestoredValue[]): Promise<void>
   /** Nothing before `cut`, or before this moment, can be asked for any more. @throws StorageError Superseded */
   unlock(shard: ShardName, restore: RestoreId, cut: Revision): Promise<void>

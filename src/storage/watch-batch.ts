@@ -36,9 +36,9 @@ export class EncodedBatch implements WatchBatch {
 }
 
 /**
- * What is sent on a socket, each number a double in the machine's order, both ends being of one platform: 1 for `live`
- * or 0, the revision, how many events, their revisions; then their lines. Hundreds of watchers read the same message,
- * and most of them nothing of it but its revision.
+ * The message of a socket. Each number is a double in the machine's order, both ends being of one platform: 1 for
+ * `live` or 0, the revision, the number of events, their revisions; then their lines. Hundreds of watchers read the
+ * same message, and most of them only its revision.
  */
 export function encodeMessage({ state, revision, revisions }: BatchHeader, lines: Uint8Array): Uint8Array {
   const head = new Float64Array(3 + revisions.length)

@@ -1,6 +1,6 @@
 /**
- * Writes to a shard whose disk did not take the last one are refused for a moment. Each attempt would end the shard's
- * object, whose readers and watchers would have to begin again; so only one now and then tries whether it works again.
+ * Refuses writes for a moment to a shard whose disk did not take the last one. Each attempt would end the shard's
+ * object, and its readers and watchers would have to begin again. So only one write now and then tests the disk.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { StorageErrorCode } from './errors.ts'

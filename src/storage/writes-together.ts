@@ -1,6 +1,7 @@
 /**
- * Writes to one shard that a Durable Object begins in one turn go in one call, which is dearer than a write. Each has its
- * own outcome. Not for requests: the engine ends one whose client hangs up, and with it the call of all.
+ * Sends the writes that a Durable Object begins in one turn to one shard in one call, because a call costs more than a
+ * write. Each has its own outcome. Not for requests: the engine ends a request whose client hangs up, and with it the
+ * shared call.
  */
 import { turnOfOthers } from '../api/slices.ts'
 import type { ShardStub } from './shard-client.ts'

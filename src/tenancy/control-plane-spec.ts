@@ -1,6 +1,6 @@
 /**
- * What a ControlPlane (kedge.dev/v1alpha1) says of its control plane: which controllers it has, as the flags of
- * `kedge start` do. Only the root control plane exists as yet, which describes itself under the name `root`.
+ * The spec of a ControlPlane (kedge.dev/v1alpha1): its controllers, as the flags of `kedge start` name them. Only the
+ * root control plane exists as yet, which describes itself under the name `root`.
  */
 import type { FieldError } from '../api/field.ts'
 import { forbiddenField as forbidden, invalidValue, notSupported, path, required } from '../api/field.ts'
@@ -21,7 +21,7 @@ export interface ControlPlaneSpec extends WorkloadSwitches {
   readonly nodes: number
 }
 
-/** What it says, or all that is wrong with it. */
+/** The parsed spec, or all its errors. */
 export function readControlPlane(
   object: KubeObject & { readonly spec?: Json },
 ): { readonly spec: ControlPlaneSpec } | { readonly errors: readonly FieldError[] } {

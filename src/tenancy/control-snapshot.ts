@@ -26,10 +26,10 @@ export { SnapshotData } from './snapshot-data.ts'
 /** An immutable view. Objects, and lists of a type in which nothing changed, are the same values in later views. */
 export interface ControlSnapshot {
   readonly revision: Revision
-  /** In the order of their keys. The caller says what the type is: it is that of the resource's storage version. */
+  /** In the order of their keys. The caller chooses the type, which must be that of the resource's storage version. */
   list<O extends KubeObject>(resource: GroupResource): readonly O[]
   inNamespace<O extends KubeObject>(resource: GroupResource, namespace: string): readonly O[]
-  /** Of CustomResourceDefinitions and APIServices, whose names end with a group. */
+  /** CustomResourceDefinitions and APIServices, whose names end with a group. */
   inGroup<O extends KubeObject>(resource: GroupResource, group: string): readonly O[]
   /** By group; the lists of groups in which nothing changed are the same values in later views, and so is the whole. */
   groups<O extends KubeObject>(resource: GroupResource): ReadonlyMap<string, { readonly list: readonly O[] }>
@@ -61,7 +61,7 @@ const MAX_AGE_WHILE_FETCHING = 2_000
 /** No copy is used for longer than this after it was fetched. */
 export const LONGEST_AGE = MAX_AGE_WHILE_FETCHING
 
-/** What this isolate holds of a control plane's configuration. */
+/** This isolate's state of a control plane's configuration. */
 class Copy {
   snapshot: SnapshotData | undefined
   /** When the call began that brought it, in milliseconds since 1970; 0 where this isolate wrote something since. */
@@ -70,14 +70,15 @@ class Copy {
   definitionsFetched = 0
   readonly ofRequests = new Calls()
   /**
-   * The engine runs what waits for a call in the context that made the call. The context of an object has no request
-   * between two events, and calls out of it fail then. So objects and requests do not wait for each other's calls.
+   * The engine resumes code that waits for a call in the context that made the call. The context of an object has no
+   * request between two events, and calls out of it fail then. So objects and requests do not wait for each other's
+   * calls.
    */
   readonly ofObject = new Calls()
 }
 
 class Calls extends SharedCall<ControlSnapshot> {
-  /** The first call that sees what this isolate wrote last. */
+  /** The first call that sees the last write of this isolate. */
   needed = 0
   /** The same of definitions and APIServices. */
   neededOfDefinitions = 0
@@ -91,7 +92,7 @@ const callsOf = (copy: Copy, { isObject = false }: ControlPlane): Calls => (isOb
 
 const copyOf = perTenant(() => new Copy())
 
-/** What this isolate read last, whatever its age; undefined: nothing. */
+/** The last read of this isolate, whatever its age; undefined: none. */
 export const lastSnapshot = (tenant: Tenant): ControlSnapshot | undefined => copyOf(tenant).snapshot
 
 /** One that needs no call: at most a second old. */
@@ -124,8 +125,8 @@ export function freshControlSnapshot(plane: ControlPlane): Promise<ControlSnapsh
 }
 
 /**
- * The same for who would refuse otherwise, and grants nothing by what is gone: no call where the shard's object is in
- * this isolate and wrote nothing since. An object that the platform has just moved may have written elsewhere.
+ * The same before a denial, where an old copy cannot grant too much. It makes no call if the shard's object is in this
+ * isolate and wrote nothing since. (An object that the platform has just moved may have written elsewhere.)
  */
 export async function snapshotBeforeRefusal(plane: ControlPlane): Promise<ControlSnapshot> {
   const { snapshot } = copyOf(plane.tenant)
@@ -146,12 +147,15 @@ export interface NewControlPlane extends Omit<ControlPlane, 'gone' | 'definition
   readonly now: Date
 }
 
-/** @returns whether anything was written: what is known of the control shard is out of date then */
+/** @returns whether anything was written, so that the copy of the control shard is out of date */
 type Bootstrap = (plane: NewControlPlane, snapshot: ControlSnapshot) => Promise<boolean>
 
 let bootstraps: Bootstrap | undefined
 
-/** Says what writes the objects that every control plane has: it stands above this file, and server.ts hands it in. */
+/**
+ * Sets the function that writes the objects that every control plane has. It is in a layer above this file, and
+ * server.ts hands it in.
+ */
 export function bootstrapWith(work: Bootstrap): void {
   bootstraps = work
 }
@@ -183,7 +187,7 @@ async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise
 
 const noticing = new WeakMap<Storage, Storage>()
 
-/** What this isolate writes itself, its next request sees. */
+/** The next request of this isolate sees the isolate's own writes. */
 export function noticingControlWrites(storage: Storage): Storage {
   const known = noticing.get(storage)
   if (known !== undefined) return known
@@ -224,7 +228,7 @@ async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotDa
   const since = snapshot.revision === 0 ? undefined : snapshot.revision
   for await (const changes of changePages(storage, shard, since)) {
     snapshot = snapshot.with(changes)
-    // what is packed at once never grows old in V8's heap
+    // text that is packed at once never grows old in V8's heap
     if (changes.more) await packOld()
   }
   return snapshot

@@ -1,4 +1,7 @@
-/** How often this isolate wrote objects that tokens are looked up in: what was refused before may be good after. */
+/**
+ * Counts this isolate's writes of objects in which tokens are looked up: a token that was refused before may be valid
+ * after such a write.
+ */
 import type { Collection } from '../storage/storage.ts'
 import { perTenant } from './tenant-state.ts'
 import type { Tenant } from '../storage/tenant.ts'

@@ -1,7 +1,7 @@
 /**
- * A CustomResourceDefinition without what is large in it: schemas and managedFields are parsed when they are asked for,
- * and kept while they are among those that were used last. A parsed schema takes many times the memory of its text, and
- * most requests need none of the thousand that a control plane may have.
+ * A CustomResourceDefinition without its large parts: schemas and managedFields are parsed on demand, and the most
+ * recently used stay parsed. A parsed schema takes many times the memory of its text, and most requests need none of
+ * the thousand that a control plane may have.
  */
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
@@ -12,8 +12,9 @@ import { parseStored } from '../api/parse-json.ts'
 type Definition = KubeObject & CustomResourceDefinition
 
 /**
- * UTF-16 units of the texts that are kept parsed by this isolate: for the steps of one request, and for requests side by
- * side. A document of all definitions reads each once; what is kept longer grows old in V8's heap, and costs a full collection.
+ * UTF-16 units of the texts that stay parsed in this isolate: enough for the steps of one request, and for requests
+ * side by side. A document of all definitions reads each once; parsed schemas that stay longer grow old in V8's heap,
+ * and cost a full collection.
  */
 const MAX_PARSED = 256 * 1024
 

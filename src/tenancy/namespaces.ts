@@ -6,8 +6,9 @@ import { controlSnapshot, freshControlSnapshot } from './control-snapshot.ts'
 const NAMESPACES = { group: '', resource: 'namespaces' }
 
 /**
- * A namespace as this isolate knows it; asked for again before it is called missing. What another isolate did to it is
- * seen within a second: what is created in that time in a namespace that goes, its controller sweeps away afterwards.
+ * A namespace as this isolate knows it. Before it is called missing it is read again. A change by another isolate is
+ * seen within a second: the namespace controller later deletes objects that were created in that time in a namespace
+ * that is being deleted.
  */
 export async function namespaceOf(plane: ControlPlane, name: string): Promise<Namespace | undefined> {
   const known = (await controlSnapshot(plane)).get<Namespace & KubeObject>(NAMESPACES, name)

@@ -1,13 +1,14 @@
 /**
- * Which texts of this isolate are packed, and when: those that came last are plain, for an object that is written is
- * written again a moment later. Packing is nobody's hurry, so it goes in slices, behind the request that brought the texts.
+ * Decides which texts of this isolate are packed, and when. The latest ones stay plain, because an object that was
+ * written is often written again a moment later. Packing is not urgent, so it goes in slices, after the request that
+ * brought the texts.
  */
 import { PackedText } from '../api/packed-text.ts'
 import { turnOfOthers } from '../api/slices.ts'
 
 /** UTF-16 units of the texts that stay plain: a hundred definitions. */
 const MAX_PLAIN = 2 * 1024 * 1024
-/** Of those that are packed in one turn: a millisecond. */
+/** The texts that one turn packs: a millisecond. */
 const SLICE = 64 * 1024
 
 /** In the order in which they came. Bound: MAX_PLAIN, once packed; until then what snapshots hold. */

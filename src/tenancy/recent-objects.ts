@@ -1,7 +1,7 @@
 /**
- * What many writes look at and few change: limit ranges, priority classes, service accounts. An isolate reads each at
- * most once a second. What it writes itself its next request sees; what another isolate writes is seen within a second,
- * as with the control snapshot. That an object is absent is never remembered.
+ * Objects that many writes read and few change: limit ranges, priority classes, service accounts. An isolate reads each
+ * at most once a second. Its next request sees its own writes; writes of another isolate are seen within a second, as
+ * with the control snapshot. The absence of an object is never remembered.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { frozen } from '../api/frozen.ts'
@@ -62,12 +62,12 @@ async function recent<Found>(
 ): Promise<Found> {
   const { reads, writes } = readsOf(tenant)
   const { prefix } = collectionOf(tenant, resource)
-  // what a write of this isolate made old is never asked for again
+  // entries that a write of this isolate made old are never used again
   const wrote = writes.get(prefix) ?? 0
   const key = `${prefix} ${wrote} ${what}`
   const at = platformClock()
   const known = reads.get(key)
-  // the caller names the type of what is kept under this resource, and nothing else is
+  // the caller names the type of this resource's objects, and there are no others
   if (known !== undefined && at - known.at < MAX_AGE) return known.found as Found
   writes.set(prefix, wrote)
   const found = await read()
@@ -96,7 +96,7 @@ export function readingRecent<O>({ tenant }: Plane, resource: GroupResource): (k
 /** Something of it was read here. */
 export const isReadRecently = ({ tenant, prefix }: Collection): boolean => readsOf({ uid: tenant }).writes.has(prefix)
 
-/** This isolate wrote to a collection: what it read before may be old. */
+/** After a write of this isolate to a collection, its earlier reads may be old. */
 export function recentlyWritten({ tenant, prefix }: Collection): void {
   const { writes } = readsOf({ uid: tenant })
   const wrote = writes.get(prefix)

@@ -9,14 +9,14 @@
 
 import { settledByOthers } from '../api/settled-by-others.ts'
 
-/** Milliseconds after which a call counts as lost: the engine ends what belongs to a client that went away. */
+/** Milliseconds after which a call counts as lost: the engine ends the calls of a client that went away. */
 const LOST_AFTER = 2_000
 
 interface Running<Value> {
   readonly number: number
   /** Milliseconds since 1970. */
   readonly began: number
-  /** Settles: who waits for it gives it up (LOST_AFTER). */
+  /** Settles: callers give it up after LOST_AFTER. */
   readonly answer: Promise<Value>
 }
 
@@ -70,8 +70,8 @@ export class SharedCall<Value> {
   }
 
   /**
-   * Whether it came to an end, well or not, before it counts as lost. What the end of another request's call runs does no
-   * more than settle a promise: the engine runs it in the context of that request.
+   * Whether it ended, with or without an error, before it counts as lost. The end of another request's call only
+   * settles a promise here: the engine runs such code in the context of that request.
    */
   private async settled(answer: Promise<unknown>): Promise<boolean> {
     const { promise, resolve } = settledByOthers<boolean>()

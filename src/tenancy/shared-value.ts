@@ -2,9 +2,9 @@ import { platformClock } from '../api/clock.ts'
 import { SharedCall } from './shared-call.ts'
 
 /**
- * A value that the first caller makes, and all other callers get. A promise that is kept for others would never settle where
- * the engine ends the request that makes it (its client hung up), and everybody after it would wait for ever: here they
- * wait for a while, and then one of them makes it. What fails is made anew for the next who ask.
+ * A value that the first caller makes, and all other callers get. A plain shared promise would never settle where the
+ * engine ends the request that makes it (its client hung up), and all later callers would wait for ever. Here they wait
+ * for a while, and then one of them makes the value. After a failure the next caller tries again.
  */
 export class SharedValue<Value> {
   private made: { readonly value: Value } | undefined

@@ -11,7 +11,7 @@ import { packedLater } from './packing.ts'
 import { SortedEntries } from './sorted-entries.ts'
 
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
-/** Types whose names end with the group that they are about: `PLURAL.GROUP`, `VERSION.GROUP`. */
+/** Types whose names end with their group: `PLURAL.GROUP`, `VERSION.GROUP`. */
 const grouped = new Set([DEFINITIONS, 'apiservices.apiregistration.k8s.io'])
 
 export const isGrouped = (prefix: string): boolean => grouped.has(prefix)
@@ -24,7 +24,7 @@ class Entry {
   private readonly source: string | PackedText
   private parsed: KubeObject | undefined
 
-  /** Of most definitions nobody asks for more than the names: their texts are packed when they did not change for a while. */
+  /** Most definitions are only needed by name, so their texts are packed after a while without changes. */
   constructor(prefix: string, text: string) {
     this.length = text.length
     this.source = prefix === DEFINITIONS ? packedLater(text) : text
@@ -71,7 +71,7 @@ class Objects {
   }
 }
 
-/** The objects of one type; those whose names end with a group, also by that. */
+/** The objects of one type; if their names end with a group, also by that. */
 class TypeData extends Objects {
   static override readonly none = new TypeData(SortedEntries.empty, new Map())
 

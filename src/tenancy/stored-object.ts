@@ -21,6 +21,6 @@ export async function storedObject<O>(
   key: string,
 ): Promise<(O & KubeObject) | undefined> {
   const stored = await storageOf(env).get(collectionOf(tenant, resource), key)
-  // the caller names the type of what is kept under this resource, and nothing else is
+  // the caller names the type of this resource's objects, and there are no others
   return stored === undefined ? undefined : (parseStoredObject(stored.text) as O & KubeObject)
 }

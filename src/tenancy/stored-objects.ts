@@ -28,7 +28,7 @@ export async function storedObjects<O>(
   return objects
 }
 
-/** The same, or those that are selected, one after the other: for what may be too much to hold. */
+/** The same, or a selection, one after the other: for lists that may be too large to hold. */
 export async function* eachStoredObject<O>(
   { env, tenant }: Plane,
   resource: GroupResource,
@@ -41,6 +41,6 @@ export async function* eachStoredObject<O>(
     ...(namespace === undefined ? {} : { namespace }),
   })
   if (isEmpty) return
-  // the caller names the type of what is kept under this resource, and nothing else is
+  // the caller names the type of this resource's objects, and there are no others
   for await (const text of linesOf(values)) yield liveOf({ revision, text }).object as O & KubeObject
 }

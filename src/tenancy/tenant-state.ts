@@ -1,13 +1,13 @@
 /**
- * What this isolate remembers of a control plane. All of it is in one TenantState and goes with it when other control
- * planes were used since; each module says what it keeps there.
+ * All state that this isolate keeps of a control plane. It is in one TenantState and goes with it when other control
+ * planes were used since. Each module declares its part.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { Tenant } from '../storage/tenant.ts'
 
 /** Control planes that one isolate remembers. */
 const MAX_TENANTS = 256
-/** UTF-16 units of what they hold that has a size. */
+/** UTF-16 units of the parts that have a size. */
 const MAX_SIZE = 64 * 1024 * 1024
 
 /** What has a size: the copy of the configuration, and what the scheduler and simulated kubelets keep between two looks. */
@@ -40,7 +40,7 @@ let kinds = 0
 
 const stateOf = ({ uid }: Tenant): TenantState => states.getOrMake(uid, () => new TenantState())
 
-/** Declares what a module keeps of each control plane. */
+/** Declares a module's state for each control plane. */
 export function perTenant<Part>(make: () => Part): (tenant: Tenant) => Part {
   const kind = kinds++
   return (tenant) => {

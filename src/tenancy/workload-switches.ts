@@ -17,7 +17,9 @@ import type { ControlSnapshot } from './control-snapshot.ts'
 /** Each version of the object is read once. */
 const specs = new WeakMap<KubeObject, ControlPlaneSpec>()
 
-/** Undefined where there is no such object. One that cannot be read, as after a restore, switches everything off. */
+/**
+ * Undefined where there is no such object. An object that cannot be read, as after a restore, switches everything off.
+ */
 export function controlPlaneSpec(snapshot: ControlSnapshot | undefined): ControlPlaneSpec | undefined {
   const object = snapshot?.get(CONTROL_PLANES, ROOT)
   if (object === undefined) return undefined
