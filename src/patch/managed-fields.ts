@@ -27,8 +27,8 @@ export interface Write {
   /** The object as it is stored, in the version of the request; undefined when it is created. */
   readonly live: KubeObject | undefined
   /**
-   * The object as the client wants it, in the version of the request, with defaults and with the managedFields that
-   * the client sent: as it is before admission and before a strategy puts back what may not change.
+   * The object as the client wants it, in the version of the request, with defaults and with the managedFields that the
+   * client sent: before admission, and before a strategy restores fields that may not change.
    */
   readonly object: KubeObject
   /** The fieldManager parameter, or `managerOfUserAgent`. */
@@ -38,7 +38,7 @@ export interface Write {
   /** '' for the main resource. */
   readonly subresource: string
   readonly now: Date
-  /** What this write can't change. */
+  /** Fields that this write cannot change. */
   readonly resetFields?: ResetFields | undefined
   readonly convert?: ConvertVersion | undefined
   /** Told why ownership could not be worked out. */
@@ -54,7 +54,7 @@ export const trackUpdate = (write: Write): ManagedFieldsEntry[] | undefined => a
 export function* tracking(write: Write): Steps<ManagedFieldsEntry[] | undefined> {
   const { live } = write
   const managers = yield* inParts(() => managersBefore(write))
-  // an object that is not tracked stays so, until somebody applies
+  // an untracked object stays untracked until somebody applies
   if (managers.size === 0 && live?.metadata.uid) return undefined
   try {
     const after = yield* stepsAfter(write, managers)
@@ -118,7 +118,10 @@ const isReset = (sent: unknown): boolean =>
 const isEmptyEntry = (entry: unknown): boolean =>
   isJsonObject(entry) && Object.values(entry).every((value) => value === '' || value === null || value === undefined)
 
-/** The others lose what this write changed or removed; its manager gets what it added or changed. */
+/**
+ * Other managers lose the fields that this write changed or removed. Its own manager gets those that it added or
+ * changed.
+ */
 function* updatedManagers(write: Omit<Write, 'failed'>, versions: Versions, before: Managers): Steps<Managers> {
   const { manager, apiVersion, subresource, now } = write
   const managers = yield* losing(yield* reconciledManagers(before, versions), versions, undefined)
@@ -150,7 +153,7 @@ export function* reconciledManagers(managers: Managers, versions: Versions): Ste
   return result
 }
 
-/** @param except key of the manager that writes, whose entry stays as it is */
+/** @param except key of the writing manager, whose entry stays as it is */
 export function* losing(managers: Managers, versions: Versions, except: string | undefined): Steps<Map<string, Owned>> {
   const result = new Map<string, Owned>()
   for (const [key, owned] of managers) {
@@ -171,8 +174,8 @@ const MAX_UPDATERS = 10
 const ANCIENT = 'ancient-changes'
 
 /**
- * Of too many updaters the oldest of each version are put together into one entry. As in kube-apiserver, the entry gets
- * the time of the last one that went into it.
+ * Merges the oldest updaters of each version into one entry when there are too many. As in kube-apiserver, the entry
+ * gets the time of the last one that was merged.
  */
 function cappedUpdaters(managers: Managers): Managers {
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update')

@@ -5,7 +5,7 @@ import { mapParts } from '../api/parts.ts'
 import { compareText, valuesEqual, valuesEqualApart } from '../api/value-order.ts'
 import { FieldSet } from './field-set.ts'
 
-/** What one manager owns, in the version that it wrote. */
+/** The fields of one manager, in the version that it wrote. */
 export interface Owned {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -19,7 +19,7 @@ export interface Owned {
 /** By `managerKey`. */
 export type Managers = ReadonlyMap<string, Owned>
 
-/** Appliers have one entry in whatever version they apply; updaters have one for each version. */
+/** Appliers have one entry for all versions; updaters have one for each version. */
 export const managerKey = (owned: Pick<Owned, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string =>
   JSON.stringify({
     ...(owned.manager === '' ? {} : { manager: owned.manager }),
@@ -36,7 +36,7 @@ export function decodeManagersOrNone(entries: unknown): Managers {
   }
 }
 
-/** What is wrong with a list; undefined for nothing. */
+/** The error of a list; undefined without one. */
 export function managedFieldsProblem(entries: unknown): string | undefined {
   try {
     decodeManagers(entries)
@@ -46,11 +46,11 @@ export function managedFieldsProblem(entries: unknown): string | undefined {
   }
 }
 
-/** @throws Error that says what is wrong with the list */
+/** @throws Error about the list */
 export function decodeManagers(entries: unknown): Managers {
   const managers = new Map<string, Owned>()
   if (!Array.isArray(entries)) return managers
-  // entries have been decoded as ManagedFieldsEntry, whatever strings they hold
+  // entries were decoded as ManagedFieldsEntry, with any strings
   for (const [at, entry] of (entries as (ManagedFieldsEntry | null)[]).entries()) {
     const { manager = '', operation, apiVersion, time, fieldsType, fieldsV1, subresource = '' } = entry ?? {}
     if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`')
@@ -123,7 +123,7 @@ export function sameButTimes(
   return isSame && entries.some(({ time }, at) => time !== old[at]!.time) ? [...old] : undefined
 }
 
-/** Type and identity are nobody's, nor is what the server itself writes. */
+/** Nobody owns type and identity, or the fields that the server itself writes. */
 export const neverOwned = lazy(() =>
   FieldSet.of(
     ['f:apiVersion'],

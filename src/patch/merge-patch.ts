@@ -8,8 +8,8 @@ import { OpenList, OpenMap, closed, copyOf, isMap, openedInParts } from './json-
 import type { DocumentNode } from './json-document.ts'
 
 /**
- * The document after the patch, and members that the patch has twice.
- * @param checks what is no object is refused with Go's words, and repeated members are looked for
+ * The document after the patch, and the patch's repeated members.
+ * @param checks refuses a patch that is no object, with Go's words, and looks for repeated members
  * @throws StatusError 400
  */
 export function applyMergePatch(

@@ -102,14 +102,14 @@ function mergeLists(
   if (problems.length > before) return undefined
   const pairs = mergedPairs(owner, live, ours, theirs)
   const merged = flatMapParts(pairs, ([a, b]) => {
-    // kube-apiserver loses what is wrong inside of elements: they have been checked before
+    // kube-apiserver drops errors inside of elements: they were checked before
     const value = mergeAt(list.element, a, b, [])
     return value === undefined ? [] : [value]
   })
   return merged.length > 0 ? merged : undefined
 }
 
-/** What is merged with what, in the order of the merged list. */
+/** The pairs to merge, in the order of the merged list. */
 function mergedPairs(owner: readonly Json[], live: readonly Json[], ours: Indexed, theirs: Indexed): Pair[] {
   const shared = flatMapParts(theirs.order, (element) => (ours.values.has(element) ? [element] : []))
   const so = kept(owner, () => ({ pairs: [] as Pair[], taken: new Set<PathElement>(), l: 0, r: 0, s: 0 }))
@@ -151,5 +151,5 @@ function mergedPairs(owner: readonly Json[], live: readonly Json[], ours: Indexe
   return pairs
 }
 
-/** What there is, and what is put into it. */
+/** The live element, and the applied one. */
 type Pair = [Json | undefined, Json | undefined]

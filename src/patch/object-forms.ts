@@ -1,6 +1,6 @@
 /**
- * The forms that an object has for patches and for the owners of its fields. kube-apiserver writes a Go struct before it
- * looks at it as JSON, and reads the JSON into a struct again; what it holds as JSON it takes as it is.
+ * The forms of an object for patches and for field ownership. kube-apiserver writes a Go struct as JSON before it
+ * patches it, and reads the JSON into a struct again. It takes unstructured objects as they are.
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf } from '../api/group-version.ts'
@@ -35,7 +35,7 @@ const typed: ObjectForms = {
   written: (type, object) => canonical(type, object, { keepEmpty: true }),
   normal: (type, value) => fromUnstructured(type, value).object,
   *checking() {
-    // what was decoded as a built-in type is of it
+    // decoding as a built-in type has checked the object
   },
   keepEmptyManagedFields(sent, object) {
     const metadata = isJsonObject(sent) ? sent['metadata'] : undefined
@@ -51,13 +51,15 @@ const typed: ObjectForms = {
 
 const unstructured: ObjectForms = {
   written: (_type, object) => object,
-  // the root of what is tracked is always an object
+  // the root of a tracked object is always an object
   normal: (_type, value) => value as JsonObject,
   *checking(type, objects) {
     for (const object of objects) yield* inParts(() => checkType(atomOf(type), object, 'allowed'))
   },
   keepEmptyManagedFields() {},
-  /** Unlike a body, what merging makes keeps its nulls, for validation to refuse; but for those of the metadata. */
+  /**
+   * Unlike a decoded body, the merged object keeps its nulls, for validation to refuse; but not those of the metadata.
+   */
   merged(_type, _kind, value, decoding) {
     const decoded = kept(value, () => copyOf(value as JsonTree))
     const { metadata } = decoding.decode(decoded).object
@@ -71,12 +73,12 @@ const unstructured: ObjectForms = {
 const forms = { typed, unstructured } satisfies Record<HeldAs, ObjectForms>
 
 /**
- * An object as its owners and its patches see it. That of a struct has the structs within that are no pointers, even when
- * nothing was said of them, and null for lists and maps that are always written.
+ * An object as field owners and patches see it. A Go struct has its inner structs that are no pointers, even if they
+ * are not set, and null for lists and maps that are always written.
  */
 export const asWritten = (type: StructType, object: JsonObject): JsonObject => forms[type.heldAs].written(type, object)
 
-/** What an object is compared with that did not exist: the zero value of its Go type, or nothing for custom ones. */
+/** The object before a create, for comparisons: the zero value of its Go type, or nothing for custom ones. */
 export const emptyObject = (type: StructType, apiVersion: string): Json =>
   asWritten(type, { apiVersion, kind: type.gvk?.kind ?? '' })
 
@@ -88,9 +90,9 @@ export const checkingType = (type: StructType, objects: readonly Json[]): Steps<
   forms[type.heldAs].checking(type, objects)
 
 /**
- * A list of no entries says something that an absent one does not, which decoding loses. kube-apiserver loses it too
- * where custom resources are concerned.
- * @param sent what the object was decoded from
+ * Keeps an empty list, which means something else than an absent one and which decoding loses. kube-apiserver loses it,
+ * too, for custom resources.
+ * @param sent the tree from which the object was decoded
  */
 export const keepEmptyManagedFields = (type: StructType, sent: JsonTree, object: KubeObject): void =>
   forms[type.heldAs].keepEmptyManagedFields(sent, object)
@@ -103,7 +105,7 @@ export const mergedObject = (
   decoding: Decoding,
 ): JsonObject => forms[type.heldAs].merged(type, kind, value, decoding)
 
-/** What is stored is of the endpoint's kind, whatever a patch has made of that. */
+/** The stored object is of the endpoint's kind, whatever a patch wrote there. */
 export const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
   ...object,
   kind: kind.kind,

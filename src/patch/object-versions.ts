@@ -11,8 +11,8 @@ import { compare } from './compare.ts'
 import { checkType } from './type-problems.ts'
 
 /**
- * An object in another version of its kind, and the type of that; undefined where there is no such version. The
- * object says which version it is in.
+ * Converts an object to another version of its kind. Returns it with its type; undefined where there is no such
+ * version. The object names its own version.
  */
 export type ConvertVersion = (
   object: JsonObject,
@@ -36,13 +36,13 @@ export interface Versions {
 
 export interface VersionPair {
   readonly atom: Atom
-  /** What was added or modified. */
+  /** Added and modified fields. */
   readonly gained: FieldSet
   readonly removed: FieldSet
 }
 
 /**
- * @param convert a value in another version; undefined where there is no such version
+ * @param convert converts a value to another version; undefined where there is no such version
  * @throws TypeMismatch
  */
 export function versionsOf(

@@ -1,4 +1,4 @@
-/** The types of patches: each takes the live object and a body, and says what is to be stored. */
+/** The types of patches. Each takes the live object and a body, and makes the object to be stored. */
 import { eachName, goesInParts, inParts, kept, mapParts } from '../api/parts.ts'
 import { setOwn } from '../api/own.ts'
 import type { Steps } from '../api/slices.ts'
@@ -56,11 +56,11 @@ export interface PatchInput {
    * @throws DecodeError
    */
   decode(tree: JsonTree): Decoded
-  /** Fills in defaults, in place: of a built-in kind, whose objects merging makes without decoding them. */
+  /** Fills in defaults, in place, for built-in kinds, whose merged objects were not decoded. */
   applyDefaults(object: JsonObject): void
   /**
-   * An applied configuration, in YAML or CBOR: its value, and what is repeated in it (`line 7: key "x" already set
-   * in map`).
+   * An applied configuration, in YAML or CBOR: its value, and its repeated members (`line 7: key "x" already set in
+   * map`).
    * @throws Error with the text that follows `error decoding YAML: `
    */
   readApplied(body: Uint8Array): Steps<{ readonly tree: JsonTree; readonly repeated: readonly string[] }>
@@ -68,15 +68,15 @@ export interface PatchInput {
   afterConversion?(object: KubeObject): KubeObject
   /** Default true. Nothing can be applied to a kind without one: kube-apiserver does not convert it. */
   readonly hasInternalType?: boolean
-  /** Told why it could not be worked out who owns which fields. */
+  /** Called with the error when field ownership could not be computed. */
   untracked(error: unknown): void
   /** A text for a Warning header. */
   warn(text: string): void
 }
 
 /**
- * The object to be stored, with its managedFields; admission and the strategy come after it. Its metadata is what the
- * patch made of it: that name, namespace and resourceVersion fit is for the caller to check.
+ * The object to be stored, with its managedFields; admission and the strategy come after it. The patch may have changed
+ * its metadata: the caller checks name, namespace and resourceVersion.
  * @throws StatusError
  */
 export type Patch = (input: PatchInput) => Steps<KubeObject>
@@ -151,7 +151,7 @@ const asObject = (object: JsonObject) => object as unknown as KubeObject
 const invalidPatch = (value: string, detail: string) =>
   invalid({ group: '', kind: '' }, '', [invalidValue(path('patch'), value, detail)])
 
-/** Unknown and repeated fields are refused, told, or nothing. */
+/** Unknown and repeated fields are errors, warnings, or ignored. */
 function report(input: PatchInput, strict: readonly string[], value: () => string): void {
   if (strict.length === 0 || input.fieldValidation === 'Ignore') return
   if (input.fieldValidation === 'Strict') throw invalidPatch(value(), `strict decoding error: ${strict.join(', ')}`)
@@ -230,7 +230,7 @@ function withoutRepeats(tree: JsonTree): PatchMap {
 
 const namesOf = (members: ReadonlyMap<string, unknown>): string[] => [...members.keys()]
 
-/** What Go's JSON decoder calls a value that is no object. */
+/** Go's name, in JSON errors, of a value that is no object. */
 const jsonKind = (tree: JsonTree): string =>
   Array.isArray(tree) ? 'array' : typeof tree === 'string' ? 'string' : typeof tree === 'boolean' ? 'bool' : 'number'
 

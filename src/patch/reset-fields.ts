@@ -1,11 +1,11 @@
 /**
- * Fields that a write can't change, and which therefore nobody owns through it: the main resource does not write the
+ * Fields that a write can't change, so that nobody becomes their owner by it: the main resource does not write the
  * status, `status` does not write the spec.
  */
 import { lazy } from '../api/lazy.ts'
 import { FieldSet } from './field-set.ts'
 
-/** What is left of a set of fields of this version; undefined: everything. */
+/** Filters a set of fields of this version; undefined: keeps everything. */
 export type ResetFields = (apiVersion: string) => ((fields: FieldSet) => FieldSet) | undefined
 
 /** @param paths names of fields, from the object down */

@@ -1,6 +1,6 @@
 /**
- * Who owns the replicas of a workload, as its scale sees it and back again: writes to `scale` are tracked on the Scale
- * object, and what they change is told to the workload (apimachinery's managedfields ScaleHandler).
+ * The owners of a workload's replicas, as its scale sees them and back again. Writes to `scale` are tracked on the
+ * Scale object, and their changes are carried over to the workload (apimachinery's managedfields ScaleHandler).
  */
 import type { ManagedFieldsEntry } from '../api/object.ts'
 import { lazy } from '../api/lazy.ts'
@@ -33,8 +33,8 @@ export function ownersOfScale(
 }
 
 /**
- * The managedFields of the workload after a write to its scale. As in kube-apiserver, updaters are told apart by their
- * version too, so that one that keeps the replicas has them in an entry without time from then on.
+ * The managedFields of the workload after a write to its scale. As in kube-apiserver, updaters are identified by their
+ * version too, so an updater that keeps the replicas has them in an entry without time from then on.
  * @param apiVersion of the workload in the request
  */
 export function ownersAfterScale(

@@ -1,4 +1,4 @@
-/** The form of a strategic merge patch: its directives, what may stand where, and what the schema says of a member. */
+/** The form of a strategic merge patch: its directives, where each is allowed, and the schema of a member. */
 import { Pace } from '../api/pace.ts'
 import type { Steps } from '../api/slices.ts'
 import { badRequest, plainError } from '../api/status.ts'

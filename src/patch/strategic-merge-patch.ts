@@ -132,7 +132,7 @@ function* overwritten(
   return list
 }
 
-/** What is left of a list, and what stands in the room behind it: each deletion leaves there what was last. */
+/** The rest of a list, and the array behind it: each deletion leaves the last element there, as in Go. */
 function* movedUp(
   live: readonly JsonTree[],
   deleted: readonly JsonTree[],
@@ -311,7 +311,7 @@ function* distinct(items: JsonTree[], pace: Pace): Steps<JsonTree[]> {
     const repeats = placesOf.get(identity)
     if (repeats === undefined || repeats.length === 1) continue
     placesOf.delete(identity)
-    // what was moved has left the place where it was noted first
+    // a moved element is no longer at the place that was noted first
     for (const at of repeats.sort((a, b) => a - b)) {
       if (at <= i) continue
       while (at < length && identityOf(items[at]!) === identity) {

@@ -20,7 +20,7 @@ const fieldBounds: readonly Bounds[] = [
 
 const DESCRIPTORS = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'])
 
-/** What is wrong with the schedule, if anything. */
+/** The error of the schedule, if it has one. */
 export function scheduleProblem(schedule: string): string | undefined {
   let text = schedule
   if (text === '') return 'empty spec string'

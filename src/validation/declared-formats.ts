@@ -1,6 +1,6 @@
 /**
- * Formats that types declare for their fields (k8s:format=…), for kinds whose rules are all declared: the texts are
- * nearly those of names, but count in bytes.
+ * Formats that types declare for their fields (k8s:format=…), for kinds whose rules are all declared. The texts are
+ * nearly those of names, but lengths count bytes.
  */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { invalidValue, required, tooLong } from '../api/field.ts'

@@ -1,6 +1,6 @@
 /**
- * What differs between a value and what was stored, as errors show it: a unified difference of both, written out line
- * by line, with three lines of what is the same around each change.
+ * The difference between a value and the stored one, as errors show it: a unified difference of both, line by line,
+ * with three equal lines around each change.
  */
 import type { Json } from '../api/object.ts'
 import { apart, kept } from '../api/parts.ts'
@@ -10,7 +10,7 @@ const CONTEXT = 3
 
 type Line = readonly [mark: ' ' | '-' | '+', text: string]
 
-/** Lines of each text that are compared: those of what is larger take more memory than an isolate has. */
+/** Lines of each text that are compared: larger texts take more memory than an isolate has. */
 const MAX_LINES = 150_000
 
 /** @param old and the others are the same in each run of a walk (api/parts.ts) */
@@ -24,7 +24,7 @@ export function differenceText(old: Json | object, wanted: Json | object): strin
   return apart(owners.after, () => textOf(between))
 }
 
-/** Lines of both texts, those that they share once. What lies further from a change than is shown is left out. */
+/** Lines of both texts, with equal lines once. Lines far from any change are left out. */
 interface Merged {
   readonly lines: readonly Line[]
   /** How many lines, which are the same in both, are left out before. */
@@ -66,7 +66,7 @@ function merged(old: readonly string[], wanted: readonly string[]): Merged {
   return { lines, before }
 }
 
-/** Larger changes are shown as a whole: nobody reads them line by line, and comparing takes the square of it. */
+/** Larger changes are shown as a whole: nobody reads them line by line, and the comparison takes quadratic time. */
 const MAX_COMPARED = 1000
 /** Lines of each text that such a change shows. The error goes to a client, who may have sent megabytes. */
 const MAX_SHOWN = 5000

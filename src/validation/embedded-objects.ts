@@ -13,7 +13,7 @@ import { errorsByName, errorsOf } from './errors-of.ts'
 import { dns1035Label, pathSegmentName } from './names.ts'
 import { validateAnyMeta } from './object-meta.ts'
 
-/** Most types hold no whole object, and nothing of a value is looked at then. */
+/** Most types hold no whole object, and their values are skipped. */
 const holdsObjects = isAnywhereIn((type) => type.shape === 'struct' && type.embeddedResource === true)
 
 /** @param isRoot the object itself is checked elsewhere */

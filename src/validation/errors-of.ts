@@ -1,4 +1,6 @@
-/** What is wrong with the items of a list, or with the members of an object: in parts, and no more than is told. */
+/**
+ * The errors of a list's items, or of an object's members: computed in parts, and no more than an answer has room for.
+ */
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
 import { sortedKeys } from '../api/name-order.ts'
@@ -31,7 +33,10 @@ export function errorsByName(object: object, check: (name: string) => readonly F
   return own(collected.errors)
 }
 
-/** No more errors than an answer tells, nor more text of them: some messages show the whole list for each of its items. */
+/**
+ * No more errors than an answer has room for, and no more text: some messages show the whole list for each of its
+ * items.
+ */
 class Collected {
   readonly errors: FieldError[] = []
   private characters = 0
@@ -44,5 +49,5 @@ class Collected {
   }
 }
 
-/** A walk that runs again finds the same errors again: a caller adds to a list of its own. */
+/** A walk that runs again finds the same errors again, so each caller gets a list of its own. */
 const own = (errors: readonly FieldError[]): FieldError[] => (errors.length === 0 ? [] : [...errors])

@@ -10,7 +10,7 @@ export const MAX_INT32 = 2 ** 31 - 1
 
 export const rangeText = (low: number, high: number): string => `must be between ${low} and ${high}, inclusive`
 
-/** One error for each text of what is wrong with a value. */
+/** One error for each message about a value. */
 export const problems = (at: FieldPath, value: unknown, texts: readonly string[]): FieldError[] =>
   texts.map((text) => invalidValue(at, value, text))
 
@@ -79,6 +79,9 @@ export const amountOf = (value: number | string): number =>
 
 const percentage = (text: string): number => Number(text.slice(0, -1))
 
-/** @param value as the error shows it, or what makes it: of what is large it is not made in vain @param same whether it is what it was */
+/**
+ * @param value as the error shows it, or a function that makes it, for large values
+ * @param same whether it is unchanged
+ */
 export const immutable = (at: FieldPath, value: unknown, same: boolean): FieldError[] =>
   same ? [] : [invalidValue(at, typeof value === 'function' ? (value as () => unknown)() : value, FIELD_IS_IMMUTABLE)]

@@ -5,14 +5,14 @@ import type { RE2JS } from 're2js'
 
 let reader: typeof RE2JS | undefined
 
-/** Loads what reads patterns, a module of its own that only custom resources need; before any of them is used. */
+/** Loads the module that compiles patterns, which only custom resources need; before the first use of any of them. */
 export async function loadPatterns(): Promise<void> {
   reader ??= (await import('re2js')).RE2JS
 }
 
 const compiled = new BoundedMap<string, RE2JS | { readonly error: string }>({
   entries: 500,
-  // of the patterns; what is compiled takes a hundred times as much
+  // of the patterns; a compiled pattern takes a hundred times as much
   size: 64 * 1024,
   sizeOf: ({ length }) => length,
 })
@@ -26,10 +26,12 @@ export function goMatches(pattern: string, text: string): boolean | { readonly e
   return found.matcher(text).find()
 }
 
-/** Characters times instructions of a search, which nobody can stop: the largest text, and a pattern of a few parts. */
+/**
+ * Characters times instructions of a search, which cannot be stopped: the largest text, and a pattern of a few parts.
+ */
 const MOST_OF_SEARCH = 20_000_000
 
-/** What Go says of a pattern that it can't read; undefined when it can. */
+/** Go's error for a pattern; undefined for a valid one. */
 export function goPatternError(pattern: string): string | undefined {
   const found = compile(pattern)
   return 'error' in found ? found.error : undefined

@@ -1,4 +1,4 @@
-/** Label selectors of objects: whether they are well-formed, and what they match (apimachinery's metav1.LabelSelector). */
+/** Label selectors of objects: validates them, and matches labels (apimachinery's metav1.LabelSelector). */
 import { append } from '../api/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../api/field.ts'
@@ -11,7 +11,7 @@ import { validateLabels } from './object-meta.ts'
 import { errorsOf } from './errors-of.ts'
 
 export interface SelectorRules {
-  /** Values that are no label values stay allowed where they were stored already. */
+  /** Whether stored values that are no label values may stay. */
   readonly allowInvalidValues?: boolean
 }
 

@@ -11,7 +11,7 @@ import { isAnywhereIn } from '../schema/anywhere.ts'
 import { errorsByName, errorsOf } from './errors-of.ts'
 import type { ListType, Structural } from '../schema/structural.ts'
 
-/** Most types hold no such list, and nothing of a value is looked at then. */
+/** Most types hold no such list, and their values are skipped. */
 const holdsKeyedLists = isAnywhereIn((type) => type.shape === 'list' && type.declaredListType !== undefined)
 
 export function validateLists(type: Structural, value: Json | undefined, at: FieldPath): FieldError[] {

@@ -1,6 +1,6 @@
 /**
- * Syntax of names (apimachinery's pkg/util/validation; DNS names: api/dns-names, label keys and values: api/label-syntax).
- * Each function answers what is wrong, as texts for the client; nothing wrong is an empty list.
+ * Syntax of names (apimachinery's pkg/util/validation; DNS names: api/dns-names, label keys and values:
+ * api/label-syntax). Each function returns error texts for the client; an empty list for a valid name.
  */
 import { dns1035Label, dns1123Label, dns1123Subdomain, regexText } from '../api/dns-names.ts'
 import { labelKeyErrors, labelValueErrors } from '../api/label-syntax.ts'
@@ -18,7 +18,7 @@ export const pathSegmentName: NameRule = (name, prefix) => {
   return problems
 }
 
-/** generateName may end in a dash: what is appended makes it whole. */
+/** generateName may end in a dash: the suffix completes it. */
 const maskTrailingDash = (name: string) => (name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name)
 
 export const subdomainName: NameRule = (name, prefix) => dns1123Subdomain(prefix ? maskTrailingDash(name) : name)

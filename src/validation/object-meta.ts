@@ -1,7 +1,7 @@
 import { ownValue } from '../api/own.ts'
 import { kept } from '../api/parts.ts'
 import { validateFieldManager } from '../api/field-manager.ts'
-/** Rules of object metadata: what is well-formed, and what may change (apimachinery's pkg/api/validation). */
+/** Validates object metadata, and its changes (apimachinery's pkg/api/validation). */
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
 import { forbiddenField, invalidValue, path, required, tooLong } from '../api/field.ts'
@@ -70,7 +70,7 @@ export const validateTemplateMeta = (meta: ObjectMeta, at: FieldPath): FieldErro
     .map((field) => forbiddenField(at.child(field === 'uid' ? 'uID' : field), 'cannot be set')),
 ]
 
-/** What holds for the metadata of every object, custom ones too. */
+/** Rules for the metadata of every object, custom ones too. */
 export function validateAnyMeta(
   meta: ObjectMeta,
   namespaced: boolean,
@@ -142,7 +142,7 @@ function validateOwnerReferences(owners: readonly OwnerReference[], at: FieldPat
   })
 }
 
-/** Messages show an owner in the order that its type has, whatever order it came in. */
+/** Messages show an owner's fields in the order of its type, whatever order the client sent. */
 const inOrder = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference) => ({
   apiVersion: apiVersion ?? '',
   kind: kind ?? '',
@@ -186,7 +186,7 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[], at: Field
   return errors
 }
 
-/** What may not change in metadata once an object exists. */
+/** Metadata that may not change once an object exists. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: FieldPath = metadata): FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp !== undefined) {

@@ -1,4 +1,4 @@
-/** What a claim asks of a volume, in claims and in the templates of claims. */
+/** Validates the spec of a claim, also in templates of claims. */
 import { append } from '../api/append.ts'
 import type * as CoreV1 from '../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
@@ -20,7 +20,7 @@ export function validateClaimTemplate(at: FieldPath, template: CoreV1.Persistent
 
 export interface ClaimRules {
   readonly allowInvalidSelectorValues?: boolean
-  /** Groups that are no domain names stay allowed where there was one. */
+  /** An update may keep groups that are no domain names. */
   readonly allowInvalidDataSourceGroup?: boolean
 }
 

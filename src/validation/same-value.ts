@@ -4,7 +4,8 @@ import { sameWritten } from '../codec/same-written.ts'
 import { builtInType } from '../schema/built-in.ts'
 
 /**
- * Whether two values of a built-in type are the same once they are written: what may be left out is as good as absent.
+ * Whether two values of a built-in type are the same once they are written: an empty value that Go leaves out equals an
+ * absent one.
  * @param type OpenAPI model name, `io.k8s.api.core.v1.PodSpec`
  */
 export function sameValue(type: string, a: object | undefined, b: object | undefined): boolean {
@@ -13,7 +14,7 @@ export function sameValue(type: string, a: object | undefined, b: object | undef
   return sameWritten(builtInType(type), a as JsonObject, b as JsonObject)
 }
 
-/** Whether two maps of texts are the same; none is as good as an empty one. */
+/** Whether two maps of texts are equal; an absent one equals an empty one. */
 export const sameTexts = (
   a: Readonly<Record<string, string>> = {},
   b: Readonly<Record<string, string>> = {},

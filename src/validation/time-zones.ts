@@ -1,6 +1,6 @@
 /** Names of time zones, as far as this runtime knows the zones of IANA. */
 
-/** What is wrong with the name of a zone, if anything. */
+/** The error in the name of a zone, if there is one. */
 export function timeZoneProblem(name: string): string | undefined {
   if (name === '') return 'timeZone must be nil or non-empty string'
   const isWritten = (part: string) =>

@@ -22,7 +22,7 @@ export function effectiveFormat(format: unknown, types: readonly string[]): stri
   }
 }
 
-/** Whether a format is one that the API knows, for values of these types. */
+/** Whether the API knows the format, for values of these types. */
 export const isKnownFormat = (format: string, types: readonly string[]): boolean =>
   format === '' || effectiveFormat(format, types) !== ''
 
@@ -90,7 +90,7 @@ function isUri(text: string): boolean {
   const host = /^\/\/([^/?#]*)/.exec(rest)?.[1]
   return (
     host === undefined ||
-    // pattern: what stands in brackets holds none, so that each part is looked at once
+    // pattern: the text in brackets has no brackets, so that each part is looked at once
     (!/[\s<>"]/.test(host) && /^(?:[^:[\]]*|.*\[[^[\]]*\])(?::\d*)?$/.test(host.replace(/^.*@/, '')))
   )
 }

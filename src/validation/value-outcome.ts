@@ -11,7 +11,7 @@ export interface Problem {
   errorAt(at: FieldPath): FieldError
 }
 
-/** What is wrong, by its text, in the order in which it was found. Shared by the outcomes of a value and of its parts. */
+/** Problems by their text, in the order in which they were found. The outcomes of a value and of its parts share it. */
 interface Found {
   readonly problems: Map<string, Problem>
   /** Characters of their texts. */
@@ -21,7 +21,7 @@ interface Found {
 export class Outcome {
   /** Absent while nothing is wrong, as with most values. */
   private found: Found | undefined
-  /** How many checks were made: of several alternatives that fail, the one with most is told of. */
+  /** The number of checks. Of several alternatives that fail, the one with most checks is reported. */
   matches = 0
 
   add(problem: Problem): void {
@@ -31,7 +31,10 @@ export class Outcome {
     found.length += problem.text.length
   }
 
-  /** Takes what the other has, which is of no use afterwards: what is found deep inside is not copied at each level. */
+  /**
+   * Takes over the problems of other outcomes, which must not be used afterwards. So a problem deep inside is not
+   * copied at each level.
+   */
   merge(...others: (Outcome | undefined)[]): void {
     for (const other of others) {
       if (other === undefined) continue
@@ -49,7 +52,7 @@ export class Outcome {
     return this.found === undefined
   }
 
-  /** What is found from here on is not told. */
+  /** Further problems are dropped. */
   get isFull(): boolean {
     return (
       this.found !== undefined && (this.found.problems.size >= MAX_PROBLEMS || this.found.length >= 2 * MAX_REPORTED)
@@ -65,7 +68,7 @@ export const problemAt = (place: string, text: string, error: (at: FieldPath) =>
   errorAt: (at) => error(placed(at, place)),
 })
 
-/** Of a combination of schemas: told about the root, whatever its place. */
+/** A problem of a combination of schemas, reported at the root, whatever its place. */
 export const combined = (text: string): Problem => ({ text, errorAt: (at) => invalidValue(at, '', text) })
 
 export const invalidAt = (place: string, value: Json, what: string): Problem => {

@@ -15,7 +15,7 @@ export function typeOf(value: Json): JsonType {
     case 'bigint':
       return value < INT64_LIMIT && value >= -INT64_LIMIT ? 'integer' : 'number'
     case 'number':
-      // beyond what is safe a number was written with an exponent
+      // a larger number was written with an exponent
       return Number.isSafeInteger(value) ? 'integer' : 'number'
     default:
       return 'object'
@@ -34,7 +34,7 @@ export const formatOf = (schema: JsonObject): string => effectiveFormat(schema['
 
 export const INT64_LIMIT = 2n ** 63n
 
-/** Whole but for what floating point makes of it. */
+/** Whether it is whole, apart from floating-point error. */
 export function isJsonInteger(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > 2 ** 53 - 1) return false
   const whole = Math.trunc(value)

@@ -1,7 +1,7 @@
 /**
- * A value against the OpenAPI schema of a CustomResourceDefinition: what is wrong with it, in the words and the order of
- * kube-apiserver (kube-openapi's pkg/validation/validate, apiextensions' pkg/apiserver/validation). A schema's structure is
- * read elsewhere (schema/from-openapi.ts); here it only says which values it allows.
+ * Validates a value against the OpenAPI schema of a CustomResourceDefinition, in the words and the order of
+ * kube-apiserver (kube-openapi's pkg/validation/validate, apiextensions' pkg/apiserver/validation).
+ * schema/from-openapi.ts reads a schema's structure; here it only says which values it allows.
  */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { goQuote } from '../go/quote.ts'
@@ -20,7 +20,7 @@ import { checkNumber } from './value-numbers.ts'
 import type { JsonType } from './value-types.ts'
 import { formatOf, isJsonInteger, typeOf, typesOf } from './value-types.ts'
 
-/** The value that is replaced: what is wrong with parts that do not change is not told. */
+/** The value that is replaced. Problems of unchanged parts are not reported (ratcheting). */
 export interface Before {
   readonly value: Json
 }
@@ -38,7 +38,7 @@ export function validateValue(
   return check(schema, value, '', before, true).problems.map((problem) => problem.errorAt(at))
 }
 
-/** @param ratchets what is wrong with an unchanged value is forgotten */
+/** @param ratchets problems of an unchanged value are dropped */
 function check(schema: JsonObject, value: Json, place: string, before: Before | undefined, ratchets: boolean): Outcome {
   const outcome = checkAll(schema, value, place, before)
   if (outcome.isValid || !ratchets || before === undefined || !valuesEqual(before.value, value)) return outcome
@@ -136,7 +136,7 @@ function checkCombinations(schema: JsonObject, value: Json, place: string, befor
   return outcome
 }
 
-/** Of what fails, the first of those that got farthest. */
+/** Of failed alternatives, the first of those that got farthest. */
 const nearest = (outcomes: readonly Outcome[]): Outcome =>
   outcomes.reduce((best, outcome) => (outcome.matches > best.matches ? outcome : best))
 
@@ -148,7 +148,7 @@ function checkString(schema: JsonObject, value: string, place: string): Outcome 
   return outcome
 }
 
-/** Only the first one is told. */
+/** Only the first problem is reported. */
 function stringProblem(schema: JsonObject, value: string, place: string): Problem | undefined {
   const length = [...value].length
   const max = schema['maxLength']
@@ -222,7 +222,7 @@ function elementsBefore(schema: JsonObject, before: Before | undefined): (item: 
 function checkEnum(schema: JsonObject, value: Json, place: string): Outcome | undefined {
   const allowed = schema['enum']
   if (!Array.isArray(allowed) || allowed.length === 0) return undefined
-  // null is no value that an enum could hold
+  // an enum cannot hold null
   if (
     typeof value === 'string'
       ? textsOf(allowed).has(value)
@@ -236,7 +236,7 @@ function checkEnum(schema: JsonObject, value: Json, place: string): Outcome | un
   return outcome
 }
 
-/** Texts that an enum allows: of a long one, which many values have, each is looked for at once. */
+/** The texts that an enum allows, as a set, because many values may be looked up in a long enum. */
 const allowedTexts = new WeakMap<readonly Json[], ReadonlySet<Json>>()
 
 function textsOf(allowed: readonly Json[]): ReadonlySet<Json> {
@@ -246,7 +246,7 @@ function textsOf(allowed: readonly Json[]): ReadonlySet<Json> {
   return texts
 }
 
-/** kube-apiserver converts a value to the type of what it is compared with: 2.5 is 2 there. */
+/** kube-apiserver converts a value to the type of the enum's value: 2.5 is 2 there. */
 function isConvertible(value: Json, to: Json): boolean {
   const isNumber = typeof value === 'number' || typeof value === 'bigint'
   if (typeof to === 'number' && Number.isSafeInteger(to) && typeof value === 'number') return Math.trunc(value) === to
@@ -306,7 +306,7 @@ function checkObject(schema: JsonObject, value: JsonObject, place: string, befor
   return outcome
 }
 
-/** kind and apiVersion of the object itself are never what they were: both are converted to one version. */
+/** kind and apiVersion of the object itself have no old value: both objects are converted to one version. */
 function memberBefore(name: string, place: string, before: Before | undefined): Before | undefined {
   if (!isJsonObject(before?.value) || (place === '' && (name === 'kind' || name === 'apiVersion'))) return undefined
   const value = ownValue(before.value, name)

@@ -7,5 +7,5 @@ import { builtInType } from '../schema/built-in.ts'
  * @param type OpenAPI model name
  */
 export const writtenJson = (type: string, value: object): Json =>
-  // what is of the type is JSON
+  // a value of the type is JSON
   JSON.parse(encodeJson(builtInType(type), value as JsonObject)) as Json

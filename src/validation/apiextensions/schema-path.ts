@@ -7,7 +7,7 @@ import { ownValue } from '../../api/own.ts'
 export interface SchemaField {
   /** Names on the way to it. */
   readonly names: readonly string[]
-  /** From the schema that it was looked for in. */
+  /** Relative to the schema where the search began. */
   readonly path: FieldPath
   readonly schema: JSONSchemaProps
 }
@@ -51,5 +51,5 @@ function memberOf({ properties, additionalProperties }: JSONSchemaProps, name: s
   return isJsonObject(additionalProperties) ? (additionalProperties as JSONSchemaProps) : undefined
 }
 
-/** Delimiters, quoted texts, and what is between them. */
+/** Delimiters, quoted texts, and the texts between them. */
 const tokensOf = (path: string): string[] => path.match(/[.[\]]|'(?:[^'\\]|\\.)*'|[^.[\]]+/gs) ?? []

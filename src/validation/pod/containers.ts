@@ -25,7 +25,7 @@ import type { PodRules } from './rules.ts'
 import { oneOf, validateSecurityContext } from './security-context.ts'
 import type { Volumes } from './volumes.ts'
 
-/** What the pod says that its containers depend on. */
+/** Facts of the pod on which its containers depend. */
 export interface ContainerContext {
   readonly spec: CoreV1.PodSpec
   readonly volumes: Volumes
@@ -279,7 +279,7 @@ const portConflicts = (at: FieldPath, { ports = [] }: CoreV1.Container, taken: S
     return []
   })
 
-/** The places of those that are named like one before them. */
+/** The indexes of containers that have the name of an earlier one. */
 const repeatedNames = (containers: readonly CoreV1.Container[]): ReadonlySet<number> =>
   kept(containers, () => repeatsIn(containers.map(({ name = '' }) => name)))
 

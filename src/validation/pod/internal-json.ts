@@ -17,7 +17,7 @@ import type { Structural, StructType } from '../../schema/structural.ts'
 /** @param type OpenAPI model name of the external type */
 export const internalJson = (type: string, value: object): Json => structJson(builtInType(type), value as JsonObject)
 
-/** A selector as errors show it: what it leaves out of a requirement is empty, not absent. */
+/** A selector as errors show it: fields that a requirement leaves out are empty, not absent. */
 export const selectorJson = (selector: LabelSelector): Json =>
   sharedJson(builtInType(LABEL_SELECTOR), selector as JsonObject)
 
@@ -85,7 +85,7 @@ function structJson(type: StructType, value: JsonObject): JsonObject {
   return ordered(shown, ownValue(orders, type.name))
 }
 
-/** Types whose fields stand in another order inside. */
+/** Types whose internal form has its fields in another order. */
 const orders: Readonly<Record<string, readonly string[]>> = {
   'io.k8s.api.core.v1.Volume': `Name HostPath EmptyDir GCEPersistentDisk AWSElasticBlockStore GitRepo Secret NFS ISCSI
     Glusterfs PersistentVolumeClaim RBD Quobyte FlexVolume Cinder CephFS Flocker DownwardAPI FC AzureFile ConfigMap
@@ -97,7 +97,7 @@ const ordered = (shown: JsonObject, order: readonly string[] | undefined): JsonO
   order === undefined ? shown : Object.fromEntries(order.map((name) => [name, ownValue(shown, name) ?? null]))
 
 const hostFields = ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace', 'hostUsers']
-/** What the internal pod spec has in its security context, or not at all. */
+/** Fields that the internal pod spec has in its security context, or not at all. */
 const isMoved = ({ name }: StructType, field: string) =>
   name === 'io.k8s.api.core.v1.PodSpec' && (hostFields.includes(field) || field === 'serviceAccount')
 

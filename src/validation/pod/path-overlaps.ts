@@ -46,7 +46,7 @@ function projectedFiles(source: CoreV1.VolumeProjection): File[] {
   ].filter(({ path }) => path !== '')
 }
 
-/** Comparisons for one volume, whose files may be as many as fit into a request: there are warnings enough then. */
+/** The most comparisons for one volume, which may have any number of files: there are warnings enough then. */
 const MAX_COMPARISONS = 200_000
 
 function overlaps(files: readonly File[]): string[] {

@@ -1,4 +1,4 @@
-/** Annotations that mean something to pods: older ways to say what fields say today. */
+/** Annotations with a meaning for pods: older forms of today's fields. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -48,7 +48,7 @@ function validateTolerationsText(at: FieldPath, text: string, rules: PodRules): 
   }
 }
 
-/** Those whose names begin so, in order. */
+/** Annotations with this prefix, in order. */
 const beginning = (annotations: Annotations, start: string): [string, string][] =>
   kept(annotations, () =>
     Object.keys(annotations)
@@ -84,7 +84,7 @@ function validateAppArmorTexts(at: FieldPath, annotations: Annotations, spec: Co
   })
 }
 
-/** The field that says what the annotation says; undefined for what means nothing. */
+/** The field with the meaning of the annotation; undefined if it has none. */
 export function appArmorOf(annotation: string): CoreV1.AppArmorProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' }
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' }
@@ -142,7 +142,7 @@ export function validateProfilesMatch(at: FieldPath, meta: ObjectMeta, spec: Cor
   ]
 }
 
-/** What no update may change. */
+/** Annotations that no update may change. */
 export function validatePodAnnotationsUpdate(annotations: Annotations = {}, old: Annotations = {}): FieldError[] {
   const at = path('metadata', 'annotations')
   const fixed = (key: string, changed: string, added: string): FieldError[] => {

@@ -4,7 +4,7 @@ import { Quantity } from '../../schema/quantity.ts'
 
 const COMPUTE = ['cpu', 'memory']
 
-/** How a node treats the pod when resources run short: by what its containers ask for and may use. */
+/** The QoS class, by which a node treats the pod when resources run short: from its containers' requests and limits. */
 export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const parts = spec.resources
     ? [spec.resources]

@@ -1,4 +1,4 @@
-/** What the resize subresource of a pod may change. */
+/** Validates the resize subresource of a pod. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
@@ -113,8 +113,8 @@ function validateSameContainers(spec: CoreV1.PodSpec, old: CoreV1.PodSpec): Fiel
 }
 
 /**
- * Puts the old amounts of what may be resized into `rest`; what still differs was not to be changed. Claims are not put
- * back: nothing that has some can be resized, as it is in kube-apiserver.
+ * Puts the old amounts of resizable resources into `rest`, so that any remaining difference is an error. Claims are not
+ * put back: as in kube-apiserver, a pod with claims cannot be resized.
  */
 function undoResize(rest: CoreV1.PodSpec, old: CoreV1.PodSpec): FieldError[] {
   const errors: FieldError[] = []

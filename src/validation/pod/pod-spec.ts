@@ -142,7 +142,7 @@ function validateResourceClaims(
   })
 }
 
-/** In the network of the host a container has no ports of its own. */
+/** In the host's network a container has no ports of its own. */
 function validateHostNetworkPorts(at: FieldPath, spec: CoreV1.PodSpec, rules: PodRules): FieldError[] {
   if (!spec.hostNetwork) return []
   return errorsOf(spec.containers ?? [], ({ ports = [] }, index) =>

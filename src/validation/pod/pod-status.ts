@@ -1,4 +1,4 @@
-/** What kubelets and schedulers report of a pod, and what they may not take back. */
+/** Validates the status that kubelets and schedulers report of a pod, and the changes that they may not take back. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'

@@ -28,7 +28,7 @@ export function validatePodTemplate(at: FieldPath, template: CoreV1.PodTemplateS
 
 export const NOT_MATCHED = '`selector` does not match template `labels`'
 
-/** The template of a workload whose pods always run again. */
+/** The template of a workload whose pods have restartPolicy Always. */
 export function validateRunningTemplate(
   at: FieldPath,
   template: CoreV1.PodTemplateSpec,

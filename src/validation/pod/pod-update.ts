@@ -1,4 +1,4 @@
-/** What an update of a pod, and of its ephemeral containers, may change. */
+/** Validates an update of a pod, and of its ephemeral containers. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'

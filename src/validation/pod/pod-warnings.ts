@@ -251,7 +251,7 @@ function containerWarnings(
   return warnings
 }
 
-/** Comparisons of ports, of which a request may bring more than can be compared: there are warnings enough then. */
+/** The most comparisons of ports, of which a request may have any number: there are warnings enough then. */
 const MAX_COMPARISONS = 200_000
 
 function portWarnings(containers: readonly VisitedContainer[]): string[] {

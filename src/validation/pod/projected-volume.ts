@@ -1,4 +1,4 @@
-/** Projected volumes: several sources, whose files must not get in each other's way. */
+/** Projected volumes: several sources, whose paths must not overlap. */
 import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
@@ -24,7 +24,7 @@ export function validateProjected(
 ): FieldError[] {
   const { sources = [] } = projected
   const taken = kept(sources, () => new Set<string>())
-  /** @param value what kube-apiserver shows of a file whose path is taken */
+  /** @param value shown by kube-apiserver for a file whose path is taken */
   const claim = (file: string, value: unknown): FieldError[] => {
     if (taken.has(file)) return [invalidValue(at, value, CONFLICT)]
     taken.add(file)

@@ -133,7 +133,7 @@ function validateClaims(
   known: ReadonlySet<string>,
 ): FieldError[] {
   const seen = kept(claims, () => new Set<string>())
-  /** Of what was seen, by the text before its first slash. */
+  /** The names that were seen, by the text before their first slash. */
   const times = kept(claims, () => new Map<string, number>())
   const names = kept(claims, () => (known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`))
   return errorsOf(claims, ({ name = '', request = '' }, index) => {

@@ -1,6 +1,6 @@
 /**
- * What the validation of a pod spec depends on beside the spec: feature gates, whether it is a pod's or a template's,
- * and what was stored before. What an older server took stays allowed in objects that have it already.
+ * Facts beside the spec on which validation of a pod spec depends: feature gates, whether it is a pod's or a
+ * template's, and the stored spec. An object may keep values that an older server accepted.
  */
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldPath } from '../../api/field.ts'
@@ -13,7 +13,7 @@ import { nonReservedPath } from '../local-paths.ts'
 
 export interface PodRules {
   enabled(gate: string): boolean
-  /** A pod itself: templates may leave out what is filled in later. */
+  /** A pod itself. A template may leave out fields that are filled in later. */
   readonly isPod: boolean
   readonly allows: Leniency
 }

@@ -144,7 +144,7 @@ function validateTerm(at: FieldPath, term: CoreV1.PodAffinityTerm, rules: PodRul
   ]
 }
 
-/** Label keys whose values are taken from the pod when it is created. */
+/** Label keys whose values come from the pod when it is created. */
 function validateKeys(
   at: FieldPath,
   matching: readonly string[] = [],

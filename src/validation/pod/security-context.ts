@@ -1,4 +1,4 @@
-/** What a pod and its containers may do on their node. */
+/** Validates the security contexts of a pod and its containers. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -284,7 +284,7 @@ const linuxFieldsOfContainers = [
   'runAsUser',
   'runAsGroup',
 ] as const
-/** Set to false they are as good as absent. */
+/** If they are false they equal absent ones. */
 const countsWhenTrue = new Set(['hostPID', 'hostIPC'])
 
 export function validateOs(at: FieldPath, spec: CoreV1.PodSpec): FieldError[] {

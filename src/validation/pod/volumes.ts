@@ -71,7 +71,7 @@ function validateSource(at: FieldPath, volume: CoreV1.Volume, context: VolumeCon
 const pathsOfRules: Partial<Record<SourceName, string>> = { gcePersistentDisk: 'persistentDisk' }
 const pathsOfSecond: Partial<Record<SourceName, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
-/** What depends on the volume's name as well. `sources`: how many were met, this one among them. */
+/** Rules that depend on the volume's name as well. `sources`: the number of sources so far, this one included. */
 const besides: Partial<
   Record<SourceName, (at: FieldPath, volume: CoreV1.Volume, context: VolumeContext, sources: number) => FieldError[]>
 > = {
