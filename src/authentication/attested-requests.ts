@@ -1,7 +1,7 @@
 /**
- * The entrypoint behind the local front's second socket, which takes requests that come with a statement of the front.
- * Requests without one come through the first socket, where the engine fills in no `request.cf` at all: there nobody
- * can claim a certificate, and here nobody gets on without the front's key.
+ * The entrypoint behind the local front's second socket, for requests with a statement of the front. Requests without
+ * one come through the first socket, where the engine fills in no `request.cf` at all: there no client can claim a
+ * certificate, and here none gets on without the front's key.
  */
 import type { Clock } from '../api/clock.ts'
 import { logError } from '../log/log.ts'
@@ -26,7 +26,7 @@ export function attestedRequests(serve: Serve, clock: Clock): Serve {
 }
 
 function statementOf({ cf }: Request): FrontStatement | undefined {
-  // genuine ones are what the front made, and others fail with their MAC
+  // the front made the genuine ones, and others fail with their MAC
   const statement = cf as Partial<FrontStatement> | undefined
   return typeof statement?.mac === 'string' ? (statement as FrontStatement) : undefined
 }

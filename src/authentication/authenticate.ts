@@ -1,7 +1,6 @@
 /**
- * Step 2 of a request: who makes it. Each authenticator says who it is, that it has nothing to say, or that what it was
- * given is bad. One who is known goes on; bad credentials are 401 even where nobody need be known; without any the
- * request is anonymous.
+ * Step 2 of a request: authentication. Each authenticator recognizes the user, has no opinion, or rejects the
+ * credentials. Bad credentials are 401 even where anonymous requests are allowed; a request without any is anonymous.
  */
 import { settingsOf } from '../settings.ts'
 import { unauthorized } from '../api/status.ts'
@@ -44,10 +43,10 @@ async function whoAsks(request: ApiRequest): Promise<Finding> {
   return (await mayBeAnonymous(request)) ? { user: ANONYMOUS } : 'nothing'
 }
 
-/** Who it is, and the headers without what only says so, where that would be in the way of the next steps. */
+/** The user, and the headers without the credentials that would disturb the next steps. */
 type Finding = { readonly user: UserInfo; readonly headers?: RequestHeaders } | 'nothing' | 'refused'
 
-/** In the order in which they are asked: the first who knows somebody decides. */
+/** In the order of the calls: the first that recognizes a user decides. */
 const authenticators: readonly ((request: ApiRequest) => Finding | Promise<Finding>)[] = [
   byRequestHeaders,
   byCertificate,
@@ -80,7 +79,7 @@ function byBearerToken(request: ApiRequest): Finding | Promise<Finding> {
   return known === undefined ? byToken(request, token) : { user: known.user }
 }
 
-/** The token is no protocol that could be spoken: what was offered besides is what is answered. */
+/** The token is no protocol that could be spoken, so the answer names one of the others that the client offered. */
 async function bySocketProtocol(request: ApiRequest): Promise<Finding> {
   let offer: SocketOffer | undefined
   try {

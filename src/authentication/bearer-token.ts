@@ -1,4 +1,6 @@
-/** Where a request carries a token (RFC 6750, and the WebSocket sub-protocol that browsers need, who cannot set headers). */
+/**
+ * Finds the token of a request (RFC 6750, and the WebSocket sub-protocol that browsers need, which cannot set headers).
+ */
 import type { RequestHeaders } from '../request/request-headers.ts'
 
 /** Text of the Warning when the token is ignored. */
@@ -7,8 +9,8 @@ const EXTRA_SPACE = 'the provided Authorization header contains extra space befo
 const SOCKET_PROTOCOL = 'base64url.bearer.authorization.k8s.io.'
 
 /**
- * Undefined: no token, which is no mistake. Other schemes than Bearer count as nothing.
- * @param authorization what the header says, if it is there
+ * Undefined: no token, which is no error. Schemes other than Bearer are ignored.
+ * @param authorization the header, if there is one
  */
 export function bearerToken(authorization: string | null, warnings: string[]): string | undefined {
   const parts = (authorization ?? '').trim().split(' ')
@@ -20,10 +22,10 @@ export function bearerToken(authorization: string | null, warnings: string[]): s
   return parts[1]
 }
 
-/** The sub-protocols that a WebSocket handshake offers, of which one is a token. */
+/** The sub-protocols that a WebSocket handshake offers, one of which is a token. */
 export interface SocketOffer {
   readonly token: string
-  /** At least one: browsers want one of what they offered back. */
+  /** At least one other: browsers want one of their offers back. */
   readonly others: readonly string[]
 }
 

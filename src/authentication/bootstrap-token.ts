@@ -13,7 +13,7 @@ const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const GROUP = 'system:bootstrappers'
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 
-/** Undefined when the token is of another kind or not good; why is nobody's business. */
+/** Undefined when the token is of another kind or not valid. The client does not learn why. */
 export async function authenticateBootstrapToken(
   context: { readonly env: Env; readonly tenant: Tenant; readonly now: Date },
   token: string,
@@ -38,7 +38,7 @@ export const isBootstrapToken = ({ type }: Secret): boolean => type === 'bootstr
 /** '' where there is nothing. */
 export const bootstrapTokenData = ({ data = {} }: Secret, key: string): string => textOf(ownValue(data, key) ?? '')
 
-/** What is not a time has expired. */
+/** A text that is no time counts as expired. */
 export function hasExpired(expiration: string, now: Date): boolean {
   if (expiration === '') return false
   try {

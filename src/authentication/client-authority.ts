@@ -18,7 +18,7 @@ export interface ClientAuthority {
 /** By their PEM text, which comes from settings. Bound: an isolate has two. */
 const authorities = new Map<string, ClientAuthority>()
 
-/** @param pem absent or empty: there is none, and nobody has a certificate of it */
+/** @param pem absent or empty: there is no authority, and no certificate of it */
 export function clientAuthority(pem = ''): ClientAuthority | undefined {
   if (pem === '') return undefined
   let authority = authorities.get(pem)
@@ -73,14 +73,14 @@ async function verifyChain(
     const user = valid && (await userOf(valid.leaf, chain[0]!))
     return user && { user, notBefore: valid.notBefore, notAfter: valid.notAfter }
   } catch {
-    return undefined // what cannot be read names nobody
+    return undefined // an unreadable certificate names no user
   }
 }
 
 /** Attribute for a user's UID (KEP 5018). */
 const UID = '1.3.6.1.4.1.57683.2'
 
-/** The names are read from what the authority signed, never from a text that somebody made of it. */
+/** The names come from the signed certificate, never from a text that was made from it. */
 async function userOf({ subject }: Certificate, der: Uint8Array): Promise<UserInfo | undefined> {
   const attributes = nameAttributes(readElement(subject).content)
   const named = (wanted: string): string[] => attributes.filter(([type]) => type === wanted).map(([, value]) => value)

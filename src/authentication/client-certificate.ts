@@ -1,11 +1,11 @@
 /**
- * Client certificates, as the one who ends TLS hands them over in `request.cf.tlsClientAuth`: Cloudflare's edge, or the
- * local server's front in the same form. What is said of them decides nothing alone: `certVerified` is SUCCESS for a
+ * Client certificates in `request.cf.tlsClientAuth`, as the TLS endpoint hands them over: Cloudflare's edge, or the
+ * local server's front in the same form. Their other fields decide nothing alone: `certVerified` is SUCCESS for a
  * certificate of any authority that the zone accepts, and for a revoked one.
  */
 import { fromBase64 } from '../x509/pem.ts'
 
-/** What is read of it; other fields say the same in other words. */
+/** The fields that Kedge reads; others repeat them in other words. */
 export interface ClientCertificate {
   /** '1' when there is one. */
   readonly certPresented?: string
@@ -29,7 +29,7 @@ export function presentedCertificate({ cf }: { readonly cf?: unknown }): ClientC
 export const isInForce = ({ certVerified, certRevoked }: ClientCertificate): boolean =>
   certVerified === 'SUCCESS' && certRevoked === '0'
 
-/** DER, the client's own first. @throws for what is no RFC 9440 */
+/** DER, the client's own first. @throws for text that is no RFC 9440 */
 export function certificateChain({ certRFC9440 = '', certChainRFC9440 = '' }: ClientCertificate): Uint8Array[] {
   const rest = certChainRFC9440 === '' ? [] : certChainRFC9440.split(',')
   return [certRFC9440, ...rest].map((item) => {

@@ -9,7 +9,7 @@ import { parseBody, strictErrors } from '../codec/parse-body.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
 import { goQuote } from '../go/quote.ts'
 
-/** What is wrong with a configuration, in kube-apiserver's words where it has any. */
+/** The error of a configuration, in kube-apiserver's words where it has any. */
 export class BadConfiguration extends Error {
   override readonly name = 'BadConfiguration'
 }

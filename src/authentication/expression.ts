@@ -5,7 +5,7 @@
 import type { JsonLike } from '../cel/json-value.ts'
 import type { Value } from '../cel/value.ts'
 
-/** What an expression may name, and what it must answer: a value of any type, or a bool. */
+/** The variables of an expression, and the type of its result: any, or bool. */
 export type ExpressionUse = 'claims to a value' | 'claims to a bool' | 'user to a bool' | 'access review to a bool'
 
 export interface Expression {

@@ -1,7 +1,7 @@
 /**
  * A signer of ServiceAccounts' tokens outside of this server, which alone has the private keys (KEP 740): the service
- * v1.ExternalJWTSigner, with the methods Sign, FetchKeys and Metadata. kube-apiserver calls it by gRPC on a socket; here
- * a call is a POST of JSON to /v1.ExternalJWTSigner/METHOD (connectrpc.com), which a bound Worker can answer as well.
+ * v1.ExternalJWTSigner, with the methods Sign, FetchKeys and Metadata. kube-apiserver calls it by gRPC on a socket;
+ * here a call is a POST of JSON to /v1.ExternalJWTSigner/METHOD (connectrpc.com), which a bound Worker can answer, too.
  */
 import * as z from 'zod/mini'
 import type { Clock } from '../api/clock.ts'
@@ -24,24 +24,24 @@ import type { VerificationKey } from './service-account-key.ts'
 import { keyOfSpki } from './service-account-key.ts'
 import { readSignedHeader } from './token-claims.ts'
 
-/** What the signer is called for: now, and what may go on beside the answer. */
+/** Why the signer is called: for this request, or in the background. */
 export interface SigningContext {
   readonly env: Env
   readonly now: Date
   readonly waitUntil?: (work: Promise<unknown>) => void
-  /** Absent: nobody wants to know how long it takes. */
+  /** Absent: the duration is not measured. */
   readonly clock?: Clock
 }
 
-/** The signer cannot be reached, or does not answer what it must. */
+/** The signer cannot be reached, or gives an invalid answer. */
 export class SignerFailed extends Error {
   override readonly name = 'SignerFailed'
 
-  /** @param code of gRPC; of what failed beside the call, kube-apiserver's */
+  /** @param code of gRPC; for failures beside the call, kube-apiserver's */
   constructor(
     message: string,
     readonly code = 'unknown-non-grpc',
-    /** It answered, and what it says cannot be. */
+    /** The signer's answer is invalid. */
     readonly isRule = false,
   ) {
     super(message)
@@ -51,7 +51,7 @@ export class SignerFailed extends Error {
 /** Seconds. */
 const CALL_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** What this isolate counts of its signer. */
+/** This isolate's metrics of its signer. */
 class SignerCounts {
   readonly fetches = new Counters()
   readonly signs = new Counters()
@@ -186,7 +186,7 @@ export class ExternalSigner {
     return known?.length === 0 ? undefined : known
   }
 
-  /** What goes wrong is logged: the keys that are known stay. @throws StatusError 429 */
+  /** Failures are logged, and the known keys stay. @throws StatusError 429 */
   private async fetchKeys(context: SigningContext, time: number): Promise<boolean> {
     try {
       const { keys, refreshHintSeconds, dataTimestamp } = await this.ask(context, 'FetchKeys', {}, fetched)

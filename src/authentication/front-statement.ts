@@ -1,7 +1,7 @@
 /**
- * What the local server's front states of a request, for the engine to find in `request.cf`: the client's certificate,
- * its address, and the method where the engine cannot carry it. A MAC binds it to one connection, one request of it, a method, a
- * target and a moment: a statement that was read somewhere is worth nothing in another request.
+ * The statement of the local server's front about a request, which the engine gets in `request.cf`: the client's
+ * certificate, its address, and the method where the engine cannot carry it. A MAC binds it to one connection, one
+ * request of it, a method, a target and a moment: a stolen statement is worth nothing in another request.
  */
 import type { ClientCertificate } from './client-certificate.ts'
 
@@ -27,7 +27,7 @@ export interface FrontStatement {
 /** How long a statement may be under way: a request waits so long at most for an engine that begins. */
 export const STATEMENT_HOLDS_MS = 30_000
 
-/** What is authenticated of a statement. */
+/** The authenticated part of a statement. */
 export type Stated = Omit<FrontStatement, 'mac' | 'tlsClientAuth'>
 
 /**

@@ -1,2 +1,2 @@
-/** What of the library of signatures is used: a module of its own, loaded with the first token that is one. */
+/** The parts of the signature library that Kedge uses: a module of its own, loaded with the first JWT. */
 export { SignJWT, compactVerify, decodeJwt, errors, importJWK } from 'jose'

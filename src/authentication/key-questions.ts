@@ -1,7 +1,7 @@
 /**
- * When the keys of somebody else are asked for: a token that names an unknown key has them asked for anew, a few times
- * at once and then once in a while, for anybody may make up such names. What could not be asked is no refusal: the
- * client is to come back.
+ * When to fetch the keys of another server. A token that names an unknown key triggers a fetch: a few times at once and
+ * then once in a while, because anybody may make up such names. If the fetch is not possible, the token is not refused:
+ * the client is asked to come back.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { tooManyRequests } from '../api/status.ts'
@@ -11,7 +11,7 @@ import { SharedCall } from '../tenancy/shared-call.ts'
 /** Questions in a row, and the milliseconds after which there is one more. */
 const AT_ONCE = 4
 const ONE_MORE_AFTER = 5_000
-/** Requests that wait for answers of one server, and of all: one that hangs leaves room for others. */
+/** Requests that wait for one server, and for all: a server that hangs leaves room for others. */
 const MAX_WAITING = 32
 const MAX_WAITING_IN_ALL = 80
 
@@ -41,7 +41,7 @@ export class KeyQuestions<Context extends Asking> {
   private readonly places = new WaitingPlaces(MAX_WAITING, LOST_AFTER)
 
   constructor(
-    /** What goes wrong is logged, and false. */
+    /** Failures are logged, and return false. */
     private readonly fetchKeys: (context: Context, time: number) => Promise<boolean>,
     /** Milliseconds that it takes at most. */
     private readonly longest: number,
@@ -50,8 +50,8 @@ export class KeyQuestions<Context extends Asking> {
   }
 
   /**
-   * Looks again after an answer that was asked for since the token came.
-   * @param keyId of the token; the same name is not asked for twice within a while
+   * Looks again after a fetch that began after the token came.
+   * @param keyId of the token; the same name triggers one fetch within a while
    * @returns undefined where the key is not there, or the server does not answer
    * @throws StatusError 429
    */
@@ -77,7 +77,7 @@ export class KeyQuestions<Context extends Asking> {
     return found
   }
 
-  /** Asks beside the request, where that is due. */
+  /** Fetches in the background, if that is due. */
   askBeside(context: Context): void {
     this.moveTo(context)
     if (this.left === 0 || this.call.underWay(this.longest) !== undefined) return

@@ -1,7 +1,7 @@
 /**
- * Bad tokens cost a look at storage or the check of a signature, and anybody may send them: one that was refused is
- * refused again for a second without another look, unless this isolate wrote what tokens are looked up in. Tokens are
- * kept as their hashes. Made-up tokens that differ are looked up a few at a time.
+ * Bad tokens cost a read of storage or the check of a signature, and anybody may send them. So a refused token is
+ * refused again for a second without another check, unless this isolate wrote objects in which tokens are looked up.
+ * Tokens are kept as their hashes. Made-up tokens that differ are checked a few at a time.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { WaitingPlaces } from '../api/waiting-places.ts'
@@ -33,8 +33,8 @@ const stateOf = perTenant(() => ({
 }))
 
 /**
- * @param key what the answer depends on
- * @param isRefusal which errors of the look-up say that the token is bad
+ * @param key the inputs on which the result depends
+ * @param isRefusal whether an error means that the token is bad
  * @throws StatusError 429
  */
 export async function lookUpOnce<Answer>(

@@ -1,7 +1,7 @@
 /**
- * A configuration that may change while the server runs. A local server reads its file anew (cli/configuration-files.ts)
- * where it is asked; elsewhere it is the setting's for as long as this version of the Worker runs. One that cannot be
- * used is logged and counted, and the one before stays in force.
+ * A configuration that may change while the server runs. A local server reads its file (cli/configuration-files.ts)
+ * when a request needs it; elsewhere it is the setting's for as long as this version of the Worker runs. An unusable
+ * configuration is logged and counted, and the one before stays in force.
  */
 import { logError, logInfo } from '../log/log.ts'
 import { SharedCall } from '../tenancy/shared-call.ts'
@@ -32,7 +32,7 @@ export class Reloaded<Value> {
   private readonly initial = new SharedValue<Value>(STARTING)
   /** The setting's cannot be used. */
   private refused: BadConfiguration | undefined
-  /** What the value was made of, and what was tried last. */
+  /** The inputs of the current value, and of the last attempt. */
   private applied: string
   private tried: string
   private looked = -Infinity
@@ -54,7 +54,7 @@ export class Reloaded<Value> {
     return this.applied
   }
 
-  /** What was in force last: at first that of the setting. @throws BadConfiguration */
+  /** The last usable configuration: at first that of the setting. @throws BadConfiguration */
   async start(): Promise<Value> {
     if (this.value !== undefined) return this.value
     if (this.refused !== undefined) throw this.refused
@@ -63,13 +63,13 @@ export class Reloaded<Value> {
       const made = await this.initial.get(() => this.make(text, undefined))
       return (this.value ??= made)
     } catch (error) {
-      // with another error, what it needs could not be read just now
+      // after another error its inputs could not be read just now
       if (error instanceof BadConfiguration) this.refused = error
       throw error
     }
   }
 
-  /** What is in force, at most a second behind its file. @throws BadConfiguration */
+  /** The configuration in force, at most a second behind its file. @throws BadConfiguration */
   async current(context: ReloadContext): Promise<Value> {
     const value = await this.start()
     const { CONFIGURATION: files } = context.env

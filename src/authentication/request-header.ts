@@ -17,10 +17,7 @@ export const saysForWhom = ({ headers, env }: Asked): boolean =>
 
 type Asked = Pick<ApiRequest, 'cf' | 'headers' | 'env' | 'now'>
 
-/**
- * Undefined: it is no front proxy that asks.
- * @param asked says for whom
- */
+/** Undefined: the client is no front proxy. @param asked names the user */
 export async function requestHeaderUser({ cf, headers, env, now }: Asked): Promise<UserInfo | undefined> {
   const name = headers.get(REQUEST_HEADERS.username) ?? ''
   const presented = presentedCertificate({ cf })

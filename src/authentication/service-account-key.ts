@@ -1,4 +1,4 @@
-/** The keys of ServiceAccounts' tokens, and what the OIDC discovery documents tell of them. */
+/** The keys of ServiceAccounts' tokens, and their OIDC discovery documents. */
 import { settingsOf } from '../settings.ts'
 import type { CryptoKey, JWK } from 'jose'
 import { base64ToBytes } from '../api/base64.ts'
@@ -7,13 +7,13 @@ import { algorithmOf } from '../x509/private-jwk.ts'
 import { readPublicKey } from '../x509/public-key.ts'
 import type { Env } from '../env.ts'
 
-/** What reads and writes signatures, which only these tokens need. */
+/** The code for signatures, which only these tokens need. */
 export const jwt = lazy(() => import('./jwt.ts'))
 
-/** Whose tokens this server makes. */
+/** The issuer of new tokens. */
 export const tokenIssuer = (env: Env): string => settingsOf(env).issuers[0]
 
-/** Whose tokens are this server's, now or in former days; the same names are the audiences that stand for it. */
+/** The issuers whose tokens are this server's, now or formerly; the same names are its audiences. */
 export const serverAudiences = (env: Env): readonly string[] => settingsOf(env).issuers
 
 export interface VerificationKey {
@@ -40,7 +40,7 @@ export async function serviceAccountKey(env: Env): Promise<ServiceAccountKey | u
 
 let retired: { readonly text: string; readonly keys: readonly VerificationKey[] } | undefined
 
-/** The key that signs, and those that signed before, whose tokens live until they end. */
+/** The signing key, and earlier ones, whose tokens stay valid until they expire. */
 export async function verificationKeys(env: Env): Promise<readonly VerificationKey[]> {
   const current = await serviceAccountKey(env)
   const { retiredServiceAccountKeys: text } = settingsOf(env)
@@ -82,7 +82,7 @@ export async function keyOfSpki(spki: string, keyId: string): Promise<Verificati
       'jwk',
       await crypto.subtle.importKey('spki', der, own, true, ['verify']),
     )) as JWK // as asked for
-    // what WebCrypto says of RSA is that of the hash above
+    // WebCrypto's parameters for RSA belong to the hash above
     const algorithm = algorithmOf({ crv: jwk.crv ?? '' })
     const publicJwk = publicPart({ ...jwk, alg: algorithm, use: 'sig', kid: keyId })
     return { algorithm, keyId, verify: await imported(publicJwk, algorithm), publicJwk }

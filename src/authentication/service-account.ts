@@ -164,7 +164,7 @@ async function keysFor(context: SigningContext, keyId: string): Promise<readonly
   return (await verificationKeys(context.env)).filter((key) => keyId === '' || keyId === key.keyId)
 }
 
-/** The user of a token that names an account and perhaps what it is bound to. @throws TokenRefused */
+/** The user of a token that names an account and perhaps an object that it is bound to. @throws TokenRefused */
 async function boundUser(context: ServiceAccountTokenContext, claims: TokenClaims): Promise<UserInfo> {
   checkTimes(claims, context.now)
   const { namespace, serviceaccount, pod, secret, node } = claims.kubernetes

@@ -42,7 +42,7 @@ let known: { readonly csv: string; readonly users: ReadonlyMap<string, UserInfo>
 export async function authenticateStaticToken(csv: string, token: string): Promise<UserInfo | undefined> {
   let users = known?.csv === csv ? known.users : undefined
   if (users === undefined) known = { csv, users: (users = await byHash(csv)) }
-  // by its hash: how long a look-up takes tells nothing of the tokens
+  // by its hash: the time of a look-up says nothing about the tokens
   return users.get(await hashOf(token))
 }
 

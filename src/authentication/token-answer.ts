@@ -1,4 +1,4 @@
-/** What authenticators of tokens are asked with, and what they answer. */
+/** Input and result of the token authenticators. */
 import type { ApiRequest } from '../request/context.ts'
 import type { UserInfo } from '../request/user-info.ts'
 
@@ -6,7 +6,7 @@ export type TokenContext = Pick<ApiRequest, 'env' | 'tenant' | 'now' | 'clock' |
 
 export interface TokenAnswer {
   readonly user: UserInfo
-  /** Those of the audiences asked for that the token is meant for. */
+  /** Those of the requested audiences that the token has. */
   readonly audiences: readonly string[]
 }
 
@@ -14,7 +14,7 @@ export interface TokenAnswer {
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused'
 
-  /** What each authenticator had to say; none: it is no token that anybody knows. */
+  /** The results of each authenticator; none: no authenticator knows the token. */
   constructor(readonly reasons: readonly string[]) {
     super(reasons.length === 0 ? INVALID : `[${[INVALID, ...reasons].join(', ')}]`)
   }

@@ -1,6 +1,7 @@
 /**
- * Who a bearer token stands for, asked from near to far: the administrator's token, static tokens, ServiceAccounts'
- * tokens, bootstrap tokens, tokens of other issuers, tokens that a webhook knows. Requests and TokenReviews ask the same.
+ * The user of a bearer token. The authenticators run in this order: the administrator's token, static tokens,
+ * ServiceAccounts' tokens, bootstrap tokens, tokens of other issuers, the token webhook. Requests and TokenReviews use
+ * the same.
  */
 import { settingsOf } from '../settings.ts'
 import { logError } from '../log/log.ts'
@@ -30,7 +31,7 @@ const cache = new BoundedMap<string, { readonly until: number; readonly answer: 
 })
 
 /**
- * @param audiences whom the token must be meant for; default: this server
+ * @param audiences that the token must have one of; default: this server
  * @throws TokenRefused
  */
 export async function authenticateToken(
@@ -60,17 +61,17 @@ export function knownToken(
 
 const isRefused = (error: unknown): error is TokenRefused => error instanceof TokenRefused
 
-/** What stands before the token has no NUL in it: the uid has none, and JSON escapes it. */
+/** The text before the token has no NUL: the uid has none, and JSON escapes it. */
 const cacheKey = ({ tenant }: TokenContext, token: string, audiences: readonly string[]): string =>
   `${tenant.uid}\0${audiences.length === 0 ? OWN : JSON.stringify(audiences)}\0${token}`
 
-/** The settings tell what they are, and an isolate has one. */
+/** The settings determine the authenticators, and an isolate has one set of settings. */
 const OWN = ''
 
 async function lookUp(context: TokenContext, token: string, wanted: readonly string[]): Promise<TokenAnswer> {
   const reasons: string[] = []
   const own = serverAudiences(context.env)
-  /** Tokens that say nothing of audiences are meant for this server. */
+  /** Tokens without audiences are meant for this server. */
   const forServer = (user: UserInfo): TokenAnswer | undefined => {
     // few: of the server's own setting
     const audiences = wanted.filter((audience) => own.includes(audience))

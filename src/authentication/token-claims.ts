@@ -1,6 +1,6 @@
 /**
- * JSON Web Tokens in compact form and their claims, as strict as go-jose is: what is not base64url is no token, and a
- * claim of another type than it must have refuses the token (RFC 7515 §2, RFC 7519 §4.1).
+ * JSON Web Tokens in compact form and their claims, as strict as go-jose: a text that is not base64url is no token, and
+ * a claim of the wrong type refuses the token (RFC 7515 §2, RFC 7519 §4.1).
  */
 import type { JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -13,7 +13,7 @@ import { JsonSyntaxError } from '../api/json-scanner.ts'
 
 export interface ObjectIdentity {
   readonly name: string
-  /** '' for a node that a pod names and nobody has registered. */
+  /** '' for a node that a pod names and that is not registered. */
   readonly uid: string
 }
 
@@ -41,7 +41,7 @@ export interface TokenClaims {
   legacy(name: 'namespace' | 'secret.name' | 'service-account.name' | 'service-account.uid'): string
 }
 
-/** The claims are not what they must be. */
+/** The claims have wrong types. */
 export class WrongClaims extends Error {
   override readonly name = 'WrongClaims'
 }
@@ -61,8 +61,8 @@ export function compactForm(token: string): string | undefined {
 }
 
 /**
- * The header of a token in compact form. Undefined where it is none, as go-jose has it: a member that is there twice
- * could be another one to the next reader.
+ * The header of a token in compact form. Undefined where it is none, as in go-jose: of a repeated member another reader
+ * could take another one.
  */
 export function readHeader(compact: string): { readonly keyId: string } | undefined {
   try {
@@ -78,7 +78,7 @@ const SIGNED_HEADER: ReadonlySet<string> = new Set(['alg', 'kid', 'typ'])
 const SIGNING = new Set<unknown>(['RS256', 'ES256', 'ES384', 'ES512'])
 const MAX_KEY_ID = 1024
 
-/** The header that an external signer made, or what is wrong with it, in kube-apiserver's words. @param header base64url */
+/** The header that an external signer made, or its error, in kube-apiserver's words. @param header base64url */
 export function readSignedHeader(header: string): { readonly keyId: string; readonly problem?: string } {
   const wrong = (problem: string) => ({ keyId: '', problem })
   if (header === '' || !isBase64Url(header)) return wrong('while unwrapping header: illegal base64 data')
@@ -104,7 +104,7 @@ const bytesOf = (base64Url: string): Uint8Array => base64ToBytes(base64Url.repla
 const DUPLICATE = 'duplicate field "'
 
 /**
- * @param payload of a token whose signature is good
+ * @param payload of a token with a valid signature
  * @throws WrongClaims with go-jose's words
  */
 export function readClaims(payload: Uint8Array, isLegacy: boolean): TokenClaims {
@@ -134,7 +134,7 @@ export function readClaims(payload: Uint8Array, isLegacy: boolean): TokenClaims 
   }
 }
 
-/** A mark of the order of octets is no JSON (RFC 8259 §8.1). */
+/** A byte order mark is no JSON (RFC 8259 §8.1). */
 const utf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 function readJson(payload: Uint8Array) {
@@ -170,7 +170,7 @@ function text(of: JsonObject, name: string): string {
   return value
 }
 
-/** Absence and null are no time. */
+/** Absent and null mean: no time. */
 function seconds(of: JsonObject, name: string): number | undefined {
   const value = ownValue(of, name) ?? undefined
   if (value === undefined) return undefined

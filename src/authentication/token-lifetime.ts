@@ -10,13 +10,16 @@ import { SignerFailed, externalSigner } from './external-signer.ts'
 const YEAR_SECONDS = 365 * 24 * 3600
 
 export interface TokenLifetime {
-  /** Seconds; Infinity: what is asked for. */
+  /** Seconds; Infinity: as long as requested. */
   readonly longest: number
-  /** Seconds, for kubelets that ask for as long as kubelets do: old clients never reload. Undefined: no longer. */
+  /**
+   * Seconds, for tokens that kubelets request with their usual lifetime: old clients never reload. Undefined: no
+   * longer.
+   */
   readonly extendedTo: number | undefined
 }
 
-/** @throws StatusError 500 where the signer does not tell, or allows less than the setting; 429 */
+/** @throws StatusError 500 where the signer does not answer, or allows less than the setting; 429 */
 export async function tokenLifetime(context: SigningContext): Promise<TokenLifetime> {
   const { maxTokenSeconds, extendsTokens } = settingsOf(context.env)
   const signers = await signersLongest(context)

@@ -1,6 +1,6 @@
 /**
- * Tokens that a server outside of this one knows (TokenReview of authentication.k8s.io, v1 and v1beta1). What it said
- * yes to is taken for a while without asking again; a no is not kept.
+ * Tokens that a server outside of this one reviews (TokenReview of authentication.k8s.io, v1 and v1beta1). An accepted
+ * token is cached for a while; a refusal is not.
  */
 import type { TokenReviewStatus } from '../api/authentication/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
@@ -104,7 +104,7 @@ function answerOf(
     return undefined
   }
   const { username: name = '', uid = '', groups = [], extra = {} } = user
-  // a user without a name would be everybody whose name got lost
+  // a user without a name could be any user whose name got lost
   if (name === '') throw new TokenRefused(['the webhook authenticator gave a user without a name'])
   const made: UserInfo = authenticated({ name, uid, groups, extra })
   return { user: made, audiences: meantFor }

@@ -1,4 +1,4 @@
-/** What an authorizer is asked (apiserver's pkg/authorization/authorizer Attributes). */
+/** The attributes of a request for authorizers (apiserver's pkg/authorization/authorizer Attributes). */
 import type { UserInfo } from '../request/user-info.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
@@ -19,7 +19,7 @@ export interface AuthorizationAttributes {
   readonly path: string
   /** Of list, watch and deletecollection; empty where there is none, it cannot be read, or the path is deprecated. */
   readonly fields: readonly FieldRequirement[]
-  /** Of the same; as it was sent, for authorizers outside of this server. */
+  /** The same as it was sent, for authorizers outside of this server. */
   readonly labelSelector: string
 }
 

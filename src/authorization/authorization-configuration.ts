@@ -1,4 +1,4 @@
-/** AuthorizationConfiguration of apiserver.config.k8s.io: who is asked, in which order, and what is wrong with it. */
+/** AuthorizationConfiguration of apiserver.config.k8s.io: the authorizers in their order, and its validation. */
 import * as z from 'zod/mini'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import {

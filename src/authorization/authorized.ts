@@ -10,7 +10,7 @@ declare const granted: unique symbol
 /** Attributes that an authorizer allowed. Only `authorize` makes them. */
 export type Authorized = AuthorizationAttributes & { readonly [granted]: true }
 
-/** What is about to run: the verb, and the place in storage that its handler was given. */
+/** The action that is about to run: the verb, and the place in storage that its handler was given. */
 export interface Action {
   readonly user: UserInfo
   readonly verb: string
@@ -27,7 +27,7 @@ export interface Action {
 
 const acrossNamespaces: ReadonlySet<string> = new Set(['list', 'watch'])
 
-/** @throws Error where the action is not what was authorized */
+/** @throws Error where the action is not the authorized one */
 export function assertAuthorized(authorized: Authorized, action: Action): void {
   const difference = differenceOf(authorized, action)
   if (difference === undefined) return

@@ -21,7 +21,7 @@ export type Authorizer = 'Node' | 'RBAC' | 'AlwaysAllow' | 'AlwaysDeny' | Webhoo
 
 export interface Chain {
   readonly authorizers: readonly Authorizer[]
-  /** Of those that are no webhooks: a later configuration has them, too. */
+  /** The authorizers that are no webhooks: a later configuration has them, too. */
   readonly types: ReadonlySet<string>
   /** How the configuration calls those, by type. */
   readonly names: ReadonlyMap<string, string>

@@ -1,6 +1,6 @@
 /**
- * Configurations of authentication and authorization are settings, too: with a bad one nothing is served. They are
- * checked apart from the others, for what compiles their expressions is loaded where there are any.
+ * Configurations of authentication and authorization are settings, too: with a bad one the server serves nothing. They
+ * are checked apart from the others, because the compiler of their expressions is loaded only if there are any.
  */
 import { BadConfiguration } from '../authentication/configuration-text.ts'
 import { issuersReloads } from '../authentication/issuers/issuers.ts'
@@ -30,7 +30,7 @@ export function hasConfigurations(env: Env): boolean {
   return (authenticationConfig ?? authorizationConfig ?? tokenFile ?? tokenWebhook ?? tokenSigner) !== undefined
 }
 
-/** Undefined where all are good. Where it could not be told, the next request tries again. */
+/** Undefined where all are valid. If the check itself failed, the next request tries again. */
 export function configurationProblem(env: Env): Promise<ConfigurationProblem | undefined> {
   let problem = checked.get(env)
   if (problem === undefined) checked.set(env, (problem = new SharedValue(CHECKING)))

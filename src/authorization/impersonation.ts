@@ -1,8 +1,8 @@
 /**
- * Acting as somebody else: Impersonate-* headers (kubernetes.io/docs/reference/access-authn-authz/user-impersonation).
- * Who asks needs either leave to impersonate that user, groups, uid and extra in general (the verb `impersonate`), or
- * leave to impersonate them in one of the constrained modes (`impersonate:MODE`) for this very request
- * (`impersonate-on:MODE:VERB`; KEP 5284).
+ * Impersonation by Impersonate-* headers (kubernetes.io/docs/reference/access-authn-authz/user-impersonation). The
+ * requesting user needs either the right to impersonate that user, groups, uid and extra in general (the verb
+ * `impersonate`), or the right to impersonate them in one of the constrained modes (`impersonate:MODE`) for this very
+ * request (`impersonate-on:MODE:VERB`; KEP 5284).
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { goQuote } from '../go/quote.ts'
@@ -25,7 +25,7 @@ import { ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED } from '../re
 const USER = 'Impersonate-User'
 const GROUP = 'Impersonate-Group'
 const UID = 'Impersonate-Uid'
-/** Of all these, as headers are asked for. */
+/** All of these, as names of headers. */
 const PREFIX = 'impersonate-'
 const EXTRA_PREFIX = 'impersonate-extra-'
 
@@ -110,7 +110,7 @@ const modes: readonly Mode[] = [
   { applies: () => true },
 ]
 
-/** Which mode worked last for somebody: it is tried first, and what it refuses is what the client is told. */
+/** The mode that worked last for a user. It is tried first, and the client gets its refusal. */
 const lastModes = perTenant(
   () => new BoundedMap<string, Mode>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
 )
@@ -202,7 +202,7 @@ function extraProblem(extra: UserInfo['extra']): string | undefined {
   return undefined
 }
 
-/** Groups that come with a user of that kind, and the one that says whether somebody is known. */
+/** Groups that come with a user of that kind, and the group of authenticated or of anonymous users. */
 function withFixedGroups(mode: Mode, wanted: UserInfo): UserInfo {
   let { groups } = wanted
   const account = parseServiceAccountUser(wanted.name)
@@ -216,7 +216,7 @@ function withFixedGroups(mode: Mode, wanted: UserInfo): UserInfo {
 const including = (groups: readonly string[], group: string): readonly string[] =>
   groups.includes(group) ? groups : [...groups, group]
 
-/** Of a pod's extra only the keys count here: the mode has looked at the values already. */
+/** For a pod's extra only the keys count here: the mode has checked the values already. */
 const withoutExtra = (user: UserInfo): UserInfo => ({
   ...user,
   extra: { 'authentication.kubernetes.io/associated-node-keys': Object.keys(user.extra).sort() },

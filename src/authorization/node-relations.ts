@@ -21,7 +21,7 @@ import type { PodReferences } from './pod-references.ts'
 import { podReferences, volumeSecrets } from './pod-references.ts'
 
 type Asked = Pick<AuthorizationAttributes, 'resource' | 'namespace' | 'name'>
-/** A mirror pod shows what a node runs by itself: it gives the node nothing. */
+/** A mirror pod shows a pod that the node runs by itself. It gives the node no rights. */
 const MIRROR = 'kubernetes.io/config.mirror'
 
 export async function relatesToNode(plane: ControlPlane, node: string, asked: Asked): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
- * The node authorizer: a kubelet reads its own Node, Lease and CSINode, the pods bound to it and what these refer to.
- * What it may write is narrowed further by NodeRestriction (admission).
+ * The node authorizer: a kubelet reads its own Node, Lease and CSINode, the pods bound to it and the objects that these
+ * refer to. NodeRestriction (admission) narrows its writes further.
  */
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import { goQuote } from '../go/quote.ts'
@@ -113,7 +113,7 @@ function lease(_plane: ControlPlane, node: string, { verb, namespace, name }: Au
   if (!ownVerbs.includes(verb)) return noOpinion('can only get, create, update, patch, or delete a node lease')
   if (namespace !== NODE_LEASES)
     return noOpinion(`can only access leases in the ${goQuote(NODE_LEASES)} system namespace`)
-  // a create does not tell its name yet: NodeRestriction looks at it
+  // the path of a create has no name: NodeRestriction checks it
   if (verb !== 'create' && name !== node)
     return noOpinion('can only access node lease with the same name as the requesting node')
   return ALLOWED

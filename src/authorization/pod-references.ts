@@ -1,4 +1,4 @@
-/** What a pod, or a volume that it uses, refers to by name. */
+/** The objects that a pod, or a volume that it uses, names. */
 import type { Container, PersistentVolume, Pod } from '../api/core/v1.ts'
 
 export interface PodReferences {

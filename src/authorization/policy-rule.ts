@@ -1,4 +1,4 @@
-/** Whether one rule of a role allows what is asked (rbac/v1 PolicyRule). */
+/** Whether one rule of a role allows a request (rbac/v1 PolicyRule). */
 import { withoutTrailing } from '../api/trim.ts'
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import type { AuthorizationAttributes } from './attributes.ts'

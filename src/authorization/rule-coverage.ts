@@ -1,4 +1,4 @@
-/** Whether some rules allow all that other rules allow: nobody may grant what they do not have. */
+/** Whether some rules cover all that other rules allow: nobody may grant rights that they do not have. */
 import { withoutTrailing } from '../api/trim.ts'
 import { append } from '../api/append.ts'
 import { goQuote } from '../go/quote.ts'
@@ -7,7 +7,7 @@ import type { PolicyRule } from '../api/rbac/v1.ts'
 import { requestEntityTooLarge } from '../api/status.ts'
 import { ALL } from './policy-rule.ts'
 
-/** What `granted` allows and `held` does not, each part once, in the order of text. Empty: everything is held. */
+/** The rights that `granted` allows and `held` does not, each part once, in the order of text. Empty: all are held. */
 export function missingRules(held: readonly PolicyRule[], granted: readonly PolicyRule[]): string[] {
   const work = new Budget(MAX_WORK)
   const owned = held.map(heldRule)
@@ -44,7 +44,7 @@ function parts(rule: PolicyRule): PolicyRule[] {
   return [...ofResources, ...ofPaths]
 }
 
-/** How many `parts` there are: the product of what a rule lists, which a small Role makes large. */
+/** The number of `parts`: the product of a rule's lists, which a small Role makes large. */
 const countOfParts = ({
   verbs = [],
   apiGroups = [],

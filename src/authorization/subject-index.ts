@@ -1,5 +1,5 @@
 /**
- * The bindings that may apply to somebody, by the names in their subjects: of a thousand bindings a user has a few. An
+ * The bindings that may apply to a user, by the names in their subjects: of a thousand bindings a user has a few. An
  * index belongs to a list of bindings, which is the same value while nothing in it changes.
  */
 import type { ClusterRoleBinding, RoleBinding, Subject } from '../api/rbac/v1.ts'
@@ -20,7 +20,7 @@ interface Index {
 /** Bound: an index goes with its list, and is as large. */
 const indexes = new WeakMap<readonly Binding[], Index>()
 
-/** Those of which a subject may be this user, in their order; all others apply to somebody else. */
+/** The bindings with a subject that may be this user, in their order; all others apply to other users. */
 export function bindingsFor<B extends Binding>(
   bindings: readonly B[],
   { name, groups }: UserInfo,

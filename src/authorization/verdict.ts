@@ -1,4 +1,6 @@
-/** What an authorizer says. Who is not allowed by any has no leave; one that denies is the last to be asked. */
+/**
+ * The decision of an authorizer. A request that no authorizer allows is denied; after a denial no further one is asked.
+ */
 export interface Verdict {
   readonly allowed: boolean
   readonly denied?: boolean

@@ -1,6 +1,6 @@
 /**
- * A server outside of this one that is asked who may do what (SubjectAccessReview of authorization.k8s.io, v1 and
- * v1beta1). What it said is taken for a while without asking again. A question that failed is never a yes.
+ * An authorizer outside of this server (SubjectAccessReview of authorization.k8s.io, v1 and v1beta1). Its decisions are
+ * cached for a while. A failed question never allows a request.
  */
 import type { SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../api/authorization/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
@@ -27,7 +27,7 @@ const MILLISECOND = 1_000_000n
 /** Milliseconds, as kube-apiserver's. */
 const AUTHORIZED_FOR = 300_000
 const UNAUTHORIZED_FOR = 30_000
-/** Answers that are kept, and characters of what they are about: larger questions are asked each time. */
+/** The most cached decisions, and the most characters of their questions: larger questions are never cached. */
 const MAX_ANSWERS = 8_192
 const MAX_ASKED = 10_000
 
@@ -75,7 +75,7 @@ export class WebhookAuthorizer {
     }
   }
 
-  /** One condition that is not met is enough, whatever fails beside it. @throws ExpressionFailed */
+  /** One condition that is not met is enough, even if others fail. @throws ExpressionFailed */
   private matches({ tenant }: Plane, spec: SubjectAccessReviewSpec): boolean {
     if (this.conditions.length === 0) return true
     const { conditionErrors, conditionExclusions, conditionTimes } = authorizationCounts(tenant)
@@ -114,7 +114,7 @@ export class WebhookAuthorizer {
     asked: AuthorizationAttributes,
     spec: SubjectAccessReviewSpec,
   ): Promise<SubjectAccessReviewStatus> {
-    // the webhook is not told of the control plane: one must not learn what another asked, nor make it forgotten as its own
+    // the review does not name the control plane; the key does, so that no control plane gets the decisions of another
     const key = JSON.stringify([plane.tenant.uid, spec])
     const known = this.answers.get(key)
     if (known !== undefined && known.until > this.clock()) return known.status
@@ -192,7 +192,7 @@ const lengthOf = ({
     0,
   )
 
-/** What is empty is left out, as in Go. */
+/** Empty fields are left out, as in Go. */
 const filled = <Of extends object>(of: Of): Partial<Of> =>
   Object.fromEntries(Object.entries(of).filter(([, value]) => value !== '' && value !== undefined)) as Partial<Of>
 
@@ -249,7 +249,7 @@ function readableLabels(selector: string) {
   }
 }
 
-/** What expressions see: texts are there, empty or not. */
+/** The variables of expressions: texts are there, empty or not. */
 function subjectOf({ resourceAttributes, nonResourceAttributes, ...spec }: SubjectAccessReviewSpec): JsonLike {
   const { user = '', groups = [], extra = {}, uid = '' } = spec
   const texts = { namespace: '', verb: '', group: '', version: '', resource: '', subresource: '', name: '' }

@@ -14,14 +14,14 @@ import type { Tenant } from '../storage/tenant.ts'
 
 export interface BootstrapObject {
   readonly resource: string
-  /** Without uid, creationTimestamp and managedFields; what somebody wrote. */
+  /** Without uid, creationTimestamp and managedFields: the fields that a user would write. */
   readonly object: KubeObject & JsonObject
-  /** Who wrote it; without one nobody owns its fields. */
+  /** The manager of its fields; without one nobody owns them. */
   readonly manager?: string
-  /** What the server added by itself, or somebody applied: owned by `applied` or by nobody. */
+  /** Fields that the server added by itself, or that were applied: owned by `applied` or by nobody. */
   readonly added?: JsonObject
   readonly applied?: Pick<ManagedFieldsEntry, 'manager' | 'fieldsV1' | 'subresource'>
-  /** It tells how this server is run: put right when that changes. */
+  /** It describes how this server is run, and is corrected when that changes. */
   readonly follows?: boolean
   /** The server needs it: it comes back when somebody deletes it. */
   readonly restored?: boolean
@@ -90,7 +90,7 @@ function managedFieldsOf(
   return [entry, ...(written ?? [])]
 }
 
-/** Members of members too, one level: `spec` gets what was added to it. */
+/** Merges members, one level deep: `spec` gets the added members. */
 function merged(object: JsonObject, added: JsonObject): JsonObject {
   const whole = { ...object }
   for (const [name, value] of Object.entries(added)) {

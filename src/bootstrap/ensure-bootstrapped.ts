@@ -94,7 +94,7 @@ async function writeObjects(plane: NewControlPlane): Promise<void> {
   )
 }
 
-/** All that a control plane of this server has, in the order in which it becomes visible. */
+/** All objects of a fresh control plane, in the order in which they become visible. */
 async function formsOf(plane: NewControlPlane): Promise<Form[]> {
   const { env, tenant, now } = plane
   const server = serverObjects({ env, now, identity: await serverIdentity(tenant) })
@@ -108,10 +108,7 @@ export interface Unwritten {
   readonly why: unknown
 }
 
-/**
- * Writes again what the server needs and somebody deleted.
- * @returns what could not be written
- */
+/** Writes objects again that the server needs and a user deleted. @returns errors */
 export async function restoreServerObjects(plane: NewControlPlane, admission: Admission): Promise<Unwritten[]> {
   const forms = await formsOf(plane)
   return eachWritten(
@@ -121,10 +118,10 @@ export async function restoreServerObjects(plane: NewControlPlane, admission: Ad
 }
 
 /**
- * Adds what this edition of the server has and the control plane has not, and corrects what describes how it is run.
- * @param snapshot spares a read for each object of the control shard
+ * Adds the objects of this edition that the control plane lacks, and corrects those that describe how it is run.
+ * @param snapshot saves a read for each object of the control shard
  * @param only the key of the one that is left to be written; undefined: all
- * @returns what could not be written
+ * @returns errors
  */
 export async function writeEdition(
   plane: NewControlPlane,
@@ -144,7 +141,7 @@ export async function writeEdition(
   )
 }
 
-/** One after the other: a namespace comes before what is in it. */
+/** One after the other: a namespace comes before its objects. */
 async function eachWritten(forms: readonly Form[], write: (form: Form) => Promise<unknown>): Promise<Unwritten[]> {
   const unwritten: Unwritten[] = []
   for (const form of forms) await write(form).catch((why: unknown) => void unwritten.push({ key: keyOf(form), why }))
@@ -213,7 +210,7 @@ function scopeOf(plane: NewControlPlane, verb: WritingVerb, one: BootstrapObject
   return auditedScope({ ...scope, storage: plane.storage }, verb)
 }
 
-/** The object keeps its identity; the rest becomes what it is in this edition, if it is anything else. */
+/** The object keeps its identity; its other fields become those of this edition, where they differ. */
 async function putRight(plane: NewControlPlane, { one, form }: Form, admission: Admission): Promise<void> {
   const { tenant, now } = plane
   const { name = '', uid: ownUid } = form.object.metadata

@@ -1,4 +1,6 @@
-/** What a fresh server has that depends on how it is run: namespaces and what is in them, its Service, its APIServices. */
+/**
+ * Objects of a fresh server that depend on how it is run: namespaces and their objects, its Service, its APIServices.
+ */
 import { settingsOf } from '../settings.ts'
 import { cidrText } from '../api/ip-addresses.ts'
 import { CONTROLLER_ACCOUNTS } from './controller-accounts.ts'
@@ -111,7 +113,10 @@ const tokenTracking = (now: Date): BootstrapObject => ({
   restored: true,
 })
 
-/** Who serves this control plane. Not renewed: nothing here polls, and who reaches the server needs no lease to know it. */
+/**
+ * The identity Lease of this server. It is not renewed: nothing here polls, and clients that reach the server need no
+ * lease to know that.
+ */
 const lease = ({ env, now, identity }: ServerFacts): BootstrapObject => ({
   resource: 'leases',
   manager: SERVER,
@@ -255,7 +260,7 @@ const seconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`
 
 const AGGREGATOR = 'apiregistration.k8s.io'
 
-/** One for each version of each group that the server serves itself, but the aggregator's own. */
+/** One for each version of each group that the server serves itself, except the aggregator's own. */
 function apiServices({ env, now }: ServerFacts): BootstrapObject[] {
   const condition = {
     type: 'Available',

@@ -21,7 +21,7 @@ import type { Refusal, Seat } from './seats.ts'
 /** A quarter of kube-apiserver's --request-timeout. Milliseconds. */
 const LONGEST_WAIT = 15_000
 
-/** What was done with the requests of one schema in one level. */
+/** The counts of one schema's requests in one level. */
 export interface FlowCount {
   readonly schema: string
   readonly level: string
@@ -62,8 +62,8 @@ const gateOf = perTenant(() => new Gate())
 const LEVELS = { group: 'flowcontrol.apiserver.k8s.io', resource: 'prioritylevelconfigurations' }
 
 /**
- * A seat, or why there is none. Every request takes one and leaves it when the head of its answer is there: a watch, too,
- * and what else takes long, which here ends at once or goes on outside of the isolate.
+ * A seat, or the reason why there is none. Every request takes one and leaves it when the head of its answer is there:
+ * a watch, too, and other long requests, which end at once here or go on outside of the isolate.
  */
 export function admitRequest(
   request: ApiRequest,
@@ -83,15 +83,15 @@ export function admitRequest(
   if (!(taken instanceof Promise)) return kept(request, gate, counted(count, taken, 0))
   const since = request.clock()
   const seat = taken.then((found) => kept(request, gate, counted(count, found, (request.clock() - since) / 1000)))
-  // A seat that is given to a request whose client went away must be left again.
+  // A request whose client went away must leave a seat that it gets.
   request.waitUntil(seat)
   return seat
 }
 
 /**
- * The engine gives up a request whose client went away, and its seat is empty only after LOST_AFTER. Where seats are
- * scarce a read goes on to its end instead. While they are not it is spared the price of saying so, which is a
- * twentieth of a get; what else is asked always goes on (`endsBySelf`).
+ * The engine gives up a request whose client went away, and its seat is free only after LOST_AFTER. Where seats are
+ * scarce, a read therefore goes on to its end. While they are not, it saves the cost of asking for that, which is a
+ * twentieth of a get. Other requests always go on (`endsBySelf`).
  */
 function kept(request: ApiRequest, { seats }: Gate, found: Seat | Refusal): Seat | Refusal {
   if (typeof found === 'string' || endsBySelf(request) || !seats.isScarce(found.level)) return found
@@ -102,8 +102,8 @@ function kept(request: ApiRequest, { seats }: Gate, found: Seat | Refusal): Seat
 }
 
 /**
- * Whether the request goes on to its end though its client went: it may have to take back or to tell something then, or
- * others wait for the document that it makes.
+ * Whether the request goes on to its end although its client went: it may have to undo or report something then, or
+ * others wait for its document.
  */
 export const endsBySelf = ({ method, info, record }: ApiRequest): boolean =>
   method !== 'GET' || !info.isResourceRequest || info.verb === 'watch' || info.verb === 'proxy' || record !== undefined
@@ -127,7 +127,8 @@ function counted(count: FlowCount, found: Seat | Refusal, waited: number): Seat 
 function distinguisherOf({ user, info, headers, cf }: ApiRequest, method: string | undefined): string {
   if (method === 'ByNamespace') return info.namespace
   if (method !== 'ByUser') return ''
-  // Everybody without a name has the same: the platform tells addresses, which a client cannot make up there.
+  // All anonymous users share this flow, apart from the address that the platform reports, which a client cannot make
+  // up.
   const isAtTheEdge = user.name === ANONYMOUS.name && typeof cf?.['colo'] === 'string'
   return isAtTheEdge ? `${user.name} ${headers.get('CF-Connecting-IP') ?? ''}` : user.name
 }

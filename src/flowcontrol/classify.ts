@@ -1,6 +1,6 @@
 /**
- * Which FlowSchema a request belongs to (kubernetes.io/docs/concepts/cluster-administration/flow-control), and with it
- * which priority level; clients are told both.
+ * Finds the FlowSchema of a request (kubernetes.io/docs/concepts/cluster-administration/flow-control), and with it the
+ * priority level. Clients get the uids of both.
  */
 import type { FlowSchema, PolicyRulesWithSubjects, PriorityLevelConfiguration, Subject } from '../api/flowcontrol/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -15,7 +15,7 @@ const ALL = '*'
 
 type Stored<O> = O & KubeObject
 
-/** `X-Kubernetes-Pf-*` headers of every answer to somebody who was authenticated. */
+/** `X-Kubernetes-Pf-*` headers of every answer to an authenticated user. */
 export function flowControlHeaders({ schema, level }: Classification): Record<string, string> {
   return {
     'X-Kubernetes-Pf-Flowschema-Uid': schema.metadata.uid ?? '',
@@ -50,7 +50,7 @@ const CATCH_ALL = mandatorySchemas.at(-1)!
 interface Choices {
   readonly levels: readonly Stored<PriorityLevelConfiguration>[]
   readonly candidates: readonly Classification[]
-  /** The mandatory schema catch-all, also for users who are in no group at all. */
+  /** The mandatory schema catch-all, also for users without any group. */
   readonly otherwise: Classification
 }
 

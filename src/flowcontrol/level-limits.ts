@@ -14,11 +14,11 @@ export type LevelLimits =
   | {
       readonly kind: 'limited'
       readonly nominal: number
-      /** What is never lent. */
+      /** Seats that are never lent. */
       readonly lower: number
       /** With all that may be borrowed. */
       readonly upper: number
-      /** Absent: what has no seat is refused. */
+      /** Absent: a request without a seat is refused. */
       readonly queuing?: Queuing
     }
 

@@ -78,7 +78,7 @@ export class Seats {
   }
 
   /**
-   * @param flow tells whose request it is: the queues of a level are shared out among flows
+   * @param flow identifies the request's flow: the queues of a level are shared out among flows
    * @param patience milliseconds to wait at most
    */
   take(level: PriorityLevel, flow: () => string, patience: number): Seat | Promise<Seat | Refusal> | Refusal {
@@ -94,7 +94,7 @@ export class Seats {
     return this.seatInTime(level, waiter, seat, patience)
   }
 
-  /** Whether seats that nobody leaves would soon be missed. */
+  /** Whether seats that are never left would soon be missed. */
   isScarce({ limits, taken }: PriorityLevel): boolean {
     return limits.kind === 'limited' && (taken * SCARCE > limits.nominal || this.taken.size * SCARCE > this.total)
   }

@@ -1,4 +1,4 @@
-/** What this isolate counts of admission: endpoints/metrics.ts shows it under kube-apiserver's names. */
+/** This isolate's metrics of admission: endpoints/metrics.ts shows them under kube-apiserver's names. */
 import type { ApiCall } from '../request/context.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import type { Labels, Sample } from './series.ts'
@@ -28,7 +28,7 @@ export const admissionMeasurements = ({ tenant }: Plane): ReturnType<typeof meas
 
 type Step = 'admit' | 'validate'
 
-/** How long a step of admission and each plug-in in it took, for requests of one operation that came out in one way. */
+/** The durations of a step of admission and of each plug-in in it, for requests of one operation with one outcome. */
 export class StepDurations {
   private readonly whole = new Histogram(PLUGIN_BUCKETS)
   /** By name. Bound: the plug-ins. */
@@ -53,7 +53,7 @@ export class StepDurations {
   }
 }
 
-/** Looked up once for each step: its plug-ins are many, and what they take is little. */
+/** Looked up once for each step: it has many plug-ins, which take little time. */
 class Steps {
   /** Bound: operations, steps and outcomes. */
   private readonly durations = new Map<string, StepDurations>()
@@ -113,7 +113,7 @@ export function measureFailOpen({ tenant }: Plane, { name, type }: Pick<WebhookC
   measured(tenant).webhookFailOpens.add({ name, type })
 }
 
-/** Whose match conditions they are. A webhook's type is `admit` or `validating`, a policy's is `validate`. */
+/** The owner of the match conditions. A webhook's type is `admit` or `validating`, a policy's is `validate`. */
 export interface ConditionsOwner {
   readonly name: string
   readonly kind: 'webhook' | 'policy'
@@ -122,9 +122,9 @@ export interface ConditionsOwner {
 }
 
 export interface ConditionsOutcome {
-  /** Conditions of which it cannot be told whether they hold. */
+  /** Conditions that could not be evaluated. */
   readonly errors: number
-  /** Undefined: not told. */
+  /** Undefined: not reported. */
   readonly seconds: number | undefined
   readonly isExcluded: boolean
 }

@@ -1,5 +1,5 @@
 /**
- * What this isolate counts of the requests of each control plane: endpoints/metrics.ts shows it under kube-apiserver's
+ * This isolate's metrics of the requests of each control plane: endpoints/metrics.ts shows them under kube-apiserver's
  * names.
  */
 import { isFinished } from '../codec/respond.ts'
@@ -25,7 +25,7 @@ export class RequestKind {
   }
 }
 
-/** What was counted for one tenant: names of its resources are nobody else's business. */
+/** The counts of one tenant: no other tenant may see the names of its resources. */
 class Measurements {
   /** Bound: MAX_KINDS. */
   readonly requests = new Map<string, RequestKind>()
@@ -51,7 +51,7 @@ export const measurementsOf = ({ tenant }: Pick<ApiRequest, 'tenant'>): Measurem
 
 const isLongRunning = (verb: string) => verb === 'watch' || verb === 'proxy' || verb === 'connect'
 
-/** By the labels that tell requests apart, as kube-apiserver names them. */
+/** By the labels that identify kinds of requests, as kube-apiserver names them. */
 function kindOf(all: Measurements, { info, method, env }: ApiRequest, status: number): RequestKind {
   const verb =
     (info.isResourceRequest ? verbLabels.get(info.verb) : undefined) ?? (methods.has(method) ? method : 'OTHER')
@@ -76,13 +76,16 @@ function kindOf(all: Measurements, { info, method, env }: ApiRequest, status: nu
 
 /**
  * Anybody may make up paths, groups and resources: their names become labels once a request for them succeeded, which
- * proves that they are served. Beyond so many kinds, too, requests are counted without saying what they were.
+ * proves that they are served. Requests beyond the limit of kinds are counted without labels.
  */
 const MAX_KINDS = 1_024
-/** Characters of all labels of a kind: a group, a version and a resource have 380 at most. What another server serves may be called anything. */
+/**
+ * Characters of all labels of a kind: a group, a version and a resource have 380 at most. Resources of another server
+ * may have any name.
+ */
 const MAX_NAMES = 512
 
-/** Discovery answers whatever number of slashes a path ends with: each would be a label of its own. */
+/** Discovery answers a path with any number of slashes at its end: each would be a label of its own. */
 const hasEmptyParts = ({ isResourceRequest, path }: RequestInfo): boolean => !isResourceRequest && path.includes('//')
 
 function isBuiltIn({ isResourceRequest, apiGroup, apiVersion, resource, subresource }: RequestInfo, env: Env): boolean {
@@ -106,7 +109,7 @@ const verbLabels: ReadonlyMap<string, string> = new Map([
   ['deletecollection', 'DELETECOLLECTION'],
 ])
 
-/** Told when a request begins; what it returns, when the head of its answer is there. */
+/** Called when a request begins; the returned function, when the head of its answer is there. */
 export function measureRequest(request: ApiRequest): (response: Response) => void {
   const all = measurementsOf(request)
   const began = request.now.getTime()
@@ -142,7 +145,7 @@ export interface PolicyCheck {
   readonly binding: string
   /** Undefined: nothing went wrong. */
   readonly problem: string | undefined
-  /** That the policy's expressions took, for this request and its parameters. */
+  /** The time of the policy's expressions, for this request and its parameters. */
   readonly seconds: number
 }
 

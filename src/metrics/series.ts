@@ -1,4 +1,4 @@
-/** What metrics are made of: counters and distributions, one series for each set of labels. */
+/** Counters and distributions, with one series for each set of labels. */
 import { BoundedMap } from '../api/bounded-map.ts'
 
 export type Labels = Readonly<Record<string, string>>
@@ -12,7 +12,7 @@ export interface Sample {
 export const secondBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10]
 export const byteBuckets = [1e3, 1e4, 1e5, 1e6, 1e7]
 
-/** Of a metric whose labels are the server's own names. */
+/** For a metric whose labels are the server's own names. */
 const MAX_SERIES = 500
 
 export class Counters {

@@ -75,8 +75,8 @@ function checkPath(url: string): void {
 }
 
 /**
- * The platform joins several of one name with a comma and a blank, which their values may therefore not contain; and it
- * takes blanks from both ends, and refuses what is not Latin-1.
+ * The platform joins several headers of one name with a comma and a blank, so values may not contain these. It trims
+ * blanks at both ends, and refuses text that is not Latin-1.
  */
 function headersOf(pairs: readonly (readonly [name: string, value: string])[]): Headers {
   const headers = new Headers()

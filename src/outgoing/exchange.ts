@@ -1,4 +1,4 @@
-/** A request that is passed on to another server, and its answer, both as they come: what the two ways out agree on. */
+/** A request that is streamed to another server, and its streamed answer: the interface that the two ways out share. */
 
 /** Which certificate the server shows: as the front proxy that says for whom it asks, or as a client of kubelets. */
 export type ClientCredential = 'front-proxy' | 'kubelet-client'
@@ -13,9 +13,9 @@ export interface ExchangeCall {
   readonly serverName?: string | undefined
   /** PEM of the only authorities that count; absent: those that everybody trusts. */
   readonly caBundle?: string | undefined
-  /** The certificate is not looked at. */
+  /** The certificate is not checked. */
   readonly isInsecure?: boolean
-  /** Where a user wants to go: what its host turns out to be must be an address of other hosts (proxyable.ts). */
+  /** A user chose the destination: its host must resolve to an address of another host (proxyable.ts). */
   readonly isProxied?: boolean
   readonly credential?: ClientCredential
   /** From the first octet sent to the last of the answer. Absent: it goes on until one side ends it. */
@@ -45,7 +45,7 @@ export interface ExchangeAnswer {
   readonly body: ReadableStream<Uint8Array> | null
 }
 
-/** The other side agreed to another protocol: what the client is answered, to be connected with it. */
+/** The other side agreed to another protocol: the answer for the client, with the connection. */
 export interface Upgraded {
   readonly upgraded: Response
 }
@@ -64,7 +64,7 @@ const HOP_BY_HOP = new Set(
   ),
 )
 
-/** Without those of one connection: the listed ones, and what the message's Connection header names. */
+/** Without hop-by-hop headers: the listed ones, and those that the message's Connection header names. */
 export function endToEnd(
   headers: Iterable<readonly [name: string, value: string]>,
 ): (readonly [name: string, value: string])[] {
@@ -78,5 +78,5 @@ export function endToEnd(
 
 /** Header of the front's answer: the other server's headers, as JSON. */
 export const HEADERS_HEADER = 'outgoing-headers'
-/** Header by which the engine tells its front to connect the client with a server that waits. */
+/** Header by which the engine tells its front to connect the client with a waiting server. */
 export const TUNNEL_HEADER = 'kedge-tunnel'

@@ -1,4 +1,4 @@
-/** Headers of a request that is passed on: the client's, without what is for this server alone. */
+/** Headers of a request that is passed on: the client's, without those for this server alone. */
 import { addressSeen } from '../request/address-seen.ts'
 import { REQUEST_HEADERS } from '../request/request-header-names.ts'
 import type { UserInfo } from '../request/user-info.ts'
@@ -6,7 +6,7 @@ import { endToEnd } from './exchange.ts'
 
 export type HeaderPairs = (readonly [name: string, value: string])[]
 
-/** Credentials, and words of who asks: servers behind this one must never take them for this server's own. */
+/** Credentials, and headers that name a user: the other server must never take these for this server's own. */
 const FOR_THIS_SERVER = /^(?:authorization|impersonate-.*|x-remote-(?:user|uid|group|extra-.*)|kedge-.*|cf-.*)$/
 
 /** Some servers take the one sign for the other. */
@@ -25,7 +25,7 @@ export function proxiedHeaders(request: Request, upgrades: boolean): HeaderPairs
     const kept = name === 'sec-websocket-protocol' ? withoutToken(value) : value
     if (kept !== '') pairs.push([name, kept])
   }
-  // what proxies said before stays, and says nothing of who asks
+  // addresses that proxies appended before stay; they do not name a user
   const from = [headers.get(FORWARDED_FOR) ?? '', addressSeen(request, headers) ?? ''].filter((text) => text !== '')
   if (from.length > 0) pairs.push(['X-Forwarded-For', from.join(', ')])
   if (upgrades) pairs.push(['Connection', 'Upgrade'], ['Upgrade', headers.get('Upgrade') ?? ''])

@@ -1,6 +1,6 @@
 /**
- * Where a Service is, for webhooks and aggregated APIs alike: a setting says so, or its EndpointSlices do (as
- * kube-apiserver's --enable-aggregator-routing; there is no proxy behind this server that a cluster IP would lead to).
+ * The address of a Service, for webhooks and aggregated APIs alike: from a setting, or from its EndpointSlices (as
+ * kube-apiserver's --enable-aggregator-routing). This server has no kube-proxy, so a cluster IP would lead nowhere.
  */
 import type { Service } from '../api/core/v1.ts'
 import type { EndpointSlice } from '../api/discovery/v1.ts'
@@ -78,7 +78,7 @@ export interface Endpoint {
 }
 
 /**
- * One of those that are ready and have the port, by chance; of the first family of addresses if there is one.
+ * A random ready endpoint that has the port; of the first address family if that has one.
  * @param portName of the Service
  */
 export function endpointOf(

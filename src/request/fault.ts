@@ -1,6 +1,6 @@
 /**
- * Mistakes of the server that an answer cannot tell, for it has begun or goes on without what failed. They are logged
- * with the request that met them, and counted for the metric kedge_faults_total.
+ * Mistakes of the server that an answer cannot report, because it has begun or goes on without the failed part. They
+ * are logged with their request, and counted for the metric kedge_faults_total.
  */
 import { logError } from '../log/log.ts'
 import type { ApiCall } from './context.ts'

@@ -1,6 +1,7 @@
 /**
- * Query parameters → the options of a verb (meta/v1 ListOptions, CreateOptions, …). Of a parameter given twice the
- * first counts; unknown ones are ignored. What can't be parsed is 400; what can but makes no sense is 422.
+ * Query parameters → the options of a verb (meta/v1 ListOptions, CreateOptions, …). The first value of a repeated
+ * parameter counts; unknown ones are ignored. Text that cannot be parsed is 400; a parsed value that makes no sense is
+ * 422.
  */
 import { append } from '../api/append.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../api/field.ts'
@@ -41,7 +42,7 @@ export function parseListOptions(query: QueryParameters, forceWatch: boolean): L
     limit: Math.max(0, int64(query, 'limit') ?? 0),
     continue: query.get('continue') ?? '',
   }
-  // what only its path makes a watch is looked at as a list
+  // a request that only its path makes a watch is validated as a list
   const errors = flag(query, 'watch') === true ? watchErrors(options) : listErrors(options)
   if (errors.length > 0) {
     // errors of selectors come first

@@ -11,10 +11,10 @@ import { requestInfoOf } from './request-info.ts'
 import { targetOf } from './target.ts'
 
 /**
- * Reads method, path and query; everything a step after this one needs. A path that is no text is 400, one that names a
- * verb and no resource 500, for any user. The path is cut out of the URL as it came: parsing would tidy it up.
+ * Reads method, path and query: everything that later steps need. A path that is no text is 400, one that names a verb
+ * and no resource 500, for any user. The path is cut out of the URL as it came, because parsing would normalize it.
  * @param isBuiltInGroup whether this server serves built-in resources of an API group
- * @param isAttested it came with a statement of the local front, which is genuine
+ * @param isAttested it came with a genuine statement of the local front
  */
 export function receive(
   request: Request,
@@ -25,7 +25,7 @@ export function receive(
   isAttested = false,
 ): ApiRequest | Response {
   const settings = settingsOf(env)
-  // where there is a front, it says nothing of a request that comes without a statement; reading nothing is dear, too
+  // a front says nothing about a request without a statement, and reading `cf` costs time
   const cf = settings.frontKey === undefined || isAttested ? request.cf : undefined
   const method = methodOf(request, cf)
   const target = targetOf(request)
@@ -65,13 +65,13 @@ export function receive(
   }
 }
 
-/** `/api/v1/watch`: a verb, but of what? */
+/** `/api/v1/watch`: a verb without a resource */
 function unclear(target: string, auditId: string): Response {
   const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${target}`
   return internalErrorText(target, why, { 'Audit-Id': auditId })
 }
 
-/** How kube-apiserver answers mistakes of its own that are not of an API. */
+/** kube-apiserver's answer to mistakes of its own outside of an API. */
 export function internalErrorText(target: string, why: string, more: Readonly<Record<string, string>> = {}): Response {
   const text = `Internal Server Error: ${JSON.stringify(target)}: ${why}\n`
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

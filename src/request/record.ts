@@ -1,6 +1,6 @@
 /**
- * What audit and the access log want to know of a request, which the steps tell as they go. It is there only where
- * somebody asked for it; the copies that steps make of a request share it.
+ * The data of a request for audit and the access log, which the steps add as they go. It exists only where one of these
+ * is on. All copies of a request share it.
  */
 import type { Status } from '../api/status.ts'
 import { levels } from '../configuration/audit-policy.ts'
@@ -10,7 +10,7 @@ import type { UserInfo } from './user-info.ts'
 export const reaches = (level: AuditLevel, wanted: AuditLevel): boolean =>
   levels.indexOf(level) >= levels.indexOf(wanted)
 
-/** What is known of an object from its own metadata. */
+/** Facts from an object's own metadata. */
 export interface ObjectFacts {
   readonly name?: string | undefined
   readonly namespace?: string | undefined
@@ -22,7 +22,7 @@ export interface ObjectFacts {
 export const MAX_OBJECT = 1 << 20
 
 export class RequestRecord {
-  /** Who sent it; undefined before, or without, authentication. */
+  /** The user; undefined before, or without, authentication. */
   user: UserInfo | undefined
   impersonated: { readonly user: UserInfo; readonly constraint: string } | undefined
   /** Name of the FlowSchema. */
@@ -38,9 +38,9 @@ export class RequestRecord {
   /** JSON, which may come after the head of the answer. */
   responseObject: string | undefined | Promise<string | undefined>
   truncated = false
-  /** What the answer says, where it is a Status. */
+  /** The Status of the answer, if it is one. */
   status: Status | undefined
-  /** The message of an error that is no answer: a mistake of the server. */
+  /** The message of an error without an answer: a mistake of the server. */
   panic: string | undefined
 
   get wantsRequest(): boolean {

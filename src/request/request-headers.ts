@@ -12,7 +12,7 @@ export class RequestHeaders {
     return new RequestHeaders(values)
   }
 
-  /** The same but for one. */
+  /** The same without one. */
   with(name: string, value: string): RequestHeaders {
     return new RequestHeaders(new Map([...this.values, [name.toLowerCase(), value]]))
   }

@@ -1,7 +1,7 @@
 /**
- * What a request is about, read from its method, path and query (apiserver's pkg/endpoints/request RequestInfo). Verb,
- * resource, subresource, namespace and name are decided here and nowhere else: authorization asks for them, and
- * dispatch (endpoints/route.ts) serves them or refuses.
+ * The attributes of a request, read from its method, path and query (apiserver's pkg/endpoints/request RequestInfo).
+ * Verb, resource, subresource, namespace and name are decided here and nowhere else: authorization decides about them,
+ * and dispatch (endpoints/route.ts) serves or refuses them.
  */
 import { ownValue } from '../api/own.ts'
 import { parseInt64 } from '../go/int.ts'

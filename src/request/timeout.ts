@@ -1,6 +1,6 @@
 /**
  * The query parameter `timeout`, which every request but the long-running ones may carry. Work here has limits of its
- * own, so that only its form matters: what is no duration is refused, at any path and for any user.
+ * own, so only its form matters: text that is no duration is refused, at any path and for any user.
  */
 import { badRequest } from '../api/status.ts'
 import { parseDuration, TimeError } from '../schema/time.ts'

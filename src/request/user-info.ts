@@ -1,4 +1,4 @@
-/** Who makes a request (authentication.k8s.io UserInfo). */
+/** The user of a request (authentication.k8s.io UserInfo). */
 export interface UserInfo {
   readonly name: string
   readonly uid: string
@@ -11,12 +11,12 @@ export const AUTHENTICATED = 'system:authenticated'
 export const UNAUTHENTICATED = 'system:unauthenticated'
 export const ANONYMOUS: UserInfo = { name: 'system:anonymous', uid: '', groups: [UNAUTHENTICATED], extra: {} }
 
-/** Key of `extra` that says by which certificate or token somebody authenticated. */
+/** The key of `extra` with the certificate or token that authenticated the user. */
 export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
 /**
- * What authenticators give: everybody who is known belongs to system:authenticated, as the last group, but for who is said
- * to be of system:unauthenticated.
+ * The result of authenticators. Every known user belongs to system:authenticated, as the last group, except users of
+ * system:unauthenticated.
  */
 export function authenticated(user: Pick<UserInfo, 'name'> & Partial<UserInfo>): UserInfo {
   const { name, uid = '', groups = [], extra = {} } = user
@@ -24,5 +24,5 @@ export function authenticated(user: Pick<UserInfo, 'name'> & Partial<UserInfo>):
   return { name, uid, groups: isSaid ? groups : [...groups, AUTHENTICATED], extra }
 }
 
-/** kube-apiserver itself: what it writes beside requests, and its controllers. */
+/** kube-apiserver itself: for its own writes beside requests, and its controllers. */
 export const API_SERVER: UserInfo = authenticated({ name: 'system:apiserver', groups: [SYSTEM_MASTERS] })

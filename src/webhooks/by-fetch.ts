@@ -22,7 +22,7 @@ export const byFetch =
     return send(allowedFetch(network, bindings, settings, call), call, body, gone)
   }
 
-/** Who may make the call. @throws CallFailed where nobody may */
+/** The fetcher for the call. @throws CallFailed where none may make it */
 export function allowedFetch(
   network: Fetches,
   bindings: object,

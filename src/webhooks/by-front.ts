@@ -1,6 +1,6 @@
 /**
- * The way out of a local server: the process in front of the engine makes the call, for the engine can pin no authority.
- * A call is one line of JSON, and behind it what is posted (cli/outgoing-calls.ts reads it).
+ * A local server's way to other servers: the process in front of the engine makes the call, because the engine can pin
+ * no authority. A call is one line of JSON, and behind it the body (cli/outgoing-calls.ts reads it).
  */
 import type { CallFailure } from './failure-text.ts'
 import type { StatusError } from '../api/status.ts'
@@ -14,9 +14,9 @@ export const STATUS_HEADER = 'outgoing-status'
 export const TYPE_HEADER = 'outgoing-type'
 export const RETRY_HEADER = 'outgoing-retry-after'
 /**
- * All of a short answer in plain text, in place of the others and of a body: status, type, Retry-After and text, with tabs
- * between them, and LINE_FEED or NOTHING_MORE. The engine wakes itself several times for a body, and copies each header:
- * both together cost as much as the rest of the call.
+ * A short answer in plain text, in one header and without a body: status, type, Retry-After and text, with tabs between
+ * them, and LINE_FEED or NOTHING_MORE. The engine wakes itself several times for a body, and copies each header: both
+ * together cost as much as the rest of the call.
  */
 export const ANSWER_HEADER = 'outgoing-answer'
 export const LINE_FEED = 'n'
@@ -101,7 +101,7 @@ const encoder = new TextEncoder()
 
 const failureOf = (json: string): CallFailure => callFailure.parse(JSON.parse(json))
 
-/** Where the front makes no more calls nobody was asked, so that no policy of failures is for it: the request is refused. */
+/** The front makes no more calls and asked nobody, so no failure policy applies: the request is refused. */
 function thrownFor(failure: CallFailure): CallFailed | StatusError {
   const text = failureText(failure)
   return failure.code === BUSY ? tooManyRequests(`${text}, please try again later`, 1) : new CallFailed(text)

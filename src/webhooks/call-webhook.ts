@@ -39,8 +39,8 @@ export class WebhookClientError extends Error {
 
 /**
  * Posts a review.
- * @param users as whom this server may call
- * @param timeoutMs after which it is given up; the webhook is told in whole seconds
+ * @param users credentials for servers
+ * @param timeoutMs the call ends after it; the webhook learns it in whole seconds
  * @throws WebhookCallError, WebhookClientError
  */
 export async function callWebhook(
@@ -100,7 +100,7 @@ function targetOf({ url = '', service }: WebhookClientConfig): string {
 const shownUrl = (client: WebhookClientConfig, timeoutMs: number): string =>
   `${urlOf(client)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
 
-/** Read once for each state of a configuration, whose parts are the same values that long. */
+/** Read once for each state of a configuration: its parts stay the same values as long. */
 const bundles = new WeakMap<WebhookClientConfig, string | WebhookClientError>()
 
 /** PEM; undefined where the configuration has none. @throws WebhookClientError */

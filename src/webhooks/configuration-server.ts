@@ -1,4 +1,6 @@
-/** What the engine and the process in front of it, which has a file system, agree on (cli/configuration-files.ts). */
+/**
+ * The protocol between the engine and the process in front of it, which has a file system (cli/configuration-files.ts).
+ */
 
 /** Behind it: the path of a kubeconfig, escaped. The answer is a WebhookConnection. */
 export const KUBECONFIG_PATH = '/kubeconfig/'

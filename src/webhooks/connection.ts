@@ -1,6 +1,6 @@
 /**
- * A server that reviews tokens or access: where it is and how this server shows who asks, as a kubeconfig says it. It is
- * asked again after a pause where that may help, as by kube-apiserver.
+ * A server that reviews tokens or access: its address and this server's credentials, as in a kubeconfig. A call is
+ * repeated after a pause where that may help, as by kube-apiserver.
  */
 import type { Env } from '../env.ts'
 import { goQuote } from '../go/quote.ts'
@@ -30,7 +30,7 @@ export interface ReviewCall {
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Posts a review. @throws WebhookCallError where there is no answer */
+/** Posts a review. @throws WebhookCallError without an answer */
 export async function postReview(
   env: Env,
   connection: WebhookConnection,

@@ -3,11 +3,11 @@ import * as z from 'zod/mini'
 import { ownValue } from '../api/own.ts'
 import { familyOf } from '../api/ip-addresses.ts'
 
-/** What the front says of a call that failed. */
+/** The front's codes of failed calls. */
 export interface CallFailure {
   /** Of Node: a system error, an error of OpenSSL's verification, or one of the front's own. */
   readonly code: string
-  /** Node's words, for codes that have none here. */
+  /** Node's message, for codes that are not in this table. */
   readonly message: string
   /** HOST:PORT that was dialled. */
   readonly address?: string | undefined

@@ -1,13 +1,13 @@
 /**
- * Hosts that a server on the platform never calls: itself, its neighbours on the link, and what tells secrets to
- * machines that ask from near. A URL's host is spelled in one way: `0x7f.1` is 127.0.0.1 by then.
+ * Hosts that a server on the platform never calls: loopback, link-local addresses, and metadata servers, which give
+ * secrets to machines nearby. A URL's host is normalized by then: `0x7f.1` is 127.0.0.1.
  */
 import { lazy } from '../api/lazy.ts'
 import { withoutTrailing } from '../api/trim.ts'
 import type { IpRange } from '../api/ip-addresses.ts'
 import { contains, parseCidr, parseIp } from '../api/ip-addresses.ts'
 
-/** CIDRs, by what they are. */
+/** CIDRs, by their meaning. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   'loopback address': ['127.0.0.0/8', '::1/128'],
   'address of this host': ['0.0.0.0/8', '::/128'],
@@ -23,7 +23,10 @@ const ranges = lazy(() =>
   ),
 )
 
-/** @param hostname of a URL @returns what it is; undefined where it may be called */
+/**
+ * @param hostname of a URL
+ * @returns its meaning; undefined where it may be called
+ */
 export function forbiddenHost(hostname: string): string | undefined {
   const host = withoutTrailing(hostname, '.').replace(/^\[(.*)\]$/, '$1')
   if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback address'

@@ -1,6 +1,9 @@
 import { Gathered } from '../api/gathered.ts'
 
-/** A call of a server outside of this one, and what came of it: what the two ways out (by the front, by fetch) agree on. */
+/**
+ * A call of a server outside of this one, and its outcome: the interface that the two ways out (by the front, by fetch)
+ * share.
+ */
 export interface OutgoingCall {
   /** Absent: POST. A GET has no body. */
   readonly method?: 'GET'
@@ -9,7 +12,7 @@ export interface OutgoingCall {
   readonly serverName?: string | undefined
   /** PEM of the only authorities that count; absent: those that everybody trusts. */
   readonly caBundle?: string | undefined
-  /** PEM of the certificate and the key that say who calls. */
+  /** PEM of the caller's certificate and key. */
   readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
@@ -37,7 +40,7 @@ export const MAX_ANSWER = 3 * 1024 * 1024
 /** @param gone aborted: nobody waits for the answer any more */
 export type Outgoing = (call: OutgoingCall, body: string, gone?: AbortSignal) => Promise<OutgoingAnswer>
 
-/** What Go says of a call that was given up. */
+/** Go's message for a call that was given up. */
 export const CANCELED = 'context canceled'
 
 /** @throws CallFailed where it is too long */

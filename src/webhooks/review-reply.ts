@@ -1,4 +1,6 @@
-/** What a webhook answered, as kube-apiserver's REST client reads it: an error of HTTP, or an object of the kind it sent. */
+/**
+ * A webhook's answer, as kube-apiserver's REST client reads it: an HTTP error, or an object of the kind that was sent.
+ */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
@@ -16,8 +18,8 @@ import type { OutgoingAnswer } from './outgoing-call.ts'
 const SCHEME = 'pkg/runtime/scheme.go:111'
 
 /**
- * @param expected a review's kind; one that the answer does not name is taken to be this
- * @returns the review, whose apiVersion and kind are those that the answer has, '' for none
+ * @param expected a review's kind, which an answer without a kind is taken to have
+ * @returns the review, with the answer's own apiVersion and kind, '' for none
  * @throws WebhookCallError
  */
 export async function reviewIn(answer: OutgoingAnswer, expected: GroupVersionKind): Promise<JsonObject> {
@@ -34,7 +36,7 @@ export async function reviewIn(answer: OutgoingAnswer, expected: GroupVersionKin
   }
 }
 
-/** What does not begin as an object is read as YAML, whatever its Content-Type. @throws DecodeError */
+/** An answer that does not begin as an object is read as YAML, whatever its Content-Type. @throws DecodeError */
 async function parsed(body: Uint8Array): Promise<ParsedBody> {
   if (/^\s*\{/.test(decodeUtf8(body.subarray(0, 64)))) return parseBody('json', body)
   await loadYaml()

@@ -1,4 +1,4 @@
-/** A server that reviews tokens or access: where it is, and how this server shows who asks, as a kubeconfig says it. */
+/** A server that reviews tokens or access: its address and this server's credentials, as in a kubeconfig. */
 import * as z from 'zod/mini'
 
 const text = z.optional(z.string())

@@ -40,10 +40,10 @@ export function userOf(
   return user
 }
 
-// a claim that JSON.parse made is no undefined
+// JSON.parse makes no undefined claims
 const claimsJson = (claims: Claims): JsonLike => claims
 
-/** OpenID Connect Core §5.6.2. This server asks nobody for claims that are elsewhere, and does not go on without them. */
+/** OpenID Connect Core §5.6.2. This server does not fetch distributed claims, and refuses tokens that need them. */
 function refuseDistributed(claim: string, claims: Claims): void {
   if (claim === '' || Object.hasOwn(claims, claim)) return
   const names = ownValue(claims, '_claim_names') ?? {}

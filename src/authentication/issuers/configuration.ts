@@ -1,4 +1,4 @@
-/** AuthenticationConfiguration of apiserver.config.k8s.io: who else is believed, and who need not say who it is. */
+/** AuthenticationConfiguration of apiserver.config.k8s.io: trusted issuers, and anonymous requests. */
 import * as z from 'zod/mini'
 import { listOf, readConfiguration, text } from '../configuration-text.ts'
 

@@ -26,7 +26,7 @@ function decoded(part: string): Claims | undefined {
   }
 }
 
-/** Whose token it says it is: not to be trusted. Undefined: it is no token of this form. */
+/** The issuer that the token claims, which is not verified. Undefined: it is no token of this form. */
 export function untrustedIssuer(token: string): string | undefined {
   const parts = token.split('.', 4)
   if (parts.length !== 3) return undefined
@@ -64,10 +64,7 @@ interface Expected {
   readonly now: Date
 }
 
-/**
- * The claims of a token whose signature is good.
- * @throws TokenRefused
- */
+/** The claims of a token whose signature is valid. @throws TokenRefused */
 export function checkedClaims(payload: Uint8Array, { issuer, audiences, now }: Expected): Claims {
   const claims = claimsIn(payload)
   const claimed = textClaim(claims, 'iss')
@@ -120,13 +117,10 @@ function audiencesOf(claims: Claims): readonly string[] {
 }
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
-/** What an int64 holds. What is beyond it is no time: it would be one of the other end. */
+/** The range of an int64. A larger number is no time: Go would read another one. */
 const MOST_SECONDS = 2 ** 63
 
-/**
- * Whole seconds since 1970, as a number or as a text that is one. Undefined: absent.
- * @param isOptional null is as good as absent
- */
+/** Whole seconds since 1970, as a number or as text. Undefined: absent. @param isOptional null counts as absent */
 function timeClaim(claims: Claims, name: string, isOptional = false): number | undefined {
   const value = Object.hasOwn(claims, name) ? ownValue(claims, name) : undefined
   if (value === undefined || (value === null && isOptional)) return undefined

@@ -1,7 +1,7 @@
 /**
- * The public keys of an issuer: found by OpenID Connect Discovery, kept, and asked for anew when a token names a key
- * that is not among them. Keys that were good stay good while the issuer does not answer; one that it dropped is gone
- * with the next answer.
+ * The public keys of an issuer: found by OpenID Connect Discovery, kept, and fetched again when a token names an
+ * unknown key. Known keys stay valid while the issuer does not answer; a key that it dropped is gone with its next
+ * answer.
  */
 import type { CryptoKey, JWK } from 'jose'
 import * as z from 'zod/mini'
@@ -20,7 +20,7 @@ import type { JwtAuthenticator } from './configuration.ts'
 const REFRESHED_AFTER = 600_000
 /** Of one call; there are two at most. Milliseconds. */
 const TIMEOUT = 5_000
-/** Keys of one issuer that are looked at. */
+/** The most keys of one issuer. */
 const MAX_KEYS = 256
 /** Of an answer that was none. */
 const MAX_SHOWN = 256
@@ -48,7 +48,7 @@ class IssuerKey {
 }
 
 async function publicKey(jwk: JWK, algorithm: string): Promise<CryptoKey | undefined> {
-  // RFC 7517 §4.2 and §4.4: what a key says of its use holds
+  // RFC 7517 §4.2 and §4.4: a key may be used only as it declares
   if (jwk.use !== undefined && jwk.use !== 'sig') return undefined
   if (jwk.alg !== undefined && jwk.alg !== algorithm) return undefined
   if (jwk.kty !== (algorithm.startsWith('ES') ? 'EC' : 'RSA')) return undefined
@@ -77,14 +77,14 @@ export class IssuerKeys {
     return this.keys !== undefined
   }
 
-  /** Those with this id, all for no id. Old ones are asked for anew beside the request. */
+  /** The keys with this id, all for no id. Old keys are fetched again beside the request. */
   known(context: TokenContext, keyId: string): readonly IssuerKey[] {
     if (this.keys !== undefined && context.now.getTime() - this.came > REFRESHED_AFTER)
       this.questions.askBeside(context)
     return (this.keys ?? []).filter((key) => keyId === '' || key.keyId === keyId)
   }
 
-  /** What is found with keys that are asked for anew. @throws StatusError 429 */
+  /** Searches in keys that are fetched again. @throws StatusError 429 */
   findWithNew<Found>(
     context: TokenContext,
     keyId: string,
@@ -93,7 +93,7 @@ export class IssuerKeys {
     return this.questions.find(context, keyId, look)
   }
 
-  /** What goes wrong is logged: tokens are refused, or checked against the keys that are known. */
+  /** Failures are logged: tokens are refused, or checked against the known keys. */
   private async fetchKeys(env: Env, time: number): Promise<boolean> {
     try {
       this.keysAt ??= await this.discover(env)
@@ -105,7 +105,7 @@ export class IssuerKeys {
     try {
       const answer = await this.get(env, this.keysAt)
       const { keys } = read(keySet, answer, 'failed to decode keys')
-      // kty is a text, the rest is looked at when the key is imported
+      // kty is a text; the import of the key checks the rest
       this.keys = keys.slice(0, MAX_KEYS).map((key) => new IssuerKey(key as JWK))
       this.came = time
       this.fetches = { ...this.fetches, success: time / 1000, text: new TextDecoder().decode(answer.body) }

@@ -1,6 +1,6 @@
 /**
- * The issuers of the configuration that is in force: the setting's, or what its file has become since. A change keeps
- * what is known of issuers that stay the same.
+ * The issuers of the current configuration, which comes from the setting, or from its file after a change. A change
+ * keeps the keys of unchanged issuers.
  */
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, messageOf, path } from '../../api/field.ts'
@@ -27,14 +27,17 @@ export interface Issuers {
 }
 
 export interface IssuersOptions {
-  /** This server's own, whose tokens have another authenticator. */
+  /** This server's own issuer, whose tokens have another authenticator. */
   readonly ownIssuers: readonly string[]
   readonly algorithms: readonly string[]
   /** What --anonymous-auth says; undefined: nothing. */
   readonly anonymousAuth?: boolean | undefined
 }
 
-/** @param before of which those that did not change are kept @throws BadConfiguration */
+/**
+ * @param before its unchanged issuers are kept
+ * @throws BadConfiguration
+ */
 export async function issuersOf(
   text: string,
   { ownIssuers, algorithms, anonymousAuth }: IssuersOptions,
@@ -70,7 +73,7 @@ export async function issuersOf(
 
 const reloaded = new WeakMap<Env, Reloaded<Issuers>>()
 
-/** What was said of this configuration, and how often it changed; undefined where there is none. */
+/** The result of loading this configuration, and how often it changed; undefined without one. */
 export function issuersReloads(env: Env): Reloaded<Issuers> | undefined {
   const { authenticationConfig: text, oidcSigningAlgorithms, issuers: ownIssuers, anonymousAuth } = settingsOf(env)
   if (text === undefined) return undefined
@@ -95,7 +98,7 @@ export async function authenticateIssuedToken(context: TokenContext, token: stri
   return byUrl.get(issuer)?.authenticate(context, token)
 }
 
-/** Whether a request without credentials is one of nobody in particular, or refused. @throws BadConfiguration */
+/** Whether a request without credentials is anonymous, or refused. @throws BadConfiguration */
 export async function mayBeAnonymous({ env, info }: ApiRequest): Promise<boolean> {
   const anonymous = (await issuersReloads(env)?.start())?.anonymous
   if (anonymous === undefined) return settingsOf(env).anonymousAuth ?? true

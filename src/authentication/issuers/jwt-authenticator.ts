@@ -1,4 +1,4 @@
-/** Tokens of one issuer that the operator named: JWTs whose signature, audience and time are good, and whom they stand for. */
+/** Authenticates tokens of one issuer that the operator named: JWTs with a valid signature, audience and time. */
 import type { UserInfo } from '../../request/user-info.ts'
 import { authenticated } from '../../request/user-info.ts'
 import { authenticationCounts } from '../authentication-counts.ts'
@@ -12,7 +12,7 @@ import { SIGNATURE_REFUSED, checkedClaims, headerOf } from './id-token.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import type { Mapper } from './validate.ts'
 
-/** No symmetric one: an issuer's public key is nobody's secret. */
+/** No symmetric algorithm: an issuer's public key is not secret. */
 export const SIGNING_ALGORITHMS: readonly string[] = 'ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512'.split(' ')
 
 export class JwtIssuer {

@@ -1,4 +1,7 @@
-/** What is wrong with an AuthenticationConfiguration (apiserver's ValidateAuthenticationConfiguration), and its expressions compiled. */
+/**
+ * Validates an AuthenticationConfiguration (apiserver's ValidateAuthenticationConfiguration), and compiles its
+ * expressions.
+ */
 import { append } from '../../api/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, internalFieldError, invalidValue, path, required, tooMany } from '../../api/field.ts'
@@ -27,7 +30,7 @@ export interface Rule {
 
 export interface Validated {
   readonly errors: readonly FieldError[]
-  /** One for each authenticator; of use where there are no errors. */
+  /** One for each authenticator; only usable without errors. */
   readonly mappers: readonly Mapper[]
 }
 
