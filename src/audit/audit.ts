@@ -73,7 +73,7 @@ interface Audited {
   readonly origin: Origin
 }
 
-/** What was decided of a call, for its later stages. */
+/** The policy's decision about a call, for its later stages. */
 const audited = new WeakMap<RequestRecord, Audited>()
 
 function decideFor(request: ApiRequest, record: RequestRecord, policy: Policy, user: UserInfo | undefined): Audited {
@@ -174,7 +174,7 @@ export interface OwnWrite {
 
 /**
  * Such a write with the events that it would have as a client's request: the same policy decides.
- * @throws StatusError where it must not be made without its event, and what the work throws
+ * @throws StatusError where it must not be made without its event, and errors of the work
  */
 export async function auditedWrite<Written>(
   call: ApiCall,

@@ -15,7 +15,7 @@ import type { AuditStage } from '../configuration/audit-policy.ts'
 import type { AuditedAttributes, Decision } from './policy.ts'
 import { carriesCredentials } from './policy.ts'
 
-/** What an event says that is not known before its stage. */
+/** Fields of an event that are known only at its stage. */
 export interface Moment {
   readonly stage: AuditStage
   readonly at: Date
@@ -125,7 +125,7 @@ function agentOf(headers: RequestHeaders): string | undefined {
   return (agent.length > MAX_AGENT ? `${agent.slice(0, MAX_AGENT)}...TRUNCATED` : agent) || undefined
 }
 
-/** What proxies say (anybody may say it), and at the end the address that was really seen. */
+/** Addresses that proxies report (anybody may), and at the end the address of the connection. */
 function sourceAddresses(sent: Request, headers: RequestHeaders): string[] | undefined {
   const addresses = (headers.get('X-Forwarded-For') ?? '').split(',').map((part) => part.trim())
   const real = headers.get('X-Real-Ip') ?? ''

@@ -1,7 +1,7 @@
 /** What happened to audit events in this isolate; endpoints/metrics.ts shows it under kube-apiserver's names. */
 import type { AuditLevel } from '../configuration/audit-policy.ts'
 
-/** Whose fault it was that an event was lost: the buffer was full, or the backend failed. */
+/** Why an event was lost: the buffer was full, or the backend failed. */
 export type AuditPlugin = 'buffered' | 'log' | 'webhook'
 
 export const auditCounts = {

@@ -11,7 +11,7 @@ export interface Decision {
   readonly omitManagedFields: boolean
 }
 
-/** What a policy is asked: nobody is known where authentication failed. */
+/** The policy's input: there is no user where authentication failed. */
 export type AuditedAttributes = Omit<AuthorizationAttributes, 'user' | 'fields'> & {
   readonly user: UserInfo | undefined
 }
@@ -28,7 +28,7 @@ export function decide(policy: Policy, asked: AuditedAttributes): Decision {
   }
 }
 
-/** Whatever the policy says, what goes in and comes out of these is never written down: it lets in who reads it. */
+/** Whatever the policy says, bodies of these are never written down: they contain credentials. */
 const credentials: ReadonlySet<string> = new Set([
   '/secrets',
   '/serviceaccounts/token',

@@ -34,13 +34,13 @@ export interface Clock {
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** The platform may end the work of a request that has been answered: who empties the buffer is not waited for longer. */
+/** The platform may end the work of a request that has been answered, so others wait no longer than this for it. */
 const GIVEN_UP_MS = 120_000
 
 export class Sink {
   #buffer: string[] = []
   #length = 0
-  /** When somebody last began, or went on, to empty the buffer. */
+  /** When the work of emptying the buffer last began, or went on. */
   #activeAt: number | undefined
   #enough: (() => void) | undefined
 
@@ -80,7 +80,7 @@ export class Sink {
     waitUntil(this.#empty(now))
   }
 
-  /** @param since says who is at work: one that was given up stops where another has begun */
+  /** @param since identifies the worker: one that was given up stops when another has begun */
   async #empty(since: number): Promise<void> {
     const { batchEvents, batchWaitMs, retryMs } = this.options
     let mark = since

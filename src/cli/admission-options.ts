@@ -15,14 +15,14 @@ const configuration = z.looseObject({
   ),
 })
 
-/** Plugins whose files kube-apiserver takes without an AdmissionConfiguration around them. */
+/** Plugins whose configuration files kube-apiserver takes without an AdmissionConfiguration around them. */
 const legacy = { imagePolicy: 'ImagePolicyWebhook', podNodeSelectorPluginConfig: 'PodNodeSelector' } as const
 
 /** An AdmissionConfiguration in JSON. */
 export function readAdmissionConfig(file: string): string {
   const read = readYaml(file, `unable to read admission control configuration from ${JSON.stringify(file)}`)
   const result = configuration.safeParse(read)
-  // what is wrong with it is said by what reads the setting
+  // the reader of the setting reports its errors
   if (!result.success) return JSON.stringify(read)
   const { kind, plugins, ...rest } = result.data
   if (kind === undefined) {
@@ -77,7 +77,7 @@ const kubeconfig = z.looseObject({
   ),
 })
 
-/** What stands in files beside it stands in it. */
+/** Puts the content of referenced files into it. */
 function readKubeconfig(file: string): unknown {
   const result = kubeconfig.safeParse(readYaml(file))
   if (!result.success) throw new CannotStart(`${file} is no kubeconfig: ${z.prettifyError(result.error)}`)

@@ -31,7 +31,7 @@ export class AnswerFollower {
     return this.#body !== undefined || this.#isBodiless
   }
 
-  /** @param data keeps what it says until this returns, and no longer */
+  /** @param data valid only until this returns */
   follow(data: Buffer): Progress {
     this.hasBegun = true
     let at = 0

@@ -1,18 +1,18 @@
-// Where answers of the engine, and of servers outside, arrive. Node makes 64 KiB anew for each read of a socket, of which
-// an answer seldom fills the half; V8 looks through its whole heap each time that so much memory has come outside of it.
-// What arrives on any connection is read into the same place here, and copied.
+// The read buffer for answers of the engine, and of servers outside. Node allocates 64 KiB for each read of a socket,
+// of which an answer seldom fills half. V8 collects its whole heap each time that so much memory outside of it came. So
+// all connections read into the same block here, and copy from it.
 
-/** Of all connections: it is copied before anything else is read. */
+/** Shared by all connections: the bytes are copied before the next read. */
 export const arriving = Buffer.allocUnsafeSlow(64 << 10)
 
 /** Shorter ones share the blocks that Node cuts small buffers from. */
 const SHORT = 4 << 10
 
-/** Blocks that nobody looks at. Bound: MOST_FREE. */
+/** Free blocks. Bound: MOST_FREE. */
 const free: Buffer[] = []
 const MOST_FREE = 32
 
-/** @returns the octets that arrived, and for long ones what is to be called when nobody looks at them any more */
+/** @returns the octets that arrived, and for long ones a function to call when they are no longer needed */
 export function copied(length: number): readonly [copy: Buffer, done?: () => void] {
   if (length < SHORT) {
     const copy = Buffer.allocUnsafe(length)

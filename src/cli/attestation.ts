@@ -1,4 +1,4 @@
-// The front's statements of who asks, for requests that need one: those of connections with a client certificate, and
+// The front's statements about clients, for requests that need one: those of connections with a client certificate, and
 // those whose method the engine cannot carry.
 import { createHmac, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
@@ -6,7 +6,7 @@ import { FRONT_STATEMENT, certificateText, statedText } from '../authentication/
 import type { Stated } from '../authentication/front-statement.ts'
 import type { TlsClientAuth } from './client-certificate.ts'
 
-/** Makes the statements of one connection. What stays the same in them is written once. */
+/** Makes the statements of one connection. Their constant part is written once. */
 export class Attestation {
   /** The beginning of the header. All of it is ASCII: base64, OpenSSL's codes, a method's token. */
   readonly #begin: string
@@ -26,8 +26,8 @@ export class Attestation {
 
   /**
    * The header line of the next request.
-   * @param key as a KeyObject, for Node prepares one anew for each MAC, which costs more than the MAC
-   * @param carried the method that the engine is given
+   * @param key as a KeyObject, because Node would make a new one for each MAC, which costs more than the MAC
+   * @param carried the method that the engine gets
    */
   line(key: KeyObject, method: string, carried: string, target: string, now: number): string {
     const stated: Stated = {

@@ -1,5 +1,5 @@
 // The audit log of a local server. The engine has no file system: it posts lines to a socket in a directory that only
-// the user who started the server may enter, and they are answered when they are in the file.
+// the user who started the server may enter. Each post is answered when its lines are in the file.
 import { listenAt } from './listen-at.ts'
 import { mkdirSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'

@@ -17,7 +17,7 @@ export interface Server {
   readonly authority: string
 }
 
-/** kubeconfig.ts writes it; kubectl writes it anew, in YAML, when its owner adds contexts or chooses a namespace. */
+/** kubeconfig.ts writes it; kubectl rewrites it in YAML when its owner adds contexts or chooses a namespace. */
 const kubeconfigFile = z.object({
   clusters: z.array(z.object({ name: z.string(), cluster: z.looseObject({ server: z.string() }) })),
   users: z.array(z.object({ name: z.string(), user: z.looseObject({}) })),
@@ -47,7 +47,7 @@ export async function backup(server: Server, file: string): Promise<void> {
   const partial = `${file}.partial`
   try {
     const progress = new Progress('Backed up', undefined)
-    // what comes is checked at its end, however the connection ended
+    // the end of the stream is checked, however the connection ended
     const broken = await pipeline(response, progress, createWriteStream(partial, { mode: 0o600 })).then(
       () => undefined,
       (error: unknown) => error,
@@ -93,7 +93,7 @@ export async function abandonRestore(server: Server): Promise<void> {
   console.log('The restore was given up: the control plane is empty.')
 }
 
-/** What its last line says of it; undefined: it is whole. */
+/** The error in its last line; undefined: the backup is whole. */
 function problemIn(tail: string): string | undefined {
   const last = tail.trimEnd().split('\n').at(-1) ?? ''
   if (last.startsWith('{"end":true,')) return undefined
@@ -171,7 +171,7 @@ class Progress extends Transform {
   private printedAt = 0
 
   private readonly what: string
-  /** Bytes that there will be, where that is known. */
+  /** The expected number of bytes, where that is known. */
   private readonly of: number | undefined
 
   constructor(what: string, of: number | undefined) {

@@ -11,7 +11,7 @@ import { fileOfInput, lazyTables } from './lazy-tables.ts'
 export const PROJECT = resolve(import.meta.dirname, '../..')
 export const WORKER = join(PROJECT, 'dist', 'worker')
 
-/** What was built of what: `dist/worker/build.json`, written last. */
+/** The inputs and outputs of the build: `dist/worker/build.json`, written last. */
 export interface Build {
   /** Input file, relative to the project → modification time in ms and size in bytes. */
   readonly inputs: Readonly<Record<string, readonly [number, number]>>
@@ -25,7 +25,7 @@ export async function upToDateBuild(): Promise<Build> {
   return last !== undefined && isFresh(last) ? last : build()
 }
 
-/** The Worker's modules and what they consist of, not written anywhere yet. */
+/** The Worker's modules and their inputs, not written to disk yet. */
 export async function bundle() {
   const esbuild = await import('esbuild')
   const result = await esbuild.build({
@@ -61,7 +61,7 @@ export async function build(): Promise<Build> {
   mkdirSync(WORKER, { recursive: true })
   const files = result.outputFiles.map((file) => ({ name: basename(file.path), contents: file.contents }))
   files.sort((a, b) => Number(b.name === 'index.js') - Number(a.name === 'index.js'))
-  for (const file of files.toReversed()) replaceFile(join(WORKER, file.name), file.contents) // the entry after what it imports
+  for (const file of files.toReversed()) replaceFile(join(WORKER, file.name), file.contents) // the entry after its imports
   const inputs = Object.keys(result.metafile.inputs)
     .filter((input) => !input.startsWith('<'))
     .map(fileOfInput)
@@ -78,7 +78,7 @@ export async function build(): Promise<Build> {
   return made
 }
 
-/** What decides about the result beside the Worker's own sources. */
+/** Inputs of the build besides the Worker's own sources. */
 const BUILD_FILES = [
   import.meta.filename,
   join(import.meta.dirname, 'lazy-tables.ts'),
@@ -92,7 +92,7 @@ const buildFile = z.object({
 
 function lastBuild(): Build | undefined {
   try {
-    // of another release, perhaps: what has another form is built anew
+    // perhaps of another release: a note of another form means a new build
     return checkedOrNot(buildFile, JSON.parse(readFileSync(join(WORKER, 'build.json'), 'utf8')))
   } catch {
     return undefined

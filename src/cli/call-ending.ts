@@ -8,7 +8,7 @@ export class Ending {
     this.timer = setTimeout(() => this.comes('too late'), milliseconds)
   }
 
-  /** @param end ends what is under way; at once where the end came already */
+  /** @param end ends the call under way; runs at once if the end came already */
   during(end: () => void): void {
     this.end = end
     if (this.why !== undefined) end()

@@ -2,7 +2,7 @@
 // the end of a line, or for the end of the body, is an error.
 import { MalformedRequest } from './http-framing.ts'
 
-/** What a sender may spend on extensions of chunks and on trailers; nobody here reads them. */
+/** The most bytes of chunk extensions and trailers, which nobody here reads. */
 const MAX_UNREAD = 16 << 10
 /** 4 GiB a chunk, and every engine agrees on the number. */
 const MAX_DIGITS = 8
@@ -15,8 +15,8 @@ export class ChunkedBody {
   #unread = 0
 
   /**
-   * The index behind the body's last octet, or -1 where it goes on after these. Extensions and trailers are passed over.
-   * @param onData gets what was in the chunks
+   * The index behind the body's last octet, or -1 where the body goes on after these. Skips extensions and trailers.
+   * @param onData gets the content of the chunks
    * @throws MalformedRequest
    */
   read(octets: Buffer, from: number, onData: (data: Buffer) => void): number {

@@ -7,7 +7,7 @@ export interface TlsClientAuth {
   readonly certPresented: '1'
   /** 'SUCCESS', or 'FAILED:' and the reason. */
   readonly certVerified: string
-  /** There is no list of revoked certificates here, as kube-apiserver has none. */
+  /** As kube-apiserver, this server has no list of revoked certificates. */
   readonly certRevoked: '0'
   /** DER in base64 between colons. */
   readonly certRFC9440: string
@@ -21,7 +21,7 @@ export function tlsClientAuth(socket: TLSSocket): TlsClientAuth | undefined {
   if (certificate === undefined) return undefined
   return {
     certPresented: '1',
-    // Node gives the reason's code here, whatever the types say.
+    // Node puts the reason's code here, unlike its types say.
     certVerified: socket.authorized ? 'SUCCESS' : `FAILED:${String(socket.authorizationError)}`,
     certRevoked: '0',
     certRFC9440: byteSequence(certificate),

@@ -33,11 +33,11 @@ export interface Deadlines {
 export const DEADLINES: Deadlines = { head: 10_000, body: 10_000, idle: 180_000, answer: 120_000 }
 /** The slowest of links have more. */
 const BODY_PROGRESS = 4096
-/** A WebSocket on which nothing happens has no heartbeat of its own. */
+/** An idle WebSocket has no heartbeat of its own. */
 const KEEP_ALIVE_MS = 30_000
-/** What is still read, and thrown away, of a request that was answered early. */
+/** Bytes of a request that was answered early, which are still read and dropped. */
 const LINGER_MS = 1_000
-/** What a client may send ahead while it waits for an answer. */
+/** Bytes that a client may send ahead while it waits for an answer. */
 const MAX_AHEAD = 64 << 10
 
 interface Exchange {
@@ -59,14 +59,14 @@ interface ConnectionOptions {
 /** An IPv4 address that a socket for both families shows in IPv6. */
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=[\d.]+$)/, '')
 
-/** What is behind these is told the client's address. */
+/** The engine behind these sockets gets the client's address. */
 const PASSED_ON = /\/(?:proxy|exec|attach|portforward)(?:[/?]|$)/
 
 export class ClientConnection {
   readonly #client: TLSSocket
   readonly #deadlines: Deadlines
   readonly #isToBeRefused: boolean
-  /** Something is stated of each of its requests. */
+  /** Whether each of its requests gets a statement. */
   readonly #isAttested: boolean
   readonly #attestation: Attestation
   readonly #engine: EngineLink
@@ -77,7 +77,7 @@ export class ClientConnection {
   #exchange: Exchange | undefined
   #engineIsFull = false
 
-  /** What the client has to do by when; undefined where nobody waits for it. */
+  /** The client's next deadline; undefined where none is set. */
   #awaited: { what: 'head' | 'body' | 'next' | 'answer taken'; since: number } | undefined
   #bodyOctets = 0
 
@@ -109,7 +109,7 @@ export class ClientConnection {
     client.on('close', () => this.#engine.close())
   }
 
-  /** No further requests; ends once what was asked is answered. */
+  /** Accepts no further requests; ends once the pending ones are answered. */
   finish(): void {
     if (this.#state === 'tunnel' || this.#isIdle) this.destroy()
     else this.#state = 'finishing'
@@ -126,7 +126,7 @@ export class ClientConnection {
 
   // ---- deadlines
 
-  /** Ends what the client should have done by `now`. */
+  /** Ends the connection if the client missed a deadline before `now`. */
   checkDeadline(now: number): void {
     const awaited = this.#awaited
     if (awaited === undefined) return
@@ -167,7 +167,7 @@ export class ClientConnection {
     this.#advance()
   }
 
-  /** As far as what has come, and what is still to be answered, allow. */
+  /** As far as the bytes that came, and the pending answers, allow. */
   #advance(): void {
     try {
       while (this.#exchange === undefined ? this.#beginNext() : this.#continueBody(this.#exchange));
@@ -232,7 +232,7 @@ export class ClientConnection {
     this.#regulate()
   }
 
-  /** Reads from the client while there is room for what it sends. */
+  /** Reads from the client while there is room for its bytes. */
   #regulate(): void {
     const isAhead = this.#exchange !== undefined && !this.#reader.isWithinBody && this.#reader.length > MAX_AHEAD
     if (this.#state !== 'lingering' && (this.#engineIsFull || isAhead)) this.#client.pause()
@@ -287,7 +287,7 @@ export class ClientConnection {
     this.#regulate()
   }
 
-  /** The engine is done with this connection: what is said from here on goes between the client and another server. */
+  /** The engine is done with this connection: from here on bytes go between the client and another server. */
   #joinTunnel(ticket: string): void {
     const tunnel = this.#tunnels.take(ticket)
     if (tunnel === undefined) return this.destroy()

@@ -7,7 +7,7 @@ import { KUBECONFIG_PATH, NO_FILE } from '../webhooks/configuration-server.ts'
 import { listenAt } from './listen-at.ts'
 import { connectionOfKubeconfig } from './webhook-kubeconfig.ts'
 
-/** Paths of files by what the engine calls them. */
+/** Paths of files by the engine's names for them. */
 export type ConfigurationFiles = Readonly<Partial<Record<'authentication' | 'authorization', string>>>
 
 export interface ConfigurationServer {
@@ -41,7 +41,7 @@ export async function serveConfigurationFiles(
   }
 }
 
-/** What the engine, which reads these configurations, says is wrong with them. Undefined: nothing. */
+/** The error that the engine, which reads these configurations, reports. Undefined: none. */
 export async function configurationProblemAt(socket: string): Promise<string | undefined> {
   const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
     request({ socketPath: socket, path: '/version', host: 'localhost' }, (response) => {

@@ -55,7 +55,7 @@ export class ConnectionLimits {
 
 const isLoopback = (key: string): boolean => key.startsWith('127.') || key === '::1'
 
-/** Who has one address of IPv6 has the 64 bits behind its network. */
+/** A client with one IPv6 address has a whole /64. */
 function addressKey(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !address.includes(':') || address === '::1') return mapped ?? address

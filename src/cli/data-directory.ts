@@ -26,7 +26,7 @@ export function dataDirectory(path: string): DataDirectory {
 /** A process, by its number and its start, because numbers are used again. */
 const processIdentity = z.object({
   pid: z.number(),
-  /** Ticks since boot; '' where the system does not tell. */
+  /** Ticks since boot; '' where the system does not report them. */
   started: z.string(),
 })
 type ProcessIdentity = Readonly<z.infer<typeof processIdentity>>

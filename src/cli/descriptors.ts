@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Limits } from './connection-limits.ts'
 
-/** Left for files, the engine's socket and what is just being closed. */
+/** Descriptors for files, the engine's socket and connections that are being closed. */
 const RESERVED = 200
 
 /**

@@ -1,4 +1,4 @@
-// `kedge encryption rewrite`: stores what is encrypted anew, with the first key of the server.
+// `kedge encryption rewrite`: stores encrypted resources again, with the first key of the server.
 import * as z from 'zod/mini'
 import { ask } from './ask.ts'
 import type { Server } from './backup.ts'
@@ -16,8 +16,8 @@ const object = z.looseObject({ metadata: z.looseObject({ resourceVersion: z.stri
 const apiGroup = z.object({ preferredVersion: z.object({ groupVersion: z.string() }) })
 
 /**
- * Sends every object back as it is: the server writes it where it is stored with another key, or in the open. What
- * somebody else changes or deletes meanwhile is stored anew by that. May be interrupted and repeated.
+ * Sends every object back unchanged: the server stores it again if it was sealed with another key, or not at all. A
+ * change or deletion by another client meanwhile has the same effect. May be interrupted and repeated.
  * @param resource `secrets`, `things.example.com`
  */
 export async function rewrite(server: Server, resource: string): Promise<{ seen: number; written: number }> {
@@ -41,7 +41,7 @@ export async function rewrite(server: Server, resource: string): Promise<{ seen:
 const GONE = 404
 const CHANGED = 409
 
-/** @returns whether it was stored anew */
+/** @returns whether it was stored again */
 async function rewriteOne(server: Server, path: string): Promise<boolean> {
   const stored = checked(z.optional(object), await ask(server, 'GET', path, undefined, [GONE]), path)
   if (stored === undefined) return false

@@ -3,8 +3,8 @@ import { FRONT_STATEMENT } from '../authentication/front-statement.ts'
 import type { WranglerConfig } from './wrangler-config.ts'
 
 /**
- * What is new in the engine's memory is collected when 8 MiB of it came, not 32, which V8 takes by default: the process
- * has some 100 MB less after a thousand definitions and their documents, for no more CPU time (docs/decisions.md).
+ * The engine collects new objects after 8 MiB, not after 32 as V8 does by default: the process has some 100 MB less
+ * after a thousand definitions and their documents, for no more CPU time (docs/decisions.md).
  */
 const V8_FLAGS = ['--max-semi-space-size=8']
 
@@ -16,7 +16,7 @@ export interface EngineConfig {
   readonly settings: Readonly<Record<string, string>>
   /** Path of the directory with the durable objects' databases. */
   readonly objects: string
-  /** Path of the socket for requests of which the front has nothing to state: `request.cf` has nothing of a request. */
+  /** Path of the socket for requests without a statement: `request.cf` has nothing of a request there. */
   readonly socket: string
   /** Path of the one where each comes with a statement of the front. Absent: there is none. */
   readonly attestedSocket?: string

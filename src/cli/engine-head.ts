@@ -2,7 +2,7 @@
 import { MalformedRequest } from './http-framing.ts'
 import type { RequestHead } from './http-framing.ts'
 
-/** The engine takes no URL of 64 KiB, and what precedes the path in it is the client's affair. */
+/** The engine takes no URL of 64 KiB, and the client determines the part before the path. */
 const MAX_TARGET = 65_000
 
 /** A host and a port. */
@@ -46,7 +46,10 @@ function framingLine({ body }: RequestHead): string {
   return body === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body}\r\n`
 }
 
-/** workerd takes only what a URL may hold, and cuts at '#'; Go's server, which clients may count on, takes any octet. */
+/**
+ * workerd takes only characters that a URL may hold, and cuts at '#'; Go's server, on which clients may rely, takes any
+ * octet.
+ */
 function engineTarget({ method, target }: RequestHead): string {
   const path = target.startsWith('/') ? target : originForm(method, target)
   return /[^!-~]|[<>`#]/.test(path)

@@ -1,7 +1,7 @@
 // Keeps an engine running: one that ends by itself is started again, also when it is ended before it listens.
 import type { Engine } from './engine.ts'
 
-/** A started engine and what belongs to this run of it alone. */
+/** A started engine and the state of this run. */
 export interface Run<Address> {
   readonly engine: Engine
   readonly address: Address
@@ -35,7 +35,7 @@ export class EngineKeeper<Address> {
   constructor(options: KeeperOptions<Address>) {
     this.#options = options
     this.ended = new Promise((resolve, reject) => (this.#end = { resolve, reject }))
-    this.ended.catch(() => {}) // `ready` and the caller are told
+    this.ended.catch(() => {}) // `ready` and the caller get the error
   }
 
   /** Where the engine listens, as soon as it does. */
@@ -97,6 +97,6 @@ export class EngineKeeper<Address> {
 function pending<Value>() {
   let settle!: { resolve: (value: Value) => void; reject: (error: Error) => void }
   const promise = new Promise<Value>((resolve, reject) => (settle = { resolve, reject }))
-  promise.catch(() => {}) // `ended` tells the same
+  promise.catch(() => {}) // `ended` gets the same error
   return { promise, ...settle }
 }

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import { arriving, copied } from './arriving.ts'
 
 export interface EngineAddress {
-  /** Path of the socket for requests of which the front has nothing to state. */
+  /** Path of the socket for requests without a statement. */
   readonly socket: string
   /** Path of the socket where each request comes with a statement of the front. */
   readonly attestedSocket: string
@@ -15,11 +15,11 @@ export interface EngineAddress {
 }
 
 export interface EngineEvents {
-  /** @param done is called when `data` is not looked at any more, or never */
+  /** @param done is called when `data` is no longer used, or never */
   onData(data: Buffer, done?: () => void): void
   /** There is room again for what `send` found none. */
   onDrain(): void
-  /** The engine closed the connection, whatever for. */
+  /** The engine closed the connection, for any reason. */
   onClosed(): void
   onUnreachable(): void
 }
@@ -35,7 +35,7 @@ export class EngineLink {
   #socket: Socket | undefined
   #isAttested = false
   #usedAt = 0
-  /** What goes to the engine as soon as the connection is there. The first is made when it is known to which engine. */
+  /** Bytes to send as soon as the connection is there. The first connection is made when the right engine is known. */
   #waiting: { head: (address: EngineAddress) => Buffer; more: Buffer[] } | undefined
   #isClosed = false
 
@@ -153,7 +153,7 @@ function readOnAfterFailedWrite(socket: Socket): void {
   const destroy = socket.destroy.bind(socket)
   socket.destroy = (error?: NodeJS.ErrnoException) => {
     if (error?.syscall !== 'write') return destroy(error)
-    // Node marks the reading side, too; it has no public way to take that back. Where there is no such mark, there is nothing to do.
+    // Node marks the reading side, too, and has no public way to undo that. Without such a mark there is nothing to do.
     const { _readableState: reading } = socket as Socket & { _readableState?: { errored: Error | null } }
     if (reading) reading.errored = null
     socket.read(0)

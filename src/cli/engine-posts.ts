@@ -1,5 +1,6 @@
-// What the engine posts to a socket of the front (HTTP/1.1, one request at a time on a connection), without Node's
-// server: of a trusted sender there is little to read, and a message with its streams costs more than the call.
+// The engine's posts to a socket of the front (HTTP/1.1, one request at a time on a connection), read without Node's
+// server: the sender is trusted, so there is little to check, and Node's message with its streams costs more than the
+// call.
 import type { Socket } from 'node:net'
 import { Ending } from './call-ending.ts'
 

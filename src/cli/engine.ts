@@ -11,7 +11,7 @@ export interface Engine {
   readonly listening: Promise<void>
   /** Resolves when it has ended, however that came; says by which signal, if by one. */
   readonly ended: Promise<{ readonly signal: string | null }>
-  /** Asks it to end, and ends it after `graceMs`: what it acknowledged is on disk either way. */
+  /** Asks it to end, and kills it after `graceMs`: acknowledged writes are on disk either way. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -48,8 +48,8 @@ export function startEngine(configFile: string, onStart: (pid: number) => void):
 }
 
 /**
- * A shell that waits for the end of its input, which comes when this process is gone, even by SIGKILL, and then ends the
- * engine. In a process group of its own, so that what kills ours leaves it to its work.
+ * A shell that waits for the end of its input, which comes when this process is gone, even by SIGKILL, and then ends
+ * the engine. It has a process group of its own, so that a signal to our group does not end it.
  */
 function watchOver(pid: number): ChildProcess {
   const watchdog = spawn('/bin/sh', ['-c', 'read _; kill -KILL "$1"', 'kedge-watchdog', String(pid)], {

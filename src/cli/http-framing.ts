@@ -1,5 +1,5 @@
-// Heads of HTTP/1.1 messages (RFC 9112), read strictly: what two readers could understand differently is refused. The
-// engine gets a body in a frame that the front writes anew, so that both agree on where a request ends.
+// Heads of HTTP/1.1 messages (RFC 9112), read strictly: a head that two readers could understand differently is
+// refused. The engine gets a body in a frame that the front writes, so that both agree on where a request ends.
 import { FRONT_STATEMENT } from '../authentication/front-statement.ts'
 import { TUNNEL_HEADER } from '../outgoing/exchange.ts'
 
@@ -16,7 +16,7 @@ export interface RequestHead {
   readonly isLast: boolean
   /** The lines behind the first, each with its CRLF, in Latin-1; without those that frame the body or wait for it. */
   readonly lines: string
-  /** `lines` and the first line are what the client sent. */
+  /** `lines` and the first line are the client's text. */
   readonly isUntouched: boolean
 }
 
@@ -35,18 +35,21 @@ export class MalformedRequest extends Error {
  * no line that is folded, no blank before a colon.
  */
 export const WELL_FORMED = /^[\t\x20-\x7e\x80-\xff]*(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*)*\r\n$/
-/** The same of what precedes the first CRLF, or follows it. */
+/** The same for the text before the first CRLF, or after it. */
 const WELL_FORMED_LINE = /^[\t\x20-\x7e\x80-\xff]*$/
 const WELL_FORMED_LINES = /^\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/
 const SINGLE = /\r\n(content-length|transfer-encoding|expect|upgrade|host):([^\r]*)/g
-/** What the front says itself, or not at all. An empty host is as good as none. */
+/** Headers that only the front sets. An empty host counts as none. */
 const FRAMING = /^(?:content-length|transfer-encoding|expect|host(?=:[ \t]*\r)):[^\r]*\r\n/gim
 /** HTTP/1.0 needs no host; the engine does. */
 const NO_HOST = 'Host: localhost\r\n'
 /** The engine knows a header in any case; proxies take the one sign for the other. */
 const STATEMENT = new RegExp(FRONT_STATEMENT.toLowerCase().replaceAll('-', '[-_]'))
 const STATEMENT_BEGIN = FRONT_STATEMENT.toLowerCase().slice(0, FRONT_STATEMENT.indexOf('-'))
-/** Who somebody is: the engine joins several of one name with a comma and a blank, which no value may therefore contain. */
+/**
+ * Headers that name a user: the engine joins several of one name with a comma and a blank, so no value may contain
+ * these.
+ */
 const OF_USERS = ['\r\nx-remote-', '\r\nimpersonate-']
 // pattern: of lines that are well formed
 const JOINED = /\r\n(?:x-remote-(?:group|extra-[^:]*)|impersonate-(?:group|extra-[^:]*)):[^\r]*, /
@@ -55,7 +58,7 @@ const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** As Go's server takes hosts. A slash would move the path in the URL that the Worker sees. */
 const HOST = /^[\w!$%&'()*+,.:;=[\]~-]*$/
 
-/** What the lines behind the first say. */
+/** The header lines, parsed. */
 type HeadLines = Omit<RequestHead, 'method' | 'target' | 'version'>
 
 /**
@@ -80,7 +83,7 @@ export class KnownLines {
   }
 }
 
-/** A connection keeps what it has read last in any case. */
+/** A connection keeps its last head in any case. */
 const MAX_KNOWN = 4 << 10
 
 /** `text` is the head in Latin-1 with the CRLF of its last line. @throws MalformedRequest */
@@ -141,7 +144,7 @@ function parseRequestLine(line: string): Pick<RequestHead, 'method' | 'target' |
 
 type SingleHeader = 'content-length' | 'transfer-encoding' | 'expect' | 'upgrade' | 'host'
 
-/** What decides how the request is read; each may be there once. @param lower the head in lower case */
+/** Headers that determine how the request is read; each may come once. @param lower the head in lower case */
 function singleHeaders(lower: string): { readonly [name in SingleHeader]?: string } {
   const found: { [name in SingleHeader]?: string } = {}
   SINGLE.lastIndex = 0

@@ -1,4 +1,4 @@
-// The flags that say who else is believed, as the Worker's settings: kube-apiserver's names and its words.
+// The flags of authentication and authorization as the Worker's settings: kube-apiserver's names and its words.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
@@ -106,7 +106,7 @@ export function readText(file: string): string {
   }
 }
 
-/** Where everybody may do everything, everybody says who it is. */
+/** With AlwaysAllow, anonymous requests are refused. */
 const anonymousSetting = ({ 'anonymous-auth': allowed, ...flags }: Flags): Record<string, string> =>
   modesIn(flags).includes('AlwaysAllow')
     ? { KEDGE_ANONYMOUS_AUTH: '0' }
@@ -134,7 +134,7 @@ function authenticationSettings(flags: Flags): Record<string, string> {
   }
 }
 
-/** What the flags of old say, as a configuration. */
+/** The older flags as a configuration. */
 function oidcConfiguration(flags: Flags, url: string, client: string) {
   const { 'oidc-username-claim': claim = 'sub', 'oidc-username-prefix': prefix = '' } = flags
   const { 'oidc-groups-claim': groups = '', 'oidc-groups-prefix': groupsPrefix = '' } = flags
@@ -211,7 +211,7 @@ function authorizationSettings(flags: Flags): Record<string, string> {
   return { KEDGE_AUTHORIZATION_CONFIG: JSON.stringify(modesConfiguration(flags, modes, webhook)) }
 }
 
-/** What the flags of old say, as a configuration. */
+/** The older flags as a configuration. */
 function modesConfiguration(flags: Flags, modes: readonly string[], webhook: string | undefined) {
   const authorized = flags['authorization-webhook-cache-authorized-ttl']
   const unauthorized = flags['authorization-webhook-cache-unauthorized-ttl']

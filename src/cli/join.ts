@@ -1,4 +1,4 @@
-// What machines need to join, as `kubeadm init` publishes it, and tokens for them. (`kubeadm join`,
+// Publishes the objects that machines need to join, as `kubeadm init` does, and makes tokens for them. (`kubeadm join`,
 // kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details)
 import { createHash, createPublicKey, randomInt } from 'node:crypto'
 import * as z from 'zod/mini'
@@ -8,7 +8,7 @@ import { checked } from './checked.ts'
 import { pemBlocks, pemText } from '../x509/pem.ts'
 
 const KUBERNETES_VERSION = 'v1.36.3'
-/** What kubeadm calls those who come with a token. */
+/** kubeadm's group of users with a bootstrap token. */
 const JOINING = 'system:bootstrappers:kubeadm:default-node-token'
 const NODES = 'system:nodes'
 
@@ -48,7 +48,7 @@ export async function createBootstrapToken(server: Server, joining: Joining, now
   return `${id}.${secret}`
 }
 
-/** What `kubeadm join` is told, so that it trusts the server's CA and no other. */
+/** The pin for `kubeadm join`, so that it trusts the server's CA and no other. */
 export function joinCommand({ authority }: Server, endpoint: string, token: string): string {
   const hashes = certificatesIn(authority).map((pem) => {
     const key = createPublicKey(pem).export({ type: 'spki', format: 'der' })
@@ -65,7 +65,7 @@ const certificatesIn = (pem: string): string[] =>
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const randomText = (length: number): string => Array.from({ length }, () => LETTERS[randomInt(LETTERS.length)]).join('')
 
-/** What is there stays as it is, but for the address and the CA that cluster-info tells. */
+/** Existing objects stay, except the address and the CA in cluster-info. */
 async function publish(server: Server, endpoint: string): Promise<void> {
   const networking = await networkOf(server)
   for (const [path, object] of [
@@ -107,7 +107,7 @@ const clusterConfiguration = (controlPlaneEndpoint: string, { serviceSubnet }: N
   networking: { dnsDomain: 'cluster.local', serviceSubnet },
 })
 
-/** kubelet.config.k8s.io/v1beta1: as kubeadm writes it, what it leaves out has its default. */
+/** kubelet.config.k8s.io/v1beta1 as kubeadm writes it: absent fields have their defaults. */
 const kubeletConfiguration = (dnsAddress: string) => ({
   apiVersion: 'kubelet.config.k8s.io/v1beta1',
   kind: 'KubeletConfiguration',
@@ -151,7 +151,7 @@ function binding(name: string, role: string, subjects: readonly object[], namesp
 const rbacPath = (namespace: string | undefined): string =>
   `/apis/${RBAC}/v1${namespace === undefined ? '' : `/namespaces/${namespace}`}`
 
-/** A role that reads one object, or all of a resource, and who has it. */
+/** A role that reads one object, or all of a resource, and its subjects. */
 function reading(name: string, resource: string, subjects: readonly object[], namespace?: string, object?: string) {
   const kind = namespace === undefined ? 'ClusterRole' : 'Role'
   const rule = {
@@ -172,7 +172,7 @@ function reading(name: string, resource: string, subjects: readonly object[], na
   return [role, binding(name, name, subjects, namespace)]
 }
 
-/** kubeadm's names, so that kubeadm itself finds what it would make. */
+/** kubeadm's names, so that kubeadm itself finds the objects that it would make. */
 function roles(): Written[] {
   const both = [group(JOINING), group(NODES)]
   const anybody = [{ apiGroup: RBAC, kind: 'User', name: 'system:anonymous' }]

@@ -148,15 +148,15 @@ class Pool {
   }
 
   /**
-   * @param read is given a copy of what arrives
-   * @throws what Node throws: a bundle or a key that it cannot read
+   * @param read gets a copy of the bytes
+   * @throws Node's error for a bundle or a key that it cannot read
    */
   #connect(read: (data: Buffer) => void): TLSSocket {
     const callback = (length: number): boolean => {
       read(Buffer.from(arriving.subarray(0, length)))
       return true
     }
-    // what arrives becomes no event of a stream, and has no memory made for it
+    // arriving bytes make no stream event and allocate no memory
     const options: ConnectionOptions & { onread: OnReadOpts } = {
       ...this.#options,
       onread: { buffer: arriving, callback },
@@ -246,7 +246,7 @@ class Connection {
   }
 
   read(data: Buffer): void {
-    // nobody asked
+    // nobody asked for this answer
     if (this.#call === undefined) return this.destroy()
     try {
       const answer = this.#call.answer.read(data)

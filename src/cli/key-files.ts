@@ -1,4 +1,4 @@
-// What is in the directory of keys and certificates.
+// The files in the directory of keys and certificates.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Credential } from './certificate.ts'

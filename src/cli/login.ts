@@ -125,7 +125,7 @@ async function codeFromBrowser(
         const isOurs = pathname === '/' && searchParams.get('state') === state
         const [code, error] = [searchParams.get('code'), searchParams.get('error')]
         response.setHeader('Connection', 'close')
-        // somebody else's request changes nothing
+        // requests of other clients change nothing
         if (!isOurs || (code === null && error === null)) return void response.writeHead(400).end('not this login')
         response.end(code === null ? 'The login failed.' : 'You are logged in. This window can be closed.')
         if (code === null) reject(new Error(`The provider refused: ${searchParams.get('error_description') ?? error}`))
@@ -142,7 +142,7 @@ async function codeFromBrowser(
   }
 }
 
-/** A form is posted; without one the address is read. @throws Error with what the provider says */
+/** Posts a form; without one it reads the address. @throws Error with the provider's text */
 function call(
   { authority, client, secret: password }: LoginOptions,
   url: string,
@@ -202,7 +202,7 @@ function keep(directory: string, file: string, tokens: z.infer<typeof kept>): vo
   renameSync(fresh, file)
 }
 
-/** What the server checks, this reads: when a token ends, and which login it is of. */
+/** Reads the fields of a token that the server checks: its end, and its login. */
 function claimsOf(token: string): z.infer<typeof claims> {
   const [, payload = ''] = token.split('.')
   return checked(claims, JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')), 'the token of the provider')

@@ -293,7 +293,7 @@ async function runLogin(args: string[]): Promise<void> {
 
 async function runStart(args: string[]): Promise<void> {
   const flags = checkedFlags(startSchema, parse(args, startFlags))
-  // From here on a signal has to end in order whatever is already there.
+  // From here on a signal has to end the existing parts in order.
   let stop: (() => void) | undefined
   const signalled = new Promise<void>((resolve) => (stop = resolve))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop?.())

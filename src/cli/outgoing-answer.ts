@@ -1,5 +1,5 @@
-// An answer of a server outside (HTTP/1.1 or 1.0, RFC 9112), read strictly and as a whole. Node's client makes a message,
-// streams and a dozen events of each answer, which cost several times as much as what is read here.
+// An answer of a server outside (HTTP/1.1 or 1.0, RFC 9112), read strictly and as a whole. Node's client makes a
+// message, streams and a dozen events for each answer, which cost several times as much as this reader.
 import { Gathered } from '../api/gathered.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 import { ChunkedBody } from './chunked-body.ts'
@@ -55,7 +55,10 @@ export class OutgoingAnswer {
     this.#most = most
   }
 
-  /** @returns the answer once it is whole. @throws CallFailed, Error with a code of Node's where it is no answer */
+  /**
+   * @returns the answer once it is whole.
+   * @throws CallFailed, or Error with a code of Node's for an invalid answer
+   */
   read(data: Buffer): ReadAnswer | undefined {
     this.hasBegun ||= data.length > 0
     const rest = this.#head === undefined ? this.#readHead(data) : data
@@ -69,7 +72,7 @@ export class OutgoingAnswer {
     return this.#whole(true)
   }
 
-  /** @returns what follows the head */
+  /** @returns the bytes after the head */
   #readHead(data: Buffer): Buffer | undefined {
     for (let all = this.#ahead.length === 0 ? data : Buffer.concat([this.#ahead, data]); ;) {
       const end = all.indexOf(END_OF_HEAD)
@@ -84,7 +87,7 @@ export class OutgoingAnswer {
         if (head.framing === 'chunked') this.#chunked = new ChunkedBody()
         return all
       }
-      // one that nobody asked for changes what follows
+      // an answer that nobody asked for would shift the following ones
       if (head.status === 101 || ++this.#interim > MAX_INTERIM) throw malformed()
     }
   }
@@ -116,7 +119,7 @@ export class OutgoingAnswer {
     this.#body.add(chunk)
   }
 
-  /** @param saysMore what nobody asked for: the connection is of no use any more */
+  /** @param saysMore bytes that nobody asked for: the connection cannot be used again */
   #whole(saysMore: boolean): ReadAnswer {
     const { framing: _, keptMs, ...head } = this.#head!
     const { buffer, byteOffset, length } = this.#body.whole()
@@ -128,7 +131,7 @@ const malformed = (): Error => Object.assign(new Error('malformed HTTP response'
 
 const tooLong = (most: number): CallFailed => new CallFailed(`the answer is longer than ${most} bytes`)
 
-/** The head that was read last. A server says the same of each short answer, but for the second that it is. */
+/** The last head. A server repeats it for each short answer, apart from the date. */
 let last: { readonly text: string; readonly head: Head } | undefined
 
 /** @param text in Latin-1, with the CRLF of its last line. @throws Error */
@@ -151,7 +154,7 @@ function parseHead(text: string): Head {
     const before = found[name]
     if (before === undefined) found[name] = value
     else if (name === 'connection') found[name] = `${before},${value}`
-    // what frames the body is said once; of the others the first counts
+    // headers that frame the body may come once; of others the first counts
     else if (name === 'content-length' || name === 'transfer-encoding') throw malformed()
   }
   const status = Number(digits)

@@ -1,6 +1,6 @@
-// Calls that leave a local server for the engine, which can pin no authority: to webhooks and to who knows users. The
-// engine posts each to a socket in a directory that only the user who started the server may enter
-// (src/webhooks/by-front.ts). What is passed on as it flows goes by outgoing-exchanges.ts.
+// Calls that leave a local server for the engine, which can pin no authority: to webhooks, authenticators and
+// authorizers. The engine posts each to a socket in a directory that only the user who started the server may enter
+// (src/webhooks/by-front.ts). Streamed requests go by outgoing-exchanges.ts.
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { createGunzip } from 'node:zlib'
@@ -54,7 +54,7 @@ export async function serveOutgoingCalls(path: string, most = MAX_UNDER_WAY): Pr
   }
 }
 
-/** @returns what the engine is answered; undefined where it wants no answer any more */
+/** @returns the answer for the engine; undefined where it wants none any more */
 async function answerTo(connections: KeptConnections, post: Buffer, ending: Ending): Promise<Buffer | undefined> {
   try {
     const end = post.indexOf('\n')
@@ -85,7 +85,7 @@ const NOTHING = Buffer.alloc(0)
 /** Four parts without controls. */
 const SHORT = /^\d{3}\t[\x20-\x7e]*\t[\x20-\x7e]*\t[\x20-\x7e]*$/
 
-/** @returns what a header can have of it; undefined: not all of it */
+/** @returns the answer as a header; undefined where it does not fit */
 function shortAnswer({ status, contentType, retryAfter }: ReadAnswer, body: Buffer): string | undefined {
   if (body.length > MOST_IN_HEADER) return undefined
   const hasLineFeed = body.at(-1) === 0x0a
@@ -94,7 +94,7 @@ function shortAnswer({ status, contentType, retryAfter }: ReadAnswer, body: Buff
   return SHORT.test(short) ? `${short}${hasLineFeed ? LINE_FEED : NOTHING_MORE}` : undefined
 }
 
-/** In one piece, for one call of the system. @param head without the line that frames the body, in Latin-1 */
+/** One buffer for one system call. @param head without the line that frames the body, in Latin-1 */
 function message(head: string, body: Buffer): Buffer {
   const before = `${head}\r\ncontent-length: ${body.length}\r\n\r\n`
   const whole = Buffer.allocUnsafe(before.length + body.length)
@@ -118,7 +118,7 @@ const MAX_PLANS = 200
 const MAX_LINE = 32 << 10
 const plans = new BoundedMap<string, Plan>({ entries: MAX_PLANS, size: 8 << 20 })
 
-/** What was called last, which is often called again: octets are compared sooner than a text is made of them. */
+/** The last call, which is often repeated: comparing octets is faster than decoding them. */
 let last: { readonly line: Buffer; readonly plan: Plan } | undefined
 
 function planOf(post: Buffer, end: number): Plan {
@@ -132,7 +132,7 @@ function planOf(post: Buffer, end: number): Plan {
 function planOfLine(line: string): Plan {
   const known = plans.get(line)
   if (known !== undefined) return known
-  // the engine writes it (webhooks/by-front.ts), and nobody else can
+  // the engine writes it (webhooks/by-front.ts), and nothing else can
   const plan = planned(JSON.parse(line) as OutgoingCall)
   if (line.length <= MAX_LINE) plans.set(line, plan)
   return plan
@@ -177,7 +177,7 @@ async function made(
   }
 }
 
-/** As Go's HTTP client, which asks for gzip and hands on what was in it. @throws CallFailed, what Node throws */
+/** As Go's HTTP client, which asks for gzip and unpacks it. @throws CallFailed, errors of Node */
 function unzipped(packed: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const whole = createGunzip()

@@ -1,4 +1,4 @@
-// Requests that are passed on to other servers for the engine: aggregated APIs, kubelets, what pods and Services serve.
+// Requests that are streamed to other servers for the engine: aggregated APIs, kubelets, servers in pods and Services.
 // Both bodies flow as they come. The engine posts one line of JSON and behind it the body (src/outgoing/by-front.ts).
 import { Agent as HttpAgent, createServer, request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
@@ -31,7 +31,7 @@ const MAX_IDLE = 16
 const IDLE_MS = 30_000
 /** As long as kube-apiserver waits for a connection. */
 const DIAL_MS = 30_000
-/** A line of JSON, of which a caBundle is the most. */
+/** The longest line of JSON, of which a caBundle is the largest part. */
 const MAX_LINE = 2 << 20
 
 export interface ExchangeServer {
@@ -188,7 +188,7 @@ class OutgoingExchanges {
   }
 }
 
-/** What the client is joined with: the server's connection as it is, or a WebSocket that is made of it. */
+/** The connection that is joined with the client's: the server's own, or a WebSocket that is made of it. */
 function tunnelOf(
   { translates }: PassedCall,
   { message, socket, ahead }: Answer & { readonly socket: Duplex },

@@ -14,7 +14,7 @@ interface NodeError extends Error {
 }
 
 export function failureOf(thrown: unknown): CallFailure {
-  // what is thrown while a call is made is an error of Node's
+  // errors of a call are errors of Node
   const whole = thrown as NodeError
   const error = whole.errors?.at(-1) ?? whole
   const { code = '', message, address, port, cert } = error

@@ -16,7 +16,7 @@ export interface Pki {
   /** PEM: this authority, and those that are trusted beside it while it is rotated. */
   readonly authorities: string
   readonly server: Credential
-  /** Signs certificates of front proxies, who may say for whom they ask. */
+  /** Signs certificates of front proxies, which may name the user of a request. */
   readonly frontProxyAuthority: Credential
   /** PEM: this one, and those that are trusted beside it while it is rotated. */
   readonly frontProxyAuthorities: string
@@ -81,7 +81,7 @@ export async function openPki(directory: string, names: readonly string[], now: 
   }
 }
 
-/** Issued by this authority, for all these names, and valid for a while yet. */
+/** Issued by this authority, for all these names, and valid for some time. */
 function isGood(credential: Credential, authority: Credential, names: readonly string[], now: Date): boolean {
   try {
     const certificate = new X509Certificate(credential.certificate)

@@ -1,4 +1,4 @@
-// What the front answers itself.
+// Answers that the front gives itself.
 import type { MalformedRequest } from './http-framing.ts'
 
 const REASONS: Readonly<Record<number, string>> = {

@@ -1,5 +1,5 @@
-// A client's octets, taken apart into requests. Nobody behind this reads what the client wrote to mark where a request
-// ends: the engine gets heads that were checked and bodies in frames of our own (engineHead, ChunkedBody).
+// Splits a client's octets into requests. No later reader sees the client's own framing: the engine gets checked heads,
+// and bodies in frames of our own (engineHead, ChunkedBody).
 import { ChunkedBody } from './chunked-body.ts'
 import { KnownLines, MalformedRequest, parseRequestHead } from './http-framing.ts'
 import type { RequestHead } from './http-framing.ts'
@@ -18,7 +18,7 @@ const CR = 13
 const LF = 10
 
 export class RequestReader {
-  /** What was pushed and not yet read: `#octets` from `#from` to `#to`. */
+  /** Octets that were pushed and not yet read: `#octets` from `#from` to `#to`. */
   #octets: Buffer = Buffer.alloc(0)
   #from = 0
   #to = 0
@@ -49,7 +49,7 @@ export class RequestReader {
     this.#to += data.length
   }
 
-  /** Twice the room: what comes octet by octet is not copied each time. */
+  /** Twice the room, so that octets that come one by one are not copied each time. */
   #grow(by: number): void {
     const octets = Buffer.allocUnsafe(2 * (this.length + by))
     this.#octets.copy(octets, 0, this.#from, this.#to)
@@ -69,7 +69,7 @@ export class RequestReader {
     return this.length === 0 ? undefined : this.#nextOfBody(this.#body)
   }
 
-  /** All that waits; what follows is no longer HTTP. */
+  /** All waiting octets. The following ones are no longer HTTP. */
   rest(): Buffer {
     const rest = this.#octets.subarray(this.#from, this.#to)
     this.#from = this.#to
@@ -78,7 +78,7 @@ export class RequestReader {
 
   #nextHead(): RequestPart | undefined {
     if (this.#isLast) {
-      this.#from = this.#to // nobody asked for it
+      this.#from = this.#to // nobody asked for them
       return undefined
     }
     // An empty line before a request is to be ignored (RFC 9112, section 2.2).

@@ -48,7 +48,7 @@ export async function rotateAuthority(
   const due = next !== undefined ? 'switch' : before !== undefined ? 'finish' : 'begin'
   if (step !== due) throw new Error(`The next step is "kedge keys rotate --${name} ${due}".`)
   if (next !== undefined) {
-    // what is there already was written by a step that was cut short, when ca.crt was still the old one
+    // an existing file is from a step that was interrupted, when ca.crt was still the old one
     if (before === undefined) files.write(`${own.before}.crt`, signs.certificate)
     files.keep(own.signs, next)
     files.remove(`${own.next}.crt`)

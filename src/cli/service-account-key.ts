@@ -9,8 +9,8 @@ export const RETIRED_KEYS = 'service-account.retired.jwks'
 const MAX_RETIRED = 32
 
 /**
- * Has ServiceAccounts' tokens signed with a new key from the next start on. What the old one signed is good until it
- * ends: its public half stays.
+ * A new key signs ServiceAccounts' tokens from the next start on. Tokens of the old key stay valid until they expire:
+ * its public half stays.
  * @returns the ids of the keys, new and old, and of the one that is dropped where there are too many
  */
 export async function rotateServiceAccountKey(

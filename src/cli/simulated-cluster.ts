@@ -1,4 +1,4 @@
-// What a server that simulates nodes begins with: `kedge start`, `kedge start --nodes 3`.
+// The first objects of a server that simulates nodes: `kedge start`, `kedge start --nodes 3`.
 import type { ClusterAccess, Place } from '../registry/core/simulated-cluster.ts'
 import { createSimulatedNodes, equipSimulatedNodes, STARTER } from '../registry/core/simulated-cluster.ts'
 import { ask } from './ask.ts'
@@ -13,14 +13,14 @@ const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 
 export interface SimulatedNodes {
   readonly count: number
-  /** Somebody asked for them: they are made beside whatever is there. */
+  /** The user asked for them: they are made beside existing nodes. */
   readonly isAsked: boolean
 }
 
 /**
- * What is there stays as it is. Where nobody asked, a control plane that has a node, or was led by a kube-scheduler or
- * kube-controller-manager, is somebody's cluster and gets nothing.
- * @returns how many simulated nodes there are
+ * Existing objects stay. If the user did not ask for nodes, a control plane that has a node, or was led by a
+ * kube-scheduler or kube-controller-manager, gets nothing.
+ * @returns the number of simulated nodes
  */
 export async function createSimulatedCluster(server: Server, { count, isAsked }: SimulatedNodes): Promise<number> {
   const access = accessOf(server)

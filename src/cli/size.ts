@@ -1,4 +1,4 @@
-// `npm run size`: what the Worker weighs, gzipped, as Cloudflare counts it. The entry and what it always loads must stay
+// `npm run size`: the size of the Worker, gzipped, as Cloudflare counts it. The entry and its static imports must stay
 // under the limit; chunks that are loaded on demand are shown beside it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -62,7 +62,7 @@ export interface StartOptions {
   readonly kubeletAuthority?: string
   /** KEDGE_VERBOSITY. */
   readonly verbosity?: string
-  /** Who else is believed, and who else is asked. */
+  /** Options of authentication and authorization. */
   readonly identity?: IdentityOptions
   /** KEDGE_ISSUER, KEDGE_SA_*. */
   readonly serviceAccounts?: Readonly<Record<string, string>>
@@ -101,7 +101,7 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** What stands in the way of a start, in words for the user of the command. */
+/** Why the server cannot start, in words for the user of the command. */
 export class CannotStart extends Error {}
 
 /** Together well under the two seconds in which a server has to end. */
@@ -136,7 +136,7 @@ async function startLocked(
   const sockets = { socket: join(directory.run, 'engine.sock'), attestedSocket: join(directory.run, 'attested.sock') }
   const keeper = new EngineKeeper<EngineAddress>({
     launch: () => {
-      // A new key each time: what was stated for an engine that is gone says nothing to the next.
+      // A new key each time: statements for an earlier engine are worth nothing to the next.
       const key = randomBytes(32)
       for (const path of Object.values(sockets)) rmSync(path, { force: true })
       const engine = startEngine(configure(key), (pid) => lock.engineStarted(pid))
@@ -229,7 +229,7 @@ function checkSettings(own: Readonly<Record<string, string>>): void {
   if (problem !== undefined) throw new CannotStart(`The settings are wrong: ${problem.details}`)
 }
 
-/** A key may lie about its public half: what it signs is checked. @throws CannotStart */
+/** A key may lie about its public half, so a signature is checked. @throws CannotStart */
 async function checkKeys({ authority, serviceAccountKey }: Pki): Promise<void> {
   const [block] = pemBlocks(authority.key)
   const [certificate] = readAuthorities(authority.certificate)
@@ -350,8 +350,8 @@ async function listen(
 }
 
 /**
- * Writes what the engine reads. The Worker is copied, so that a later build leaves a running server alone.
- * @returns writes the configuration of one run of the engine, and says where
+ * Writes the engine's files. The Worker is copied, so that a later build leaves a running server alone.
+ * @returns writes the configuration of one run of the engine, and returns its path
  */
 function prepareRun(
   directory: DataDirectory,

@@ -4,11 +4,14 @@
 const STATED = /^HTTP\/1\.1 500 ([6-9]\d\d)\r\n/
 const LENGTH = 'HTTP/1.1 500 600\r\n'.length
 const BEGIN = Buffer.from('HTTP/1.1 500 ')
-/** Most answers are told apart by the first digit. */
+/** The first digit shows for most answers that nothing has to change. */
 const STATUS_AT = 'HTTP/1.1 '.length
 const FIVE = 0x35
 
-/** @param data what an answer of the engine begins with @returns as the client gets it */
+/**
+ * @param data the beginning of an engine's answer
+ * @returns the same for the client
+ */
 export function withStatedStatus(data: Buffer): Buffer {
   if (data[STATUS_AT] !== FIVE || !BEGIN.equals(data.subarray(0, BEGIN.length))) return data
   const status = STATED.exec(data.toString('latin1', 0, LENGTH))?.[1]

@@ -1,12 +1,12 @@
-// Connections to other servers that agreed to another protocol (WebSocket, SPDY). The engine cannot carry them: the front
-// keeps each under a ticket, the engine gives the ticket back as its answer to the client who asked, and the front joins
-// the two connections. What is said on them passes the engine by.
+// Connections to other servers that agreed to another protocol (WebSocket, SPDY). The engine cannot carry them. The
+// front keeps each under a ticket, the engine answers its client with the ticket, and the front joins the two
+// connections. Their bytes do not pass the engine.
 import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 
 export interface Tunnel {
   readonly socket: Duplex
-  /** What the other server said so far: its answer's head, and what came behind it. */
+  /** The other server's bytes so far: its answer's head, and data behind it. */
   readonly said: Buffer
 }
 
@@ -16,7 +16,7 @@ interface Waiting extends Tunnel {
 
 /** From the other server's answer to the engine's. */
 const HOLD_MS = 10_000
-/** More than these have no client who waits for them. */
+/** Further ones are closed: no client waits for so many. */
 const MAX_WAITING = 1_000
 
 export class Tunnels {
@@ -50,8 +50,8 @@ export class Tunnels {
 }
 
 /**
- * Joins two connections until one of them ends. Neither is read faster than the other takes it.
- * @param ahead what the client sent behind its request
+ * Joins two connections until one of them ends. Each is read only as fast as the other takes the data.
+ * @param ahead the client's bytes behind its request
  */
 export function join(client: Duplex, ahead: Buffer, { socket, said }: Tunnel): void {
   for (const [from, to] of [

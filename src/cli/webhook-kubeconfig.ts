@@ -1,5 +1,5 @@
-// The server that a kubeconfig leads to, for webhooks of authentication and authorization: where it is, whose certificate
-// it has, and how this server shows who asks.
+// The server of a kubeconfig, for webhooks of authentication and authorization: its address, its certificate authority,
+// and this server's credentials.
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { load } from 'js-yaml'
@@ -9,7 +9,7 @@ import { checked } from './checked.ts'
 
 const text = z.optional(z.string())
 
-/** What is not named cannot be honoured. */
+/** Fields outside of this list cannot be honoured. */
 const named = {
   error: (issue: { readonly code: string; readonly keys?: readonly string[] }) =>
     issue.code === 'unrecognized_keys' ? `${issue.keys?.join(', ')} cannot be used here` : undefined,
@@ -59,7 +59,10 @@ const kubeconfig = z.object({
   ),
 })
 
-/** @param file that has the text: paths in it are relative to its directory @throws Error that says what is wrong */
+/**
+ * @param file with the text: paths in it are relative to its directory
+ * @throws Error about the file
+ */
 export function connectionOfKubeconfig(yaml: string, file: string): WebhookConnection {
   const config = checked(kubeconfig, load(yaml), file)
   const context = config.contexts.find(({ name }) => name === config['current-context'])?.context

@@ -45,7 +45,7 @@ interface Frame {
   at: number
 }
 
-/** What is no WebSocket of a client. */
+/** Bytes that are no WebSocket frame of a client. */
 export class MalformedFrame extends Error {}
 
 /** Takes a client's frames apart as their octets arrive; messages are handed on in parts. */

@@ -8,11 +8,11 @@ import { HeaderWriter } from '../spdy/header-blocks.ts'
 import { read32 } from '../spdy/numbers.ts'
 import { WebSocketReader, acceptOf, closing, messageOf, pongOf } from './websocket-frames.ts'
 
-/** What the two sides are given. */
+/** The outputs to the two sides. */
 interface Ends {
   toClient(message: Buffer): void
   toNode(octets: Uint8Array): void
-  /** All is said: the client is told, and the node left. */
+  /** The end: the client gets the status, and the node's connection closes. */
   done(): void
 }
 
@@ -35,14 +35,14 @@ export function handshake({ key }: WebSocketTranslation, protocol: string): Buff
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
 }
 
-/** The node's connection, to be joined with the client's: what is written and read here are a WebSocket's frames. */
+/** The node's connection, to be joined with the client's: reads and writes here are a WebSocket's frames. */
 export class WebSocketStream extends Duplex {
   readonly #node: Duplex
   readonly #translation: Translation
   readonly #reader: WebSocketReader
   #isDone = false
 
-  /** @param ahead what the node said behind its head */
+  /** @param ahead the node's bytes behind its head */
   constructor(node: Duplex, ahead: Buffer, { streams }: WebSocketTranslation) {
     super()
     this.#node = node
@@ -100,7 +100,7 @@ export class WebSocketStream extends Duplex {
     this.#node.destroy()
   }
 
-  /** What is no frame ends both connections. */
+  /** Invalid frames end both connections. */
   #attempt(step: () => void): void {
     try {
       if (!this.#isDone) step()
@@ -134,7 +134,7 @@ class Channels implements Translation {
   readonly #streams = new Map<number, number>()
   /** Bound: five channels. */
   readonly #channels = new Map<number, number>()
-  /** What the node has not said to its end. Bound: five channels. */
+  /** Streams that the node has not ended. Bound: five channels. */
   readonly #open = new Set<number>()
   /** Bound: MAX_STATUS. */
   readonly #status: Buffer[] = []
@@ -186,7 +186,7 @@ class Channels implements Translation {
   #control(kind: number, first: number): void {
     if (kind === PING) this.#ends.toNode(pingFrame(first))
     else if (kind === GOAWAY) this.nodeEnded()
-    // what is reset before it has ended is over, and no success
+    // a stream that is reset before its end is over, without success
     else if (kind === RST_STREAM) this.#ended(this.#channels.get(first))
   }
 
@@ -214,7 +214,7 @@ class Channels implements Translation {
     this.#ended(channel)
   }
 
-  /** The status is told when all else is said, as by kube-apiserver. */
+  /** The status comes last, as in kube-apiserver. */
   #ended(channel: number | undefined): void {
     if (channel === undefined || !this.#open.delete(channel) || this.#open.size > 0) return
     this.nodeEnded()

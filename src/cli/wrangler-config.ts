@@ -19,7 +19,7 @@ export interface DurableObjectBinding {
 
 const text = z.string('is not a string')
 
-/** What the local engine needs; wrangler reads the rest. */
+/** The fields that the local engine needs; wrangler reads the rest. */
 const wranglerFile = z.object({
   compatibility_date: text,
   compatibility_flags: z._default(z.array(text, 'is not a list'), []),

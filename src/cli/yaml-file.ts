@@ -1,4 +1,4 @@
-// A file that a flag names, and what stands in it.
+// A file that a flag names, and its content.
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { CannotStart } from './start.ts'

@@ -38,7 +38,7 @@ export async function inTurns<Item>(
   if (failure !== undefined) throw failure.error
 }
 
-/** One item after the other, a slice a turn: for work of which most items take no more than a look. */
+/** One item after the other, a slice a turn: for work where most items take little time. */
 export async function* eachInTurns<Item>(
   items: readonly Item[],
   turn: () => Promise<void> = turnOfOthers,

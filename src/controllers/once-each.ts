@@ -1,4 +1,4 @@
-/** Reads that work of one batch shares: the first who needs something reads it. */
+/** Reads that works of one batch share: the first work that needs one makes it. */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { ControllerContext } from './controller.ts'
 

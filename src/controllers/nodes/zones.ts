@@ -40,7 +40,7 @@ export function evictionPause(
   }
   eachPart(nodes, count, PLANNED)
   const { well, ofZone, illOfZone: ill } = counted
-  // nobody is ready: it is rather this side that is cut off
+  // no node is ready: more likely this server is cut off
   if (well === 0) return undefined
   if (ill < ofZone && ill > 2 && ill / ofZone >= UNHEALTHY)
     return ofZone > LARGE_ZONE ? NODE_OF_AILING_ZONE_EVERY_MS : undefined

@@ -123,7 +123,7 @@ function started(container: Container, known: ContainerStatus | undefined, runni
     containerID: idOf(container, pod, known?.restartCount ?? 0),
     started: false,
   }
-  // what runs for no time at all was never seen running
+  // a container that runs for no time was never seen running
   return ran(container, { ...status, ...condition(container, pod, script, 0).shown }, running, 0)
 }
 

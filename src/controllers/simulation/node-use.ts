@@ -1,4 +1,4 @@
-/** What the pods that a simulated node has taken in use of it. */
+/** The resources that admitted pods use of a simulated node. */
 import { charactersOf } from '../../api/bounded-map.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { HostPorts } from '../scheduling/host-ports.ts'

@@ -116,7 +116,7 @@ interface OfNode {
   readonly formerServes: boolean
 }
 
-/** What a node has of each revision; undefined where there are too many, which `placement` puts right first. */
+/** A node's pods by revision; undefined where there are too many, which `placement` corrects first. */
 function ofNode(daemons: Daemons, node: string, pods: readonly Pod[]): OfNode | undefined {
   const { set, hash } = daemons
   const staying = pods.filter((pod) => !isTerminating(pod))
@@ -139,7 +139,7 @@ export function rollout(daemons: Daemons): Changes {
   return { create: [], remove: replaced(found, unavailable === 0 && wanted.length > 0 ? 1 : unavailable) }
 }
 
-/** So many nodes at most are without a pod that serves; what does not serve anyhow goes at once. */
+/** At most so many nodes may be without an available pod. Unavailable pods go at once. */
 function replaced(found: readonly (OfNode | undefined)[], most: number): readonly Pod[] {
   let unavailable = 0
   const anyhow: Pod[] = []

@@ -73,7 +73,7 @@ function byName(nodes: readonly Node[]): ReadonlyMap<string, Node> {
   return named
 }
 
-/** Pods whose named ports have other numbers are in slices of their own. A pod on a node that is not there waits for it. */
+/** Pods whose named ports have other numbers are in slices of their own. A pod on a missing node waits for it. */
 function groupsOf(
   service: Service,
   pods: readonly Pod[],
