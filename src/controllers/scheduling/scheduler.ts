@@ -23,7 +23,7 @@ import type { ClaimWrite } from './devices/claim-plan.ts'
 import { ClaimPlan } from './devices/claim-plan.ts'
 import { DeviceFacts } from './devices/device-facts.ts'
 import { AllocationFailed } from './devices/selectors.ts'
-import { ClaimWrites, NotReserved } from './devices/claim-writes.ts'
+import { ClaimWrites, LedByAnother, NotReserved } from './devices/claim-writes.ts'
 import { DefaultSelectors } from './default-selectors.ts'
 import type { Cluster, Profile } from './framework.ts'
 import type { Bound } from './pod-writes.ts'
@@ -187,7 +187,8 @@ class Turn {
     },
   ) {
     this.podWrites = new PodWrites(clients, context)
-    this.claimWrites = new ClaimWrites(clients, cluster.devices, () => context.now())
+    const leads = (): boolean => isControllerOurs('kube-scheduler', context)
+    this.claimWrites = new ClaimWrites(clients, cluster.devices, () => context.now(), leads)
   }
 
   async schedule(key: string, waiting: Waiting): Promise<void> {
@@ -251,6 +252,7 @@ class Turn {
     try {
       if (reservations.length > 0) reserved = await this.claimWrites.reserve(reservations, pod)
     } catch (error) {
+      if (error instanceof LedByAnother) return 'overtaken'
       if (!(error instanceof NotReserved)) throw error
       const message = `running PreBind plugin ${JSON.stringify(dynamicResources.name)}: ${error.message}`
       await this.podWrites.refuse(pod, message, '', 'SchedulerError')

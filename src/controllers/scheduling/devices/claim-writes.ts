@@ -16,14 +16,19 @@ import { claimText } from './requests.ts'
 /** Somebody else changed the claim, or it is refused: the pod is not bound. */
 export class NotReserved extends Error {}
 
+/** Another scheduler leads: devices that nobody has in writing may be another claim's by now. */
+export class LedByAnother extends Error {}
+
 export class ClaimWrites {
   constructor(
     private readonly clients: Clientset,
     private readonly facts: DeviceFacts,
     private readonly now: () => Date,
+    /** Whether this server allocates. */
+    private readonly leads: () => boolean,
   ) {}
 
-  /** @returns the pod as it is now. @throws NotReserved */
+  /** @returns the pod as it is now. @throws NotReserved, LedByAnother */
   async reserve(writes: readonly ClaimWrite[], pod: Pod): Promise<Pod> {
     let known = pod
     try {
@@ -64,7 +69,11 @@ export class ClaimWrites {
   private async reserveOne({ claim, allocation }: ClaimWrite, pod: Pod): Promise<Claim> {
     const { namespace, name = '' } = claim.metadata
     const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
-    const check = (live: Claim) => checkUnchanged(live, claim, allocation !== undefined)
+    // a write takes its time, so each one asks anew
+    const check = (live: Claim): void => {
+      if (allocation !== undefined && !this.leads()) throw new LedByAnother('another scheduler leads')
+      checkUnchanged(live, claim, allocation !== undefined)
+    }
     // kept before it is allocated
     if (allocation !== undefined && claim.metadata.finalizers?.includes(CLAIM_FINALIZER) !== true)
       await claims.updateWithRetries(name, (live) => {

@@ -24,7 +24,13 @@ beforeEach(async () => {
 })
 
 const claims = () => clients.resource(RESOURCE_CLAIMS, 'default')
-const scheduler = () => new ClaimWrites(clients, new DeviceFacts(), () => plane.now)
+const scheduler = () =>
+  new ClaimWrites(
+    clients,
+    new DeviceFacts(),
+    () => plane.now,
+    () => true,
+  )
 const addClaim = (name: string): Promise<Claim> =>
   claims().create({
     kind: 'ResourceClaim',
