@@ -35,6 +35,7 @@ test.each<[what: string, least?: number, most?: number]>([
   ['a collection is deleted'],
   ['a quota is counted'],
   ['a Deployment comes up', FILLED, STATUS],
+  ['a Service gets many endpoints', FILLED],
   ['pods are scheduled on 100 nodes'],
 ])('%s', { timeout: 300_000 }, async (what, least = FEW, most = MOST) => {
   const one = loaded.cases.find((known) => known.what === what)!
