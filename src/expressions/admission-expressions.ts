@@ -27,7 +27,7 @@ export type AdmissionExpression = { readonly text: string } & (
   { readonly program: Program; readonly type: Type } | ({ readonly program?: undefined } & ExpressionProblem)
 )
 
-/** What an expression of each use may evaluate to. */
+/** The result types of an expression of each use. */
 export const RESULTS = {
   validation: [BOOL],
   matchCondition: [BOOL],
@@ -80,7 +80,7 @@ export interface CompiledVariable {
 
 export interface CompiledVariables {
   readonly variables: readonly CompiledVariable[]
-  /** For the environment of what may name them. */
+  /** For the environment of expressions that may name them. */
   readonly declarations: readonly VariableDeclaration[]
 }
 
@@ -112,7 +112,7 @@ export function compileVariable(
   return compiled
 }
 
-/** Of what a variable may be, scalars, lists and maps keep their types. */
+/** Of the types of a variable, scalars, lists and maps are kept. */
 function declaredType(type: Type): Type {
   switch (type.kind) {
     case 'list':

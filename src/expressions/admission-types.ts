@@ -59,7 +59,7 @@ const fields: Readonly<Record<string, Readonly<Record<string, Type>>>> = {
 
 export const admissionTypes = recordTypes(fields)
 
-/** Types whose fields are written down here. */
+/** Types whose fields are listed here. */
 export function recordTypes(records: Readonly<Record<string, Readonly<Record<string, Type>>>>): TypeProvider {
   const types = new Map(Object.entries(records).map(([name, members]) => [name, new Map(Object.entries(members))]))
   return {

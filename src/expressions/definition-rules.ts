@@ -17,9 +17,9 @@ import type { CompiledRule, MaybeCompiled } from './schema-rules.ts'
 import { compileRules, weightOfRule } from './schema-rules.ts'
 import { maxCardinality } from './schema-types.ts'
 
-/** Of one rule, for all values that it may be run for. */
+/** The limit of one rule, for all values for which it may run. */
 const RULE_LIMIT = 10_000_000
-/** Of all rules of a schema. */
+/** The limit of all rules of a schema. */
 const SCHEMA_LIMIT = 100_000_000
 /** Rules that are named where all together are too expensive. */
 const MAX_NAMED = 4
@@ -29,16 +29,16 @@ const ADVICE =
 
 export interface DefinitionRules {
   readonly root: RuleScope
-  /** What is wrong with single rules, in the order in which they were looked at. */
+  /** Errors of single rules, in the order of their places. */
   readonly errors: readonly FieldError[]
-  /** What is wrong with all of them together. */
+  /** Errors of all rules together. */
   totalErrors(at: FieldPath): readonly FieldError[]
 }
 
 /** @param isUnchanged the version's schema is that of before: no rule is refused for its own cost */
 export function definitionRules(schema: JSONSchemaProps, isUnchanged: boolean): DefinitionRules {
   const rules = new SchemaRules(isUnchanged)
-  // a schema is JSON whose interface does not say so
+  // a schema is JSON, but its interface does not say so
   return { root: new Scope(rules, schema, structuralOf(schema as unknown as JsonObject), true, 1), ...rules.answers }
 }
 
@@ -83,7 +83,7 @@ class Scope implements RuleScope {
     private readonly isRoot: boolean,
     /** How many values there may be here; undefined: any number. */
     private readonly cardinality: number | undefined,
-    /** Where values have no old ones, because the list around them does not tell its elements apart. */
+    /** Below a list whose elements have no identity, values have no old ones. */
     private readonly uncorrelated?: FieldPath,
   ) {}
 
@@ -201,5 +201,5 @@ function costText(what: string, cost: number, limit: number): string {
   return `${what} exceeds budget by factor of ${times} ${ADVICE}`
 }
 
-/** Go rounds what is just between two figures to the even one. */
+/** As Go, it rounds a value halfway between two figures to the even one. */
 const tenths = (value: number): string => (value % 1 === 0.25 ? (value - 0.05).toFixed(1) : value.toFixed(1))

@@ -16,7 +16,7 @@ import { semverOf } from './library/semver.ts'
 /** An expression that cannot be compiled, or that fails for a device. */
 export class SelectorFailed extends Error {}
 
-/** What is left to spend. */
+/** The rest of the budget. */
 export interface CostBudget {
   left: number
 }

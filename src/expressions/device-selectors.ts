@@ -1,6 +1,6 @@
 /**
- * Selectors of devices: what their expressions may name, and what they may cost. Schedulers evaluate them; the API only
- * refuses what cannot be evaluated or costs too much.
+ * Selectors of devices: the variables of their expressions, and the limit of their cost. Schedulers evaluate them; the
+ * API only refuses selectors that cannot be evaluated or cost too much.
  */
 import { ownValue } from '../api/own.ts'
 import type { PathSizes } from '../cel/estimate.ts'
@@ -68,7 +68,7 @@ function below(at: Sizes | undefined, step: string): Sizes | undefined {
   }
 }
 
-/** What is wrong with a selector; undefined: nothing. */
+/** The error of a selector; undefined: none. */
 export function deviceSelectorProblem(text: string): ExpressionProblem | 'too expensive' | undefined {
   const environment = deviceEnvironment()
   const { expression, issues } = compile(text, environment)

@@ -1,6 +1,6 @@
 /**
- * What expressions of each use may name. An environment is made when the first expression of its use is compiled; this
- * module is loaded with the first expression of any use.
+ * The environment of each use of expressions. An environment is made when the first expression of its use is compiled;
+ * this module is loaded with the first expression of any use.
  */
 import { lazy } from '../api/lazy.ts'
 import type { VariableDeclaration } from '../cel/declarations.ts'
@@ -31,9 +31,9 @@ import { typesOf } from './schema-types.ts'
 
 /** Units that one expression may spend. */
 export const PER_CALL_LIMIT = 1_000_000
-/** Of all rules of a custom resource, or of all expressions of a policy binding. */
+/** The limit of all rules of a custom resource, or of all expressions of a policy binding. */
 export const RUNTIME_BUDGET = 10_000_000
-/** Of all match conditions of a webhook or a policy. */
+/** The limit of all match conditions of a webhook or a policy. */
 export const MATCH_CONDITIONS_BUDGET = 2_500_000
 
 /** All that kube-apiserver 1.36 gives every expression. */
@@ -63,7 +63,7 @@ export const baseEnvironment = lazy(() =>
 
 const variable = (name: string, type: Type): VariableDeclaration => ({ name, type })
 
-/** Rules and message expressions of a custom resource. @param optionalOldSelf as the rule says of itself */
+/** Rules and message expressions of a custom resource. @param optionalOldSelf as the rule declares */
 export const ruleEnvironment = ({ type, provider }: DeclaredType, optionalOldSelf: boolean): Environment =>
   baseEnvironment().extend({
     variables: [variable('self', type), variable('oldSelf', optionalOldSelf ? optionalOf(type) : type)],
@@ -80,7 +80,7 @@ export interface AdmissionVariables {
   /** Declared types of object and oldObject, and of params, where they are known: for type checking only. */
   readonly objectType?: DeclaredType | undefined
   readonly paramsType?: DeclaredType | undefined
-  /** Those that the policy has declared so far. Expressions that are compiled later know what was added by then. */
+  /** The variables that the policy has declared so far. Later expressions know those that were added by then. */
   readonly variables?: readonly VariableDeclaration[]
 }
 

@@ -1,4 +1,4 @@
-/** Names of fields as expressions write them: what is no identifier is escaped (`foo-bar` is `foo__dash__bar`). */
+/** Names of fields in expressions: a name that is no identifier is escaped (`foo-bar` is `foo__dash__bar`). */
 
 /** Words that the language keeps for itself. */
 const RESERVED: ReadonlySet<string> = new Set(

@@ -15,7 +15,7 @@ export class NoJson extends Error {}
 const MAX_SIZE = 3 * 1024 * 1024
 
 /**
- * @param large what becomes of whole numbers that a double does not hold: protobuf's JSON has them as text
+ * @param large the form of whole numbers that a double cannot hold: protobuf's JSON has them as text
  * @throws NoJson
  */
 export function madeJson(value: Value, large: 'text' | 'number'): Json {

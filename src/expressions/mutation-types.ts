@@ -1,6 +1,6 @@
 /**
- * `Object{…}` and `JSONPatch{…}`: what expressions of mutating policies make. An object has any fields; its type is
- * named by its place (`Object.spec.template`), which is looked at when the whole is there.
+ * `Object{…}` and `JSONPatch{…}`: the results of mutating policies' expressions. An object may have any fields; its
+ * type is named by its place (`Object.spec.template`), which is checked when the whole object is there.
  */
 import { equal, itemsOf } from '../cel/collections.ts'
 import { goTypeName } from '../cel/describe.ts'
@@ -14,7 +14,7 @@ import { goQuote } from '../go/quote.ts'
 export const OBJECT = structNamed('Object')
 export const JSON_PATCH = structNamed('JSONPatch')
 
-/** What a struct literal made: its fields in the order that they were written in. */
+/** The result of a struct literal: its fields in the order of the text. */
 export class MadeObject extends ObjectValue {
   constructor(
     readonly type: Type & { kind: 'struct' },
@@ -83,10 +83,10 @@ function goNative(value: Value): string {
   return names[typeof value] ?? goTypeName(value) // own key: the results of typeof
 }
 
-/** Values share their parts: as many as JSON of this size may have are looked at. */
+/** Values share their parts, so the check visits at most as many as JSON of this size may have. */
 const MAX_PARTS = 3 * 1024 * 1024
 
-/** Objects whose type is not named by their place, in kube-apiserver's words. */
+/** Objects whose type is not that of their place, in kube-apiserver's words. */
 export function misnamedTypes(value: Value, path: readonly string[] = ['Object']): string[] {
   try {
     return metered(MAX_PARTS, () => namesWithin(value, path)).made

@@ -17,7 +17,7 @@ export interface PolicyExpressionsOptions {
   readonly hasVariables: boolean
 }
 
-/** What an environment depends on. */
+/** The inputs of an environment. */
 type Scope = 'condition' | 'message' | 'mutation' | 'other'
 
 const scopes: Readonly<Partial<Record<ExpressionUse, Scope>>> = {
@@ -51,7 +51,7 @@ export class PolicyExpressions {
       // messages are made without it
       authorizer: scope !== 'message',
       mutation: scope === 'mutation',
-      // conditions are looked at before there are variables
+      // conditions are compiled before there are variables
       ...(hasVariables && scope !== 'condition' ? { variables: this.declarations } : {}),
     })
     this.environments.set(scope, made)

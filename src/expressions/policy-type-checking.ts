@@ -1,6 +1,6 @@
 /**
- * What is wrong with a policy's expressions where the types of its objects are known (apiserver's TypeChecker). Only
- * warnings: a policy works whatever they say.
+ * Type-checks a policy's expressions where the types of its objects are known (apiserver's TypeChecker). The results
+ * are only warnings: the policy works in any case.
  */
 import type { ValidatingAdmissionPolicySpec } from '../api/admissionregistration/v1.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
@@ -25,9 +25,9 @@ export interface ExpressionWarning {
   readonly warning: string
 }
 
-/** Bytes of expressions, each counted for every kind. What is beyond is not checked. */
+/** Bytes of expressions, each counted for every kind. Further ones are not checked. */
 const MAX_CHECKED = 1024 * 1024
-/** Bytes of all warnings of a policy: they are kept in its status. */
+/** Bytes of all warnings of a policy, which its status holds. */
 const MAX_WARNINGS = 256 * 1024
 
 /**
@@ -72,7 +72,7 @@ export function* expressionWarnings(
 const sizeOfVariables = ({ variables = [] }: ValidatingAdmissionPolicySpec): number =>
   variables.reduce((sum, { expression = '' }) => sum + byteLength(expression), 0)
 
-/** Conditions, variables and annotations are not looked at for themselves. */
+/** Conditions, variables and annotations are not checked on their own. */
 const expressionsOf = ({ validations = [] }: ValidatingAdmissionPolicySpec) =>
   validations.flatMap(({ expression = '', messageExpression = '' }, index) => [
     { fieldRef: `spec.validations[${index}].expression`, text: expression },

@@ -1,4 +1,4 @@
-/** What expressions ask of a schema, be it a built-in type's or that of a CustomResourceDefinition. */
+/** The facts that expressions need of a schema, of a built-in type or of a CustomResourceDefinition. */
 import type { Json } from '../api/object.ts'
 import type { Field, ListType, MapType, Structural, StructType } from '../schema/structural.ts'
 
@@ -6,12 +6,12 @@ import type { Field, ListType, MapType, Structural, StructType } from '../schema
 export const isTyped = (schema: Structural): boolean =>
   schema.shape !== 'untyped' && (schema.validation === undefined || schema.validation['type'] !== undefined)
 
-/** Of a string: what its format makes of it in expressions. */
+/** The format of a string, which determines its type in expressions. */
 export type TextFormat = 'duration' | 'date' | 'date-time' | 'byte' | undefined
 
 const formats: ReadonlySet<unknown> = new Set(['duration', 'date', 'date-time', 'byte'])
 
-/** What a schema is to expressions. */
+/** A schema as expressions see it. */
 export type Shape =
   | { readonly is: 'hidden' }
   | { readonly is: 'int-or-string' }
@@ -33,7 +33,7 @@ export function shapeOf(schema: Structural): Shape {
     case 'list':
       return { is: 'list', schema }
     case 'map':
-      // `additionalProperties: true`: an object whose members nothing is known of
+      // `additionalProperties: true`: an object whose members have no known type
       return isOpen(schema) ? { is: 'object', schema: undefined } : { is: 'map', schema }
     case 'struct':
       return isTyped(schema) ? { is: 'object', schema } : { is: 'hidden' }
@@ -123,7 +123,7 @@ const isText = (schema: StructType | undefined, name: string): boolean => {
   return type?.shape === 'leaf' && type.scalar === 'string'
 }
 
-/** Fields of the root of an object: kind, apiVersion, and of the metadata the names, whatever else is declared. */
+/** Fields of the root of an object: kind, apiVersion, and the names in the metadata, whatever else is declared. */
 export function rootFields(schema: StructType): readonly Field[] {
   const { fields } = schema
   const metadata = schema.field('metadata')?.type

@@ -150,7 +150,7 @@ class TypedList extends ListValue {
 
 const elementKey = (value: Value): unknown => mapKey(value) ?? value
 
-/** Equal whatever the order; `a + b` has the elements of both once. */
+/** Equal in any order; `a + b` has the elements of both once. */
 class TypedSet extends TypedList {
   override equalTo(other: ListValue): boolean {
     if (other.size !== this.size) return false
@@ -183,7 +183,7 @@ class MadeSet extends ListValue {
   override plus = TypedSet.prototype.plus
 }
 
-/** Equal whatever the order; in `a + b` elements of b replace those of a with the same key. */
+/** Equal in any order; in `a + b` elements of b replace those of a with the same key. */
 class TypedMapList extends TypedList {
   private byKey: ReadonlyMap<string, Json> | undefined
 

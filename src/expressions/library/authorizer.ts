@@ -1,4 +1,4 @@
-/** kube-apiserver's `authorizer`: what a user may do, asked within an expression. */
+/** kube-apiserver's `authorizer`: an expression asks what a user may do. */
 import type { UserInfo } from '../../request/user-info.ts'
 import type { FunctionDeclaration, Library } from '../../cel/declarations.ts'
 import { exactly, plus, reading, scaled } from '../../cel/estimate.ts'
@@ -12,7 +12,7 @@ import type { Value } from '../../cel/value.ts'
 import { CelError, OpaqueValue } from '../../cel/value.ts'
 import { dns1123Label, subdomainName } from '../../validation/names.ts'
 
-/** What is asked. Fields of a resource are empty where it is a path. */
+/** The attributes of a check. Fields of a resource are empty for a path. */
 export interface Check {
   /** Undefined: the user of the request. */
   readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined
@@ -37,7 +37,7 @@ export interface Decision {
   readonly error?: string
 }
 
-/** Decides at once: what takes longer is decided before (see authorizing.ts). */
+/** Decides at once: longer decisions are made before (see authorizing.ts). */
 export type Authorize = (user: UserInfo, check: Check) => Decision
 
 const named = (name: string): Type => structNamed(`kubernetes.authorization.${name}`)

@@ -1,4 +1,4 @@
-/** What comparing values of Kubernetes' own types costs: they are small, whatever their text was. */
+/** The cost of comparing values of Kubernetes' own types: they are small, however long their text was. */
 import type { Library, Overload } from '../../cel/declarations.ts'
 import { exactly, reading } from '../../cel/estimate.ts'
 import { readingSmaller } from '../../cel/library/costs.ts'

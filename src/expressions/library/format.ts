@@ -1,4 +1,4 @@
-/** kube-apiserver's `format`: named formats of texts, which answer what is wrong with one. */
+/** kube-apiserver's `format`: named formats of texts, whose `validate` returns the errors of one. */
 import { listFrom } from '../../cel/collections.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { reading, scaled } from '../../cel/estimate.ts'
@@ -23,7 +23,7 @@ class FormatValue extends OpaqueValue {
   readonly type = FORMAT
   constructor(
     readonly name: string,
-    /** Characters of a pattern that would do the same: what a check costs. */
+    /** Characters of an equivalent pattern, which determine the cost of a check. */
     readonly patternSize: number,
     readonly problems: (text: string) => readonly string[],
   ) {

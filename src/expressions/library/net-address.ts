@@ -1,4 +1,4 @@
-/** Addresses and prefixes as Go's net/netip reads them: one spelling of IPv4, its words for what is wrong. */
+/** Addresses and prefixes as Go's net/netip reads them: one spelling of IPv4, and its error texts. */
 import { goQuote } from '../../go/quote.ts'
 import type { IpAddress } from '../../api/ip-addresses.ts'
 import { parseIp } from '../../api/ip-addresses.ts'

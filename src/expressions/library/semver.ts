@@ -1,4 +1,4 @@
-/** kube-apiserver's `semver`, version 1: versions of semver.org, and looser spellings where that is asked for. */
+/** kube-apiserver's `semver`, version 1: versions of semver.org, and looser spellings on request. */
 import { goQuote } from '../../go/quote.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
