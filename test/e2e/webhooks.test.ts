@@ -23,6 +23,12 @@ const reply = ({ kind, apiVersion, request }: any, more: object): string =>
   JSON.stringify({ kind, apiVersion, response: { uid: request.uid, ...more } })
 const waiting: (() => void)[] = []
 
+/** Reviews that are not answered yet. */
+const held: { readonly review: any; readonly response: ServerResponse }[] = []
+const answerHeld = (): void => {
+  for (const { review, response } of held.splice(0)) response.end(reply(review, { allowed: true }))
+}
+
 /** By the label `hook` of what is written. */
 const hooks: Readonly<Record<string, Hook>> = {
   good: (review, response) => response.end(reply(review, { allowed: true, warnings: ['seen'] })),
@@ -31,6 +37,14 @@ const hooks: Readonly<Record<string, Hook>> = {
   wrong: (_, response) => response.end('{"response":'),
   huge: (review, response) => response.end(reply(review, { allowed: true, warnings: ['x'.repeat(4 * 1024 * 1024)] })),
   late: () => {},
+  // what it answers each stands in what it is asked about
+  mixed: (review, response) => {
+    const { as, number } = review.request.object.metadata.labels
+    if (as === 'held') held.push({ review, response })
+    else if (as === 'denied') response.end(reply(review, { allowed: false, status: { message: `not ${number}` } }))
+    else if (as === 'broken') response.destroy()
+    else response.end(reply(review, { allowed: true }))
+  },
   // answers when both are there
   together: (review, response) => {
     waiting.push(() => response.end(reply(review, { allowed: true })))
@@ -126,4 +140,44 @@ describe('a write is', () => {
     expect(status).toBe(expected)
     if (message !== undefined) expect(body.message).toContain(message)
   })
+})
+
+test('of many writes that ask one webhook at once each has its own answer, and waits for no other', async () => {
+  const ways = ['quick', 'denied', 'broken', 'held', 'left'] as const
+  const hangingUp = new ApiClient(kedge.kubeconfig)
+  const write = (client: ApiClient, as: string, number: number) =>
+    client.send('POST', CONFIG_MAPS, {
+      ...configMap('mixed'),
+      metadata: {
+        name: `${as}-${number}`,
+        labels: { hook: 'mixed', as: as === 'left' ? 'held' : as, number: String(number) },
+      },
+    })
+  const numbers = Array.from({ length: 6 }, (_, at) => at)
+  const writes = numbers.flatMap((number) =>
+    ways.map(async (as) => {
+      const answer = await write(as === 'left' ? hangingUp : api, as, number).catch(() => undefined)
+      return { as, number, status: answer?.status, message: answer?.body.message }
+    }),
+  )
+  const told = await Promise.all(writes.filter((_, at) => at % ways.length < 3))
+  for (const { as, number, status, message } of told) {
+    expect({ as, status }).toEqual({ as, status: { quick: 201, denied: 400, broken: 500 }[as as 'quick'] })
+    if (as === 'denied') expect(message).toContain(`denied the request: not ${number}`)
+    if (as === 'broken') expect(message).toContain('EOF')
+  }
+  await eventually(() => expect(held).toHaveLength(2 * numbers.length))
+  hangingUp.close()
+  // the webhook sees that nobody waits any more
+  await eventually(() =>
+    expect(held.filter(({ response }) => response.destroyed || response.closed)).toHaveLength(numbers.length),
+  )
+  answerHeld()
+  const all = await Promise.all(writes)
+  expect(all.filter(({ as }) => as === 'held').map(({ status }) => status)).toEqual(numbers.map(() => 201))
+  expect(all.filter(({ as }) => as === 'left').map(({ status }) => status)).toEqual(numbers.map(() => undefined))
+  const { body } = await api.send('GET', `${CONFIG_MAPS}?labelSelector=hook%3Dmixed`)
+  expect(body.items?.map(({ metadata }) => metadata.name).sort()).toEqual(
+    ['held', 'quick'].flatMap((as) => numbers.map((number) => `${as}-${number}`)),
+  )
 })
