@@ -12,6 +12,9 @@ export interface Shortage {
   readonly missing: number
 }
 
+/** Pods that are compared for one class: on nodes with thousands of pods the rest go in the order in which they came. */
+const MOST_COMPARED = 200_000
+
 /** The resource of which each pod needs one. */
 export const PODS = 'pods'
 const CRITICAL_PRIORITY = 2_000_000_000
@@ -60,10 +63,12 @@ function without(shortages: readonly Shortage[], gone: readonly Candidate[]): re
 function nearest(candidates: readonly Candidate[], shortages: readonly Shortage[]): readonly Candidate[] {
   const left = new Set(candidates)
   const chosen: Candidate[] = []
+  let compared = 0
   for (let missing = shortages; missing.length > 0 && left.size > 0;) {
     let best: Candidate | undefined
     let least = Infinity
     for (const candidate of left) {
+      if (compared++ >= MOST_COMPARED && best !== undefined) break
       const distance = distanceOf(missing, candidate.use)
       if (distance < least || (distance === least && best !== undefined && isSmaller(candidate.use, best.use))) {
         best = candidate
