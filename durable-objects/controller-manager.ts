@@ -97,7 +97,12 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
 
   /** @param shard `TENANT/SHARD`, the name of the sender */
   async receive(_shard: string, rows: readonly OutboxRow[]): Promise<void> {
-    for (const { topic, payload } of rows) this.work.add(topic, payload, this.pace.delay(topic, payload))
+    try {
+      for (const { topic, payload } of rows) this.work.add(topic, payload, this.pace.delay(topic, payload))
+    } catch (error) {
+      this.work.mistrust()
+      throw error
+    }
     // In the same commit as the work: if the instance ends before the work is done, the alarm takes it up.
     this.alarms.wakeAt(this.now() + RESUME_MS)
     this.arrived()
@@ -197,6 +202,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       if (lookAgain === undefined) this.work.done(work)
       else this.work.again(work, lookAgain, false)
     } catch (error) {
+      this.work.mistrust()
       const retry = error instanceof HopelessWork ? undefined : retryAfter(attempts, found.neverGivesUp)
       if (retry === undefined) return this.park(work, String(error))
       logError('a controller failed', { controller, key, error })

@@ -385,6 +385,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
 
   private committed(outcomes: readonly WriteOutcome[]): void {
     const changes = outcomes.flatMap(({ change }) => (change === undefined ? [] : [change]))
+    if (this.outbox.hasTaken) this.transact(() => this.outbox.removeTaken())
     this.publish(changes)
     const hasWork = outcomes.some((outcome) => outcome.hasWork)
     if (hasWork) this.alarms.wakeAt(this.now() + Math.min(this.log.retention, DELIVER_AGAIN))

@@ -347,9 +347,10 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
 
     appendOutbox: (k: string, topic: string, payload: string) =>
       run('INSERT INTO outbox (k, topic, payload) VALUES (?, ?, ?)', k, topic, payload),
-    oldestOutbox: (limit: number) =>
+    oldestOutbox: (limit: number, after = 0) =>
       all<{ seq: number; k: string; topic: string; payload: string }>(
-        'SELECT seq, k, topic, payload FROM outbox ORDER BY seq LIMIT ?',
+        'SELECT seq, k, topic, payload FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?',
+        after,
         limit,
       ),
     deleteOutbox: (upTo: number) => run('DELETE FROM outbox WHERE seq <= ?', upTo),

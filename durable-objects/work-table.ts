@@ -1,3 +1,4 @@
+import { BoundedMap } from '../src/api/bounded-map.ts'
 import type { WorkCount } from '../src/storage/object-calls.ts'
 
 /**
@@ -23,6 +24,8 @@ const MAX_RETRIES = 50
 const LONGEST_RETRY_MS = 1_000_000
 /** Milliseconds after which parked work is tried once more. */
 const TRY_PARKED_MS = 24 * 3_600_000
+/** Work beyond this is written again when it arrives again. */
+const WAITING = { entries: 10_000, size: 1024 * 1024, sizeOf: (name: string): number => name.length }
 /** Parked work beyond this drops the oldest of it. */
 const MAX_PARKED = 1_000
 
@@ -36,6 +39,11 @@ export function retryAfter(attempts: number, neverGivesUp = false): number | und
 export class WorkTable {
   /** Whether some work may be parked. That is seldom so, and finished work is then looked up there. */
   private hasParked: boolean
+  /**
+   * When work is due that has arrived and that no controller has taken since. The same work again costs no commit.
+   * Bound: WAITING.
+   */
+  private readonly waiting = new BoundedMap<string, number>(WAITING)
 
   constructor(
     private readonly sql: SqlStorage,
@@ -51,23 +59,35 @@ export class WorkTable {
   }
 
   add(controller: string, key: string, delay: number): void {
+    const due = this.now() + delay
+    const name = nameOf({ controller, key })
+    if ((this.waiting.get(name) ?? Infinity) <= due) return
     this.sql.exec(
       `INSERT INTO work VALUES (?, ?, 0, ?, 1) ON CONFLICT DO UPDATE
        SET due = min(due, excluded.due), attempts = 0, generation = generation + 1`,
       controller,
       key,
-      this.now() + delay,
+      due,
     )
+    this.waiting.set(name, due)
   }
 
+  /** Takes what is due. */
   due(limit: number): Work[] {
-    return this.sql
+    const due = this.sql
       .exec<Work>(
         'SELECT controller, key, attempts, generation FROM work WHERE due <= ? ORDER BY due LIMIT ?',
         this.now(),
         limit,
       )
       .toArray()
+    for (const work of due) this.waiting.delete(nameOf(work))
+    return due
+  }
+
+  /** A statement failed, and may have undone others of its turn: what arrives from here on is written again. */
+  mistrust(): void {
+    this.waiting.clear()
   }
 
   /** When the next work is due, in milliseconds since 1970. */
@@ -121,6 +141,7 @@ export class WorkTable {
       const isOld = at <= this.now() - TRY_PARKED_MS
       if (!isKnown(controller) || (why !== UNKNOWN_CONTROLLER && !isOld)) continue
       this.add(controller, key, 0)
+      this.waiting.delete(nameOf({ controller, key }))
       if (why !== UNKNOWN_CONTROLLER)
         this.sql.exec('UPDATE work SET attempts = ? WHERE controller = ? AND key = ?', MAX_RETRIES, controller, key)
       this.sql.exec('DELETE FROM parked WHERE controller = ? AND key = ?', controller, key)
@@ -128,6 +149,7 @@ export class WorkTable {
   }
 
   clear(): void {
+    this.waiting.clear()
     this.sql.exec('DELETE FROM work; DELETE FROM parked')
   }
 
@@ -142,5 +164,7 @@ export class WorkTable {
       .toArray()
   }
 }
+
+const nameOf = ({ controller, key }: Pick<Work, 'controller' | 'key'>): string => `${controller} ${key}`
 
 export const UNKNOWN_CONTROLLER = 'no controller of this release has the name'

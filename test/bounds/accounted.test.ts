@@ -25,6 +25,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
     'test/durable-objects/watch.test.ts: refuses what is more than all watches together may select',
   'durable-objects/watched-kinds.ts':
     'test/durable-objects/watched-kinds.test.ts: takes every definition for watched where more are told',
+  'durable-objects/work-table.ts': 'test/api/bounded-map.test.ts: both key and value count',
   'durable-objects/write-queue.ts': 'test/durable-objects/write-queue.test.ts: refuses what is too much',
   'src/admission/event-rate-limit.ts': 'test/admission/event-rate-limit.test.ts: what is forgotten starts anew',
   'src/admission/image-policy-webhook.ts': 'test/api/bounded-map.test.ts: both key and value count',

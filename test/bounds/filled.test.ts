@@ -398,10 +398,15 @@ const rows: readonly Filled[] = [
     how: 'shards whose disk takes no writes',
     async fill() {
       vi.spyOn(console, 'error').mockImplementation(() => {})
-      const rows = { oldestOutbox: () => [{ seq: 1, k: 'a', topic: 't', payload: 'p' }], deleteOutbox: () => {} }
+      const row = { seq: 1, k: 'a', topic: 't', payload: 'p' }
+      const rows = { oldestOutbox: (_: number, after = 0) => (after < 1 ? [row] : []), deleteOutbox: () => {} }
       const receiver = { receive: async () => {} }
       const sync = () => Promise.reject(new Error('the disk is full'))
-      await times(1_100, (n) => new Outbox(`s${n}`, rows as never, receiver as never, sync, () => 1e9).deliver())
+      await times(1_100, async (n) => {
+        const outbox = new Outbox(`s${n}`, rows as never, receiver as never, sync, () => 1e9)
+        await outbox.deliver()
+        await outbox.removeAlone()
+      })
     },
   },
 ]

@@ -1,4 +1,8 @@
+import { append } from '../../src/api/append.ts'
 import { platformClock } from '../../src/api/clock.ts'
+import { Outbox } from '../../durable-objects/outbox.ts'
+import type { Statements } from '../../durable-objects/statements.ts'
+import type { OutboxRow } from '../../src/storage/shard-protocol.ts'
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
@@ -68,6 +72,32 @@ describe('the outbox', () => {
       state.storage.getAlarm(),
     )
     expect(alarm).toBeLessThanOrEqual(Date.now() + 300_000)
+  })
+
+  it('removes what was taken in the commit of the next write, and tells it once', async () => {
+    const received: number[] = []
+    const removed: number[] = []
+    const rows = [1, 2].map((seq) => ({ seq, k: 'a', topic: 't', payload: `${seq}` }))
+    const statements = {
+      oldestOutbox: (_: number, after = 0) => rows.filter(({ seq }) => seq > Math.max(after, ...removed)),
+      deleteOutbox: (upTo: number) => void removed.push(upTo),
+    } as unknown as Statements // all that is called of it
+    const receiver = { receive: async (_: string, all: readonly OutboxRow[]) => append(received, all.map(({ seq }) => seq)) } // prettier-ignore
+    let synced = 0
+    const outbox = new Outbox('s', statements, receiver as never, async () => void synced++, platformClock)
+    expect(outbox.hasTaken).toBe(false)
+    await outbox.deliver()
+    await outbox.deliver()
+    expect({ received, removed, synced }).toEqual({ received: [1, 2], removed: [], synced: 0 })
+    expect(outbox.hasTaken).toBe(true)
+    outbox.removeTaken()
+    expect(removed).toEqual([2])
+    rows.push({ seq: 3, k: 'a', topic: 't', payload: '3' })
+    await outbox.deliver()
+    await eventually(() =>
+      expect({ received, removed, synced }).toEqual({ received: [1, 2, 3], removed: [2, 3], synced: 1 }),
+    )
+    expect(outbox.hasTaken).toBe(false)
   })
 
   it('says nothing of writes that failed', async () => {

@@ -37,6 +37,29 @@ describe('the work of controllers', () => {
       expect(keys(table)).toEqual(['a x'])
     }))
 
+  it('is written once, until somebody takes it', () =>
+    within('work-8', (sql) => {
+      const table = new WorkTable(sql, () => 0)
+      const generation = () => table.due(1)[0]?.generation
+      for (const delay of [100, 100, 50, 70]) table.add('a', 'x', delay)
+      expect(sql.exec('SELECT generation, due FROM work').toArray()).toEqual([{ generation: 2, due: 50 }])
+      table.add('a', 'x', 0)
+      expect(generation()).toBe(3)
+      table.add('a', 'x', 0)
+      table.add('a', 'x', 0)
+      expect(generation()).toBe(4)
+    }))
+
+  it('is written again after a failure, which may have taken it back', () =>
+    within('work-9', (sql) => {
+      const table = new WorkTable(sql, () => 0)
+      table.add('a', 'x', 0)
+      sql.exec('DELETE FROM work')
+      table.mistrust()
+      table.add('a', 'x', 0)
+      expect(keys(table)).toEqual(['a x'])
+    }))
+
   it('that is looked at again has not failed', () =>
     within('work-3', (sql) => {
       const table = new WorkTable(sql, () => 0)

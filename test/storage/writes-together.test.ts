@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ShardStub } from '../../src/storage/shard-client.ts'
 import type { Attempt, ShardReply, ShardWrite, Written } from '../../src/storage/shard-protocol.ts'
+import { turnOfOthers } from '../../src/api/slices.ts'
 import { WritesTogether } from '../../src/storage/writes-together.ts'
 
 /** A shard that keeps what it is called with: keys and attempt. */
@@ -31,7 +32,7 @@ test('what is written in one turn goes in one call, and each writer gets its own
 test.each<[string, readonly (readonly [string, string, Attempt, string?])[], number]>([
   ['another shard', [['s', 'a', 'first'], ['t', 'b', 'first']], 2], // prettier-ignore
   ['what is sent again', [['s', 'a', 'first'], ['s', 'b', 'again']], 2], // prettier-ignore
-  ['many', Array.from({ length: 65 }, (_, n) => ['s', `${n}`, 'first'] as const), 2],
+  ['many', Array.from({ length: 33 }, (_, n) => ['s', `${n}`, 'first'] as const), 2],
   ['large values', ['a', 'b', 'c'].map((key) => ['s', key, 'first', 'x'.repeat(2_000_000)] as const), 2],
 ])('%s goes in another call', async (_, all, count) => {
   const { calls, stub } = shardWith(written)
@@ -39,6 +40,51 @@ test.each<[string, readonly (readonly [string, string, Attempt, string?])[], num
   await Promise.all(all.map(([shard, key, attempt, text]) => writes.send(shard, stub, write(key, text), attempt)))
   expect(calls).toHaveLength(count)
   expect(calls.flatMap(([keys]) => keys)).toEqual(all.map(([, key]) => key))
+})
+
+test('writers that begin a few a turn go in one call', async () => {
+  const { calls, stub } = shardWith(written)
+  const writes = new WritesTogether()
+  const writer = async (name: string) => {
+    const sent: Promise<unknown>[] = []
+    for (let n = 0; n < 20; n++) {
+      sent.push(writes.send('s', stub, write(`${name}${n}`), 'first'))
+      await turnOfOthers()
+    }
+    await Promise.all(sent)
+  }
+  await Promise.all([writer('a'), writer('b')])
+  expect(calls.map(([keys]) => keys.length)).toEqual([32, 8])
+})
+
+test('what is written while a call is under way goes in one call after it, and holds no other shard up', async () => {
+  const calls: string[][] = []
+  const ends: (() => void)[] = []
+  const stub = {
+    async writeTogether(writes: readonly ShardWrite[]) {
+      calls.push(writes.map(({ key }) => key))
+      await new Promise<void>((resolve) => ends.push(resolve))
+      return writes.map(written)
+    },
+  } as unknown as ShardStub // all that is called of it
+  const writes = new WritesTogether()
+  const sent: Promise<unknown>[] = []
+  const send = async (shard: string, key: string) => {
+    sent.push(writes.send(shard, stub, write(key), 'first'))
+    await turnOfOthers()
+  }
+  await send('s', 'a')
+  for (let turn = 0; turn < 3; turn++) await turnOfOthers()
+  await send('s', 'b')
+  await send('s', 'c')
+  await send('t', 'd')
+  for (let turn = 0; turn < 3; turn++) await turnOfOthers()
+  expect(calls).toEqual([['a'], ['d']])
+  for (const end of ends.splice(0)) end()
+  for (let turn = 0; turn < 3; turn++) await turnOfOthers()
+  expect(calls).toEqual([['a'], ['d'], ['b', 'c']])
+  for (const end of ends.splice(0)) end()
+  expect(await Promise.all(sent)).toHaveLength(4)
 })
 
 test('what is written later goes in a call of its own', async () => {

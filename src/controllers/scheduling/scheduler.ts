@@ -41,14 +41,17 @@ import type { Unfit } from './schedule.ts'
 import { choose, failureMessage, Filters } from './schedule.ts'
 import type { ClusterEvent } from './wake-up.ts'
 import { isHelped } from './wake-up.ts'
+import { WritesUnderWay } from './writes-under-way.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
 const NAMESPACES = { group: '', resource: 'namespaces' }
 const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudgets')
 /** Pods that are bound in one look; the others are for the next, so that other controllers come between. */
 const MOST = 250
-/** Pods that are bound side by side. */
-const TOGETHER = 16
+/** Decisions of one turn: each takes a millisecond, and what is written then another one. */
+const AT_ONCE = 4
+/** Pods whose writes are under way: what comes together is committed together (src/storage/writes-together.ts). */
+const UNDER_WAY = 32
 
 const events: ReadonlySet<string> = new Set<ClusterEvent>(['VolumeChanged', 'DeviceChanged'])
 const isEvent = (key: string): key is ClusterEvent => events.has(key)
@@ -91,8 +94,8 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   try {
     for (const [at, [podKey, waiting]] of due.entries()) {
       await turn.schedule(podKey, waiting)
-      if ((at + 1) % TOGETHER !== 0) continue
-      await turn.written()
+      if ((at + 1) % AT_ONCE !== 0) continue
+      await turn.hasRoom()
       if (turn.bound >= MOST) return 0
       await nodes.renew()
       await turnOfOthers()
@@ -169,8 +172,8 @@ const PATIENT_RETRY_MS = 300_000
 /** The pods of one look. Decisions are made one after the other, and written side by side. */
 class Turn {
   bound = 0
-  /** Bound: TOGETHER decisions. */
-  private writes: Promise<void>[] = []
+  /** Bound: the writes of UNDER_WAY decisions. */
+  private readonly writes = new WritesUnderWay(UNDER_WAY)
   private readonly podWrites: PodWrites
   private readonly claimWrites: ClaimWrites
   private budgets: readonly PodDisruptionBudget[] | undefined
@@ -208,7 +211,7 @@ class Turn {
       if (!(error instanceof AllocationFailed)) throw error
       waiting.refusedBy = WITHOUT_DEVICES
       const message = `running ${JSON.stringify(dynamicResources.name)} filter plugin: ${error.message}`
-      this.writes.push(this.podWrites.refuse(pod, message, '', 'SchedulerError'))
+      this.writes.add(this.podWrites.refuse(pod, message, '', 'SchedulerError'))
     }
     // a search for devices may have taken long
     if (claims !== undefined) await turnOfOthers()
@@ -225,7 +228,7 @@ class Turn {
     this.state.assign(key, info, choice.node.name)
     this.bound++
     this.nodes.tell(choice.node)
-    this.writes.push(this.bind(key, waiting, choice.node.name, reservations))
+    this.writes.add(this.bind(key, waiting, choice.node.name, reservations))
   }
 
   private async bind(key: string, waiting: Waiting, node: string, reservations: readonly ClaimWrite[]): Promise<void> {
@@ -270,15 +273,17 @@ class Turn {
     return { at: this.context.now().getTime() + pause, tries: tries + 1 }
   }
 
+  /** When there is room for the writes of more decisions. */
+  hasRoom(): Promise<void> {
+    return this.writes.hasRoom()
+  }
+
   /**
    * Waits until all decisions are written, so that nothing is under way when one fails: the next look reads the stored
    * state.
    */
-  async written(): Promise<void> {
-    const { writes } = this
-    this.writes = []
-    const failure = (await Promise.allSettled(writes)).find((result) => result.status === 'rejected')
-    if (failure !== undefined) throw failure.reason
+  written(): Promise<void> {
+    return this.writes.done()
   }
 
   private async makeRoom(key: string, waiting: Waiting, filters: Filters, unfit: Unfit): Promise<void> {
@@ -287,8 +292,8 @@ class Turn {
     if (this.cluster.nodes.length === 0) return this.refuse(pod, failureMessage(unfit, ''), undefined)
     const outcome = await afterFilters(filters, unfit, pod, {
       budgets: () => this.readBudgets(),
-      release: (claim) => void this.writes.push(this.claimWrites.release(claim, pod)),
-      delete: (claim) => void this.writes.push(this.claimWrites.delete(claim)),
+      release: (claim) => void this.writes.add(this.claimWrites.release(claim, pod)),
+      delete: (claim) => void this.writes.add(this.claimWrites.delete(claim)),
     })
     if ('message' in outcome)
       return this.refuse(pod, failureMessage(unfit, outcome.message), outcome.keepsPlace ? undefined : '')
@@ -298,8 +303,8 @@ class Turn {
     )
     this.state.nominate(key, waiting, node.name)
     this.refuse(pod, failureMessage(unfit, ''), node.name)
-    for (const other of others) this.writes.push(this.podWrites.forgetPlace(other))
-    for (const victim of victims) this.writes.push(this.podWrites.evict(victim, pod, node))
+    for (const other of others) this.writes.add(this.podWrites.forgetPlace(other))
+    for (const victim of victims) this.writes.add(this.podWrites.evict(victim, pod, node))
   }
 
   private async readBudgets(): Promise<readonly PodDisruptionBudget[]> {
@@ -312,14 +317,14 @@ class Turn {
     for (const { claim, volume } of provisions) {
       if (volume !== undefined)
         this.cluster.volumes.keep({ ...volume, spec: { ...volume.spec, claimRef: refTo(claim) } })
-      this.writes.push(
+      this.writes.add(
         volume === undefined ? this.podWrites.selectNode(claim, name) : this.podWrites.keepVolume(volume, claim),
       )
     }
   }
 
   private refuse(pod: Pod, message: string, nominated: string | undefined): void {
-    this.writes.push(this.podWrites.refuse(pod, message, nominated))
+    this.writes.add(this.podWrites.refuse(pod, message, nominated))
   }
 }
 
