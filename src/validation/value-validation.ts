@@ -12,7 +12,7 @@ import { ownValue } from '../api/own.ts'
 import { eachName, eachPart, kept, sortedItems, undivided } from '../api/parts.ts'
 import { stringifySorted } from '../api/write-json.ts'
 import { valuesEqual } from '../api/value-order.ts'
-import { goMatches } from './go-pattern.ts'
+import { goMatches, searchingIn } from './go-pattern.ts'
 import { hasFormat } from './value-formats.ts'
 import type { Problem } from './value-outcome.ts'
 import { Outcome, combined, invalidAt, problemAt, wrongType } from './value-outcome.ts'
@@ -35,7 +35,9 @@ export function validateValue(
   at: FieldPath = Path.root,
   before?: Before,
 ): FieldError[] {
-  return check(schema, value, '', before, true).problems.map((problem) => problem.errorAt(at))
+  return searchingIn(schema, () =>
+    check(schema, value, '', before, true).problems.map((problem) => problem.errorAt(at)),
+  )
 }
 
 /** @param ratchets problems of an unchanged value are dropped */
@@ -158,7 +160,7 @@ function stringProblem(schema: JsonObject, value: string, place: string): Proble
   if (typeof min === 'number' && length < min) return invalidAt(place, value, `should be at least ${min} chars long`)
   const pattern = schema['pattern']
   if (typeof pattern !== 'string' || pattern === '') return undefined
-  const matched = goMatches(pattern, value)
+  const matched = goMatches(pattern, value, schema)
   if (matched === true) return undefined
   const shown = matched === false ? pattern : `${pattern}, but pattern is invalid: ${matched.error}`
   return invalidAt(place, value, `should match '${shown}'`)

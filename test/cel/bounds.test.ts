@@ -140,6 +140,7 @@ describe('bounds', () => {
     'a long text that is no number': 'lists.range(100000).all(i, (long + "x").size() > 0 && dyn(long) != 1)',
     'a wide map, asked for its size': 'lists.range(100000).all(i, wide.size() > 0)',
     'a pattern of many states': 'long.matches("(x|xx){0,500}y") || true',
+    'matches each of which is looked for up to the end': 'long.findAll("x.*y|x").size() > 0',
   }
   test.each(Object.entries(hostile))('%s ends within the budget', (_, text) => {
     let result: Value | 'stopped'

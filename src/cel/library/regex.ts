@@ -7,17 +7,13 @@ import { INT, listOf, STRING } from '../type.ts'
 import type { Value } from '../value.ts'
 import { CelError } from '../value.ts'
 import { fn, member } from './declare.ts'
-import { compiledPattern, workOfSearch } from '../patterns.ts'
+import { compiledPattern, textsFound } from '../patterns.ts'
 
 /** Overloads are guarded by type. @param limit fewer than zero: all */
 function matchesOf(text: Value | undefined, pattern: Value | undefined, limit: number): string[] | CelError {
   const compiled = compiledPattern(pattern as string)
   if (compiled instanceof CelError) return new CelError(`Illegal regex: ${compiled.message}`)
-  workOfSearch(compiled, text as string)
-  const matcher = compiled.matcher(text as string)
-  const found: string[] = []
-  while ((limit < 0 || found.length < limit) && matcher.find()) found.push(matcher.group() ?? '')
-  return found
+  return textsFound(compiled, text as string, limit < 0 ? Infinity : limit)
 }
 
 const asList = (found: string[] | CelError): Value => (found instanceof CelError ? found : listFrom(found))

@@ -8,7 +8,7 @@ import type { FieldError, FieldErrorType } from '../../api/field.ts'
 import { FieldPath, invalidValue, path } from '../../api/field.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
-import { inPartsAwaiting, resuming } from '../../api/parts.ts'
+import { goesInParts, inPartsAwaiting, resuming } from '../../api/parts.ts'
 import { turnOfOthers } from '../../api/slices.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { forbidden, invalid } from '../../api/status.ts'
@@ -19,7 +19,7 @@ import { goValue } from '../../go/value.ts'
 import type { StructType } from '../../schema/structural.ts'
 import { validateEmbedded } from '../../validation/embedded-objects.ts'
 import { validateLists } from '../../validation/list-validation.ts'
-import { loadPatterns } from '../../validation/go-pattern.ts'
+import { loadPatterns, searchedAtOnce } from '../../validation/go-pattern.ts'
 import { qualifiedNameProblems, subdomainName } from '../../validation/names.ts'
 import { validateValue } from '../../validation/value-validation.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
@@ -53,11 +53,11 @@ export function customStrategy(
     schema === undefined
       ? []
       : validateValue(schema, asJson(object), FieldPath.root, old === undefined ? undefined : { value: asJson(old) })
-  /** Validation needs compiled patterns. The first object waits for them. */
+  /** Validation needs compiled patterns. The first object waits for them. A small one whose searches take long goes in parts. */
   const withPatterns = async (check: () => FieldError[]): Promise<FieldError[]> => {
     const resume = resuming()
     if (schema !== undefined) await loadPatterns()
-    return resume(check)
+    return resume(() => (goesInParts() ? check() : (searchedAtOnce(check) ?? inPartsAwaiting(check, turnOfOthers))))
   }
   const byRules = rulesOfSchema(schema)
   const invariants = (object: KubeObject): FieldError[] => validateEmbedded(type, asJson(object), FieldPath.root)
