@@ -22,6 +22,9 @@ const packedBytes = new Uint8Array(mostPacked(MOST_PLAIN))
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
+/** What was unpacked last: who asks for it asks for one part after the other. */
+let last: { readonly of: PackedText; readonly text: string } | undefined
+
 /** A text, plain until it is packed. */
 export class PackedText {
   private plain: string | undefined
@@ -40,7 +43,10 @@ export class PackedText {
   }
 
   get text(): string {
-    return this.plain ?? unpack(this.packed!, this.size) // one of the two is there
+    if (this.plain !== undefined) return this.plain
+    // one of the two is there
+    if (last?.of !== this) last = { of: this, text: unpack(this.packed!, this.size) }
+    return last.text
   }
 
   /** It will go soon, and is not worth the work. */

@@ -116,6 +116,10 @@ export function parseStoredInParts(text: string, owner: object, numbers: 'exact'
   return reading.value!
 }
 
+/** A stored text of any length, in steps. */
+export const parsingStored = (text: string): Steps<Json> =>
+  scanning(new Scanner(text, Infinity, false, Infinity, 'exact')) as Steps<Json> // without literals and repeated members
+
 /**
  * What JSON.parse makes of a text, in steps.
  * @throws JsonSyntaxError also where it is nested more deeply

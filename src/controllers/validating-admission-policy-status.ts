@@ -8,7 +8,7 @@ import { parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { inTurns } from '../api/slices.ts'
 import { StatusError } from '../api/status.ts'
-import { resourceOf } from '../registry/resource-of.ts'
+import { readyResource, resourceOf } from '../registry/resource-of.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -45,20 +45,28 @@ const isNews = ({ metadata, status }: Policy): boolean => (metadata.generation ?
 async function warningsOf({ spec = {} }: Policy, context: ControllerContext): Promise<JsonObject[]> {
   const { expressionWarnings } = await import('../expressions/policy-type-checking.ts')
   const served = await context.freshServed()
-  const kinds = matchedKinds(spec.matchConstraints?.resourceRules ?? [], served).flatMap((gvk) => {
-    const type = typeOf(gvk, served, context)
-    return type === undefined ? [] : [{ gvk, type }]
-  })
+  const kinds: { readonly gvk: GroupVersionKind; readonly type: StructType }[] = []
+  for (const gvk of matchedKinds(spec.matchConstraints?.resourceRules ?? [], served)) {
+    const type = await typeOf(gvk, served, context)
+    if (type !== undefined) kinds.push({ gvk, type })
+  }
   const { apiVersion = '', kind = '' } = spec.paramKind ?? {}
   const version = spec.paramKind && parseApiVersion(apiVersion)
   const paramsKind = version && { ...version, kind }
-  const params = paramsKind && { gvk: paramsKind, type: typeOf(paramsKind, served, context) }
+  const params = paramsKind && { gvk: paramsKind, type: await typeOf(paramsKind, served, context) }
   const warnings = await inTurns(expressionWarnings(spec, kinds, params))
   return warnings.map(({ fieldRef, warning }) => ({ fieldRef, warning }))
 }
 
 /** Undefined where the type of the kind is not known: another server has it, or none. */
-function typeOf(gvk: GroupVersionKind, served: ServedResources, context: ControllerContext): StructType | undefined {
+async function typeOf(
+  gvk: GroupVersionKind,
+  served: ServedResources,
+  context: ControllerContext,
+): Promise<StructType | undefined> {
   const entry = served.findKind(gvk)
-  return entry === undefined ? typeOfKind(gvk) : resourceOf(controllerCall(context, context.user), entry).type
+  if (entry === undefined) return typeOfKind(gvk)
+  const call = controllerCall(context, context.user)
+  await readyResource(call, entry)
+  return resourceOf(call, entry).type
 }

@@ -13,6 +13,7 @@ import type { RequestScope } from '../registry/resource-scope.ts'
 import { actionOf } from '../registry/resource-scope.ts'
 import type { Route } from './route.ts'
 import { routeOf } from './route.ts'
+import { readyResource } from '../registry/resource-of.ts'
 import { resourceScope } from '../registry/scope.ts'
 import { notFoundText } from './text-response.ts'
 
@@ -44,6 +45,8 @@ export async function serveResource(
     request.record?.annotate('k8s.io/deprecated', 'true')
     if (entry.removedRelease !== undefined) request.record?.annotate('k8s.io/removed-release', entry.removedRelease)
   }
+  const reading = readyResource(request, entry)
+  if (reading !== undefined) await reading
   request.stage.maker = 'handler'
   const scope = resourceScope(request, entry, route)
   if (route.name !== '') checkNameParameter(route.name)

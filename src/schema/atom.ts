@@ -161,7 +161,7 @@ function structMap(type: StructType, preserving: boolean): MapAtom {
     if (atom === undefined && (atom = find(name)) !== undefined) found.set(name, atom)
     return atom
   }
-  const empty = !isObject && type.fields.length === 0
+  const empty = !isObject && (type.width ?? type.fields.length) === 0
   return {
     atomic: type.mapType === 'atomic',
     declared,

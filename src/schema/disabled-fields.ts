@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { eachName, eachPart, kept } from '../api/parts.ts'
-import type { Field, Structural, StructType } from './structural.ts'
+import type { Field, HeldAs, StructType, Structural } from './structural.ts'
 
 /** Feature gates of fields for which the schema names none, or another one than kube-apiserver checks. */
 const gatesElsewhere: Readonly<Record<string, readonly string[]>> = {
@@ -47,7 +47,7 @@ export function dropDisabledFields(
         delete value[name]
         lessened.add(value)
       }
-    for (const { name, type } of struct.fields)
+    for (const { name, type } of builtInFields(struct))
       if (type.shape === 'struct' && goesWhenEmpty.has(type.name) && wasEmptied(ownValue(value, name)))
         delete value[name]
   })
@@ -64,12 +64,20 @@ function fieldsIn(type: StructType, object: JsonObject): Set<string> {
   return found
 }
 
+/** What a definition declares has no gates, and there may be much of it: of a custom kind only the metadata is asked. */
+const mayBeGated = {
+  typed: ({ fields }) => fields,
+  unstructured: (type) => (type.typeMeta ? [type.field('metadata')].filter((field) => field !== undefined) : []),
+} satisfies Record<HeldAs, (type: StructType) => readonly Field[]>
+
+const builtInFields = (type: StructType): readonly Field[] => mayBeGated[type.heldAs](type)
+
 const gated = new WeakMap<StructType, readonly (readonly [name: string, field: string, gates: readonly string[]])[]>()
 
 function gatedFields(type: StructType): readonly (readonly [name: string, field: string, gates: readonly string[]])[] {
   let fields = gated.get(type)
   if (fields === undefined) {
-    fields = type.fields
+    fields = builtInFields(type)
       .map(({ name, featureGates }) => {
         const field = `${type.name}.${name}`
         return [name, field, ownValue(gatesElsewhere, field) ?? featureGates ?? []] as const
@@ -106,7 +114,7 @@ function mayHoldGated(type: Structural): boolean {
   let holds = holding.get(type)
   if (holds === undefined) {
     holding.set(type, false) // a type may contain itself
-    holds = gatedFields(type).length > 0 || type.fields.some((field) => mayHoldGated(field.type))
+    holds = gatedFields(type).length > 0 || builtInFields(type).some((field) => mayHoldGated(field.type))
     holding.set(type, holds)
   }
   return holds
@@ -117,7 +125,7 @@ const holderFields = new WeakMap<StructType, readonly Field[]>()
 function holders(type: StructType): readonly Field[] {
   let fields = holderFields.get(type)
   if (fields === undefined) {
-    fields = type.fields.filter((field) => mayHoldGated(field.type))
+    fields = builtInFields(type).filter((field) => mayHoldGated(field.type))
     holderFields.set(type, fields)
   }
   return fields

@@ -5,7 +5,8 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { setOwn } from '../api/own.ts'
+import { lazy } from '../api/lazy.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import { builtInType } from './built-in.ts'
 import type { Field, ListType, PatchStrategy, Scalar, Structural, StructType, ValueValidation } from './structural.ts'
 
@@ -14,15 +15,19 @@ const NO_STRATEGY: PatchStrategy = { merge: false, replace: false, retainKeys: f
 /** Members that every object has. What a schema says about them does not count. */
 const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
-/** @param name of the OpenAPI model. @param schema the version's openAPIV3Schema; absent: nothing is known */
-export function customKindType(name: string, gvk: GroupVersionKind, schema: JsonObject | undefined): StructType {
-  const metadata = fieldOf('metadata', builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'), {}, false)
-  return {
-    ...structOf(schema ?? { 'x-kubernetes-preserve-unknown-fields': true }, OBJECT_MEMBERS, [metadata]),
-    name,
-    gvk,
-    typeMeta: true,
-  }
+/**
+ * @param name of the OpenAPI model. @param schema the version's openAPIV3Schema; absent: nothing is known
+ * @param hasDefaults false: there are none, and nobody need look for them
+ */
+export function customKindType(
+  name: string,
+  gvk: GroupVersionKind,
+  schema: JsonObject | undefined,
+  hasDefaults = true,
+): StructType {
+  const metadata = fieldOf('metadata', builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'))
+  const known = schema ?? { 'x-kubernetes-preserve-unknown-fields': true }
+  return new SchemaStruct(known, { name, gvk, members: OBJECT_MEMBERS, own: [metadata], hasDefaults })
 }
 
 /** A schema within another one. It refuses nothing: validation of the definition does. */
@@ -43,13 +48,13 @@ export function structuralOf(schema: JsonObject): Structural {
         return {
           shape: 'map',
           // `true` declares nothing below; validation of the definition refuses `false`
-          value: isJsonObject(additionalProperties) ? structuralOf(additionalProperties) : structOf({}),
+          value: isJsonObject(additionalProperties) ? structuralOf(additionalProperties) : new SchemaStruct({}),
           ...mapTypeOf(schema),
           validation,
         }
       if (schema['type'] === undefined && properties === undefined && !isEmbedded(schema) && preserves(schema))
         return { shape: 'untyped', validation }
-      return structOf(schema)
+      return new SchemaStruct(schema)
   }
 }
 
@@ -63,48 +68,133 @@ const scalars: Readonly<Record<'string' | 'integer' | 'number' | 'boolean', Scal
 const preserves = (schema: JsonObject) => schema['x-kubernetes-preserve-unknown-fields'] === true
 const isEmbedded = (schema: JsonObject) => schema['x-kubernetes-embedded-resource'] === true
 
-function structOf(
-  schema: JsonObject,
-  without: ReadonlySet<string> = new Set(),
-  before: readonly Field[] = [],
-): StructType {
-  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
-  const required = new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : [])
-  const declared = new Map<string, Field>(before.map((field) => [field.name, field]))
-  for (const [name, property] of Object.entries(properties)) {
-    if (without.has(name) || !isJsonObject(property)) continue
-    declared.set(name, fieldOf(name, structuralOf(property), property, required.has(name)))
+/** What the root of a kind has beside its schema. */
+interface Root {
+  readonly name: string
+  readonly gvk: GroupVersionKind
+  /** Members that the schema says nothing of, and those of them that have a type. */
+  readonly members: ReadonlySet<string>
+  readonly own: readonly Field[]
+  readonly hasDefaults: boolean
+}
+
+/**
+ * An object of a schema. A property is read when it is first asked for: a definition has up to sixty thousand, of which an
+ * object has some.
+ */
+class SchemaStruct implements StructType {
+  readonly shape = 'struct'
+  readonly heldAs = 'unstructured'
+  readonly name: string
+  readonly gvk?: GroupVersionKind
+  readonly typeMeta: boolean
+  readonly mapType: 'granular' | 'atomic'
+  readonly preserveUnknownFields?: boolean
+  readonly embeddedResource?: boolean
+  private readonly properties: JsonObject
+  private readonly required: () => ReadonlySet<unknown>
+  private readonly schema: JsonObject
+  private readonly root: Root | undefined
+  private readonly known: Map<string, Field>
+  private all: readonly Field[] | undefined
+  private count: number | undefined
+  private withDefaults: readonly Field[] | undefined
+  private constraints: ValueValidation | undefined
+
+  constructor(schema: JsonObject, root?: Root) {
+    this.schema = schema
+    this.root = root
+    this.name = root?.name ?? ''
+    if (root !== undefined) this.gvk = root.gvk
+    this.typeMeta = root !== undefined
+    this.mapType = schema['x-kubernetes-map-type'] === 'atomic' ? 'atomic' : 'granular'
+    if (preserves(schema)) this.preserveUnknownFields = true
+    if (isEmbedded(schema)) this.embeddedResource = true
+    this.properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
+    this.required = lazy(() => new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : []))
+    this.known = new Map(root?.own.map((field) => [field.name, field]))
   }
-  const fields = [...declared.values()]
-  return {
-    shape: 'struct',
-    heldAs: 'unstructured',
-    name: '',
-    typeMeta: false,
-    mapType: schema['x-kubernetes-map-type'] === 'atomic' ? 'atomic' : 'granular',
-    fields,
-    field: (name) => declared.get(name),
-    ...(preserves(schema) ? { preserveUnknownFields: true } : {}),
-    ...(isEmbedded(schema) ? { embeddedResource: true } : {}),
-    validation: validationOf(schema),
+
+  get validation(): ValueValidation {
+    return (this.constraints ??= validationOf(this.schema))
+  }
+
+  get width(): number {
+    return (this.count ??= Object.keys(this.properties).length + (this.root?.own.length ?? 0))
+  }
+
+  get defaulted(): readonly Field[] {
+    return (this.withDefaults ??= Object.entries(this.properties).flatMap(([name, schema]) =>
+      hasOwnDefault(schema) ? (this.declared(name) ?? []) : [],
+    ))
+  }
+
+  get hasDefaultsBelow(): boolean {
+    return this.root?.hasDefaults !== false && declaresDefaults(this.schema)
+  }
+
+  get fields(): readonly Field[] {
+    return (this.all ??= [
+      ...(this.root?.own ?? []),
+      ...Object.keys(this.properties).flatMap((name) => this.declared(name) ?? []),
+    ])
+  }
+
+  field(name: string): Field | undefined {
+    return this.known.get(name) ?? this.declared(name)
+  }
+
+  private declared(name: string): Field | undefined {
+    if (this.root?.members.has(name)) return undefined
+    const known = this.known.get(name)
+    if (known !== undefined) return known
+    const schema = ownValue(this.properties, name)
+    if (!isJsonObject(schema)) return undefined
+    const field = new SchemaField(name, schema, this.required().has(name))
+    this.known.set(name, field)
+    return field
   }
 }
 
-function fieldOf(name: string, type: Structural, schema: JsonObject, required: boolean): Field {
-  return {
-    name,
-    type,
-    omit: 'empty',
-    pointer: true,
-    required,
-    ...(schema['nullable'] === true ? { nullable: true } : {}),
-    ...(schema['default'] === undefined ? {} : { default: schema['default'] }),
-    patchStrategy: NO_STRATEGY,
-    number: 0,
-    within: [],
-    embeddedIn: [],
+/** A property, whose type is read when it is first asked for. */
+class SchemaField implements Field {
+  readonly omit = 'empty'
+  readonly pointer = true
+  readonly nullable?: boolean
+  readonly default?: Json
+  readonly patchStrategy = NO_STRATEGY
+  readonly number = 0
+  readonly within: readonly number[] = NOWHERE
+  readonly embeddedIn: readonly string[] = NOWHERE
+  private own: Structural | undefined
+
+  constructor(
+    readonly name: string,
+    private readonly schema: JsonObject,
+    readonly required: boolean,
+  ) {
+    if (schema['nullable'] === true) this.nullable = true
+    if (schema['default'] !== undefined) this.default = schema['default']
+  }
+
+  get type(): Structural {
+    return (this.own ??= structuralOf(this.schema))
   }
 }
+
+const NOWHERE: readonly never[] = []
+
+const fieldOf = (name: string, type: Structural): Field => ({
+  name,
+  type,
+  omit: 'empty',
+  pointer: true,
+  required: false,
+  patchStrategy: NO_STRATEGY,
+  number: 0,
+  within: NOWHERE,
+  embeddedIn: NOWHERE,
+})
 
 function listOf(schema: JsonObject, element: Structural, validation: ValueValidation): ListType {
   const declared = schema['x-kubernetes-list-type']
@@ -136,6 +226,35 @@ function validationOf(schema: JsonObject): ValueValidation {
   for (const [keyword, value] of Object.entries(schema)) if (!NO_CONSTRAINTS.has(keyword)) setOwn(kept, keyword, value)
   return kept
 }
+
+/** Of schemas with properties. */
+const haveDefaults = new WeakMap<JsonObject, boolean>()
+
+/** Whether there is a default anywhere below a schema. Nothing of it is read into a type. */
+function declaresDefaults(schema: JsonObject): boolean {
+  if (schema['x-kubernetes-int-or-string'] === true) return false
+  const { additionalProperties: values, items, properties } = schema
+  const isWith = (below: Json | undefined): boolean =>
+    isJsonObject(below) && (hasOwnDefault(below) || declaresDefaults(below))
+  switch (schema['type']) {
+    case 'array':
+      return isWith(items)
+    case 'string':
+    case 'integer':
+    case 'number':
+    case 'boolean':
+      return false
+    default: {
+      if (values !== undefined && values !== null) return isWith(values)
+      if (!isJsonObject(properties)) return false
+      let known = haveDefaults.get(schema)
+      if (known === undefined) haveDefaults.set(schema, (known = Object.values(properties).some(isWith)))
+      return known
+    }
+  }
+}
+
+const hasOwnDefault = (schema: Json | undefined): boolean => isJsonObject(schema) && schema['default'] !== undefined
 
 /** `default` and `nullable` of a schema, which need not be the schema of a field. */
 export const defaultOf = ({ validation }: { validation?: ValueValidation }): Json | undefined => validation?.['default']

@@ -3,31 +3,16 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { eachName, eachPart } from '../api/parts.ts'
-import { isAnywhereIn } from './anywhere.ts'
 import { defaultOf, isNullable } from './from-openapi.ts'
 import { elementType, memberType } from './prune.ts'
 import type { Structural, StructType } from './structural.ts'
-
-/** Most types have no default anywhere in them, and their values are skipped. */
-const holdsDefaults = isAnywhereIn((type) => {
-  switch (type.shape) {
-    case 'struct':
-      return type.fields.some((field) => field.default !== undefined)
-    case 'map':
-      return defaultOf(type.value) !== undefined
-    case 'list':
-      return defaultOf(type.element) !== undefined
-    default:
-      return false
-  }
-})
 
 export function applyStructuralDefaults(type: StructType, object: JsonObject): void {
   fill(type, object)
 }
 
 function fill(type: Structural | undefined, value: Json | undefined): void {
-  if (type === undefined || !holdsDefaults(type)) return
+  if (type === undefined || !mayFill(type)) return
   if (Array.isArray(value)) {
     const element = elementType(type)
     if (element === undefined) return
@@ -37,11 +22,11 @@ function fill(type: Structural | undefined, value: Json | undefined): void {
     })
   } else if (isJsonObject(value)) {
     if (type.shape === 'struct')
-      for (const { name, default: declared, nullable } of type.fields) {
-        if (declared === undefined || declared === null) continue
+      eachPart(type.defaulted ?? [], ({ name, default: declared, nullable }) => {
+        if (declared === undefined || declared === null) return
         const before = ownValue(value, name)
         if (before === undefined || (before === null && nullable !== true)) setOwn(value, name, copyOf(declared))
-      }
+      })
     eachName(value, Object.keys, (name) => {
       const below = memberType(type, name)
       if (below === undefined) return
@@ -49,6 +34,20 @@ function fill(type: Structural | undefined, value: Json | undefined): void {
         setOwn(value, name, copyOf(defaultOf(below) ?? null))
       fill(below, value[name])
     })
+  }
+}
+
+/** Whether a type has a default anywhere in it. Most have none, and their values are skipped. */
+function mayFill(type: Structural): boolean {
+  switch (type.shape) {
+    case 'struct':
+      return type.hasDefaultsBelow === true
+    case 'map':
+      return defaultOf(type.value) !== undefined || mayFill(type.value)
+    case 'list':
+      return defaultOf(type.element) !== undefined || mayFill(type.element)
+    default:
+      return false
   }
 }
 

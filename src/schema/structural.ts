@@ -104,6 +104,10 @@ export interface StructType {
   /** CRD only: x-kubernetes-preserve-unknown-fields, x-kubernetes-embedded-resource, and the schema of other keys. */
   readonly preserveUnknownFields?: boolean
   readonly embeddedResource?: boolean
+  /** CRD only: how many properties are declared; the fields with a default, and whether one of them or anything below has any. */
+  readonly width?: number
+  readonly defaulted?: readonly Field[]
+  readonly hasDefaultsBelow?: boolean
   readonly validation?: ValueValidation
 }
 

@@ -3,11 +3,15 @@
  * recently used stay parsed. A parsed schema takes many times the memory of its text, and most requests need none of
  * the thousand that a control plane may have.
  */
-import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../api/apiextensions/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { Json, KubeObject } from '../api/object.ts'
 import type { PackedText } from '../api/packed-text.ts'
-import { parseStored } from '../api/parse-json.ts'
+import { parseStored, parsingStored } from '../api/parse-json.ts'
+import type { Steps } from '../api/slices.ts'
+import { turnOfOthers } from '../api/slices.ts'
+import type { Cut, SchemaFacts } from './definition-cuts.ts'
+import { cutDefinition } from './definition-cuts.ts'
 
 type Definition = KubeObject & CustomResourceDefinition
 
@@ -18,38 +22,90 @@ type Definition = KubeObject & CustomResourceDefinition
  */
 const MAX_PARSED = 256 * 1024
 
-const parsed = new BoundedMap<PackedText, { readonly definition: Definition; readonly length: number }>({
+const parsed = new BoundedMap<Part, { readonly value: Json }>({
   entries: 1_000,
   size: MAX_PARSED,
   // the one that was read last is kept, however large it is
-  sizeOf: (_, { length }) => Math.min(length, MAX_PARSED),
+  sizeOf: ({ length }) => Math.min(length, MAX_PARSED),
 })
 
+/** A schema, or managedFields, as text. */
+class Part {
+  constructor(
+    private readonly source: PackedText,
+    private readonly cut: Cut,
+  ) {}
+
+  get length(): number {
+    return this.cut.length
+  }
+
+  get facts(): SchemaFacts {
+    return this.cut
+  }
+
+  private get text(): string {
+    const { begin, length } = this.cut
+    return this.source.text.slice(begin, begin + length)
+  }
+
+  get value(): Json {
+    const known = parsed.get(this)
+    return known === undefined ? this.keep(parseStored(this.text)) : known.value
+  }
+
+  /** Each request that waits for it does the next step: one that the engine gives up holds nobody back. */
+  async read(): Promise<void> {
+    if (this.length <= AT_ONCE) return
+    // to find out where it is may have taken a step's time
+    await turnOfOthers()
+    while (!parsed.has(this)) {
+      const { done, value } = underWay.getOrMake(this, () => parsingStored(this.text)).next(true)
+      if (done === true) {
+        underWay.delete(this)
+        this.keep(value)
+        return
+      }
+      await turnOfOthers()
+    }
+  }
+
+  private keep(value: Json): Json {
+    parsed.set(this, { value })
+    return value
+  }
+}
+
+/** UTF-16 units that are parsed at once: some milliseconds. */
+const AT_ONCE = 256 * 1024
+
+const underWay = new BoundedMap<Part, Steps<Json>>({ entries: 4 })
+
+/** Of a version: its schema. */
+const SCHEMA = Symbol('schema')
+
+type LazyVersion = CustomResourceDefinitionVersion & { readonly [SCHEMA]?: Part }
+
 export function lazyDefinition(source: PackedText): KubeObject {
-  const definition = parse(source.text)
+  const { rest, managedFields, schemas } = cutDefinition(source.text)
+  // what storage holds under the definitions' prefix was encoded from one
+  const definition = parseStored(rest) as unknown as Definition
   const { metadata, spec } = definition
-  if (metadata.managedFields !== undefined)
-    Object.defineProperty(metadata, 'managedFields', {
-      enumerable: true,
-      get: () => whole(source).metadata.managedFields,
-    })
-  for (const [at, version] of (spec?.versions ?? []).entries())
-    if (version.schema !== undefined)
-      Object.defineProperty(version, 'schema', {
-        enumerable: true,
-        get: () => whole(source).spec?.versions?.[at]?.schema,
-      })
+  if (managedFields !== undefined) {
+    const part = new Part(source, managedFields)
+    Object.defineProperty(metadata, 'managedFields', { enumerable: true, get: () => part.value })
+  }
+  for (const [at, cut] of schemas) {
+    const part = new Part(source, cut)
+    const version = spec!.versions![at]! // it was cut from this one
+    Object.defineProperty(version, SCHEMA, { value: part })
+    Object.defineProperty(version, 'schema', { enumerable: true, get: () => part.value })
+  }
   return definition
 }
 
-function whole(source: PackedText): Definition {
-  const known = parsed.get(source)
-  if (known !== undefined) return known.definition
-  const { text } = source
-  const definition = parse(text)
-  parsed.set(source, { definition, length: text.length })
-  return definition
-}
+/** Reads a long schema in steps, so that to look at it next takes no time. */
+export const readSchema = async (version: LazyVersion): Promise<void> => version[SCHEMA]?.read()
 
-// what storage holds under the definitions' prefix was encoded from one
-const parse = (text: string): Definition => parseStored(text) as unknown as Definition
+/** What is known of a version's schema without parsing it; undefined of one that is parsed already. */
+export const factsOf = (version: LazyVersion): SchemaFacts | undefined => version[SCHEMA]?.facts

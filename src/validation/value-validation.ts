@@ -294,13 +294,15 @@ function checkObject(schema: JsonObject, value: JsonObject, place: string, befor
       return !members.isFull
     })
   outcome.merge(members)
-  for (const name of Object.keys(properties).sort()) {
-    const below = properties[name]
-    const member = ownValue(value, name)
-    if (member === undefined || !isJsonObject(below)) continue
+  // those of the value, for a schema may declare far more
+  const declared = kept(value, () => new Outcome())
+  eachName(value, sortedNames, (name) => {
+    const below = ownValue(properties, name)
+    if (!isJsonObject(below)) return
     const at = place === '' ? name : `${place}.${name}`
-    outcome.merge(check(below, member, at, memberBefore(name, place, before), true))
-  }
+    declared.merge(check(below, ownValue(value, name)!, at, memberBefore(name, place, before), true))
+  })
+  outcome.merge(declared)
   for (const name of Array.isArray(schema['required']) ? schema['required'] : []) {
     if (typeof name !== 'string' || ownValue(value, name) !== undefined) continue
     outcome.add(problemAt(`${place}.${name}`, `${place}.${name} in body is required`, (at) => required(at)))

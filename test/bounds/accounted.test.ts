@@ -81,6 +81,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/flowcontrol/admit-request.ts': FILLED,
   'src/flowcontrol/seats.ts': 'test/flowcontrol/seats.test.ts: those that nobody left are forgotten a minute later',
   'src/flowcontrol/waiting-line.ts': FILLED,
+  'src/go/pattern-search.ts': 'test/go/pattern-search.test.ts: no more than each instruction at each character',
   'src/go/template/execute.ts': 'test/go/template/template.test.ts: more than 20000 steps',
   'src/metrics/admission.ts': 'test/bounds/filled.test.ts: labels',
   'src/metrics/measurements.ts': FILLED,

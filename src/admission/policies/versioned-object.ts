@@ -4,7 +4,7 @@ import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { asWritten } from '../../patch/object-forms.ts'
 import type { ApiCall } from '../../request/context.ts'
-import { resourceOf } from '../../registry/resource-of.ts'
+import { readyResource, resourceOf } from '../../registry/resource-of.ts'
 import type { ResourceEntry } from '../../registry/resources.ts'
 import { typeOfKind } from '../../schema/built-in.ts'
 
@@ -19,6 +19,7 @@ export async function inKind(
   object: KubeObject,
 ): Promise<KubeObject> {
   if (object.apiVersion === apiVersionOf(kind) || object.kind !== kind.kind) return object
+  await readyResource(request, entry)
   return resourceOf(request, entry).inVersion(object, kind)
 }
 
@@ -39,6 +40,7 @@ export async function asServed(
   entry: ResourceEntry,
   objects: readonly KubeObject[],
 ): Promise<readonly KubeObject[]> {
+  await readyResource(request, entry)
   const { converter, fromStorage } = resourceOf(request, entry)
   return converter === undefined ? objects.map(fromStorage) : converter.toServed(objects, 'stored')
 }

@@ -3,9 +3,10 @@
  * so a limit of size drops the types that were not used for the longest time.
  */
 import { cloneJson } from '../../api/clone-json.ts'
-import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/apiextensions/v1.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
+import { LARGE } from '../../api/slices.ts'
 import { reshapeStored } from '../../codec/decode-custom.ts'
 import { customModelName } from './custom-model-name.ts'
 import { applyStructuralDefaults } from '../../schema/structural-default.ts'
@@ -13,6 +14,9 @@ import { customKindType } from '../../schema/from-openapi.ts'
 import { prune } from '../../schema/prune.ts'
 import type { StructType } from '../../schema/structural.ts'
 import type { Tenant } from '../../storage/tenant.ts'
+import type { SchemaFacts } from '../../tenancy/definition-cuts.ts'
+import { factsWithin } from '../../tenancy/definition-cuts.ts'
+import { factsOf, readSchema } from '../../tenancy/lazy-definition.ts'
 import type { Strategy } from '../strategy.ts'
 import { checkConversion, isConvertedByWebhook } from './conversion-webhook.ts'
 import { storageVersion, versionNamed } from './definition.ts'
@@ -22,6 +26,8 @@ import { customStrategy } from './strategy.ts'
 export interface CompiledVersion {
   readonly type: StructType
   readonly strategy: Strategy
+  /** Its defaults may make an object large that is not. */
+  readonly makesLarge: boolean
 }
 
 /** Bytes of schema text whose types are kept. A compiled type is a few times as large. */
@@ -30,20 +36,15 @@ const MAX_KEPT = 8 * 1024 * 1024
 /** A compiled rule is about 50 times as large as its text. */
 const RULE_WEIGHT = 12
 
-const RULES = 'x-kubernetes-validations'
+/** Properties are read when objects have them, but all of them may come. */
+const sizeOf = ({ length, rules }: SchemaFacts): number => length + rules * RULE_WEIGHT
 
-function sizeOf(schema: JsonObject | undefined): number {
-  const text = JSON.stringify(schema ?? null)
-  if (!text.includes(RULES)) return text.length
-  let rules = 0
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return
-    for (const [name, member] of Object.entries(value))
-      if (name === RULES) rules += JSON.stringify(member).length
-      else visit(member)
-  }
-  visit(schema)
-  return text.length + rules * RULE_WEIGHT
+function schemaFacts(version: CustomResourceDefinitionVersion | undefined): SchemaFacts {
+  const known = version && factsOf(version)
+  if (known !== undefined) return known
+  // a definition that is none of the control snapshot's is on its way into it
+  const text = JSON.stringify(version?.schema?.openAPIV3Schema ?? null)
+  return factsWithin(text, 0, text.length)
 }
 
 interface Kept {
@@ -55,24 +56,29 @@ interface Kept {
 const kept = new Map<string, Kept>()
 let keptSize = 0
 
+// after a restore the same generation may come again and say something else; a revision never does
+const keyOf = (
+  tenant: Tenant,
+  { metadata: { uid = '', generation = 0, resourceVersion = '' } }: CustomResourceDefinition,
+  version: string,
+): string => `${tenant.uid}\0${uid}\0${generation}\0${resourceVersion}\0${version}`
+
 /** @param version a version of the definition, served or not */
 export function compiledVersion(
   tenant: Tenant,
   definition: CustomResourceDefinition,
   version: string,
 ): CompiledVersion {
-  const { uid = '', generation = 0, resourceVersion = '' } = definition.metadata
-  // after a restore the same generation may come again and say something else; a revision never does
-  const key = `${tenant.uid}\0${uid}\0${generation}\0${resourceVersion}\0${version}`
+  const key = keyOf(tenant, definition, version)
   const known = kept.get(key)
   if (known !== undefined) {
     kept.delete(key)
     kept.set(key, known)
     return known.compiled
   }
-  const schema = schemaOf(definition, version)
-  const size = sizeOf(schema)
-  const compiled = compile(definition, version, schema)
+  const facts = schemaFacts(versionNamed(definition, version))
+  const size = sizeOf(facts)
+  const compiled = compile(definition, version, schemaOf(definition, version), facts)
   kept.set(key, { compiled, size })
   keptSize += size
   for (const [oldest, { size: freed }] of kept) {
@@ -83,6 +89,32 @@ export function compiledVersion(
   return compiled
 }
 
+/**
+ * Reads long schemas in steps before they are compiled, which takes little more.
+ * @returns undefined where there is nothing to wait for
+ */
+export function versionsRead(
+  tenant: Tenant,
+  definition: CustomResourceDefinition,
+  ...versions: readonly string[]
+): Promise<void> | undefined {
+  const missing = versions.filter((version) => !kept.has(keyOf(tenant, definition, version)))
+  return missing.length === 0 ? undefined : readVersions(tenant, definition, missing)
+}
+
+async function readVersions(
+  tenant: Tenant,
+  definition: CustomResourceDefinition,
+  versions: readonly string[],
+): Promise<void> {
+  for (const name of versions) {
+    const version = versionNamed(definition, name)
+    if (version === undefined) continue
+    await readSchema(version)
+    compiledVersion(tenant, definition, name)
+  }
+}
+
 // a schema is JSON, but its interface does not say so
 const schemaOf = (definition: CustomResourceDefinition, version: string): JsonObject | undefined =>
   versionNamed(definition, version)?.schema?.openAPIV3Schema as unknown as JsonObject | undefined
@@ -91,10 +123,12 @@ function compile(
   definition: CustomResourceDefinition,
   version: string,
   schema: JsonObject | undefined,
+  { length, rules, hasDefaults }: SchemaFacts,
 ): CompiledVersion {
   const gvk = { group: definition.spec?.group ?? '', version, kind: definition.status?.acceptedNames?.kind ?? '' }
-  const type = customKindType(customModelName(gvk.group, gvk.version, gvk.kind), gvk, schema)
-  return { type, strategy: customStrategy(definition, version, type, schema) }
+  const type = customKindType(customModelName(gvk.group, gvk.version, gvk.kind), gvk, schema, hasDefaults)
+  const strategy = customStrategy(definition, version, type, schema, rules > 0)
+  return { type, strategy, makesLarge: hasDefaults && length > LARGE }
 }
 
 /**

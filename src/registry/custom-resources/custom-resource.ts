@@ -36,7 +36,8 @@ export function customResource(
 ): Resource {
   const { group, version, resource, storage } = entry
   const { tenant } = request
-  const { type, strategy } = compiledVersion(tenant, definition, version)
+  const { type, strategy, makesLarge } = compiledVersion(tenant, definition, version)
+  if (makesLarge) request.isLarge = true
   const kind: GroupVersionKind = { group, version, kind: entry.kind }
   const isConverted = isConvertedByWebhook(definition)
   const scale = versionNamed(definition, version)?.subresources?.scale

@@ -1,9 +1,5 @@
 /** The strategy of custom resources (apiextensions' registry/customresource). */
-import type {
-  CustomResourceDefinition,
-  CustomResourceSubresourceScale,
-  JSONSchemaProps,
-} from '../../api/apiextensions/v1.ts'
+import type { CustomResourceDefinition, CustomResourceSubresourceScale } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldErrorType } from '../../api/field.ts'
 import { FieldPath, invalidValue, path } from '../../api/field.ts'
 import type { GroupResource } from '../../api/group-version.ts'
@@ -27,7 +23,7 @@ import { versionNamed } from './definition.ts'
 import type { Nested } from './nested.ts'
 import { nestedInteger, nestedString, pathParts } from './nested.ts'
 import type { RuleEngine } from './rules.ts'
-import { loadRuleEngine, schemaHasRules } from './rules.ts'
+import { loadRuleEngine } from './rules.ts'
 
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
 const INT32_MAX = 2 ** 31 - 1
@@ -40,6 +36,7 @@ export function customStrategy(
   version: string,
   type: StructType,
   schema: JsonObject | undefined,
+  hasRules: boolean,
 ): Strategy {
   const { subresources, selectableFields = [] } = versionNamed(definition, version) ?? {}
   const scale = subresources?.scale
@@ -59,7 +56,7 @@ export function customStrategy(
     if (schema !== undefined) await loadPatterns()
     return resume(() => (goesInParts() ? check() : (searchedAtOnce(check) ?? inPartsAwaiting(check, turnOfOthers))))
   }
-  const byRules = rulesOfSchema(schema)
+  const byRules = rulesOfSchema(hasRules ? schema : undefined)
   const invariants = (object: KubeObject): FieldError[] => validateEmbedded(type, asJson(object), FieldPath.root)
   const lists = (object: KubeObject): FieldError[] => validateLists(type, asJson(object), FieldPath.root)
 
@@ -173,8 +170,7 @@ const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
 
 /** The errors of an object, followed by those of its schema's rules. */
 function rulesOfSchema(schema: JsonObject | undefined): Rules {
-  // a definition's schema was decoded by the type of schemas
-  if (schema === undefined || !schemaHasRules(schema as JSONSchemaProps)) return async (errors) => errors
+  if (schema === undefined) return async (errors) => errors
   let read: { readonly engine: RuleEngine; readonly tree: ReturnType<RuleEngine['ruleTreeOf']> } | undefined
   // several requests may read it at a time: none waits for another's turns
   const rules = async () => {

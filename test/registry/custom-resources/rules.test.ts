@@ -30,7 +30,7 @@ const definition: CustomResourceDefinition = {
   status: { acceptedNames: { kind: 'Thing' } },
 }
 const type = customKindType('Thing', { group: 'example.com', version: 'v1', kind: 'Thing' }, schema)
-const strategy = customStrategy(definition, 'v1', type, schema)
+const strategy = customStrategy(definition, 'v1', type, schema, true)
 
 const thing = (spec: JsonObject, status?: JsonObject): KubeObject =>
   ({

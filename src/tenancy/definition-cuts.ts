@@ -1,0 +1,141 @@
+/** Where in the text of a stored definition its schemas and its managedFields are, which are nearly all of it. */
+
+/** What the text of a schema tells before it is parsed. */
+export interface SchemaFacts {
+  /** UTF-16 units. */
+  readonly length: number
+  /** Those of them that are rules. */
+  readonly rules: number
+  /** It may have some. */
+  readonly hasDefaults: boolean
+}
+
+/** A part of a text. */
+export interface Cut extends SchemaFacts {
+  readonly begin: number
+}
+
+export interface DefinitionCuts {
+  /** The text with null in the place of each part. */
+  readonly rest: string
+  readonly managedFields?: Cut
+  /** Of versions, by their index. */
+  readonly schemas: ReadonlyMap<number, Cut>
+}
+
+const QUOTE = 34
+const COMMA = 44
+const BACKSLASH = 92
+const OPEN_LIST = 91
+const CLOSE_LIST = 93
+const OPEN_MAP = 123
+const CLOSE_MAP = 125
+
+/** @param text JSON as this server writes it, without blanks */
+export function cutDefinition(text: string): DefinitionCuts {
+  const schemas = new Map<number, Cut>()
+  let managedFields: Cut | undefined
+  const pieces: string[] = []
+  let from = 0
+  const cut = (begin: number, end: number): Cut => {
+    pieces.push(text.slice(from, begin), 'null')
+    from = end
+    return { begin, ...factsWithin(text, begin, end) }
+  }
+  eachMember(text, 0, (name, begin) => {
+    if (name === 'metadata')
+      return eachMember(text, begin, (inMetadata, at) => {
+        const end = endOf(text, at)
+        if (inMetadata === 'managedFields') managedFields = cut(at, end)
+        return end
+      })
+    if (name !== 'spec') return endOf(text, begin)
+    return eachMember(text, begin, (inSpec, versions) => {
+      if (inSpec !== 'versions') return endOf(text, versions)
+      return eachItem(text, versions, (index, version) =>
+        eachMember(text, version, (inVersion, at) => {
+          const end = endOf(text, at)
+          if (inVersion === 'schema') schemas.set(index, cut(at, end))
+          return end
+        }),
+      )
+    })
+  })
+  pieces.push(text.slice(from))
+  return { rest: pieces.join(''), ...(managedFields === undefined ? {} : { managedFields }), schemas }
+}
+
+/** @param visit answers where the value ends that begins there @returns where the map ends */
+function eachMember(text: string, begin: number, visit: (name: string, value: number) => number): number {
+  if (text.charCodeAt(begin) !== OPEN_MAP) return endOf(text, begin)
+  let at = begin + 1
+  while (text.charCodeAt(at) === QUOTE) {
+    const end = endOfText(text, at)
+    at = visit(text.slice(at + 1, end - 1), end + 1)
+    if (text.charCodeAt(at) === COMMA) at++
+  }
+  return at + 1
+}
+
+function eachItem(text: string, begin: number, visit: (index: number, item: number) => number): number {
+  if (text.charCodeAt(begin) !== OPEN_LIST) return endOf(text, begin)
+  let at = begin + 1
+  for (let index = 0; text.charCodeAt(at) !== CLOSE_LIST; index++) {
+    at = visit(index, at)
+    if (text.charCodeAt(at) === COMMA) at++
+  }
+  return at + 1
+}
+
+/** Behind a value. */
+function endOf(text: string, begin: number): number {
+  let depth = 0
+  for (let at = begin; ;) {
+    const unit = text.charCodeAt(at)
+    if (unit === QUOTE) {
+      at = endOfText(text, at)
+      if (depth === 0) return at
+      continue
+    }
+    const closes = unit === CLOSE_MAP || unit === CLOSE_LIST
+    // a number or a name ends where something else begins
+    if (depth === 0 && (closes || unit === COMMA)) return at
+    at++
+    if (unit === OPEN_MAP || unit === OPEN_LIST) depth++
+    else if (closes && --depth === 0) return at
+    if (at > text.length) throw new Error('assertion failed: a stored definition ends too early')
+  }
+}
+
+function endOfText(text: string, begin: number): number {
+  for (let at = begin + 1; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === QUOTE) return at + 1
+    if (unit === BACKSLASH) at++
+  }
+  throw new Error('assertion failed: a text of a stored definition does not end')
+}
+
+/** A quotation mark within a text has a backslash before it, so that this is a member wherever it is. */
+const RULES = '"x-kubernetes-validations":'
+
+const DEFAULT = '"default":'
+
+export function factsWithin(text: string, begin: number, end: number): SchemaFacts {
+  const found = text.indexOf(DEFAULT, begin)
+  return {
+    length: end - begin,
+    rules: rulesWithin(text, begin, end),
+    hasDefaults: found >= 0 && found < end,
+  }
+}
+
+function rulesWithin(text: string, begin: number, end: number): number {
+  let sum = 0
+  for (let at = text.indexOf(RULES, begin); at >= 0 && at < end; at = text.indexOf(RULES, at)) {
+    const list = at + RULES.length
+    at = endOf(text, list)
+    sum += at - list
+  }
+  return sum
+}
