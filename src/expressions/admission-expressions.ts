@@ -3,16 +3,17 @@
  * in kube-apiserver's words.
  */
 import type { Steps } from '../api/slices.ts'
+import { atOnce } from '../api/slices.ts'
 import type { VariableDeclaration } from '../cel/declarations.ts'
 import type { Environment } from '../cel/environment.ts'
-import { compile } from '../cel/compile.ts'
+import { compileInSteps } from '../cel/compile.ts'
 import type { Program } from '../cel/program.ts'
 import { ProgramError, programOf } from '../cel/program.ts'
 import { runtimeTypeName } from '../cel/runtime-types.ts'
 import { parametersOf, sameType } from '../cel/type-relations.ts'
 import type { Type } from '../cel/type.ts'
 import { BOOL, DYN, listOf, mapOf, NULL, STRING } from '../cel/type.ts'
-import { CompilationPace } from './compilation-pace.ts'
+import { CompilationPace, isLong } from './compilation-pace.ts'
 import type { AdmissionVariables } from './environments.ts'
 import { admissionEnvironment } from './environments.ts'
 import { JSON_PATCH, OBJECT } from './mutation-types.ts'
@@ -40,16 +41,30 @@ export const RESULTS = {
 
 export type ExpressionUse = keyof typeof RESULTS
 
-export function compileAdmissionExpression(
+export const compileAdmissionExpression = (
   text: string,
   environment: Environment,
   use: ExpressionUse,
-): AdmissionExpression {
-  const { expression, issues } = compile(text, environment)
+): AdmissionExpression => atOnce(compilingInSteps(text, environment, use))
+
+/** The same, with turns of others in a long one. */
+export function* compilingAdmissionExpression(
+  text: string,
+  environment: Environment,
+  use: ExpressionUse,
+): Steps<AdmissionExpression> {
+  return isLong(text)
+    ? yield* compilingInSteps(text, environment, use)
+    : compileAdmissionExpression(text, environment, use)
+}
+
+function* compilingInSteps(text: string, environment: Environment, use: ExpressionUse): Steps<AdmissionExpression> {
+  const { expression, issues } = yield* compileInSteps(text, environment)
   if (expression === undefined) return { text, problem: `compilation failed: ${issues}` }
   const { type } = expression
   const wrong = wrongResult(type, RESULTS[use])
   if (wrong !== undefined) return { text, problem: wrong }
+  yield
   try {
     return { text, program: programOf(expression, environment), type }
   } catch (error) {
@@ -94,20 +109,27 @@ export function* compileVariables(
   const variables: CompiledVariable[] = []
   const pace = new CompilationPace()
   for (const { name = '', expression = '' } of sources) {
-    variables.push({ name, expression: compileVariable(name, expression, environment, declarations) })
+    variables.push({ name, expression: yield* compilingVariable(name, expression, environment, declarations) })
     if (pace.isOver(expression)) yield
   }
   return { variables, declarations }
 }
 
 /** Adds it to those of the environment. One that does not compile is there nevertheless, and fails where it is named. */
-export function compileVariable(
+export const compileVariable = (
   name: string,
   text: string,
   environment: Environment,
   declarations: VariableDeclaration[],
-): AdmissionExpression {
-  const compiled = compileAdmissionExpression(text, environment, 'variable')
+): AdmissionExpression => atOnce(compilingVariable(name, text, environment, declarations))
+
+function* compilingVariable(
+  name: string,
+  text: string,
+  environment: Environment,
+  declarations: VariableDeclaration[],
+): Steps<AdmissionExpression> {
+  const compiled = yield* compilingAdmissionExpression(text, environment, 'variable')
   declarations.push({ name, type: compiled.program === undefined ? DYN : declaredType(compiled.type) })
   return compiled
 }

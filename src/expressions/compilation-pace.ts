@@ -1,6 +1,9 @@
 /** Characters of expressions that are compiled between two turns: some milliseconds. */
 const PART = 8 * 1024
 
+/** An expression that has turns of its own between the passes of its compilation. */
+export const isLong = ({ length }: string): boolean => length >= PART
+
 /** What takes as long as so many characters, however short an expression is. */
 const EACH = 64
 

@@ -4,10 +4,12 @@
  * kube-apiserver has an environment for new expressions and one for those that were stored before; in 1.36 both know the
  * same, so that here is one.
  */
+import { forAsLong, goesInParts, kept, PART } from '../api/parts.ts'
 import type { VariableDeclaration } from '../cel/declarations.ts'
 import type { Environment } from '../cel/environment.ts'
 import type { AdmissionExpression, ExpressionUse } from './admission-expressions.ts'
-import { compileAdmissionExpression, compileVariable } from './admission-expressions.ts'
+import { compileAdmissionExpression, compileVariable, compilingAdmissionExpression } from './admission-expressions.ts'
+import { isLong } from './compilation-pace.ts'
 import { admissionEnvironment } from './environments.ts'
 
 export interface PolicyExpressionsOptions {
@@ -38,7 +40,19 @@ export class PolicyExpressions {
   }
 
   compile(text: string, use: ExpressionUse): AdmissionExpression {
-    return compileAdmissionExpression(text, this.environmentOf(use), use)
+    const environment = this.environmentOf(use)
+    if (!goesInParts() || !isLong(text)) return compileAdmissionExpression(text, environment, use)
+    const compiling = kept(this, () => ({
+      steps: compilingAdmissionExpression(text, environment, use),
+      made: undefined as AdmissionExpression | undefined,
+    }))
+    forAsLong(() => {
+      if (compiling.made !== undefined) return false
+      const { done, value } = compiling.steps.next(true)
+      if (done === true) compiling.made = value
+      return PART
+    })
+    return compiling.made! // it has come to its end
   }
 
   private environmentOf(use: ExpressionUse): Environment {

@@ -6,11 +6,11 @@ import type { ValidatingAdmissionPolicySpec } from '../api/admissionregistration
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { Steps } from '../api/slices.ts'
 import { byteLength } from '../api/utf8.ts'
-import { compile } from '../cel/compile.ts'
+import { compile, compileInSteps } from '../cel/compile.ts'
 import type { Environment } from '../cel/environment.ts'
 import type { Structural } from '../schema/structural.ts'
 import { compileVariables } from './admission-expressions.ts'
-import { CompilationPace } from './compilation-pace.ts'
+import { CompilationPace, isLong } from './compilation-pace.ts'
 import { admissionEnvironment } from './environments.ts'
 import type { DeclaredType } from './schema-types.ts'
 import { declaredTypeOf } from './schema-types.ts'
@@ -56,7 +56,7 @@ export function* expressionWarnings(
     if (toCheck < 0) break
     const texts: string[] = []
     for (const { gvk, environment } of environments) {
-      const { issues } = compile(text, environment)
+      const { issues } = isLong(text) ? yield* compileInSteps(text, environment) : compile(text, environment)
       if (issues !== undefined) texts.push(`${gvk.group}/${gvk.version}, Kind=${gvk.kind}: ${issues}\n`)
       if (pace.isOver(text)) yield
     }

@@ -5,7 +5,7 @@ import type { Steps } from '../../api/slices.ts'
 import { inTurns } from '../../api/slices.ts'
 import type { Environment } from '../../cel/environment.ts'
 import type { AdmissionExpression, CompiledVariable } from '../../expressions/admission-expressions.ts'
-import { compileAdmissionExpression, compileVariables } from '../../expressions/admission-expressions.ts'
+import { compileVariables, compilingAdmissionExpression } from '../../expressions/admission-expressions.ts'
 import { CompilationPace } from '../../expressions/compilation-pace.ts'
 import { admissionEnvironment } from '../../expressions/environments.ts'
 import type { Tenant } from '../../storage/tenant.ts'
@@ -83,7 +83,7 @@ function* compileConditions(
   const compiled: CompiledCondition[] = []
   const pace = new CompilationPace()
   for (const { name = '', expression = '' } of conditions) {
-    compiled.push({ name, expression: compileAdmissionExpression(expression, environment, 'matchCondition') })
+    compiled.push({ name, expression: yield* compilingAdmissionExpression(expression, environment, 'matchCondition') })
     if (pace.isOver(expression)) yield
   }
   return compiled
@@ -112,17 +112,20 @@ function* compileValidating(spec: Policies['validating']['policy']['spec'] = {})
   const validations: CompiledValidation[] = []
   for (const { expression = '', messageExpression = '' } of spec.validations ?? []) {
     validations.push({
-      expression: compileAdmissionExpression(expression, whole, 'validation'),
+      expression: yield* compilingAdmissionExpression(expression, whole, 'validation'),
       messageExpression:
-        messageExpression === '' ? undefined : compileAdmissionExpression(messageExpression, ofMessages, 'message'),
+        messageExpression === ''
+          ? undefined
+          : yield* compilingAdmissionExpression(messageExpression, ofMessages, 'message'),
     })
     if (pace.isOver(expression, messageExpression)) yield
   }
-  // there are twenty at most
-  const auditAnnotations = (spec.auditAnnotations ?? []).map(({ key = '', valueExpression = '' }) => ({
-    key,
-    expression: compileAdmissionExpression(valueExpression, whole, 'auditAnnotation'),
-  }))
+  const auditAnnotations: CompiledPolicy['auditAnnotations'][number][] = []
+  for (const { key = '', valueExpression = '' } of spec.auditAnnotations ?? []) {
+    const expression = yield* compilingAdmissionExpression(valueExpression, whole, 'auditAnnotation')
+    auditAnnotations.push({ key, expression })
+    if (pace.isOver(valueExpression)) yield
+  }
   return { variables, matchConditions, validations, auditAnnotations, mutations: [] }
 }
 
@@ -137,7 +140,7 @@ function* compileMutating(spec: Policies['mutating']['policy']['spec'] = {}): St
     const { expression = '' } = (use === 'jsonPatch' ? jsonPatch : applyConfiguration) ?? {}
     mutations.push({
       patchType: use === 'jsonPatch' ? 'JSONPatch' : 'ApplyConfiguration',
-      expression: compileAdmissionExpression(expression, patches, use),
+      expression: yield* compilingAdmissionExpression(expression, patches, use),
     })
     if (pace.isOver(expression)) yield
   }

@@ -1,0 +1,50 @@
+// A long expression lets others have their turn between the passes of its compilation, wherever it stands.
+import { expect, test } from 'vitest'
+import { inParts } from '../../src/api/parts.ts'
+import type { Steps } from '../../src/api/slices.ts'
+import { atOnce, inTurns } from '../../src/api/slices.ts'
+import {
+  compileAdmissionExpression,
+  compileVariables,
+  compilingAdmissionExpression,
+} from '../../src/expressions/admission-expressions.ts'
+import { admissionEnvironment } from '../../src/expressions/environments.ts'
+import { PolicyExpressions } from '../../src/expressions/policy-expressions.ts'
+
+const LONG = Array.from({ length: 1_000 }, () => 'object.a == 1').join(' || ')
+const WRONG = `${LONG} || 1`
+const environment = admissionEnvironment({})
+
+async function turnsOf<T>(steps: Steps<T>): Promise<{ readonly made: T; readonly turns: number }> {
+  let turns = 0
+  const made = await inTurns(steps, async () => void turns++)
+  return { made, turns }
+}
+
+test.each([LONG, WRONG, `${LONG} || `])('it comes to what it is at once', async (text) => {
+  const atOnceMade = compileAdmissionExpression(text, environment, 'validation')
+  const { made, turns } = await turnsOf(compilingAdmissionExpression(text, environment, 'validation'))
+  expect({ ...made, program: undefined, is: made.program !== undefined }).toEqual({
+    ...atOnceMade,
+    program: undefined,
+    is: atOnceMade.program !== undefined,
+  })
+  if (made.program !== undefined) expect(turns).toBeGreaterThanOrEqual(3)
+})
+
+test('a short one has none', async () => {
+  expect(await turnsOf(compilingAdmissionExpression('true', environment, 'validation'))).toMatchObject({ turns: 0 })
+})
+
+test('variables have them, too', async () => {
+  const { made, turns } = await turnsOf(compileVariables([{ name: 'a', expression: LONG }], {}))
+  expect(turns).toBeGreaterThanOrEqual(4)
+  expect(made.declarations).toEqual(atOnce(compileVariables([{ name: 'a', expression: LONG }], {})).declarations)
+})
+
+test('so has one that is validated', async () => {
+  const expressions = new PolicyExpressions({ hasParams: false, hasVariables: false })
+  const { made, turns } = await turnsOf(inParts(() => expressions.compile(LONG, 'validation')))
+  expect(made.program).toBeDefined()
+  expect(turns).toBeGreaterThanOrEqual(3)
+})
