@@ -15,6 +15,7 @@ import { authenticateServiceAccountToken } from './service-account.ts'
 import { authenticateStaticToken } from './static-token.ts'
 import { authenticateByWebhook } from './token-webhook.ts'
 import { serverAudiences } from './service-account-key.ts'
+import { credentialEpoch } from '../tenancy/credential-writes.ts'
 import type { TokenAnswer, TokenContext } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
 import type { UserInfo } from '../request/user-info.ts'
@@ -61,9 +62,12 @@ export function knownToken(
 
 const isRefused = (error: unknown): error is TokenRefused => error instanceof TokenRefused
 
-/** The text before the token has no NUL: the uid has none, and JSON escapes it. */
+/**
+ * The text before the token has no NUL: the uid has none, and JSON escapes it. Nothing that was remembered is good after
+ * a restore, whose accounts have other uids.
+ */
 const cacheKey = ({ tenant }: TokenContext, token: string, audiences: readonly string[]): string =>
-  `${tenant.uid}\0${audiences.length === 0 ? OWN : JSON.stringify(audiences)}\0${token}`
+  `${tenant.uid}\0${credentialEpoch(tenant)}\0${audiences.length === 0 ? OWN : JSON.stringify(audiences)}\0${token}`
 
 /** The settings determine the authenticators, and an isolate has one set of settings. */
 const OWN = ''

@@ -13,7 +13,7 @@ import { changePages } from '../storage/change-pages.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import { revisionHere } from '../storage/shards-here.ts'
 import type { Collection, Revision, Storage } from '../storage/storage.ts'
-import { credentialsWritten, holdsCredentials } from './credential-writes.ts'
+import { credentialsReplaced, credentialsWritten, holdsCredentials } from './credential-writes.ts'
 import { isReadRecently, recentlyWritten } from './recent-objects.ts'
 import { packOld } from './packing.ts'
 import { SharedCall } from './shared-call.ts'
@@ -227,6 +227,7 @@ async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotDa
   let snapshot = known ?? SnapshotData.empty
   const since = snapshot.revision === 0 ? undefined : snapshot.revision
   for await (const changes of changePages(storage, shard, since)) {
+    if (changes.reset && since !== undefined) credentialsReplaced(tenant)
     snapshot = snapshot.with(changes)
     // text that is packed at once never grows old in V8's heap
     if (changes.more) await packOld()
