@@ -1,10 +1,13 @@
 import type { AbsentOwner } from '../src/registry/collector-work.ts'
 import type { AbsentOwners } from '../src/controllers/controller.ts'
 
-/** As many as kube-controller-manager's garbage collector keeps; the newest of them. */
+/** The most owners that are kept, as in kube-controller-manager's garbage collector. The oldest one goes first. */
 const MAX = 500
 
-/** Owners that went, on disk: their definition may be gone when the collector looks at the last of their dependents. */
+/**
+ * Owners that do not exist, on disk. When the collector reaches the last of their dependents, the owners' definition
+ * may be gone.
+ */
 export class AbsentOwnerTable implements AbsentOwners {
   constructor(private readonly sql: SqlStorage) {
     sql.exec(

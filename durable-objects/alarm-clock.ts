@@ -1,4 +1,7 @@
-/** A Durable Object has one alarm, and several parts need one. Keeps the earliest time; when it rings, all due work is done. */
+/**
+ * Shares the one alarm of a Durable Object among its parts. It keeps the earliest time. When the alarm rings, all due
+ * work is done.
+ */
 export class AlarmClock {
   private at: number | undefined
 

@@ -4,7 +4,7 @@ import type { Log } from './log.ts'
 import type { Statements } from './statements.ts'
 import { DELETED } from './statements.ts'
 
-/** UTF-16 units of an answer: reading, sending and taking it are steps of some milliseconds. */
+/** UTF-16 units of a page. Reading, sending and receiving it take some milliseconds each. */
 const MAX_LENGTH = 1024 * 1024
 
 /**
@@ -22,7 +22,7 @@ export function newestChanges(
   resetAt?: Revision,
   keep = true,
 ): ShardChanges {
-  // A revision from before a restored backup is not one of this log.
+  // `since` may be a revision from before a restored backup, which is not in this log
   const reset = since === undefined || (resetAt ?? since) < log.floor || since > log.last
   // Every fresh snapshot asks this. Most often nothing changed, and no row is read.
   if (!reset && since === log.last) return { revision: since, reset, more: false, changed: [] }
@@ -44,7 +44,8 @@ export function newestChanges(
   }
   const page = { reset, more, changed: [...changed.values()] }
   if (!more) return { ...page, revision: log.last }
-  // The beginning is a fresh revision: the floor comes to that of a shard without writes with the first write.
+  // a page that begins a state takes a fresh revision; in a shard without writes the floor reaches it with the first
+  // write
   const beginning = reset ? log.freshRevision(keep) : resetAt
   return { ...page, revision, ...(beginning === undefined ? {} : { resetAt: beginning }) }
 }

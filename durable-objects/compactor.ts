@@ -19,7 +19,7 @@ import type { Log } from './log.ts'
 import type { Statements } from './statements.ts'
 import { DELETED } from './statements.ts'
 
-/** A turn ends after so many dropped rows, dropped bytes, or checked changes, whichever comes first. */
+/** A turn ends after this many dropped rows, dropped bytes, or checked changes, whichever comes first. */
 const BATCH = { rows: 64, bytes: 256 * 1024, changes: 1_000 }
 /** Changes that are checked to decide whether there is anything to drop. */
 const LOOK = 1_000
@@ -28,7 +28,7 @@ export class Compactor {
   private isRunning = false
 
   /**
-   * @param transact makes all of the work or none of it
+   * @param transact does all of the work or none of it
    * @param others gives waiting requests their turn
    */
   constructor(
@@ -50,7 +50,10 @@ export class Compactor {
     return Math.max(timeOf(first) + retention, this.now() + retention / 4)
   }
 
-  /** More was written since the last run than the history may hold: compaction begins before the retention is over. */
+  /**
+   * More changes were written since the last run than the history may hold, so compaction begins before the retention
+   * is over.
+   */
   get isPressed(): boolean {
     return this.log.appended >= (this.history.changes ?? Infinity)
   }
@@ -84,7 +87,7 @@ export class Compactor {
     return this.statements.meta('compacted') || undefined
   }
 
-  /** Up to this revision, unreadable versions have been dropped. It is the floor, unless a run was interrupted. */
+  /** Unreadable versions up to this revision have been dropped. It equals the floor, unless a run was interrupted. */
   private get clean(): Revision {
     return this.statements.meta('clean') || this.log.floor
   }
@@ -96,7 +99,7 @@ export class Compactor {
     return Math.max(byAge, Math.min(byNumber, revisionAt(this.now() - SHORTEST)))
   }
 
-  /** Who reads a revision for long holds it, until that is done or there was silence for too long. */
+  /** The oldest revision that a long reader holds. A hold ends when the reader is done or silent for too long. */
   private held(): Revision {
     return this.statements.held(this.now()) || Infinity
   }
@@ -132,6 +135,6 @@ export class Compactor {
 
 interface Batch {
   readonly revisions: readonly Revision[]
-  /** The batch that follows begins here. */
+  /** The next batch begins here. */
   readonly upTo: Revision
 }

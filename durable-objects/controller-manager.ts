@@ -34,13 +34,16 @@ import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 
 const PARALLEL = 8
-/** Rows of work that are read at a time. Finding due work scans all rows: an index would cost a written row with each work. */
+/**
+ * Rows of work that are read at a time. Finding due work scans all rows: an index would cost another written row for
+ * each work.
+ */
 const BATCH = 512
-/** After which an alarm takes up work that an ended instance left behind. */
+/** Milliseconds after which an alarm takes up work that an ended instance left. */
 const RESUME_MS = 5_000
-/** Work that is due within this, in milliseconds, needs no alarm. */
+/** Work that is due within this many milliseconds needs no alarm. */
 const NEAR_MS = 1_000
-/** After which the object looks whether a restore is over. The restored objects bring their own work. */
+/** Milliseconds after which the object checks whether a restore is over. The restored objects bring their own work. */
 const RESTORING_MS = 600_000
 
 export class ControllerManager extends DurableObject<Env> implements ControllerCalls {
@@ -57,7 +60,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
   private readonly pace = new LookPace(this.now)
-  /** Ends the wait for work that is due in a moment. */
+  /** Ends the wait for work that is due soon. */
   private arrived: () => void = () => {}
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -78,7 +81,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.tenantUid = this.ownTenant()
   }
 
-  /** With settings that are wrong nothing runs at all. */
+  /** With invalid settings no controller runs. */
   private beginWorkloads(): void {
     if (problemOf(this.env) !== undefined) return
     const { workloads, controllers } = settingsOf(this.env)
@@ -87,7 +90,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.alarms.wakeAt(this.now())
   }
 
-  /** A call carries the name of the object, an alarm may not. */
+  /** A call carries the object's name. An alarm may not. */
   private ownTenant(): string | undefined {
     const kept = this.sql.exec<{ uid: string }>('SELECT uid FROM tenant').toArray()[0]?.uid
     const { name } = this.ctx.id
@@ -95,7 +98,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     return name ?? kept
   }
 
-  /** @param shard `TENANT/SHARD`, the name of the sender */
+  /** @param _shard `TENANT/SHARD`, the name of the sender */
   async receive(_shard: string, rows: readonly OutboxRow[]): Promise<void> {
     try {
       for (const { topic, payload } of rows) this.work.add(topic, payload, this.pace.delay(topic, payload))
@@ -103,13 +106,13 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       this.work.mistrust()
       throw error
     }
-    // In the same commit as the work: if the instance ends before the work is done, the alarm takes it up.
+    // set in the same commit as the work: if the instance ends before the work is done, the alarm takes it up
     this.alarms.wakeAt(this.now() + RESUME_MS)
     this.arrived()
     this.ctx.waitUntil(this.run())
   }
 
-  /** @returns the error of the database; undefined: none */
+  /** @returns the error of the database; undefined where it is readable */
   check(): string | undefined {
     return databaseProblem(this.sql)
   }
@@ -119,7 +122,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.dependents.add(resource, kinds)
   }
 
-  /** Objects of this definition are watched from now on: a change of the definition must end those watches. */
+  /** Objects of this definition are watched from now on, so a change of the definition must end those watches. */
   async announceWatch(definition: string, uid: string): Promise<void> {
     this.watchedKinds.add(definition, uid)
   }
@@ -174,7 +177,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.alarms.wakeAt(this.work.nextDue())
   }
 
-  /** Waits for work that is due in a moment, because an alarm costs a written row. */
+  /** Waits for work that is due soon, because an alarm costs a written row. */
   private async moreIsNear(): Promise<boolean> {
     const wait = (this.work.nextDue() ?? Infinity) - this.now()
     if (wait > NEAR_MS) return false
@@ -186,7 +189,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     return true
   }
 
-  /** Without the name of its tenant the object cannot work: the work stays, and is tried again. */
+  /** Without its tenant's name the object cannot work. The work stays on disk, and is tried again. */
   private tenant(): Tenant {
     if (this.tenantUid === undefined) throw new Error('assertion failed: a controller manager does not know its tenant')
     return { uid: this.tenantUid }
@@ -220,7 +223,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.work.park(work, why)
   }
 
-  /** The control plane has another state from now on, which brings its own work. */
+  /** Called when the control plane has been restored: the new state brings its own work. */
   async forget(): Promise<void> {
     this.work.clear()
     this.absentOwners.clear()

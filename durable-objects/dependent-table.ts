@@ -1,12 +1,12 @@
 /**
  * The resources whose objects name owners, by the kinds of these owners. Clients write the kinds into ownerReferences
- * and may make them up. So a resource with more than MAX_KINDS of them counts as one whose objects name any kind.
- * Bound: MAX_KINDS for each resource that is built in or defined; one whose definition went is forgotten.
+ * and may make them up, so a resource with more than MAX_KINDS of them counts as naming any kind. Bound: MAX_KINDS
+ * for each resource that is built in or defined; a resource whose definition was deleted is removed.
  */
 import type { GroupResource } from '../src/api/group-version.ts'
 
 export const MAX_KINDS = 200
-/** No kind has this name. */
+/** Stands for any kind; no kind has this name. */
 const ANY = '*'
 
 export class DependentTable {
@@ -36,7 +36,7 @@ export class DependentTable {
       .toArray()
   }
 
-  /** A type that went has no dependents: at most MAX_KINDS rows. */
+  /** Removes a type whose definition was deleted: at most MAX_KINDS rows. */
   forget({ group, resource }: GroupResource): void {
     this.sql.exec('DELETE FROM dependents WHERE "group" = ? AND resource = ?', group, resource)
   }

@@ -1,15 +1,15 @@
 /**
- * Deletes Events that nobody wrote for an hour (--event-ttl of kube-apiserver). A revision tells when it was made, so
- * the oldest objects are at the beginning of the log, and no column or index is needed to find them.
+ * Deletes Events that were not written for an hour (--event-ttl of kube-apiserver). A revision contains its time, so
+ * the oldest objects are at the beginning of the log. No column or index is needed to find them.
  */
 import type { History } from '../src/storage/history.ts'
 import { revisionAt, timeOf } from '../src/storage/revision.ts'
 import type { Log, WriteOutcome } from './log.ts'
 import type { Statements } from './statements.ts'
 
-/** Objects a turn. */
+/** Objects deleted in one turn. */
 const BATCH = 64
-/** Milliseconds by which an object may live longer, so that many of them end together: as kube-apiserver's leases do. */
+/** Milliseconds that an object may live longer, so that many expire together, as with kube-apiserver's leases. */
 const SLACK = 60_000
 
 export class Expiry {

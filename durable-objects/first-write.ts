@@ -8,21 +8,21 @@ import type { TakenPlace } from '../src/storage/revision-places.ts'
 import type { Statements } from './statements.ts'
 
 interface Retirement {
-  /** Ends when no write is under way. */
+  /** Resolves when no write is in progress. */
   settled(): Promise<void>
   isEmpty(): boolean
-  /** Ends when the control shard does not name this shard any more. */
+  /** Resolves when the control shard does not list this shard any more. */
   forget(): Promise<void>
 }
 
 export class FirstWrite {
   private isAnnounced: boolean
-  /** A call to the control shard that is under way. Writes wait until it has ended. */
+  /** The call to the control shard in progress. Writes wait until it has ended. */
   private telling: Promise<void> | undefined
 
   /**
-   * @param announce ends when it is on disk
-   * @param takePlace undefined for a shard of built-in types, which has its place by its name
+   * @param announce resolves when the entry is on disk
+   * @param takePlace undefined for a shard of built-in types, whose name determines its place
    */
   constructor(
     private readonly statements: Statements,
@@ -40,7 +40,7 @@ export class FirstWrite {
     return kept === 0 ? undefined : kept - 1
   }
 
-  /** Undefined: the control shard knows this shard already. */
+  /** Undefined where the control shard lists this shard already. */
   announced(): Promise<void> | undefined {
     if (this.telling !== undefined) return this.telling.then(() => this.announced())
     if (this.isAnnounced) return undefined
@@ -54,7 +54,10 @@ export class FirstWrite {
     })
   }
 
-  /** Calls the control shard even if `isAnnounced` is false: an announcement may have reached it before a crash here. */
+  /**
+   * Calls the control shard even where `isAnnounced` is false, because an announcement may have reached it before a
+   * crash here.
+   */
   async retire({ settled, isEmpty, forget }: Retirement): Promise<void> {
     while (this.telling !== undefined) await this.telling.catch(() => {})
     const retired = (async () => {
@@ -63,12 +66,12 @@ export class FirstWrite {
       this.set(false)
       await forget()
     })()
-    // writes go on where it failed
+    // writes continue although the call has failed
     void this.tell(() => retired.catch(() => {}))
     await retired
   }
 
-  /** The contents of this shard are deleted, and with them its entry in the control shard. */
+  /** The contents of this shard are deleted, and its entry in the control shard too. */
   forget(): void {
     this.set(false)
   }

@@ -1,11 +1,11 @@
-/** Where a resource type, a namespace or a single object lies among a shard's keys. */
+/** The range of a shard's keys that a resource type, a namespace or a single object has. */
 import type { Selection } from '../src/storage/selection.ts'
 import { exactField } from '../src/storage/selection.ts'
 import type { KeyScope } from '../src/storage/shard-protocol.ts'
 import { relationOf } from './relations.ts'
 import type { KeyRange, Narrowed, Needles } from './statements.ts'
 
-/** `start` is relative to the prefix. A selection of one name within a namespace is one key. */
+/** @param start relative to the prefix. A selection of one name within a namespace is one key. */
 export function rangeOf({ prefix, namespace, selection }: KeyScope, start = ''): KeyRange {
   const scope = namespace === undefined ? `${prefix}/` : `${prefix}/${namespace}/`
   const name = exactField(selection, 'metadata.name')
@@ -15,10 +15,10 @@ export function rangeOf({ prefix, namespace, selection }: KeyScope, start = ''):
   return { from: inKeyOrder(begin, range.from) ? range.from : begin, to: range.to }
 }
 
-/** `0` is the character after the slash. */
+/** `0` follows the slash in ASCII. */
 export const allBelow = (scope: string): KeyRange => ({ from: scope, to: `${scope.slice(0, -1)}0` })
 
-/** As in SQLite, where texts are ordered by their UTF-8: that order is that of code points. */
+/** SQLite orders texts by their UTF-8, which is the order of code points. */
 function inKeyOrder(a: string, b: string): boolean {
   const [left, right] = [[...a], [...b]]
   const at = left.findIndex((character, index) => character !== right[index])
@@ -26,7 +26,7 @@ function inKeyOrder(a: string, b: string): boolean {
   return at < right.length && left[at]!.codePointAt(0)! < right[at]!.codePointAt(0)!
 }
 
-/** A statement has at most 100 bound parameters. `matches` decides about texts that find no room here. */
+/** The most texts: a statement has at most 100 bound parameters. `matches` checks the others. */
 const MAX_NEEDLES = 64
 
 export const narrowedTo = (selection: Selection): Narrowed => ({
@@ -45,7 +45,7 @@ function needlesOf({ labels, fields, owner }: Selection): Needles {
     else if (operator === 'Exists' || operator === 'Gt' || operator === 'Lt') groups.push([`${JSON.stringify(key)}:`])
   }
   for (const { field, operator, value } of fields) {
-    // An absent field has the empty value.
+    // `metadata.` fields come from the key; an absent field equals the empty value
     if (operator === '=' && value !== '' && !field.startsWith('metadata.')) groups.push([member(field, value)])
   }
   if (owner !== undefined) groups.push([JSON.stringify(owner)])

@@ -13,9 +13,9 @@ import type { Page } from './log.ts'
 import type { Statements } from './statements.ts'
 
 const CHUNK_VALUES = 128
-/** Small at first, so that the first byte comes soon. */
+/** The first chunk is small, so that the first byte comes soon. */
 const FIRST_VALUES = 8
-/** Values of 1.5 MiB come in chunks of a few: an isolate has 128 MB for everything. */
+/** Limit of a chunk. Values may have 1.5 MiB, and an isolate has 128 MB for everything. */
 const CHUNK_LENGTH = 1024 * 1024
 
 interface ValueRow {
@@ -42,7 +42,9 @@ export function listAnswer(page: Page, { prefix, shape }: ListCall, statements: 
   return new Response(values, { headers: encodeHeader({ value }) })
 }
 
-/** Reads as many values as fitted the last chunk. After an empty chunk the reader takes a turn before the next. */
+/**
+ * Each chunk has as many values as fitted the last one. After an empty chunk the reader takes a turn before the next.
+ */
 function* valuesInChunks(
   statements: Statements,
   batches: Iterable<readonly Revision[]>,
@@ -53,7 +55,7 @@ function* valuesInChunks(
     for (let done = 0; done < revisions.length;) {
       const wanted = revisions.slice(done, done + size)
       const rows = statements.values(wanted)
-      // Compaction keeps the revisions within the retention; a slower reader must not get a list with holes.
+      // compaction keeps revisions for the retention only; a slower reader gets an error and not a list with holes
       if (rows.length !== wanted.length)
         throw new Error(`versions of a list at ${wanted[0]} were compacted while it was read`)
       done += wanted.length

@@ -27,11 +27,13 @@ const FRESH = 60_000
 
 export interface Page {
   readonly revision: Revision
-  /** Of the values, in key order. Fails with Compacted if the reader is slower than the retention. */
+  /**
+   * Revisions of the listed values, in key order. Fails with Compacted where the reader is slower than the retention.
+   */
   readonly revisions: Iterable<readonly Revision[]>
   readonly isEmpty: boolean
   readonly count?: number
-  /** Key of the last value, relative to the prefix, when more follow. */
+  /** The key of the last value, relative to the prefix, where more values follow. */
   readonly continueAfter?: string
   readonly remaining?: number
 }
@@ -40,11 +42,11 @@ export interface Page {
 export interface WriteOutcome {
   readonly written: Written
   readonly change?: ChangeRow
-  /** It brought work for controllers. */
+  /** The write stored work for controllers. */
   readonly hasWork?: boolean
 }
 
-/** Of a row in `cur`. */
+/** Relations of a row in `cur`. */
 const relationsIn = (l: string): readonly string[] => relationsOf(decodeSelectable(l))
 
 const SAME: readonly [gone: readonly string[], added: readonly string[]] = [[], []]
@@ -56,18 +58,18 @@ function difference(before: readonly string[], now: readonly string[]): typeof S
 }
 
 export class Log {
-  /** The state that others of this isolate see (src/storage/shards-here.ts). */
+  /** The state that the rest of this isolate sees (src/storage/shards-here.ts). */
   readonly newest: Newest = { revision: 0 }
   floor: Revision
-  /** Watches begin here or later; 0 where the floor alone counts. */
+  /** No watch may begin before this revision; 0 where only the floor counts. */
   watchFloor: Revision
-  /** Changes since the compactor last set this to zero. */
+  /** Changes since the compactor last reset it. */
   appended = 0
   readonly pendingWork = new PendingWork()
 
   /**
    * @param retention milliseconds for which continued lists stay readable
-   * @param place of the numbers that it gives
+   * @param place the numbers that the log gives as revisions
    */
   constructor(
     private readonly statements: Statements,
@@ -91,8 +93,8 @@ export class Log {
   }
 
   /**
-   * A new shard treats all revisions that are older than the retention as compacted. A client may ask it for a younger
-   * one, which it has from another shard; nothing has happened here since.
+   * A new shard counts revisions that are older than the retention as compacted. Younger ones may come from a client
+   * that has them from another shard; they are readable, since nothing has happened here.
    */
   private begin(): Revision {
     const floor = revisionAt(this.now() - this.retention)
@@ -101,8 +103,8 @@ export class Log {
   }
 
   /**
-   * Resets `last` if the write fails, so that memory is never ahead of the disk.
-   * @param transact makes all of the work or none of it
+   * Resets `last` where the write fails, so that memory is never ahead of the disk.
+   * @param transact does all of the work or none of it
    */
   attempt<Outcome>(transact: () => Outcome): Outcome {
     const { last } = this
@@ -116,7 +118,10 @@ export class Log {
     }
   }
 
-  /** From here on it gives the numbers of another place. @param since the next one is above this */
+  /**
+   * Changes the place whose numbers the log gives.
+   * @param since every later revision is above it
+   */
   takePlace(place: Place, since: Revision): void {
     if (since > this.last) this.raise(since)
     this.place = place
@@ -129,7 +134,7 @@ export class Log {
     return live && { revision: live.rv, text: live.v }
   }
 
-  /** The same as a StoredText. */
+  /** Like `get`, but returns a StoredText. */
   getText(key: string, notOlderThan: Revision, keep = true): StoredText | undefined {
     this.reach(notOlderThan, keep)
     return this.statements.liveText(key)
@@ -176,7 +181,7 @@ export class Log {
     return { written: { revision: rv }, change, hasWork: bringsWork(last) }
   }
 
-  /** Deletes a key that is still at this revision. Watchers see DELETED with its last state. */
+  /** Deletes a key that is still at this revision. Watchers see DELETED with the key's last state. */
   expire(key: string, revision: Revision): WriteOutcome {
     if (this.statements.live(key)?.rv !== revision) return { written: { revision } }
     const { k, crv, at, l, v } = this.statements.version(revision)!
@@ -187,7 +192,7 @@ export class Log {
     return { written: { revision: rv }, change }
   }
 
-  /** Drops all contents. Revisions go on above the last one. */
+  /** Deletes everything. Later revisions are above the last one. */
   clear(): void {
     this.statements.clear()
     this.pendingWork.forget()
@@ -195,13 +200,13 @@ export class Log {
   }
 
   /**
-   * New watchers cannot begin before now, as when kube-apiserver rebuilds the watch cache of a resource. Lists can
-   * still read the past.
-   * @returns false if this was already done after `since`
+   * Ends all watches: none can begin before now, as when kube-apiserver rebuilds the watch cache of a resource. Lists
+   * can still read the past.
+   * @returns false where this was already done after `since`
    */
   renew(since = Infinity): boolean {
     if (this.watchFloor > since) return false
-    // the revision may be that of a shard whose clock is ahead
+    // the clock of the shard that made `since` may be ahead
     const before = since === Infinity ? this.last : Math.max(this.last, since)
     const revision = this.after(before)
     this.raise(revision)
@@ -210,7 +215,7 @@ export class Log {
     return true
   }
 
-  /** Fills a locked shard. Nothing reads it before `beginAnew`. */
+  /** Fills a locked shard, which nobody reads before `beginAnew`. */
   restore(values: readonly RestoredValue[]): void {
     for (const { key, revision, value } of values) {
       const { text, at, outbox = [], ...selectable } = value
@@ -228,7 +233,10 @@ export class Log {
     }
   }
 
-  /** Ends a restore: every revision that a client may have, from here or from where the backup was made, counts as compacted. */
+  /**
+   * Ends a restore: every revision that a client may have, from this shard or from the source of the backup, counts
+   * as compacted.
+   */
   beginAnew(cut: Revision): void {
     this.beginAt(this.after(Math.max(this.last, cut)))
   }
@@ -303,7 +311,7 @@ export class Log {
   }
 
   /**
-   * This turn settles the revision of the list, though a later turn may find its first key.
+   * Settles the revision of the list in this turn, though a later turn may find its first key.
    * @throws StorageError Compacted, FutureRevision
    */
   async select({ at, start, keep, ...scope }: Omit<ListCall, 'shape'>): Promise<Page> {
@@ -311,7 +319,7 @@ export class Log {
     const picked = pick(this.statesOf(revision), scope, rangeOf(scope, start), scope)
     const { lastKey, remaining, ...found } = picked instanceof Promise ? await picked : picked
     if (lastKey === undefined) return { revision, ...found }
-    // the result has no writes of later turns
+    // now, because writes of later turns do not count
     const isLatest = revision === this.last
     return {
       revision: isLatest && at.kind !== 'exact' ? this.freshRevision(keep) : revision,
@@ -339,11 +347,14 @@ export class Log {
   }
 }
 
-/** Production has 2 MB for a row; the other columns are numbers. */
+/** Production allows 2 MB for a row; the other columns are numbers. */
 const MAX_ROW_BYTES = 2_000_000
 const MAX_UTF8 = 3
 
-/** A row has the labels and fields twice, in the text and in a column of their own: a value below the limit may make a row above it. */
+/**
+ * A row has the labels and fields twice, in the text and in a column of their own. So a value below the limit may
+ * make a row above it.
+ */
 function isRowTooLarge({ k, l, v }: Pick<ChangeRow, 'k' | 'l' | 'v'>): boolean {
   if ((k.length + l.length + v.length) * MAX_UTF8 <= MAX_ROW_BYTES) return false
   const bytes = [k, l, v].reduce((sum, text) => sum + encoder.encode(text).length, 0)

@@ -1,9 +1,8 @@
 /**
- * Work for controllers, stored in the transaction of the write that brought it, so that it is neither lost nor done
- * for a write that failed. Delivered right after the commit, and again by alarm until the receiver has taken it.
- *
- * What was taken is removed in the commit of the next write, or after a moment: a commit of its own would wait for the
- * disk once more. An instance that ends before that delivers it again, which controllers do not mind.
+ * Work for controllers, stored in the transaction of the write that causes it, so that work is neither lost nor done
+ * for a failed write. It is delivered right after the commit, and again by alarm until the receiver has taken it.
+ * Delivered rows are removed in the commit of the next write, or in one of their own after a moment. An instance that
+ * ends before that delivers them again, which controllers allow.
  */
 import type { Clock } from '../src/api/clock.ts'
 import { BoundedMap } from '../src/api/bounded-map.ts'
@@ -11,42 +10,42 @@ import { logError } from '../src/log/log.ts'
 import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'
 import type { Statements } from './statements.ts'
 
-/** Rows a delivery. */
+/** Rows in one delivery. */
 const BATCH = 500
 const FIRST_RETRY = 1_000
 const LAST_RETRY = 60_000
-/** Milliseconds to wait after a removal of rows that was never confirmed. */
+/** Milliseconds to wait after a removal that was not confirmed. */
 const UNCONFIRMED_RETRY = 10_000
-/** Milliseconds in which the next write may remove what was taken. */
+/** Milliseconds in which the commit of the next write may remove delivered rows. */
 const REMOVE_AFTER = 100
 
 /**
- * Shards that began to remove rows, and when. This outlives an instance: if the disk takes no writes, the removal ends
- * the instance, and the next instance must not try it at once, or it would end its own callers as well.
+ * The time at which each shard began to remove rows. It outlives an instance: if the disk takes no writes, the
+ * removal ends the instance. The next instance must not try at once, or it would end its own callers too.
  */
 const unconfirmed = new BoundedMap<string, number>({ entries: 1_000 })
 
 export class Outbox {
   private delivering = false
   private failures = 0
-  /** The last row that the receiver took and that is still there. */
+  /** The last row that the receiver has taken and that is not removed yet. */
   private taken: number | undefined
   private removal: ReturnType<typeof setTimeout> | undefined
-  /** This instance waits for the end of a removal, which need not be waited for. */
+  /** A removal is in progress; nobody need wait for it. */
   private removing = false
 
   constructor(
     private readonly shard: string,
     private readonly statements: Statements,
     private readonly receiver: OutboxReceiver | undefined,
-    /** Resolves when all that was written is on disk. */
+    /** Resolves when all writes are on disk. */
     private readonly sync: () => Promise<void>,
     private readonly now: Clock,
-    /** Called when the delivery of everything that waits begins. */
+    /** Called when a delivery of all waiting rows begins. */
     private readonly begins: () => void = () => {},
   ) {}
 
-  /** @returns milliseconds after which to try again, undefined when all is delivered */
+  /** @returns milliseconds after which to try again; undefined where everything is delivered */
   async deliver(): Promise<number | undefined> {
     if (this.receiver === undefined || this.delivering) return undefined
     const since = this.now() - (this.removing ? 0 : (unconfirmed.get(this.shard) ?? 0))
@@ -68,12 +67,12 @@ export class Outbox {
     }
   }
 
-  /** Whether the next commit may remove something. */
+  /** Whether the next commit may remove rows. */
   get hasTaken(): boolean {
     return this.taken !== undefined
   }
 
-  /** Removes what was taken, in a commit that there is in any case. */
+  /** Removes delivered rows in the commit of another write. */
   removeTaken(): void {
     if (this.taken === undefined) return
     if (this.removal !== undefined) clearTimeout(this.removal)
@@ -82,7 +81,7 @@ export class Outbox {
     this.taken = undefined
   }
 
-  /** The same in a commit of its own. */
+  /** Removes delivered rows in a commit of its own. */
   async removeAlone(): Promise<void> {
     this.removing = true
     unconfirmed.set(this.shard, this.now())

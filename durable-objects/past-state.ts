@@ -13,31 +13,34 @@ import type { Revision } from '../src/storage/storage.ts'
 import type { Log } from './log.ts'
 import type { CurrentRow, KeyRange, Statements } from './statements.ts'
 
-/** Changes that are looked at in one turn: some milliseconds. */
+/** Changes that one turn reads: some milliseconds. */
 const SCANNED = 1_000
-/** Keys that changed of which is known what they were, the first of the range; beyond them all changes are looked at again. */
+/**
+ * The most changed keys whose old version is kept, from the start of the range. For later keys the changes are read
+ * again.
+ */
 const MOST = 20_000
 
-/** A key at the version that it had. */
+/** A key with the revision that it had. */
 export interface PastKey {
   readonly k: string
   readonly rv: Revision
 }
 
 export class PastState {
-  /** In the order of keys as soon as all changes are known. Bound: 2 * MOST. */
+  /** Sorted by key once all changes are read. Bound: 2 * MOST. */
   private changed: PastKey[] = []
   private isSorted = true
-  /** Of keys from this one on, changes are only counted. */
+  /** Changed keys from this one on are only counted. */
   private cut: string | undefined
   private beyond = 0
-  /** Changes up to here are known. */
+  /** Changes up to this revision have been read. */
   private upTo: Revision
-  /** The last of the keys that changed, selected or not. */
+  /** The last key of all changed keys, selected or not. */
   private lastChanged = ''
   private isAtEnd = false
 
-  /** @param inATurn keys of `cur` that are looked at in a turn */
+  /** @param inATurn keys of `cur` that one turn reads */
   constructor(
     private readonly log: Pick<Log, 'last' | 'floor'>,
     private readonly statements: Statements,
@@ -49,7 +52,10 @@ export class PastState {
     this.upTo = revision
   }
 
-  /** None: others take a turn first. @throws StorageError Compacted */
+  /**
+   * The next keys. Where there are none, other requests take a turn before the next call.
+   * @throws StorageError Compacted
+   */
   next(most: number): { readonly rows: readonly PastKey[]; readonly isEnd: boolean } {
     if (this.revision < this.log.floor) throw new StorageError('Compacted', this.revision, this.log.floor)
     this.begin()
@@ -59,20 +65,20 @@ export class PastState {
     return { rows, isEnd: this.isAtEnd }
   }
 
-  /** How many selected keys are left; in the turn of a batch. Only where all are selected. */
+  /** The number of selected keys that are left, counted in the turn of a batch. Only for a selection of everything. */
   remaining(): number {
     const { range, changed, beyond, statements, revision } = this
     return this.isAtEnd ? 0 : changed.length + beyond + statements.countUnchanged(range, revision)
   }
 
-  /** Whether keys are left, selected or not; in the turn of a batch. */
+  /** Whether keys are left, selected or not, checked in the turn of a batch. */
   hasMore(): boolean {
     const { range, lastChanged, statements, revision } = this
     if (this.isAtEnd) return false
     return !isBefore(lastChanged, range.from) || statements.countUnchanged(range, revision) > 0
   }
 
-  /** @returns whether all changes up to now are known */
+  /** @returns whether all changes up to now have been read */
   private catchUp(): boolean {
     const { revision, range } = this
     let seen = 0
@@ -110,7 +116,7 @@ export class PastState {
     this.changed.length = MOST
   }
 
-  /** What is known of the first keys, and where what is known ends. */
+  /** The first keys that are certain, and the key where certainty ends. */
   private batch(most: number): { readonly rows: readonly PastKey[]; readonly end: string } {
     const { range, changed, revision } = this
     const wanted = Math.min(most, this.inATurn)
@@ -138,7 +144,7 @@ export class PastState {
     this.changed = left === -1 ? [] : changed.slice(left)
   }
 
-  /** Keys that were only counted are looked for again when all before them are told. */
+  /** Starts reading changes again, once all kept keys are returned and others were only counted. */
   private begin(): void {
     if (this.changed.length > 0 || this.cut === undefined) return
     this.cut = undefined

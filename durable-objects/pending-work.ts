@@ -5,13 +5,13 @@
  */
 import type { OutboxMessage } from '../src/storage/storage.ts'
 
-/** Work beyond this is stored again. */
+/** The most work that is remembered; work beyond it is stored again. */
 const MOST = 1_000
 
 export class PendingWork {
   /** Bound: MOST. */
   private readonly waiting = new Set<string>()
-  /** Work that is stored once, delivered or not. Bound: MOST. */
+  /** Work that is stored once in the life of the instance, delivered or not. Bound: MOST. */
   private readonly storedOnce = new Set<string>()
 
   /** @returns whether the outbox must store it */
@@ -29,7 +29,7 @@ export class PendingWork {
     this.waiting.clear()
   }
 
-  /** The last write failed, and with it the work that it stored. */
+  /** The last write failed, and the work that it stored is undone. */
   forget(): void {
     this.waiting.clear()
     this.storedOnce.clear()

@@ -9,12 +9,12 @@ import type { Selectable } from '../src/storage/storage.ts'
 const NODE = 'spec.nodeName'
 /** The most relations of one object: each is a row to write. */
 const MOST = 16
-/** Of an object that has more: each search by a relation looks at it. */
+/** The relation of objects with more: each search by a relation also reads them. */
 export const MANY = '*'
 
 const ofNode = (name: string): string => `${NODE}=${name}`
 
-/** Each once. */
+/** Without duplicates. */
 export function relationsOf({ owners = [], fields }: Selectable): readonly string[] {
   const node = fields?.[NODE] ?? ''
   if (owners.length === 0 && node === '') return NONE
@@ -25,7 +25,7 @@ export function relationsOf({ owners = [], fields }: Selectable): readonly strin
 
 const NONE: readonly string[] = []
 
-/** What all that is selected has in common; undefined: nothing of this kind. */
+/** A relation that all selected objects have; undefined where there is none. */
 export function relationOf(selection: Selection): string | undefined {
   const node = exactField(selection, NODE) ?? ''
   return selection.owner ?? (node === '' ? undefined : ofNode(node))

@@ -11,7 +11,10 @@ export function reply<Value>(answer: () => Value): ShardReply<Value> {
   }
 }
 
-/** An error that is neither a StorageError nor one of the database is a fault of the server and stays an exception. */
+/**
+ * Makes an error a reply. Only StorageErrors and errors of the database are replies; others are faults of the server
+ * and stay exceptions.
+ */
 export function failure(error: unknown): ShardRefusal {
   if (error instanceof StorageError) {
     const { code, revision, current, detail } = error

@@ -1,14 +1,14 @@
 /**
- * A shard that is being restored answers only the restore, from before its contents go until the whole control plane is
- * there. So no client sees a part of it, and nobody writes between the old state and the new one. The lock is on disk.
- * It outlives a restore that was killed, until another one takes it over.
+ * A shard that is being restored answers only the restore, until the whole control plane is restored. So no client
+ * sees a part of it, and nobody writes between the old state and the new one. The lock is on disk. It outlives a
+ * restore that was killed, until another restore takes it over.
  */
 import { StorageError } from '../src/storage/errors.ts'
 import type { RestoreId } from '../src/storage/storage.ts'
 import type { Statements } from './statements.ts'
 
 export class RestoreLock {
-  /** 0: no restore has it. */
+  /** The restore that holds the lock; 0 for none. */
   private holder: RestoreId
 
   constructor(private readonly statements: Statements) {
@@ -24,7 +24,10 @@ export class RestoreLock {
     if (this.holder !== 0) throw new StorageError('Restoring')
   }
 
-  /** The later restore has it. @throws StorageError Superseded */
+  /**
+   * Takes the lock, also from an earlier restore.
+   * @throws StorageError Superseded
+   */
   take(restore: RestoreId): void {
     if (restore < this.holder) throw new StorageError('Superseded')
     this.set(restore)
@@ -35,14 +38,17 @@ export class RestoreLock {
     if (restore !== this.holder) throw new StorageError('Superseded')
   }
 
-  /** May be called again if the answer was lost. @throws StorageError Superseded */
+  /**
+   * The caller may repeat it where the answer was lost.
+   * @throws StorageError Superseded
+   */
   release(restore: RestoreId): void {
     if (!this.isHeld) return
     this.require(restore)
     this.set(0)
   }
 
-  /** Resets the lock if the step fails, so that memory is never ahead of the disk. */
+  /** Resets the lock where the step fails, so that memory is never ahead of the disk. */
   attempt<Outcome>(step: () => Outcome): Outcome {
     const { holder } = this
     try {

@@ -7,7 +7,7 @@ import type { RestoreLock } from './restore-lock.ts'
 import type { Statements } from './statements.ts'
 import type { WatchHub } from './watch-hub.ts'
 
-/** The steps in which a shard takes the values of a backup, from the lock to the release. Each is a transaction. */
+/** The steps in which a shard takes the values of a backup, from lock to unlock. Each is a transaction. */
 export class Restore {
   constructor(
     private readonly lock: RestoreLock,
@@ -23,7 +23,7 @@ export class Restore {
     if (unchangedSince !== undefined && newest > unchangedSince)
       throw new StorageError('Conflict', newest, this.log.last)
     this.lock.take(restore)
-    // They find no way back, and so their clients begin again.
+    // clients find no older revision, so they list again
     this.watches.interrupt()
   }
 
@@ -38,7 +38,7 @@ export class Restore {
     this.firstWrite.forget()
   }
 
-  /** @param notice gets each value before any is written */
+  /** @param notice is called with each value before any is written */
   put(restore: RestoreId, values: readonly RestoredValue[], notice: (value: NewValue) => void): void {
     this.lock.require(restore)
     for (const { value } of values) notice(value)

@@ -1,4 +1,4 @@
-/** The values that selectors use, as they are stored beside each key: narrow JSON without empty values. */
+/** Encodes the values that selectors use, which are stored beside each key: short JSON without empty values. */
 import type { Selectable } from '../src/storage/storage.ts'
 
 interface Stored {
@@ -18,7 +18,7 @@ export function encodeSelectable({ labels, fields, owners }: Selectable): string
 
 export function decodeSelectable(text: string): Selectable {
   if (text === '{}') return {}
-  // Written by encodeSelectable.
+  // encodeSelectable wrote it
   const { l, f, o } = JSON.parse(text) as Stored
   return { labels: l, fields: f, owners: o }
 }

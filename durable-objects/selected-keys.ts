@@ -1,4 +1,4 @@
-/** Which versions a list consists of. Values are not touched. */
+/** Finds the versions of a list, without reading their values. */
 import { append } from '../src/api/append.ts'
 import { turnOfOthers } from '../src/api/slices.ts'
 import { matcherOf, requirementsOf, selectsEverything } from '../src/storage/selection.ts'
@@ -11,30 +11,33 @@ import type { CurrentRow, KeyRange, Narrowed, StateStatements } from './statemen
 
 /** The state that is listed. */
 export interface States {
-  /** As it can be read in this turn; undefined: something was written since. */
+  /** The statements for this state; undefined where something was written since. */
   now(): StateStatements | undefined
-  /** @param isSelected in the order of keys, so many of which are looked at in a turn */
+  /**
+   * @param isSelected is called in the order of keys
+   * @param inATurn keys that one turn looks at
+   */
   past(range: KeyRange, isSelected: (row: CurrentRow) => boolean, inATurn: number): PastState
 }
 
 export interface Picked {
   /**
-   * In key order. Those of a long list are looked up as they are taken, always in the same state. Where none of a few
-   * hundred keys is selected, there is an empty batch: the reader takes a turn before the next.
+   * In key order. A long list looks them up as they are taken, always in the same state. An empty batch means that a
+   * turn found no selected key: the reader takes a turn before the next.
    */
   readonly revisions: Iterable<readonly Revision[]>
   readonly isEmpty: boolean
-  /** Where it is known, or asked for. */
+  /** The number of selected keys, where it is known or was wanted. */
   readonly count?: number
-  /** Present when more follow. */
+  /** Present where more follow. */
   readonly lastKey?: string
   readonly remaining?: number
 }
 
 export interface Wanted {
-  /** 0: everything. */
+  /** 0 means everything. */
   readonly limit: number
-  /** Whether how many it is has to be known at once. */
+  /** Whether the number of keys must be known before the first key is returned. */
   readonly counted: boolean
 }
 
@@ -47,12 +50,12 @@ export function pick(
   const keys = new SelectedKeys(states, scope, range)
   if (limit > 0 || (counted && !keys.areAll)) return pickSome(keys, limit)
   const first = keys.next()
-  // without a turn, so that it is the state of both
+  // no turn in between, so that both are of the same state
   const count = counted ? keys.count(range) : undefined
   return count === undefined && counted ? pickSome(keys, 0, first) : pickAll(keys, first, count)
 }
 
-/** The list begins when the first key is found; the others are looked up as they are taken. */
+/** The list begins when the first key is found. The others are looked up as they are taken. */
 function pickAll(keys: SelectedKeys, first: Batch, count: number | undefined): Picked | Promise<Picked> {
   if (first.found.length > 0)
     return { revisions: followed(first, keys), isEmpty: false, ...(count === undefined ? {} : { count }) }
@@ -67,13 +70,13 @@ function* followed(first: Batch, keys: SelectedKeys): Generator<readonly Revisio
   }
 }
 
-/** All of them, or a page, before the list begins. Few of many keys are selected after a long look: it is done in turns, too. */
+/** Finds all keys, or a page of them, before the list begins. It works in turns, because a long search may find few. */
 async function pickSome(keys: SelectedKeys, limit: number, first?: Batch): Promise<Picked> {
   const revisions: Revision[] = []
   const most = limit === 0 ? Infinity : limit
   for (let batch = first ?? keys.next(most); ; batch = keys.next(most - revisions.length)) {
     append(revisions, batch.found)
-    // in the turn of the batch, so that it is the same state
+    // in the turn of the batch, so that both are of the same state
     if (revisions.length === most) return { ...picked(revisions), ...keys.following() }
     if (batch.isEnd) return picked(revisions)
     await turnOfOthers()
@@ -86,27 +89,27 @@ const picked = (revisions: readonly Revision[]): Picked => ({
   count: revisions.length,
 })
 
-/** Keys whose revisions come in one text: some milliseconds. */
+/** Keys whose revisions one statement returns as one text: some milliseconds. */
 const BATCH = 8_192
-/** A list begins when so many of its keys are known, and goes on by ever more. */
+/** Keys in the first batch of a list. Later batches grow by GROWTH. */
 const FIRST_BATCH = 256
 const GROWTH = 8
 
-/** Keys whose labels are looked at in one turn, and requirements of selectors that are compared in it. */
+/** Keys whose labels one turn looks at, and requirements of selectors that it compares. */
 const LOOKED = 500
 const COMPARED = 20_000
 
-/** A selector may have ten thousand requirements. */
+/** Fewer keys for long selectors: a selector may have ten thousand requirements. */
 const keysOfATurn = ({ selection }: KeyScope): number =>
   Math.max(1, Math.min(LOOKED, Math.floor(COMPARED / Math.max(1, requirementsOf(selection)))))
 
 interface Batch {
   readonly found: readonly Revision[]
-  /** Nothing is left to be looked at. */
+  /** No key is left. */
   readonly isEnd: boolean
 }
 
-/** The selected keys of a state in their order, some in each turn: also when the state is no longer that of now. */
+/** The selected keys of one state in their order, some in each turn. The state may be a past one by then. */
 class SelectedKeys {
   readonly areAll: boolean
   private readonly isSelected: (row: CurrentRow) => boolean
@@ -127,12 +130,12 @@ class SelectedKeys {
     this.inATurn = keysOfATurn(scope)
   }
 
-  /** Of a range, if the state is still that of now. */
+  /** The number of keys in a range; undefined where something was written since. */
   count(range: KeyRange): number | undefined {
     return this.states.now()?.count(range)
   }
 
-  /** @param most so many at most */
+  /** @param most the most keys to return */
   next(most = Infinity): Batch {
     const now = this.past === undefined ? this.states.now() : undefined
     if (now !== undefined) return this.areAll ? this.nextOfAll(now, most) : this.nextSelected(now, most)
@@ -142,7 +145,7 @@ class SelectedKeys {
     return { found: rows.map(({ rv }) => rv), isEnd }
   }
 
-  /** Without a row for each key in JavaScript: this is the list of ten thousand. */
+  /** Makes no JavaScript row for each key: long lists without a selector take this way. */
   private nextOfAll(now: StateStatements, most: number): Batch {
     const wanted = Math.min(most === Infinity ? this.size : BATCH, most)
     const { found, last } = now.revisions(this.rest, wanted)
@@ -170,8 +173,8 @@ class SelectedKeys {
   }
 
   /**
-   * What a page says of what follows it; in the turn of its last batch. A full page of those that are selected is followed
-   * by another one when there are more keys, whether they will be selected or not.
+   * The end of a page, read in the turn of its last batch. With a selector, a full page continues where more keys
+   * follow, whether these are selected or not.
    */
   following(): Pick<Picked, 'lastKey' | 'remaining'> {
     const { lastKey, areAll, past, rest } = this
@@ -185,7 +188,7 @@ class SelectedKeys {
   }
 }
 
-/** Tells whether the state in a row, its key being in the scope, is selected. */
+/** Returns a test whether the row of a key in the scope is selected. */
 export function selecting({ prefix, selection }: KeyScope): (row: Pick<CurrentRow, 'k' | 'l'>) => boolean {
   if (selectsEverything(selection)) return () => true
   const matches = matcherOf(selection)

@@ -24,7 +24,7 @@ export const takePlaceFor = (env: Env, now: Clock, shard: ShardName): Promise<Ta
 
 /**
  * @param place of the shard, if it took one
- * @param last the shard gave no number above it
+ * @param last every revision of the shard is at or below it
  */
 export async function forgetInControlShard(
   env: Env,
@@ -39,7 +39,7 @@ export async function forgetInControlShard(
   if (row !== undefined) await control.delete(writtenShardsOf(tenant), shard, writtenShardValue(shard), row.revision)
 }
 
-/** The controllers of a control plane are one object. Undefined where nothing but storage runs. */
+/** The controllers of a control plane are one object. Undefined where only storage runs. */
 export function receiverOf(env: Env, { tenant }: ShardName): OutboxReceiver | undefined {
   const controllers = env.CONTROLLERS as DurableObjectNamespace | undefined
   if (tenant === '' || controllers === undefined) return undefined

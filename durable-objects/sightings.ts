@@ -1,10 +1,10 @@
 import type { Sighting, Sightings } from '../src/controllers/controller.ts'
 
 const ZONES = 'eviction-zone/'
-/** Longer than any pause between two nodes of a zone. */
+/** Milliseconds, longer than any pause between two nodes of a zone. */
 const ZONES_MS = 600_000
 
-/** Observations of controllers with their times, on disk: an instance that begins goes on counting. */
+/** Observations of controllers with their times. They are on disk, so that a new instance continues to count. */
 export class SightingTable implements Sightings {
   constructor(private readonly sql: SqlStorage) {
     sql.exec(
@@ -21,7 +21,7 @@ export class SightingTable implements Sightings {
   set(key: string, sighting: Sighting | undefined): void {
     if (sighting === undefined) this.sql.exec('DELETE FROM sighting WHERE key = ?', key)
     else this.sql.exec('INSERT OR REPLACE INTO sighting VALUES (?, ?, ?)', key, sighting.record, sighting.time)
-    // these go with their node, except those of zones, which mean nothing after a while
+    // others go with their node; those of zones go when they are too old to mean anything
     if (key.startsWith(ZONES) && sighting !== undefined)
       this.sql.exec(
         'DELETE FROM sighting WHERE key > ? AND key < ? AND time < ?',

@@ -1,11 +1,9 @@
 /**
- * Sends what happens to the sockets of watchers. A watcher is nothing but its socket's attachment: no queue, no timer,
- * so the shard can sleep and wake with all its watchers.
- *
- * Subscribe, then read the past: a new watcher is sent the log from its revision on. While it is `past`, what happens
- * goes to the log only, from which it is read when the watcher asks for more; at the log's end it becomes `live` in the
- * same turn, and from then on is sent each change in the turn that makes it. So none comes twice, none is left out and
- * none overtakes another.
+ * Sends changes to the sockets of watchers. A watcher is only its socket's attachment: without queue and timer, so
+ * that the shard can sleep and wake with all its watchers. Subscribe, then read the past: a new watcher first gets
+ * the log from its revision on. While it is `past`, new changes go only to the log, and the watcher asks for more of
+ * it. At the end of the log it becomes `live` in the same turn, and then gets each change in the turn that makes it.
+ * So no event comes twice, is left out or overtakes another.
  */
 import { append } from '../src/api/append.ts'
 import { StorageError } from '../src/storage/errors.ts'
@@ -20,34 +18,34 @@ import { selecting } from './selected-keys.ts'
 import type { ChangeRow, KeyRange, Statements } from './statements.ts'
 import { DELETED } from './statements.ts'
 
-/** Kept with the socket by the platform, at most 16 KiB: survives sleep. */
+/** The platform keeps it with the socket, even while the shard sleeps: at most 16 KiB. */
 interface Attachment extends WatchCall {
   readonly state: 'past' | 'live'
 }
 
-/** Live watchers that ask for the same form: their messages are made once. */
+/** Live watchers with the same call, which share their messages. */
 interface Group {
   readonly call: WatchCall
   readonly sockets: Set<WebSocket>
 }
 
-/** Bytes after which a message ends; a single event may be longer. */
+/** Bytes after which a message ends. A single event may be longer. */
 const MESSAGE_BYTES = 512 * 1024
-/** Changes checked in one turn for one watcher's past. */
+/** Changes that one turn checks for the past of one watcher. */
 const PAST_CHANGES = 2_000
 const MAX_ATTACHMENT = 16_000
 /** WebSocket close code: try again later. */
 const TRY_AGAIN = 1013
-/** Unsent bytes of a socket whose other end does not read. */
+/** The most unsent bytes of a socket whose other end does not read. */
 const MAX_UNSENT = 16 * 1024 * 1024
 
-/** Characters of what the groups watch: a selection may have sixteen thousand, and the platform admits 32,768 sockets. */
+/** The most characters of all selections: one may have sixteen thousand, and the platform allows 32,768 sockets. */
 const MOST_WATCHED = 8 * 1024 * 1024
 
 export class WatchHub {
-  /** Bound: MOST_WATCHED; none is without a socket. */
+  /** By call. Each has a socket. Bound: MOST_WATCHED. */
   private readonly groups = new Map<string, Group>()
-  /** Of the keys of `groups`. */
+  /** Characters of the keys of `groups`. */
   private length = 0
   private answering = false
 
@@ -76,11 +74,11 @@ export class WatchHub {
   accept(call: WatchCall, keep: boolean): Response {
     const floor = Math.max(this.log.floor, this.log.watchFloor)
     if (call.from < floor) throw new StorageError('Compacted', call.from, floor)
-    // A watch may begin in the future: it is silent until then.
+    // a watch may begin at a future revision, and is silent until then
     if (!this.log.isFuture(call.from)) this.log.reach(call.from, keep)
     const attachment: Attachment = { ...call, state: 'past' }
     if (sizeOf(attachment) > MAX_ATTACHMENT) throw new StorageError('SelectorTooLarge', 0, MAX_ATTACHMENT)
-    // as it will be once it is live
+    // the call as it will be when the watch is live
     const live = { ...call, from: call.from > this.log.last ? call.from : 0 }
     if (!this.hasRoomFor(live)) throw new StorageError('Overloaded', 0, 0, 'too much is watched at once')
     const { 0: client, 1: server } = new WebSocketPair()
@@ -90,7 +88,7 @@ export class WatchHub {
     return new Response(null, { status: 101, webSocket: client })
   }
 
-  /** The watcher has room for more of the past. */
+  /** The watcher has room for more of the past, and asks for it. */
   message(socket: WebSocket, message: string | ArrayBuffer): void {
     const attachment = attachmentOf(socket)
     if (message === MORE && attachment.state === 'past') this.sendPast(socket, attachment)
@@ -101,7 +99,7 @@ export class WatchHub {
     this.close(ENDED, 'ended')
   }
 
-  /** Breaks all sockets: watchers go on from their last revision, and read the missing events in the log. */
+  /** Breaks all sockets. Watchers continue after their last revision, and read the missing events from the log. */
   interrupt(): void {
     this.close(TRY_AGAIN, 'interrupted')
   }
@@ -121,7 +119,7 @@ export class WatchHub {
     this.length -= key.length
   }
 
-  /** Called once for all that one turn committed, in that turn. */
+  /** Called once with everything that one turn committed, in that turn. */
   publish(rows: readonly ChangeRow[]): void {
     if (rows.length === 0) return
     const changes = rows.map((row) => new Change(row, this.statements))
@@ -135,7 +133,10 @@ export class WatchHub {
     void this.answerPings()
   }
 
-  /** A watcher who finds no room is cut off before anything of what it watches is left out: it comes back, or is refused. */
+  /**
+   * Where there is no room, the watcher is disconnected before it misses anything. Its next attempt is accepted or
+   * refused.
+   */
   private enlist(socket: WebSocket, call: WatchCall): void {
     if (!this.hasRoomFor(call)) return socket.close(TRY_AGAIN, 'too much is watched at once')
     const key = groupKey(call)
@@ -145,7 +146,7 @@ export class WatchHub {
     this.length += key.length
   }
 
-  /** As much of the log as fits one message; at its end the watcher is live. */
+  /** Sends as much of the log as fits one message. At the end of the log the watcher becomes live. */
   private sendPast(socket: WebSocket, { state: _, ...call }: Attachment): void {
     if (call.from < this.log.floor) return socket.close(TRY_AGAIN, 'compacted')
     const { range, isSelected } = watched(call)
@@ -164,7 +165,7 @@ export class WatchHub {
       from = row.rv
     }
     const state = isMore ? 'past' : 'live'
-    // A live watcher's `from` matters only where it lies in the future.
+    // the `from` of a live watch matters only where it is in the future
     const revision = isMore ? from : Math.max(call.from, this.log.last)
     const attachment: Attachment = { ...call, from: isMore || call.from > this.log.last ? revision : 0, state }
     socket.serializeAttachment(attachment)
@@ -177,13 +178,13 @@ export class WatchHub {
       if (socket.bufferedAmount > MAX_UNSENT) socket.close(TRY_AGAIN, 'too slow')
       else socket.send(message)
     } catch {
-      // It is closing: the engine will call `closed`, and the watcher goes on from its last revision.
+      // it is closing: the engine will call `closed`, and the watcher continues after its last revision
     }
   }
 
   /**
-   * Lets the platform answer PING while the shard sleeps. Not before the revision is durable: an unconfirmed one could
-   * get out.
+   * Lets the platform answer PING while the shard sleeps. It waits until the revision is durable, so that no
+   * unconfirmed one gets out.
    */
   private async answerPings(): Promise<void> {
     if (this.answering) return
@@ -207,7 +208,7 @@ interface Event {
   readonly line: Uint8Array
 }
 
-/** A change as watchers see it; their selection decides what kind of event it is. */
+/** A change, from which each watcher's selection makes an event or none. */
 class Change {
   /** Bound: one for each type of event. */
   private readonly lines: Partial<Record<WatchEventType, Uint8Array>> = {}
@@ -228,7 +229,7 @@ class Change {
   }
 
   /**
-   * An object that left the selection is shown in its last state within it; a deleted object as its deleter left it.
+   * An object that leaves the selection is shown in its last selected state, a deleted object as its deleter left it.
    */
   private text(type: WatchEventType): string {
     const { t, prv, v, rv } = this.row
@@ -243,13 +244,13 @@ const encoder = new TextEncoder()
 
 const watched = (call: WatchCall) => ({ range: rangeOf(call), isSelected: selecting(call) })
 
-/** Ranges end where their ASCII prefix does, so that the order of UTF-16 is that of SQLite here. */
+/** Ranges end where an ASCII prefix does, so here the order of UTF-16 is that of SQLite. */
 const isWithin = (key: string, { from, to }: KeyRange): boolean => key === from || (key > from && key < to)
 
-// Written by serializeAttachment above.
+// serializeAttachment above wrote it
 const attachmentOf = (socket: WebSocket): Attachment => socket.deserializeAttachment() as Attachment
 
-/** A lower limit of its size on the platform: texts beyond Latin-1 take two bytes a unit there. */
+/** A lower bound of its size on the platform, where texts beyond Latin-1 take two bytes for each unit. */
 function sizeOf(attachment: Attachment): number {
   const text = JSON.stringify(attachment)
   return /[^\0-\xff]/.test(text) ? text.length * 2 : text.length

@@ -1,15 +1,15 @@
 /**
- * Definitions of whose objects somebody watched: what watchers see changes with the definition, and nobody else
- * knows which kinds without objects have any. A row goes when the work of its definition is done. Bound: MOST; from then
- * on every definition counts as watched, which costs work and loses nothing.
+ * Definitions whose objects were ever watched. A change of a definition changes what watchers see, also of kinds
+ * without objects. A row goes when the work of its definition is done. Bound: MOST; beyond that every definition
+ * counts as watched, which costs work and loses nothing.
  */
 
 const MOST = 20_000
-/** No definition's name, nor uid: all are watched. */
+/** The row that says that all definitions are watched: no definition has this name or uid. */
 const ALL = ''
 
 export class WatchedKindTable {
-  /** At most so many rows: what was told twice, or is gone, is counted as well. */
+  /** At least the number of rows: repeated and deleted entries are counted too. */
   private count: number
   private isFull: boolean
 

@@ -11,25 +11,30 @@ export interface Work extends Record<string, SqlStorageValue> {
   controller: string
   key: string
   attempts: number
-  /** Grows when the same work arrives again: so work that arrived during its reconciliation is not taken for done. */
+  /**
+   * Grows when the same work arrives again, so that work which arrives while it is reconciled is not removed as done.
+   */
   generation: number
 }
 
 const FIRST_RETRY_MS = 100
-/** So many attempts are at most a minute apart, since the failure may be an outage. */
+/** This many attempts are at most a minute apart, because the failure may be an outage. */
 const PATIENT_RETRIES = 20
 const LONGEST_PATIENT_RETRY_MS = 60_000
-/** Later attempts are up to 1,000 seconds apart, as in kube-controller-manager's queues. After so many, work is parked. */
+/**
+ * Later attempts are up to 1,000 seconds apart, as in kube-controller-manager's queues. After this many the work is
+ * parked.
+ */
 const MAX_RETRIES = 50
 const LONGEST_RETRY_MS = 1_000_000
 /** Milliseconds after which parked work is tried once more. */
 const TRY_PARKED_MS = 24 * 3_600_000
-/** Work beyond this is written again when it arrives again. */
+/** Waiting work that is remembered. Work beyond it is written again when it arrives again. */
 const WAITING = { entries: 10_000, size: 1024 * 1024, sizeOf: (name: string): number => name.length }
-/** Parked work beyond this drops the oldest of it. */
+/** The most parked work; beyond it the oldest goes. */
 const MAX_PARKED = 1_000
 
-/** Milliseconds until the next attempt; undefined: there have been enough. */
+/** Milliseconds until the next attempt; undefined where the work is to be parked. */
 export function retryAfter(attempts: number, neverGivesUp = false): number | undefined {
   if (attempts >= MAX_RETRIES && !neverGivesUp) return undefined
   const longest = attempts < PATIENT_RETRIES ? LONGEST_PATIENT_RETRY_MS : LONGEST_RETRY_MS
@@ -37,11 +42,11 @@ export function retryAfter(attempts: number, neverGivesUp = false): number | und
 }
 
 export class WorkTable {
-  /** Whether some work may be parked. That is seldom so, and finished work is then looked up there. */
+  /** Whether any work is parked, which is rare. Only then is finished work looked up there. */
   private hasParked: boolean
   /**
-   * When work is due that has arrived and that no controller has taken since. The same work again costs no commit.
-   * Bound: WAITING.
+   * Due times of work that has arrived and that no controller has taken since. When the same work arrives again it
+   * costs no commit. Bound: WAITING.
    */
   private readonly waiting = new BoundedMap<string, number>(WAITING)
 
@@ -72,7 +77,7 @@ export class WorkTable {
     this.waiting.set(name, due)
   }
 
-  /** Takes what is due. */
+  /** Takes the work that is due. */
   due(limit: number): Work[] {
     const due = this.sql
       .exec<Work>(
@@ -85,7 +90,7 @@ export class WorkTable {
     return due
   }
 
-  /** A statement failed, and may have undone others of its turn: what arrives from here on is written again. */
+  /** A statement failed, and may have undone others of its turn. All work that arrives from now on is written again. */
   mistrust(): void {
     this.waiting.clear()
   }

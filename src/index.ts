@@ -1,4 +1,4 @@
-/** The Worker: everything begins in server.ts. */
+/** The entry of the Worker. server.ts has the order of the steps. */
 import { platformClock } from './api/clock.ts'
 import { attestedRequests } from './authentication/attested-requests.ts'
 import type { Env } from './env.ts'
@@ -16,7 +16,7 @@ const serveNow = (request: Request, env: Env, execution: ExecutionContext): Prom
 const serveAttested = (request: Request, env: Env, execution: ExecutionContext): Promise<Response> =>
   serve(request, env, execution, platformClock, true)
 
-/** Where the local server's front delivers requests with a client certificate. Cloudflare has no way that leads here. */
+/** The local server's front delivers requests with a client certificate here. On Cloudflare no route leads here. */
 export const AttestedRequests = { fetch: attestedRequests(serveAttested, platformClock) } satisfies ExportedHandler<Env>
 
 export default {

@@ -1,7 +1,7 @@
 /**
  * The settings of the Worker, parsed and checked once for each environment. Code reads `settingsOf(env)`, never a
- * variable of the environment. A setting that is there is in force or refused: with a bad one every request is answered
- * with 503, the objects refuse their work, and the local server does not start.
+ * variable of the environment. The server never ignores a setting: a bad one makes every request fail with 503, makes
+ * Durable Objects refuse their work, and keeps the local server from starting.
  */
 import * as z from 'zod/mini'
 import { parseFeatureGates } from './api/feature-gates.ts'
@@ -28,62 +28,62 @@ export interface Settings {
   readonly administratorToken: string | undefined
   /** PEM. */
   readonly authority: string | undefined
-  /** PEM, PKCS #8. There is an authority where this is. */
+  /** PEM, PKCS #8. It is set only together with `authority`. */
   readonly authorityKey: string | undefined
   /** PEM. */
   readonly requestHeaderAuthority: string | undefined
   /** Base64. */
   readonly frontKey: string | undefined
-  /** Ids of objects. */
+  /** Ids of Durable Objects. */
   readonly databases: ReadonlySet<string>
   /** Text of a private JWK. */
   readonly serviceAccountKey: string | undefined
-  /** Text of a JWKS: public keys whose tokens are still good. */
+  /** Text of a JWKS: public keys whose tokens are still valid. */
   readonly retiredServiceAccountKeys: string | undefined
-  /** Not empty: the first one's tokens are made, those of all are taken. */
+  /** The server issues tokens of the first issuer and accepts tokens of all. */
   readonly issuers: readonly [string, ...string[]]
-  /** A WebhookConnection of the external signer of tokens, which its user checks; undefined: this server signs. */
+  /** The WebhookConnection of the external token signer, checked where it is used; undefined: this server signs. */
   readonly tokenSigner: unknown
-  /** The longest time that a token may live, in seconds. Undefined: what a request says. */
+  /** The longest lifetime of a token, in seconds; undefined: no limit on the lifetime that a request asks for. */
   readonly maxTokenSeconds: number | undefined
-  /** Tokens of kubelets that ask for as long as kubelets do live for a year. */
+  /** Whether tokens get a year where the request asks for the lifetime that kubelets ask for. */
   readonly extendsTokens: boolean
-  /** One, or one of each family; the first is that of Services that name no family. */
+  /** One range, or one of each IP family. A Service that names no family gets that of the first. */
   readonly serviceRanges: readonly IpRange[]
-  /** The ranges as text, with a comma between. */
+  /** The ranges as text, separated by commas. */
   readonly serviceRange: string
-  /** Text that can be read: configuration/runtime-config.ts. */
+  /** Validated text: configuration/runtime-config.ts parses it. */
   readonly runtimeConfig: string
-  /** Text of `gates`. */
+  /** The text that `gates` is parsed from. */
   readonly featureGates: string
   readonly gates: FeatureGates
   readonly countsWakes: boolean
   readonly history: HistorySetting
   /** '' for none. */
   readonly streamEncoding: string
-  /** How many requests an isolate serves at once. */
+  /** How many requests an isolate serves concurrently. */
   readonly seats: number
   /** HOST or HOST:PORT. */
   readonly advertise: string | undefined
   readonly rootTenant: string
-  /** Undefined where nothing is audited. */
+  /** Undefined: auditing is off. */
   readonly audit: AuditSettings | undefined
-  /** A line is logged of every request. */
+  /** Whether the access log has a line for every request. */
   readonly logsRequests: boolean
-  /** One of both. */
+  /** Whether the audit log or the access log is on. */
   readonly recordsRequests: boolean
   readonly encryption: EncryptionSetting
   readonly admission: AdmissionSetting
-  /** URLs by `NAMESPACE/NAME:PORT`. */
+  /** URLs of Services, by `NAMESPACE/NAME:PORT`. */
   readonly serviceUrls: ReadonlyMap<string, string>
-  /** PEM of who signs kubelets' serving certificates; undefined: they are not looked at. */
+  /** PEM of the authority of kubelets' serving certificates; undefined: the server does not verify them. */
   readonly kubeletAuthority: string | undefined
   readonly unpinnedHosts: ReadonlySet<string>
-  /** Text of an AuthenticationConfiguration, which its readers check (authorization/configuration-problem.ts). */
+  /** Text of an AuthenticationConfiguration, checked where it is parsed (authorization/configuration-problem.ts). */
   readonly authenticationConfig: string | undefined
-  /** Undefined: all that are known. */
+  /** Undefined: all algorithms that the server knows. */
   readonly oidcSigningAlgorithms: readonly string[] | undefined
-  /** Undefined: not said. */
+  /** Undefined: not set. */
   readonly anonymousAuth: boolean | undefined
   /** Rows of `token,user,uid,"group,group"`. */
   readonly tokenFile: string | undefined
@@ -95,21 +95,21 @@ export interface Settings {
   readonly tokenWebhook: TokenWebhookSetting | undefined
   /** Text of an AuthorizationConfiguration; undefined: Node, then RBAC. */
   readonly authorizationConfig: string | undefined
-  /** WebhookConnections by the names that the configuration gives their kubeconfigs; their users check them. */
+  /** WebhookConnections by the kubeconfig names in the configuration; checked where they are used. */
   readonly webhookConnections: Readonly<Record<string, unknown>>
 }
 
-/** Which workload controllers run. A control plane may have others (tenancy/workload-switches.ts). */
+/** The workload controllers that run. A control plane may override them (tenancy/workload-switches.ts). */
 export type WorkloadSwitches = Pick<Settings, 'workloads' | 'controllers'>
 
-/** From here on, as in kube-apiserver, each request has its line. */
+/** kube-apiserver logs each request from this verbosity on. */
 const REQUESTS_VERBOSITY = 3
 
-/** What is wrong, setting by setting. The message has names and rules, never values. */
+/** The problems of all settings. The message has names and rules, never values. */
 export class BadSettings extends Error {
   override readonly name = 'BadSettings'
 
-  /** The same with what the parsers said, which may show values of settings that are no secrets: for operators. */
+  /** The message with the errors of parsers, for operators. It may have values of settings that are no secrets. */
   readonly details: string
 
   constructor(problems: readonly Problem[]) {
@@ -118,7 +118,7 @@ export class BadSettings extends Error {
   }
 }
 
-/** What a setting is read from: a Worker's environment, bindings and all. */
+/** The environment of a Worker, with settings and bindings. */
 type Environment = object
 
 const known = new WeakMap<Environment, Settings | BadSettings>()
@@ -131,7 +131,7 @@ export function settingsOf(env: Environment): Settings {
   return settings
 }
 
-/** Undefined where all are good. */
+/** @returns undefined where all settings are valid */
 export function problemOf(env: Environment): BadSettings | undefined {
   try {
     settingsOf(env)
@@ -226,7 +226,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
 }
 
 function problemOfIssue(issue: z.core.$ZodIssue): Problem {
-  // only `setting` has custom issues, and gives them this
+  // only `setting` makes custom issues, and it sets these params
   const { why = '' } = (issue.code === 'custom' ? issue.params : {}) as { why?: string }
   return { text: `${String(issue.path[0])} ${issue.message}`, why }
 }

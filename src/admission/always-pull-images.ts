@@ -1,4 +1,4 @@
-/** AlwaysPullImages: each pod proves with its own credentials that it may have its images. */
+/** AlwaysPullImages: each pod must pull its images, which proves with its own credentials that it may use them. */
 import type { Pod } from '../api/core/v1.ts'
 import { messageOf, notSupported, path } from '../api/field.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
@@ -35,7 +35,7 @@ export const alwaysPullImages: AdmissionPlugin = {
       ),
     ]
     const texts = [...new Set(errors.map((error) => admissionForbidden(attributes, messageOf([error])).message))]
-    // kube-apiserver aggregates these errors, and the aggregate has no code of its own
+    // kube-apiserver aggregates these errors, and an aggregate has no status code
     if (texts.length > 0) throw plainError(texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`)
   },
 }

@@ -1,6 +1,7 @@
 /**
- * CertificateApproval, CertificateSigning, CertificateSubjectRestriction: users who may approve requests, sign for a
- * signer, and for which subjects. ClusterTrustBundleAttest: users who may publish the trust anchors of a signer.
+ * CertificateApproval, CertificateSigning, CertificateSubjectRestriction: who may approve a certificate request, who
+ * may sign for a signer, and for which subjects. ClusterTrustBundleAttest: who may publish the trust anchors of a
+ * signer.
  */
 import type { CertificateSigningRequest } from '../api/certificates/v1.ts'
 import { goQuote } from '../go/quote.ts'
@@ -34,7 +35,7 @@ export const certificateSigning: AdmissionPlugin = {
   handles: (attributes) =>
     isRequest(attributes) && attributes.operation === 'UPDATE' && attributes.subresource === 'status',
   async validate(attributes) {
-    // only requests are written at this path
+    // only certificate requests are written at this path
     const [now, old] = [attributes.object as Request | undefined, attributes.oldObject as Request | undefined]
     const sameCertificate = (now?.status?.certificate ?? '') === (old?.status?.certificate ?? '')
     if (sameCertificate && conditionsText(now) === conditionsText(old)) return
@@ -52,7 +53,7 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
   validate(attributes) {
     const request = attributes.object as Request | undefined
     if (signerOf(request) !== CLIENT_SIGNER) return
-    // validated before
+    // validation has checked it
     const pem = new TextDecoder().decode(fromBase64(request?.spec?.request ?? ''))
     if (parseCertificateRequest(pem).organizations.includes('system:masters'))
       throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with system:masters group is not allowed`)
@@ -74,7 +75,7 @@ export const clusterTrustBundleAttest: AdmissionPlugin = {
   },
 }
 
-/** Whether a write changes only what garbage collection and storage migration change. */
+/** Whether a write changes only what the garbage collector and storage migration change. */
 function isOnlyCollected(object: KubeObject | undefined, old: KubeObject): boolean {
   const rest = (of: KubeObject | undefined) => {
     const { ownerReferences: _, finalizers: __, managedFields: ___, ...metadata } = of?.metadata ?? {}
@@ -90,7 +91,7 @@ const conditionsText = (request: Request | undefined): string =>
 
 const refusal = ({ resource, name }: Attributes, why: string) => forbidden(resource, name, why)
 
-/** For this signer, or for all of its domain: `DOMAIN/*`. */
+/** The permission for this signer, or for all signers of its domain: `DOMAIN/*`. */
 async function mayFor({ user, request }: Attributes, verb: string, signer: string): Promise<boolean> {
   const ask = (name: string) =>
     verdictOn(

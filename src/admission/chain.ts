@@ -1,4 +1,4 @@
-/** The built-in admission plugins, in the order of kube-apiserver. Settings say which of them run. */
+/** The built-in admission plugins in the order of kube-apiserver. Settings decide which of them run. */
 import type { Admission } from '../registry/write/admission.ts'
 import type { Undo } from '../registry/write/undo.ts'
 import { admissionBy } from './write-admission.ts'
@@ -53,7 +53,10 @@ import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from './webhooks
 import { resourceQuota } from './quota/resource-quota.ts'
 import { rbacEscalation } from './rbac-escalation.ts'
 
-/** A plugin is a file and a row here; its name, its place and whether it runs by default stand in configuration/. */
+/**
+ * A new plugin is a file and a row here. configuration/ holds its name, its place in the order and whether it runs by
+ * default.
+ */
 const NAMED: Readonly<Record<PluginName, AdmissionPlugin>> = {
   AlwaysAdmit: alwaysAdmit,
   NamespaceAutoProvision: namespaceAutoProvision(admissionBy({ admit, validate: validateAdmission })),
@@ -110,7 +113,8 @@ function chainOf(env: Env): Chain {
   if (chain === undefined) {
     const { plugins: names } = settingsOf(env).admission
     const plugins = pluginNames.flatMap((name) => (names.has(name) ? [NAMED[name]] : []))
-    // No setting switches it off, and it sees what all others made: kube-apiserver asks it where roles are stored.
+    // No setting switches it off. It runs last, on the final object, because kube-apiserver calls it where it stores
+    // roles.
     plugins.push(rbacEscalation)
     const having = (step: keyof Chain) => plugins.filter((plugin) => plugin[step] !== undefined)
     chains.set(env, (chain = { admit: having('admit'), validate: having('validate'), reads: having('reads') }))
@@ -131,7 +135,7 @@ export async function admit(attributes: Attributes): Promise<void> {
 }
 
 /**
- * @returns undoes the plugins' writes beside the object
+ * @returns a function that undoes the plugins' other writes
  * @throws StatusError when a plugin refuses
  */
 export async function validateAdmission(
@@ -142,7 +146,7 @@ export async function validateAdmission(
   return undos.length === 0 ? undefined : () => undoAll(undos, attributes.request)
 }
 
-/** All of it, as requests and controllers write. */
+/** The whole chain, for writes of requests and of controllers. */
 export const admissionChain: Admission = admissionBy({ admit, validate: validateAdmission })
 
 async function inOrder(chain: readonly AdmissionPlugin[], step: Step, attributes: Attributes): Promise<Undo[]> {
@@ -158,7 +162,7 @@ async function inOrder(chain: readonly AdmissionPlugin[], step: Step, attributes
       name = plugin.name
       pluginBegan = request.clock()
       const done = plugin[step]?.(attributes)
-      // most are done at once: only those that wait are waited for
+      // most plugins answer at once: only promises are awaited
       const undo = done instanceof Promise ? await done : done
       durations.observe((request.clock() - pluginBegan) / 1000, name)
       if (undo !== undefined) undos.push(undo)

@@ -1,4 +1,4 @@
-/** Classes that objects get which name none: the newest one that is marked as the default. */
+/** The default class for objects that name no class: the newest class that is marked as the default. */
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
@@ -9,7 +9,7 @@ import type { ApiCall } from '../request/context.ts'
 import { everything } from '../storage/selection.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 
-/** @param annotations any of them, being "true", marks a default */
+/** @param annotations a class with the value "true" for any of them is a default */
 export async function defaultClass(
   { env, tenant }: ApiCall,
   resource: GroupResource,

@@ -6,7 +6,7 @@ const GROUP = 'networking.k8s.io'
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class'
 const ingressClasses = { group: GROUP, resource: 'ingressclasses' }
 
-/** DefaultIngressClass: a new Ingress that names no class, in either way, gets the default one. */
+/** DefaultIngressClass: a new Ingress without a class, in the spec or as an annotation, gets the default class. */
 export const defaultIngressClass: AdmissionPlugin = {
   name: 'DefaultIngressClass',
   handles: ({ operation, resource, subresource }) =>

@@ -6,7 +6,7 @@ const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
 const storageClasses = { group: 'storage.k8s.io', resource: 'storageclasses' }
 const marks = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class']
 
-/** DefaultStorageClass: a new claim that names no class gets the default one. */
+/** DefaultStorageClass: a new claim without a class gets the default class. */
 export const defaultStorageClass: AdmissionPlugin = {
   name: 'DefaultStorageClass',
   handles: ({ operation, resource, subresource }) =>

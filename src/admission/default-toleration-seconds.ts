@@ -4,7 +4,10 @@ import { isOfPods, podOf } from './pod-attributes.ts'
 const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
 const SECONDS = 300
 
-/** DefaultTolerationSeconds: a pod stays five minutes on a node that is in trouble, unless it says otherwise. */
+/**
+ * DefaultTolerationSeconds: a pod stays five minutes on a node that is not ready or unreachable, unless it tolerates
+ * that for another time.
+ */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   handles: (attributes) =>

@@ -2,7 +2,10 @@ import type { Service } from '../api/core/v1.ts'
 import type { AdmissionPlugin } from './attributes.ts'
 import { admissionForbidden } from './forbidden.ts'
 
-/** DenyServiceExternalIPs: a Service takes no addresses of others (CVE-2020-8554). Those that it has it may keep. */
+/**
+ * DenyServiceExternalIPs: no Service gets new external IPs, which could be addresses of others (CVE-2020-8554). It
+ * may keep the ones that it has.
+ */
 export const denyServiceExternalIPs: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',
   handles: ({ operation, resource, subresource }) =>

@@ -1,6 +1,6 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { definitionOf } from '../registry/definitions.ts'
 
-/** Whether no policy, or no webhook, is ever asked about a resource. */
+/** Whether a resource is exempt from all policies, or from all webhooks. */
 export const isExempt = (resource: GroupResource, from: 'policies' | 'webhooks'): boolean =>
   definitionOf(resource).exemptFrom?.includes(from) === true

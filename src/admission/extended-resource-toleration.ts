@@ -3,7 +3,10 @@ import { isExtended } from '../validation/pod/resources.ts'
 import type { AdmissionPlugin } from './attributes.ts'
 import { isOfPods, podOf } from './pod-attributes.ts'
 
-/** ExtendedResourceToleration: a pod that asks for a device may run on nodes that are kept for it. */
+/**
+ * ExtendedResourceToleration: a pod that requests a device tolerates the taint of nodes that are reserved for the
+ * device.
+ */
 export const extendedResourceToleration: AdmissionPlugin = {
   name: 'ExtendedResourceToleration',
   handles: (attributes) =>
@@ -23,5 +26,5 @@ export const extendedResourceToleration: AdmissionPlugin = {
   },
 }
 
-/** As those that are added. */
+/** The form of the added tolerations. */
 const isWhole = ({ operator, effect }: Toleration): boolean => operator === 'Exists' && effect === 'NoSchedule'

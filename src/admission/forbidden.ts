@@ -3,8 +3,8 @@ import { forbidden } from '../api/status.ts'
 import type { Attributes } from './attributes.ts'
 
 /**
- * The error of a refusal. It names the object as well as possible: a name may yet have to be generated
- * (admission.NewForbidden).
+ * The error of a refusal (admission.NewForbidden). It names the object by its prefix where the name is not generated
+ * yet.
  */
 export function admissionForbidden({ resource, name, object }: Attributes, why: string): StatusError {
   const { name: own, generateName } = object?.metadata ?? {}

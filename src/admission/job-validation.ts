@@ -1,4 +1,4 @@
-/** JobValidation (KEP-5547): a job whose pods start together keeps its parallelism. */
+/** JobValidation (KEP-5547): a Job whose pods start together (gang scheduling) keeps its parallelism. */
 import type { Job } from '../api/batch/v1.ts'
 import type { PodGroup } from '../api/scheduling/v1alpha2.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -30,7 +30,7 @@ export const jobValidation: AdmissionPlugin = {
   },
 }
 
-/** The one that the template names, or those that the job owns. */
+/** The PodGroup that the template names, or the PodGroups that the Job owns. */
 async function groupsOf({ request, namespace }: Attributes, job: Job & KubeObject): Promise<(PodGroup & KubeObject)[]> {
   const named = job.spec?.template?.spec?.schedulingGroup?.podGroupName
   if (named !== undefined) {

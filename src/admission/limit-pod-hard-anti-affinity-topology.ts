@@ -4,7 +4,10 @@ import { isOfPods, podOf } from './pod-attributes.ts'
 
 const HOSTNAME = 'kubernetes.io/hostname'
 
-/** LimitPodHardAntiAffinityTopology: a pod keeps others off its node, not off a whole zone. */
+/**
+ * LimitPodHardAntiAffinityTopology: required anti-affinity of a pod applies to its node only, not to a larger
+ * topology such as a zone.
+ */
 export const limitPodHardAntiAffinityTopology: AdmissionPlugin = {
   name: 'LimitPodHardAntiAffinityTopology',
   handles: (attributes) =>

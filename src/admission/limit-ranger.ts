@@ -66,11 +66,11 @@ function applyDefaults(pod: Pod, limits: readonly LimitRangeItem[]): void {
   metadata.annotations = { ...metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}` }
 }
 
-/** Later values win. */
+/** Joins amounts; later lists win. */
 const together = (lists: readonly (Amounts | undefined)[]): Amounts =>
   Object.fromEntries(lists.flatMap((list) => Object.entries(list ?? {})))
 
-/** @returns a text about the values that were set */
+/** @returns the text of the annotation about the values that were set */
 function fill(container: Container, kind: string, requests: Amounts, limits: Amounts): string[] {
   const notes: string[] = []
   for (const [part, defaults, word] of [
@@ -109,7 +109,7 @@ function podProblems(pod: Pod, limits: readonly LimitRangeItem[]): string[] {
   })
 }
 
-/** The total of the pod's containers, for the resources that each of them names. */
+/** The total over the pod's containers, for resources that every container names. */
 function podTotal({ spec = {} }: Pod, part: 'requests' | 'limits'): Record<string, string> {
   const own = spec.resources?.[part]
   const total = new Map<string, Quantity>()

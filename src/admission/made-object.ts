@@ -1,4 +1,4 @@
-/** The object of a request after a policy or a webhook changed it. */
+/** Replaces the object of a request after a policy or a webhook has changed it. */
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -28,7 +28,10 @@ import { inKind } from './policies/versioned-object.ts'
 export interface PatchedType {
   readonly type: StructType
   readonly kind: GroupVersionKind
-  /** The OpenAPI document of its version has it: kinds of resources, and not those of subresources. */
+  /**
+   * Whether the OpenAPI document of its version contains the kind. It contains the kinds of resources, but not those
+   * of subresources.
+   */
   readonly isPublished: boolean
   readonly requestKind: GroupVersionKind
   readonly defaulting: DefaultingContext
@@ -75,7 +78,7 @@ export async function replaceObject(
   return true
 }
 
-/** Fields that no type knows: refused, or dropped. */
+/** What decoding does with unknown fields: refuse or drop them. */
 type UnknownFields = 'strict' | 'lenient'
 
 interface MadeObjects {
@@ -101,7 +104,7 @@ const typed: MadeObjects = {
 const unstructured: MadeObjects = {
   convertsBetweenVersions: true,
   decode(document, { type, defaulting }) {
-    const object = plainJson(document) as JsonObject // the document of an object
+    const object = plainJson(document) as JsonObject // the patched document is an object
     prune(type, object)
     applyDefaults(type, object, defaulting)
     return object
@@ -114,13 +117,13 @@ const made = { typed, unstructured } satisfies Record<HeldAs, MadeObjects>
 export const convertsBetweenVersions = ({ heldAs }: StructType): boolean => made[heldAs].convertsBetweenVersions
 
 /**
- * A patched document as an object again, with defaults.
+ * Decodes a patched document to an object with defaults.
  * @throws StatusError 500
  */
 export const decodeMade = (document: JsonTree, of: PatchedType, fields: UnknownFields): KubeObject =>
-  made[of.type.heldAs].decode(document, of, fields) as unknown as KubeObject // the document of one
+  made[of.type.heldAs].decode(document, of, fields) as unknown as KubeObject // the decoded document is an API object
 
-/** An object without apiVersion is of the version that was patched. */
+/** Sets the version of the patched object where the patch has removed it. */
 function withVersion(document: JsonTree, kind: GroupVersionKind): JsonTree {
   const open = opened(document)
   if (!(open instanceof OpenMap) || open.members.has('apiVersion')) return document

@@ -1,4 +1,4 @@
-/** NamespaceAutoProvision: a namespace is made when something is first created in it. */
+/** NamespaceAutoProvision: creating an object in a namespace that does not exist creates the namespace. */
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
 import { defaultingOf } from '../registry/resource-scope.ts'
@@ -14,7 +14,7 @@ import { admissionForbidden } from './forbidden.ts'
 
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' }
 
-/** @param admission that the new namespace passes */
+/** @param admission the chain through which the new namespace goes */
 export const namespaceAutoProvision = (admission: Admission): AdmissionPlugin => ({
   name: 'NamespaceAutoProvision',
   handles: ({ operation, namespace, kind, dryRun }) =>

@@ -4,7 +4,10 @@ import type { AdmissionPlugin } from './attributes.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
 
-/** NamespaceExists: nothing is written in a namespace that is not there. NamespaceLifecycle says so of creates, too. */
+/**
+ * NamespaceExists: refuses writes in a namespace that does not exist. NamespaceLifecycle does the same for creates
+ * only.
+ */
 export const namespaceExists: AdmissionPlugin = {
   name: 'NamespaceExists',
   handles: ({ operation, namespace, kind }) =>

@@ -3,12 +3,12 @@ import type { AdmissionPlugin } from './attributes.ts'
 import { namespaceOf } from '../tenancy/namespaces.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
-/** These are never deleted. */
+/** Namespaces that cannot be deleted. */
 const IMMORTAL = new Set(['default', 'kube-system', 'kube-public'])
 
 /**
- * NamespaceLifecycle: nothing is created in a namespace that does not exist or is being deleted, and the namespaces
- * that the system needs stay.
+ * NamespaceLifecycle: refuses creates in a namespace that does not exist or is being deleted, and refuses to delete
+ * the namespaces that the system needs.
  */
 export const namespaceLifecycle: AdmissionPlugin = {
   name: 'NamespaceLifecycle',
@@ -19,10 +19,10 @@ export const namespaceLifecycle: AdmissionPlugin = {
       throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
     if (namespace === '' || isNamespace) return
     if (operation !== 'CREATE') {
-      // deletes and updates go on while a namespace empties, but not in one that was never there
+      // updates and deletes are allowed in a namespace that is being deleted, but not in one that never existed
       if (operation === 'DELETE') return
     }
-    // a review keeps nothing: it may be asked for anywhere
+    // a LocalSubjectAccessReview is not stored, so its namespace need not exist
     if (kind.kind === 'LocalSubjectAccessReview') return
     const found = await namespaceOf(request, namespace)
     if (found === undefined) throw notFound(NAMESPACES, namespace)

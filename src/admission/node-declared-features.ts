@@ -1,4 +1,7 @@
-/** NodeDeclaredFeatureValidator (KEP-5328): a pod changes only in ways that its node says it can follow. */
+/**
+ * NodeDeclaredFeatureValidator (KEP-5328): refuses an update of a pod that needs a feature which its node does not
+ * declare.
+ */
 import type { Container, Pod } from '../api/core/v1.ts'
 import type { Json } from '../api/object.ts'
 import { valuesEqual } from '../api/value-order.ts'
@@ -16,7 +19,7 @@ const differs = (a: unknown, b: unknown): boolean => !valuesEqual((a ?? null) as
 
 const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always'
 
-/** By the names of the features; the others that nodes declare are about scheduling. */
+/** By the feature's name: whether an update needs the feature. Other declared features matter only for scheduling. */
 const features: Readonly<Record<string, Needs>> = {
   InPlacePodLevelResourcesVerticalScaling: (now, old) => differs(now.spec?.resources, old.spec?.resources),
   InPlacePodVerticalScalingInitContainers: (now, old) =>

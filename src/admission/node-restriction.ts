@@ -1,7 +1,7 @@
 /**
- * NodeRestriction: the writes of a kubelet that the node authorizer cannot judge by the path alone. A kubelet may write
- * its own Node without labels that steer pods, mirror pods without references, the status of its pods, and tokens for
- * them.
+ * NodeRestriction: checks writes of a kubelet that the node authorizer cannot judge by the path alone. A kubelet may
+ * write its own Node without labels that steer pods, mirror pods without references, the status of its pods, and
+ * tokens for them.
  */
 import type { TokenRequest } from '../api/authentication/v1.ts'
 import type { CertificateSigningRequest } from '../api/certificates/v1.ts'
@@ -50,7 +50,7 @@ const restrictions: Readonly<Record<string, Restriction>> = {
 
 const refusal = ({ resource, name }: Attributes, why: string): StatusError => forbidden(resource, name, why)
 
-/** The objects of a request are of the kind of its resource. */
+/** The request's objects have the kind of its resource. */
 const kinds = <O>({ object, oldObject }: Attributes) =>
   ({ object, old: oldObject }) as { object: (O & KubeObject) | undefined; old: (O & KubeObject) | undefined }
 
@@ -114,7 +114,7 @@ const MIRROR = 'kubernetes.io/config.mirror'
 const NODES = { group: '', resource: 'nodes' }
 const PODS = { group: '', resource: 'pods' }
 
-/** The field of a pod that makes it need the API, if it has one. */
+/** The field for which a pod needs the API; undefined where it has none. */
 function referencedKind(pod: Pod): string | undefined {
   const { serviceAccounts, secrets, configMaps } = podReferences(pod)
   if (serviceAccounts.size > 0) return 'serviceaccounts'
@@ -236,7 +236,10 @@ function claimWrite(attributes: Attributes, node: string): void {
     )
 }
 
-/** A kubelet may change only the fields of a claim in which it reports that a volume was expanded. */
+/**
+ * The claim without the fields in which a kubelet reports that a volume was expanded. A kubelet may change nothing
+ * else.
+ */
 function fixedPart(claim: (PersistentVolumeClaim & KubeObject) | undefined): JsonObject | undefined {
   if (claim === undefined) return undefined
   const { metadata, status = {} } = claim
@@ -295,7 +298,7 @@ async function volumeHasAudience({ request }: Attributes, pod: Pod & KubeObject,
   return (driver?.spec?.tokenRequests ?? []).some((token) => (token.audience ?? '') === audience)
 }
 
-/** pod → claim → volume → driver */
+/** Follows pod → claim → volume → driver. */
 async function driverOfClaim(request: Attributes['request'], pod: Pod & KubeObject, volume: Volume) {
   const { namespace, name } = pod.metadata
   const claimName = volume.ephemeral === undefined ? volume.persistentVolumeClaim?.claimName : `${name}-${volume.name}`

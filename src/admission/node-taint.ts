@@ -4,7 +4,7 @@ import type { AdmissionPlugin } from './attributes.ts'
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
 
-/** TaintNodesByCondition: a new node takes no pods before it said that it is ready. */
+/** TaintNodesByCondition: a new node gets the not-ready taint, so that it takes no pods before it is ready. */
 export const nodeTaint: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   handles: ({ operation, resource, subresource }) =>

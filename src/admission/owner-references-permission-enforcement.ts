@@ -19,7 +19,7 @@ export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
   name: 'OwnerReferencesPermissionEnforcement',
   handles: (attributes) =>
     (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') &&
-    // a pod's status has a strategy that keeps owners as they are
+    // the strategy of pods/status keeps the owners of the stored pod
     !(attributes.subresource === 'status' && isOfPods(attributes, 'status')) &&
     changesOwners(attributes),
   async validate(attributes) {
@@ -45,7 +45,7 @@ export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
   },
 }
 
-/** Options of a CONNECT and the like have no metadata. */
+/** Objects without metadata, such as the options of a CONNECT, have no owners. */
 const ownersOf = (object: KubeObject | undefined): readonly OwnerReference[] => {
   const metadata: KubeObject['metadata'] | undefined = object?.metadata
   return metadata?.ownerReferences ?? []
@@ -81,11 +81,14 @@ const finalizersOf = ({ user }: Attributes, of: Partial<AuthorizationAttributes>
 
 async function check(attributes: Attributes, asked: AuthorizationAttributes, why: string): Promise<void> {
   const { allowed, reason } = await verdictOn(attributes.request, asked)
-  // kube-apiserver prints the error, too, which there is none of
+  // kube-apiserver also prints the error, which is nil
   if (!allowed) throw admissionForbidden(attributes, `${why}: ${reason}, <nil>`)
 }
 
-/** A kind may be that of several resources. @throws StatusError where it is that of none */
+/**
+ * The resources of a kind: there may be several.
+ * @throws StatusError where there is none
+ */
 async function resourcesOf(attributes: Attributes, { apiVersion = '', kind = '' }: OwnerReference) {
   const parsed = parseApiVersion(apiVersion)
   const isMeant = (entry: ResourceEntry): boolean =>

@@ -11,7 +11,7 @@ import type { AdmissionPlugin } from './attributes.ts'
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
 const storageClasses = { group: 'storage.k8s.io', resource: 'storageclasses' }
 
-/** PersistentVolumeClaimResize: a claim grows only once it is bound, and where its class says that it may. */
+/** PersistentVolumeClaimResize: a claim may grow only if it is bound and its class allows it. */
 export const persistentVolumeClaimResize: AdmissionPlugin = {
   name: 'PersistentVolumeClaimResize',
   handles: ({ operation, resource, subresource }) =>
@@ -48,6 +48,6 @@ async function mayGrow(
   const name = classOf(claim)
   if (name === '' || name !== classOf(old)) return false
   const stored = await storageOf(env).get(collectionOf(tenant, storageClasses), name)
-  // every object under this prefix was decoded as a StorageClass
+  // every object of this collection was decoded as a StorageClass
   return stored !== undefined && ((liveOf(stored).object as StorageClass).allowVolumeExpansion ?? false)
 }

@@ -1,4 +1,4 @@
-/** PodGroupWorkloadExists: a group that is made of a Workload's template is made of one that is there. */
+/** PodGroupWorkloadExists: a PodGroup that refers to a template of a Workload needs that Workload and template. */
 import { goQuote } from '../go/quote.ts'
 import type { PodGroup, Workload } from '../api/scheduling/v1alpha2.ts'
 import { forbidden } from '../api/status.ts'

@@ -1,4 +1,7 @@
-/** PodNodeSelector: on which nodes the pods of a namespace may run, by an annotation of it or by configuration. */
+/**
+ * PodNodeSelector: limits the nodes for the pods of a namespace, by an annotation of the namespace or by
+ * configuration.
+ */
 import { invalidValue, path } from '../api/field.ts'
 import { labelKeyErrors, labelValueErrors } from '../api/label-syntax.ts'
 import { ownValue } from '../api/own.ts'
@@ -57,7 +60,10 @@ function checkAllowed(attributes: Attributes): void {
 const refusal = (attributes: Attributes, why: string) =>
   forbidden(attributes.resource, podOf(attributes).metadata.name ?? '', why)
 
-/** `key=value,…` and no other operators. @throws StatusError 500, as kube-apiserver answers */
+/**
+ * Parses `key=value,…`, which allows no other operator.
+ * @throws StatusError 500, as in kube-apiserver
+ */
 function labelsOf(selector: string): Labels {
   if (selector === '') return new Map()
   return new Map(selector.split(',').map(labelIn))
@@ -68,7 +74,7 @@ function labelIn(text: string): readonly [string, string] {
   if (parts.length !== 2) throw plainError(`invalid selector: [${parts.join(' ')}]`)
   const [key = '', value = ''] = parts.map((part) => part.trim())
   const keyErrors = labelKeyErrors(key)
-  // kube-apiserver has no path here, and prints that
+  // kube-apiserver prints `<nil>` here because it has no path
   if (keyErrors.length > 0) throw plainError(`<nil>: ${wrong(key, keyErrors)}`)
   const valueErrors = labelValueErrors(value)
   if (valueErrors.length > 0) throw plainError(`[${key}]: ${wrong(value, valueErrors)}`)

@@ -1,4 +1,4 @@
-/** PodResizeValidator (KEP-1287): a pod that has a node asks for no more than the node has in all. */
+/** PodResizeValidator (KEP-1287): a pod on a node cannot request more than the whole node has. */
 import type { Node, Pod } from '../api/core/v1.ts'
 import { goQuote } from '../go/quote.ts'
 import { ownValue } from '../api/own.ts'
@@ -40,14 +40,14 @@ export const podResizeValidator: AdmissionPlugin = {
   },
 }
 
-/** The generation of a pod counts the changes of its spec. */
+/** Whether the spec of a pod on a node changes: the generation counts such changes. */
 export function isChangedOnNode({ object, oldObject }: Attributes): boolean {
-  // only pods are written there
+  // only pods are written at these paths
   const [pod, old] = [object as unknown as Pod, oldObject as unknown as Pod | undefined]
   return (pod.spec?.nodeName ?? '') !== '' && pod.metadata.generation !== old?.metadata.generation
 }
 
-/** @throws StatusError where it is gone */
+/** @throws StatusError where the node does not exist */
 export async function nodeOf(attributes: Attributes, { spec }: Pod): Promise<Node> {
   const name = spec?.nodeName ?? ''
   const found = await storedObject<Node>(attributes.request, NODES, name)
@@ -57,7 +57,7 @@ export async function nodeOf(attributes: Attributes, { spec }: Pod): Promise<Nod
 
 function lacking(pod: Pod, { status }: Node): string[] {
   const allocatable = amountsOf(status?.allocatable)
-  // of the requests; the amounts that a resize under way has reached do not count
+  // only the requests count, not the amounts that a resize in progress has reached
   const requests = podAmounts({ ...pod, status: {} }, 'requests')
   return (['cpu', 'memory'] as const).flatMap((name) => {
     const [asked, has] = [requests.get(name) ?? Quantity.zero, allocatable.get(name) ?? Quantity.zero]

@@ -1,4 +1,7 @@
-/** PodTolerationRestriction: which taints the pods of a namespace tolerate by default, and which they may tolerate. */
+/**
+ * PodTolerationRestriction: the default tolerations of the pods in a namespace, and the tolerations that they may
+ * have.
+ */
 import type { Namespace, Toleration } from '../api/core/v1.ts'
 import { ownValue } from '../api/own.ts'
 import { notFound, plainError } from '../api/status.ts'
@@ -13,7 +16,7 @@ import { coverageBy, mergeTolerations } from './tolerations.ts'
 const DEFAULTS = 'scheduler.alpha.kubernetes.io/defaultTolerations'
 const WHITELIST = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist'
 
-/** Pods that were promised something stay on nodes that run out of memory. */
+/** Pods that are not BestEffort stay on nodes that run out of memory. */
 const MEMORY_PRESSURE = { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }
 
 export const podTolerationRestriction: AdmissionPlugin = {
@@ -56,7 +59,7 @@ async function namespaceFor({ request, namespace }: Attributes): Promise<Namespa
   return found
 }
 
-/** Undefined: the namespace leaves it to the configuration. */
+/** Undefined where the namespace has no such annotation, and the configuration decides. */
 function annotated({ metadata }: Namespace, key: string): readonly Toleration[] | undefined {
   const text = ownValue(metadata.annotations, key)
   return text === undefined ? undefined : readTolerations(text)

@@ -1,4 +1,4 @@
-/** PodTopologyLabels (KEP-4742): a pod that has a node has the labels of the node's zone and region. */
+/** PodTopologyLabels (KEP-4742): a pod gets the labels of its node's zone and region. */
 import type { Binding, Node } from '../api/core/v1.ts'
 import { ownValue } from '../api/own.ts'
 import { builtInServed } from '../registry/built-in-served.ts'
@@ -25,10 +25,10 @@ export const podTopologyLabels: AdmissionPlugin = {
   },
 }
 
-/** '' where there is none. The endpoint of Bindings copies the Binding's labels to the pod. */
+/** '' where the request assigns no node. The endpoint of Bindings copies the Binding's labels to the pod. */
 function nodeOf(attributes: Attributes): string {
   if (attributes.subresource === '') return podOf(attributes).spec?.nodeName ?? ''
-  // only Bindings are posted there
+  // only Bindings are posted at this path
   const { target } = attributes.object as unknown as Binding
   return target?.kind === 'Node' ? (target.name ?? '') : ''
 }

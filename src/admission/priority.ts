@@ -1,4 +1,7 @@
-/** Priority: the number behind the priority class of a pod or of a group of pods, and at most one class for those that name none. */
+/**
+ * Priority: sets the priority of a pod or of a group of pods from its priority class. At most one class is the
+ * default for pods without a class.
+ */
 import type { Pod, PodSpec } from '../api/core/v1.ts'
 import type { PriorityClass } from '../api/scheduling/v1.ts'
 import type { PodGroup } from '../api/scheduling/v1alpha2.ts'
@@ -113,13 +116,14 @@ const readClass = (attributes: Attributes, name: string): Promise<PriorityClass 
 
 const readClasses = (attributes: Attributes): Promise<readonly PriorityClass[]> =>
   readOnce(attributes, 'priorityclasses', () =>
-    // a second default class is refused, so a write of a class needs the stored ones and not those of a second ago
+    // a second default class is refused, so this check reads the stored classes and not the snapshot, which may be a
+    // second old
     isOfClasses(attributes)
       ? storedObjects<PriorityClass>(attributes.request, PRIORITY_CLASSES)
       : recentObjects<PriorityClass>(attributes.request, PRIORITY_CLASSES),
   )
 
-/** The class for pods that name none. If several are marked as the default, it is the one with the lowest value. */
+/** The class for pods that name none. Of several default classes the one with the lowest value counts. */
 async function defaultClass(attributes: Attributes): Promise<PriorityClass | undefined> {
   const classes = await readClasses(attributes)
   return classes

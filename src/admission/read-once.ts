@@ -5,24 +5,24 @@
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 
 /**
- * Not a member of the request: a write that the server makes beside it copies the request, and must make its own reads.
- * Bound: the reads of one request's plug-ins.
+ * A WeakMap rather than a member of the request: the server's other writes copy the request, and must make their own
+ * reads. Bound: the reads of one request's plugins.
  */
 const known = new WeakMap<Attributes['request'], Map<string, Promise<unknown>>>()
 
-/** @param what identifies a read within the request: RESOURCE NAME */
+/** @param what key of the read within the request: RESOURCE NAME */
 export function readOnce<T>({ request }: Attributes, what: string, read: () => Promise<T>): Promise<T> {
   let reads = known.get(request)
   if (reads === undefined) known.set(request, (reads = new Map()))
   const begun = reads.get(what)
-  // one name, one kind of answer
+  // equal keys have answers of one type
   if (begun !== undefined) return begun as Promise<T>
   const reading = read()
   reads.set(what, reading)
   return reading
 }
 
-/** Begins the reads of the plug-ins. An error surfaces in the plug-in that uses the read. */
+/** Begins the reads of the plugins. The plugin that uses a read gets its error. */
 export function beginReads(plugins: readonly AdmissionPlugin[], attributes: Attributes): void {
   for (const plugin of plugins)
     if (plugin.handles(attributes)) for (const reading of plugin.reads?.(attributes) ?? []) reading.catch(() => {})

@@ -6,8 +6,8 @@ import type { Attributes } from './attributes.ts'
 import { Reinvocation } from './reinvocation.ts'
 
 /**
- * Which policies or webhooks mutating admission calls a second time: those with reinvocationPolicy IfNeeded, when
- * another one changed the object after them.
+ * Which policies or webhooks mutating admission calls a second time: those with reinvocationPolicy IfNeeded after
+ * which another plugin changed the object.
  */
 export class Rounds {
   private output: Json | undefined
@@ -22,7 +22,7 @@ export class Rounds {
     const { output } = this
     if (!this.reinvocation.isSecond || output === undefined) return
     const isSame = await walked(request, () => valuesEqualApart(output, (object ?? null) as unknown as Json))
-    // other plugins changed it in between
+    // other plugins have changed it since
     if (!isSame) this.callAgain()
   }
 
@@ -44,7 +44,7 @@ export class Rounds {
   }
 
   async end({ object, request }: Attributes): Promise<void> {
-    // kube-apiserver counts a mutation that changed nothing, too
+    // in kube-apiserver a mutation counts even where it changed nothing
     if (this.isDirty) this.changed()
     this.output = await walked(request, () => cloneInParts((object ?? null) as unknown as Json))
   }

@@ -1,4 +1,4 @@
-/** RuntimeClass: what running a pod in a class costs, and on which nodes the class runs. */
+/** RuntimeClass: sets the overhead of the pod's class, and limits the pod to nodes that support the class. */
 import type { PodSpec } from '../api/core/v1.ts'
 import type { RuntimeClass } from '../api/node/v1.ts'
 import { ownValue } from '../api/own.ts'

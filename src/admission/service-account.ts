@@ -1,6 +1,6 @@
 /**
- * ServiceAccount: a pod runs as an account of its namespace, and its containers find the account's token, the
- * cluster's certificates and the namespace in a volume.
+ * ServiceAccount: gives a pod a ServiceAccount of its namespace. Its containers get a volume with the account's
+ * token, the cluster's certificates and the namespace.
  */
 import type { Pod, PodSpec, ServiceAccount, Volume } from '../api/core/v1.ts'
 import { path } from '../api/field.ts'
@@ -18,9 +18,12 @@ const DEFAULT_ACCOUNT = 'default'
 const VOLUME_PREFIX = 'kube-api-access-'
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const ENFORCE_SECRETS = 'kubernetes.io/enforce-mountable-secrets'
-/** An hour, and some more: tokens of this age still work, with a warning in the audit log. */
+/**
+ * An hour and seven seconds. Tokens with this lifetime are extended, and their use after it is recorded in the audit
+ * log.
+ */
 const TOKEN_SECONDS = 60 * 60 + 7
-/** The account `default` follows its namespace by a moment. */
+/** A new namespace gets its account `default` a moment later, so the read is repeated. */
 const TRIES_FOR_DEFAULT = 10
 const WAIT_MILLISECONDS = 150
 
@@ -39,7 +42,7 @@ export const serviceAccount: AdmissionPlugin = {
     if (attributes.operation !== 'CREATE') return
     const pod = podOf(attributes)
     const spec = (pod.spec ??= {})
-    // refused before other plugins change the pod
+    // mirror pods are checked before other plugins change them
     if (isMirror(pod)) return refuseSecretsOfMirror(attributes, spec)
     spec.serviceAccountName ||= DEFAULT_ACCOUNT
     spec.serviceAccount = spec.serviceAccountName
@@ -86,7 +89,7 @@ async function accountOf(attributes: Attributes, name: string): Promise<ServiceA
   )
 }
 
-/** Once for each try: both halves of admission look at the same account. */
+/** Each try reads once, so that both phases of admission see the same account. */
 const readAccount = (attributes: Attributes, name: string, attempt = 1): Promise<ServiceAccount | undefined> => {
   const { request, namespace } = attributes
   const key = `${namespace}/${name}`
@@ -142,7 +145,7 @@ function refuseSecretsOfMirror(attributes: Attributes, spec: PodSpec): void {
   if (hasToken) throw podForbidden(attributes, 'a mirror pod may not use ServiceAccountToken volume projections')
 }
 
-/** The first secret that the pod uses and the account does not name. */
+/** The first secret that the pod uses and that the account does not list. */
 function foreignSecret(spec: PodSpec, account: ServiceAccount, isEphemeral: boolean): string | undefined {
   const allowed = new Set((account.secrets ?? []).map(({ name = '' }) => name))
   const byAccount = `is not allowed because service account ${account.metadata.name} does not reference that`

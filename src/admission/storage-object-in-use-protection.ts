@@ -1,7 +1,7 @@
 import { definitionOf } from '../registry/definitions.ts'
 import type { AdmissionPlugin } from './attributes.ts'
 
-/** New objects of these kinds get a finalizer that stays until nobody uses them. */
+/** New objects of these kinds get a finalizer, which stays as long as the object is in use. */
 const protecting = (name: string, isOf: (group: string) => boolean): AdmissionPlugin => ({
   name,
   handles: ({ operation, resource, subresource }) =>

@@ -1,4 +1,4 @@
-/** Tolerations as JSON in an annotation, read as Go's encoding/json reads them. */
+/** Reads tolerations from JSON in an annotation, as Go's encoding/json does. */
 import type { Toleration } from '../api/core/v1.ts'
 import { plainJson } from '../api/json.ts'
 import { parseJson } from '../api/parse-json.ts'
@@ -14,7 +14,7 @@ const fields: Readonly<Record<keyof Toleration, 'string' | 'int64'>> = {
   tolerationSeconds: 'int64',
 }
 
-// the keys of the table are its fields
+// the keys of the table are the fields
 const fieldNames = Object.keys(fields) as (keyof Toleration)[]
 
 /** @throws StatusError 500, as kube-apiserver answers */
@@ -40,14 +40,14 @@ function parsed(text: string): Json {
 
 function tolerationOf(object: JsonObject): Toleration {
   const pairs = Object.entries(object).flatMap(([key, value]): [string, Json][] => {
-    // Go takes names in any case
+    // Go accepts names in any case
     const name = fieldNames.find((one) => one.toLowerCase() === key.toLowerCase())
     if (name === undefined || value === undefined || value === null) return []
     const isRight = fields[name] === 'string' ? typeof value === 'string' : Number.isSafeInteger(value)
     if (!isRight) throw mismatch(value, `Go struct field Toleration.${name}`, fields[name])
     return [[name, value]]
   })
-  // checked field by field
+  // each field has been checked
   return Object.fromEntries(pairs) as Toleration
 }
 

@@ -1,13 +1,13 @@
-/** Which tolerations cover others (kube-apiserver's pkg/util/tolerations). */
+/** Which tolerations cover other tolerations (kube-apiserver's pkg/util/tolerations). */
 import type { Toleration } from '../api/core/v1.ts'
 
 /**
- * Leaves out tolerations that tolerate no more than another one; of equal ones the first stays.
- * @param first each of a form that validation lets through
+ * Leaves out tolerations that another one covers. Of equal tolerations the first stays.
+ * @param first each in a form that validation accepts
  */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = withoutRepeats([...first, ...second])
-  // both differ in their seconds at most, and this one covers all that the other covers
+  // tolerations under one key differ only in their seconds and operator, and the widest covers the others
   const widest = new Map<string, number>()
   for (const [index, toleration] of all.entries()) {
     const key = ownKey(toleration)
@@ -30,7 +30,7 @@ function withoutRepeats(all: readonly Toleration[]): Toleration[] {
   })
 }
 
-/** The one with more seconds; with equal seconds the one without an operator, which covers the one with Equal. */
+/** Whether `one` has more seconds. With equal seconds a toleration without operator is wider than one with Equal. */
 const isWider = (one: Toleration, other: Toleration): boolean =>
   secondsOf(one) > secondsOf(other) ||
   (secondsOf(one) === secondsOf(other) && (one.operator ?? '') === '' && other.operator === 'Equal')
@@ -43,7 +43,7 @@ const bucket = (key = '', effect = '', value: string | undefined): string => JSO
 const ownKey = ({ key, effect, operator, value = '' }: Toleration): string =>
   bucket(key, effect, operator === 'Exists' ? undefined : value)
 
-/** Of everything that may cover a toleration. */
+/** The keys of all tolerations that may cover this one. */
 function coveringKeys({ key = '', effect = '', operator, value = '' }: Toleration): string[] {
   const values = operator === 'Exists' ? [undefined] : [undefined, value]
   return [...new Set([key, ''])].flatMap((wideKey) =>
@@ -54,7 +54,7 @@ function coveringKeys({ key = '', effect = '', operator, value = '' }: Toleratio
 const secondsOf = ({ effect, tolerationSeconds = Infinity }: Toleration): number =>
   effect === 'NoExecute' ? tolerationSeconds : Infinity
 
-/** Whether one of these tolerates all that a toleration does. */
+/** Returns a test whether one of these tolerations covers a toleration. */
 export function coverageBy(all: readonly Toleration[]): (narrow: Toleration) => boolean {
   const texts = new Set(all.map(textOf))
   const widest = new Map<string, Toleration>()
@@ -71,10 +71,13 @@ export function coverageBy(all: readonly Toleration[]): (narrow: Toleration) => 
     })
 }
 
-/** Other texts are no operators, and cover nothing. */
+/** A toleration with another operator covers nothing. */
 const OPERATORS: ReadonlySet<string> = new Set(['', 'Equal', 'Exists'])
 
-/** Whether `wide` tolerates all that `narrow` does. An operator that is left out is narrower than the same in words. */
+/**
+ * Whether `wide` tolerates everything that `narrow` does. As in kube-apiserver, an operator that is left out is not
+ * covered by Equal.
+ */
 function covers(wide: Toleration, narrow: Toleration): boolean {
   const { key = '', effect = '', operator = '', value = '', tolerationSeconds } = wide
   if (textOf(wide) === textOf(narrow)) return true

@@ -1,4 +1,4 @@
-/** Adds all at the end. Arguments that are spread go over the stack, which holds some ten thousand of them. */
+/** Appends all items. `push(...items)` would put them on the stack, which holds only some ten thousand. */
 export function append<T>(list: T[], more: Iterable<T>): void {
   for (const one of more) list.push(one)
 }

@@ -1,6 +1,6 @@
 const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** In lower case, as Go's encoding/hex writes it. */
+/** Lower-case hexadecimal, as in Go's encoding/hex. */
 export function bytesToBase16(bytes: Uint8Array): string {
   let text = ''
   for (const byte of bytes) text += digits[byte]!

@@ -1,8 +1,8 @@
-/** Standard base64 as Go's encoding/base64 reads it: padded, line breaks ignored, loose about the last bits. */
+/** Standard base64 with the rules of Go's encoding/base64: padded, line breaks ignored, unused bits of any value. */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** Position of the first byte that is wrong, as Go counts it; undefined when the text is right. */
+/** The position of the first invalid byte, as Go counts it. Undefined: the text is valid. */
 export function corruptAt(text: string): number | undefined {
   if (/^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0) return undefined
   let at = 0
@@ -32,7 +32,7 @@ function skipBreaks(text: string, at: number): number {
   return at
 }
 
-/** The one text for the same bytes: no line breaks, unused bits zero. Only for texts that are right. */
+/** The canonical text of the same bytes: no line breaks, unused bits zero. The text must be valid. */
 export function canonicalBase64(text: string): string {
   const joined = /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, '') : text
   const padding = joined.endsWith('==') ? 2 : joined.endsWith('=') ? 1 : 0
@@ -49,7 +49,7 @@ export function bytesToBase64(bytes: Uint8Array): string {
   return btoa(binary)
 }
 
-/** Only for texts that are right. */
+/** Decodes the text, which must be valid. */
 export function base64ToBytes(text: string): Uint8Array {
   const binary = atob(text)
   const bytes = new Uint8Array(binary.length)

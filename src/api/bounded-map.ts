@@ -1,16 +1,16 @@
 /**
- * What an isolate or an object remembers of values that requests may make up. Beyond a number of entries, or a sum of
- * sizes, the entry that was used longest ago is forgotten.
+ * An LRU cache for an isolate or a Durable Object. Requests can choose the keys, so the number of entries and the sum
+ * of their sizes are bounded. Beyond a bound the least recently used entry is removed.
  */
 export interface Bounds<Key, Value> {
   readonly entries: number
-  /** Sum of what `sizeOf` says. An entry that is larger on its own is not kept at all. */
+  /** The most that the sizes of all entries may add up to. A larger entry is not kept at all. */
   readonly size?: number
-  /** Default: the characters of both key and value, which are text or JSON. */
+  /** The size of an entry. Default: the characters of key and value, which are strings or JSON. */
   sizeOf?(key: Key, value: Value): number
 }
 
-/** The characters that a value of JSON holds, and something for each member. */
+/** The approximate size of a JSON value: its characters, and a few more for each member. */
 export function charactersOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 8
@@ -20,11 +20,11 @@ export function charactersOf(value: unknown): number {
 }
 
 export class BoundedMap<Key, Value> {
-  /** In the order of their last use. */
+  /** The entries in the order of their last use. */
   private readonly kept = new Map<Key, { value: Value; readonly size: number }>()
   private total = 0
   private newest: Key | undefined
-  /** Goes over the keys once: from the first of them anew, each would be looked for behind all that were deleted. */
+  /** Iterates over the keys once. A new iterator for each removal would skip all deleted entries again. */
   private oldest = this.kept.keys()
   private readonly bounds: Bounds<Key, Value>
 
@@ -62,11 +62,14 @@ export class BoundedMap<Key, Value> {
     while (this.kept.size > entries || this.total > most) this.forgetOldest()
   }
 
-  /** Whatever the iterator has come by is forgotten or, since it was used again, behind it. */
+  /**
+   * Removes the oldest entry. The keys that the iterator has passed are removed, or they were used again and are at the
+   * end.
+   */
   private forgetOldest(): void {
     let { done, value } = this.oldest.next()
     if (done === true) ({ value } = (this.oldest = this.kept.keys()).next())
-    this.delete(value as Key) // there is more than is let in
+    this.delete(value as Key) // the map exceeds a bound, so it has a key
   }
 
   private sizeOf(key: Key, value: Value): number {
@@ -88,7 +91,7 @@ export class BoundedMap<Key, Value> {
     this.total = 0
   }
 
-  /** The value of a key, made where there is none yet. */
+  /** The value of a key. Makes it if there is none. */
   getOrMake(key: Key, make: () => Value): Value {
     const known = this.get(key)
     if (known !== undefined) return known

@@ -1,6 +1,6 @@
 /**
- * Work that one input causes, counted in steps: characters, nodes or comparisons, whatever the one who counts goes
- * through. A limit is for work that grows faster than its input; a test reads the count to see that none does.
+ * Counts the work that one input causes. A step is a character, a node or a comparison, as the caller decides. A limit
+ * stops work that grows faster than its input. Tests read the count to prove that no other work does.
  */
 export class Budget {
   spent = 0
@@ -10,7 +10,7 @@ export class Budget {
     this.limit = limit
   }
 
-  /** @returns whether there is still something left */
+  /** @returns whether the work stays within the limit */
   spend(steps = 1): boolean {
     this.spent += steps
     return this.spent <= this.limit

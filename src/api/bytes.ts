@@ -1,4 +1,4 @@
-/** One piece after the other. @param length of all of them together, where it is known */
+/** Concatenates pieces. @param length their total length, if it is known */
 export function joined(pieces: readonly Uint8Array[], length = lengthOf(pieces)): Uint8Array {
   const whole = new Uint8Array(length)
   let at = 0

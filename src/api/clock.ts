@@ -2,7 +2,7 @@
 export type Clock = () => number
 
 /**
- * The platform's clock. It is read where a request or an alarm begins and where state of the isolate is made; all else
- * is given a clock. test/check/clocks.ts knows the places.
+ * The platform's clock. Only code that begins a request or an alarm, or that creates state of the isolate, reads it.
+ * All other code gets a clock as an argument. test/check/clocks.ts lists the allowed places.
  */
 export const platformClock: Clock = () => Date.now()

@@ -1,9 +1,9 @@
 import { setOwn } from './own.ts'
 import { eachName, goesInParts, kept, mapParts } from './parts.ts'
 
-/** A copy of JSON that shares nothing with it. structuredClone, which can do more, takes several times as long. */
+/** A deep copy of JSON. structuredClone can copy other values, too, but takes several times as long. */
 export function cloneJson<Value>(value: Value): Value {
-  // each part has the shape of what it is copied from
+  // each part of the copy has the type of its original
   return clone(value) as Value
 }
 
@@ -16,7 +16,7 @@ function clone(value: unknown): unknown {
   return copy
 }
 
-/** The same of a large value, in parts. Nothing in the walk that calls it changes the copy. */
+/** Like cloneJson, in parts for a large value (parts.ts). The walk that calls it must not change the copy. */
 export const cloneInParts = <Value>(value: Value): Value => (goesInParts() ? partsOf : clone)(value) as Value // as above
 
 function partsOf(value: unknown): unknown {

@@ -1,4 +1,4 @@
-/** Syntax of DNS names (RFC 1123 and RFC 1035), in the words of apimachinery's pkg/util/validation. */
+/** The syntax of DNS names (RFC 1123 and RFC 1035), with the messages of apimachinery's pkg/util/validation. */
 import { byteLength } from './utf8.ts'
 
 const LABEL_1123 = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'

@@ -1,6 +1,7 @@
 /**
- * The feature gates of kube-apiserver 1.36 and the setting that changes them, read as its --feature-gates flag.
- * Gates of parts that Kedge does not have (kubelet, scheduler) are known and change nothing, as in kube-apiserver.
+ * The feature gates of kube-apiserver 1.36, and the setting that changes them, which has the syntax of --feature-gates.
+ * As in kube-apiserver, gates of components that Kedge does not have (kubelet, scheduler) are accepted without an
+ * effect.
  */
 import { lazy } from './lazy.ts'
 import { ownValue } from './own.ts'
@@ -15,15 +16,15 @@ export interface FeatureGate {
 }
 
 export interface FeatureGates {
-  /** On or off; throws for a name that is no gate, since that is a slip of ours. */
+  /** Whether a gate is on. An unknown name is a mistake in our code, so it throws. */
   readonly enabled: (gate: string) => boolean
-  /** By name. */
+  /** All gates, sorted by name. */
   readonly all: readonly FeatureGate[]
 }
 
 const stages: Readonly<Record<string, FeatureStage>> = { A: 'ALPHA', B: 'BETA', G: 'GA', D: 'DEPRECATED' }
 
-/** The table is our own: a stage letter, then + or -. */
+/** The gates of our generated table. Each has a stage letter, then + or -. */
 const defaults = lazy(
   (): ReadonlyMap<string, FeatureGate> =>
     new Map(
@@ -35,8 +36,8 @@ const defaults = lazy(
 )
 
 /**
- * Reads `Gate=true,Other=false`. AllAlpha and AllBeta change every gate of the stage that is not named itself.
- * @throws Error with kube-apiserver's text for an unknown gate, a value that is no boolean, a gate that is always on
+ * Parses `Gate=true,Other=false`. AllAlpha and AllBeta change every gate of their stage that the setting does not name.
+ * @throws Error with kube-apiserver's message for an unknown gate, a value that is no boolean, or a locked gate
  */
 export function parseFeatureGates(setting: string | undefined): FeatureGates {
   const wanted = new Map<string, boolean>()
@@ -68,7 +69,7 @@ function stateOf(gate: FeatureGate, wanted: ReadonlyMap<string, boolean>): boole
   return ofStage ?? gate.enabled
 }
 
-/** The pairs of `a=1, b=2`; a name without `=` has the empty value. Later ones win in a Map. */
+/** The pairs of `a=1, b=2`. A name without `=` has an empty value. In a Map the last pair of a name wins. */
 export function assignments(setting: string | undefined): readonly (readonly [name: string, value: string])[] {
   return (setting ?? '')
     .split(',')
@@ -80,7 +81,7 @@ export function assignments(setting: string | undefined): readonly (readonly [na
     })
 }
 
-/** Go's strconv.ParseBool; undefined for anything else. */
+/** Go's strconv.ParseBool. Undefined: the text is no boolean. */
 export function parseBoolean(text: string): boolean | undefined {
   if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true
   if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false

@@ -3,7 +3,7 @@ import type { FieldError, FieldPath } from './field.ts'
 import { isPrint } from './unicode.ts'
 import { byteLength } from './utf8.ts'
 
-/** At most 128 bytes of printable characters. */
+/** A field manager's name has at most 128 bytes, and only printable characters. */
 export function validateFieldManager(manager: string, at: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   if (byteLength(manager) > 128) errors.push(tooLong(at, 128))

@@ -1,9 +1,9 @@
-/** Paths to fields and what is wrong with them (apimachinery's pkg/util/validation/field). */
+/** Field paths and field errors (apimachinery's pkg/util/validation/field). */
 import { goFloat } from '../go/float.ts'
 import { goQuote } from '../go/quote.ts'
 import type { StatusCause } from './status.ts'
 
-/** `spec.containers[0].ports`, `metadata.labels[a/b]`. The root is the empty path. */
+/** A path such as `spec.containers[0].ports` or `metadata.labels[a/b]`. The root is the empty path. */
 export class FieldPath {
   static readonly root = new FieldPath('')
 
@@ -45,7 +45,7 @@ export type FieldErrorType =
   | 'InternalError'
   | 'FieldValueTypeInvalid'
 
-/** One thing that is wrong. `message` is the text without the path. */
+/** One validation error. `message` does not contain the path. */
 export interface FieldError {
   readonly type: FieldErrorType
   readonly field: string
@@ -58,14 +58,14 @@ export const required = (at: FieldPath, detail = ''): FieldError =>
 export const invalidValue = (at: FieldPath, value: unknown, detail: string): FieldError =>
   made('FieldValueInvalid', at, `Invalid value: ${valueText(value)}`, detail)
 
-/** The same without the value, which is long or secret. */
+/** Like invalidValue, without the value because it is long or secret. */
 export const invalidOmitted = (at: FieldPath, detail: string): FieldError =>
   made('FieldValueInvalid', at, 'Invalid value', detail)
 
 export const notSupported = (at: FieldPath, value: unknown, supported: readonly string[]): FieldError =>
   notSupportedText(at, valueText(value), supported)
 
-/** The same of a value that is text already. */
+/** Like notSupported, for a value that is already formatted. */
 export const notSupportedText = (at: FieldPath, value: string, supported: readonly string[]): FieldError =>
   made(
     'FieldValueNotSupported',
@@ -77,7 +77,7 @@ export const notSupportedText = (at: FieldPath, value: string, supported: readon
 export const duplicate = (at: FieldPath, value: unknown): FieldError =>
   made('FieldValueDuplicate', at, `Duplicate value: ${valueText(value)}`, '')
 
-/** The same without the value. */
+/** Like duplicate, without the value. */
 export const duplicateOmitted = (at: FieldPath): FieldError => made('FieldValueDuplicate', at, 'Duplicate value', '')
 
 export const forbiddenField = (at: FieldPath, detail: string): FieldError =>
@@ -86,7 +86,7 @@ export const forbiddenField = (at: FieldPath, detail: string): FieldError =>
 export const notFoundField = (at: FieldPath, value: unknown): FieldError =>
   made('FieldValueNotFound', at, `Not found: ${valueText(value)}`, '')
 
-/** `max` in bytes; below 0 where the message names no limit. */
+/** @param max the limit in bytes; below 0 the message names no limit */
 export const tooLong = (at: FieldPath, max: number): FieldError =>
   made(
     'FieldValueTooLong',
@@ -113,24 +113,24 @@ function made(type: FieldErrorType, at: FieldPath, text: string, detail: string)
   return { type, field: at.toString(), message: detail === '' ? text : `${text}: ${detail}` }
 }
 
-/** A value as kube-apiserver prints it in messages: text quoted as Go's %q, everything else as compact JSON. */
+/** Formats a value as in kube-apiserver's messages: strings as Go's %q, all other values as compact JSON. */
 export function valueText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
   if (typeof value === 'string') return goQuote(value)
   if (typeof value === 'bigint') return value.toString()
-  // what JSON wrote with a fraction or an exponent is a float64 there
+  // kube-apiserver has a float64 here: the number had a fraction or an exponent
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return goFloat(value)
   return jsonText(value)
 }
 
-/** Compact JSON as Go writes it. */
+/** Compact JSON with Go's escapes. */
 export const jsonText = (value: object | string | number | boolean): string =>
   JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** `a: Required value`, or `[a: …, b: …]`; texts that repeat appear once. */
+/** Joins errors as `a: Required value`, or `[a: …, b: …]` for several. A repeated text appears once. */
 export function messageOf(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
   return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`

@@ -1,4 +1,4 @@
-/** For who shares a value with others: nobody can change it from here on, nor any part of it. */
+/** Freezes a value and all its parts, so that requests can share it. */
 export function frozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const part of Object.values(value)) frozen(part)

@@ -1,15 +1,15 @@
 /**
- * Octets that come in pieces, joined as they come. However small the pieces are, they take no more room than twice what
- * is in them: three megabytes that are sent octet by octet would be hundreds if each piece were kept.
+ * Joins the chunks of a body as they arrive. The buffer takes at most twice the bytes received. If each chunk were
+ * kept, three megabytes that a client sends byte by byte would take hundreds of megabytes.
  */
 export class Gathered {
-  /** The first `length` of them are those that came. */
+  /** The buffer. Its first `length` bytes are the ones received. */
   private octets: Uint8Array = new Uint8Array()
   length = 0
 
   add(piece: Uint8Array): void {
     const length = this.length + piece.length
-    // Most of what is read comes in one piece, which is kept as it is. It has no room for more, so nothing writes into it.
+    // Most bodies arrive in one chunk, which is kept without a copy. It has no spare room, so nothing writes into it.
     if (this.length === 0) this.octets = piece
     else {
       if (length > this.octets.length) this.grow(2 * length)

@@ -25,12 +25,12 @@ export interface GroupVersionKind extends GroupVersion {
   readonly kind: string
 }
 
-/** `apps/v1`, or `v1` for the core group: the text of an `apiVersion` field. */
+/** The text of an `apiVersion` field: `apps/v1`, or `v1` for the core group. */
 export function apiVersionOf({ group, version }: GroupVersion): string {
   return group === '' ? version : `${group}/${version}`
 }
 
-/** The group and version of an `apiVersion` field; undefined when it has more than one slash. */
+/** The group and version of an `apiVersion` field. Undefined: it has more than one slash. */
 export function parseApiVersion(apiVersion: string): GroupVersion | undefined {
   const parts = apiVersion.split('/')
   if (parts.length === 1) return { group: '', version: apiVersion }
@@ -38,18 +38,18 @@ export function parseApiVersion(apiVersion: string): GroupVersion | undefined {
   return undefined
 }
 
-/** `deployments.apps`, or `pods` for the core group: how messages and storage keys name a resource. */
+/** The name of a resource in messages and storage keys: `deployments.apps`, or `pods` for the core group. */
 export function groupResourceText({ group, resource }: GroupResource): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 
-/** What `groupResourceText` was made of. */
+/** The inverse of `groupResourceText`. */
 export function groupResourceOf(text: string): GroupResource {
   const dot = text.indexOf('.')
   return dot < 0 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) }
 }
 
-/** `Deployment.apps`, or `Pod` for the core group: how validation messages name a kind. */
+/** The name of a kind in validation messages: `Deployment.apps`, or `Pod` for the core group. */
 export function groupKindText({ group, kind }: { group: string; kind: string }): string {
   return group === '' ? kind : `${kind}.${group}`
 }

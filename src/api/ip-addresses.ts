@@ -1,6 +1,6 @@
 /**
- * IP addresses and ranges as fields of the API take them (apimachinery's pkg/util/validation/ip.go). Old fields take
- * every spelling of an address, newer ones the canonical one only.
+ * Parses and validates IP addresses and CIDRs of API fields (apimachinery's pkg/util/validation/ip.go). Old fields
+ * accept every spelling of an address, newer fields only the canonical one.
  */
 import type { FieldError, FieldPath } from './field.ts'
 import { goQuote } from '../go/quote.ts'
@@ -11,20 +11,20 @@ export type IpFamily = 'IPv4' | 'IPv6'
 
 export interface IpAddress {
   readonly family: IpFamily
-  /** 32 bits, or 128. An IPv4 address written as an IPv6 one is IPv4. */
+  /** The 32 or 128 bits of the address. An IPv4-mapped IPv6 address counts as IPv4. */
   readonly bits: bigint
   readonly spelling: 'plain' | 'leading zeros' | 'IPv4-mapped'
 }
 
 export interface IpRange {
-  /** As written, bits behind the prefix included. */
+  /** The address as written, with the bits behind the prefix. */
   readonly address: IpAddress
   readonly length: number
-  /** Zeros before the digits of the length. */
+  /** Whether the prefix length has leading zeros. */
   readonly paddedLength: boolean
 }
 
-/** Takes leading zeros in IPv4 parts and IPv4 addresses written as IPv6. */
+/** Parses an address. It accepts leading zeros in IPv4 parts, and IPv4-mapped IPv6 addresses. */
 export function parseIp(text: string): IpAddress | undefined {
   return text.includes(':') ? parseIpv6(text) : parseIpv4(text)
 }
@@ -52,7 +52,7 @@ function parseIpv6(text: string): IpAddress | undefined {
   return { family: 'IPv6', bits, spelling: padded ? 'leading zeros' : 'plain' }
 }
 
-/** 16-bit groups; the last two may be written as an IPv4 address. */
+/** The 16-bit groups of half an address. The last two groups may have the form of an IPv4 address. */
 function groupsOf(half: string, last: boolean): { values: number[]; padded: boolean } | undefined {
   if (half === '') return { values: [], padded: false }
   const values: number[] = []
@@ -72,7 +72,7 @@ function groupsOf(half: string, last: boolean): { values: number[]; padded: bool
 
 export const familyOf = (text: string): IpFamily | undefined => parseIp(text)?.family
 
-/** The canonical spelling: RFC 5952 for IPv6. */
+/** The canonical spelling of an address. For IPv6 it is that of RFC 5952. */
 export function ipText({ family, bits }: Pick<IpAddress, 'family' | 'bits'>): string {
   if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 255n).join('.')
   const groups = Array.from({ length: 8 }, (_, index) => Number((bits >> BigInt(112 - index * 16)) & 0xffffn))
@@ -99,7 +99,7 @@ export function parseCidr(text: string): IpRange | undefined {
   if (address === undefined || more.length > 0 || !/^\d+$/.test(lengthText)) return undefined
   const mapped = address.spelling === 'IPv4-mapped'
   const length = Number(lengthText)
-  // the length of a mapped range counts the bits of the IPv6 address
+  // the prefix length of an IPv4-mapped CIDR counts the bits of the IPv6 address
   if (length > (mapped ? 128 : widthOf(address.family))) return undefined
   return { address, length, paddedLength: /^0\d/.test(lengthText) }
 }
@@ -128,7 +128,7 @@ const NOT_A_RANGE = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Fields that were there before spellings were looked at. What `existing` holds may stay. */
+/** Errors of a field that is older than the check of spellings. Values in `existing` stay valid. */
 export function legacyIpErrors(at: FieldPath, text: string, existing: ReadonlySet<string> = NONE): FieldError[] {
   if (existing.has(text)) return []
   const address = parseIp(text)
@@ -138,7 +138,7 @@ export function legacyIpErrors(at: FieldPath, text: string, existing: ReadonlySe
   return []
 }
 
-/** The canonical spelling only. */
+/** Errors of a field that accepts only the canonical spelling. */
 export function ipErrors(at: FieldPath, text: string): FieldError[] {
   const errors = legacyIpErrors(at, text)
   if (errors.length > 0) return errors
@@ -146,7 +146,7 @@ export function ipErrors(at: FieldPath, text: string): FieldError[] {
   return text === canonical ? [] : [invalidValue(at, text, `must be in canonical form (${goQuote(canonical)})`)]
 }
 
-/** As `legacyIpErrors`, for ranges. */
+/** Like `legacyIpErrors`, for CIDRs. */
 export function legacyCidrErrors(at: FieldPath, text: string, existing: ReadonlySet<string> = NONE): FieldError[] {
   if (existing.has(text)) return []
   const range = parseCidr(text)
@@ -167,7 +167,7 @@ export function cidrErrors(at: FieldPath, text: string): FieldError[] {
   return text === canonical ? [] : [invalidValue(at, text, `must be in canonical form (${goQuote(canonical)})`)]
 }
 
-/** Warnings of an old field's address. */
+/** Warnings about an address in an old field. */
 export function ipWarnings(at: FieldPath, text: string): string[] {
   const address = parseIp(text)
   if (address === undefined) return []
@@ -178,7 +178,7 @@ export function ipWarnings(at: FieldPath, text: string): string[] {
   return [`${at}: IPv6 address ${goQuote(text)} should be in RFC 5952 canonical format (${canonical})`]
 }
 
-/** Warnings of an old field's range. */
+/** Warnings about a CIDR in an old field. */
 export function cidrWarnings(at: FieldPath, text: string): string[] {
   const range = parseCidr(text)
   if (range === undefined) return []
@@ -195,7 +195,7 @@ export function cidrWarnings(at: FieldPath, text: string): string[] {
   return [`${at}: IPv6 CIDR value ${goQuote(text)} should be in RFC 5952 canonical format (${canonical})`]
 }
 
-/** Addresses that nothing can be reached at from elsewhere. */
+/** Errors of an endpoint's address. An endpoint cannot have an address that other hosts cannot reach. */
 export function endpointIpErrors(text: string, at: FieldPath): FieldError[] {
   const address = parseIp(text)
   if (address === undefined) return [invalidValue(at, text, 'must be a valid IP address')]

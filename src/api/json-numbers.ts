@@ -1,4 +1,6 @@
-/** Numbers of JSON: whole numbers of 64 bits are exact, and what JavaScript would write in another way keeps its text. */
+/**
+ * JSON numbers. Whole numbers of 64 bits are exact. A number that JavaScript would write differently keeps its text.
+ */
 
 declare global {
   interface JSON {
@@ -10,12 +12,12 @@ declare global {
   }
 }
 
-/** From here on JSON.stringify writes a bigint as the whole number it is. */
+/** Makes JSON.stringify write a bigint as a number. */
 BigInt.prototype.toJSON = function () {
   return JSON.rawJSON(String(this))
 }
 
-/** A number whose text JavaScript would not give back: `3.0`, `1e2`, `12345678901234567890`. */
+/** A number whose text JavaScript would not reproduce: `3.0`, `1e2`, `12345678901234567890`. */
 export class NumberLiteral {
   constructor(readonly text: string) {}
 
@@ -27,9 +29,9 @@ export class NumberLiteral {
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
 
-/** A whole number in the form that objects have in memory; undefined beyond 64 bits. */
+/** A whole number in the form that objects have in memory. Undefined: it exceeds 64 bits. */
 export function wholeNumber(text: string): number | bigint | undefined {
-  if (text.length < 16) return Number(text) + 0 // no negative zero: Go has none either
+  if (text.length < 16) return Number(text) + 0 // `-0` becomes 0, as in Go
   const big = BigInt(text)
   if (big > INT64_MAX || big < INT64_MIN) return undefined
   const small = Number(big)

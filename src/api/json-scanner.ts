@@ -1,4 +1,4 @@
-/** The syntax of JSON, with encoding/json's errors. */
+/** Parses JSON, with the errors of Go's encoding/json. */
 import type { Json, JsonObject } from './object.ts'
 import { ownValue, setOwn } from './own.ts'
 import { goQuoteByte } from '../go/quote.ts'
@@ -13,7 +13,7 @@ export class JsonSyntaxError extends Error {
 
   constructor(
     message: string,
-    /** Position of the offending UTF-16 unit. */
+    /** The position of the invalid UTF-16 unit. */
     readonly at: number,
   ) {
     super(message)
@@ -25,7 +25,7 @@ type Container = { [name: string]: JsonTree | undefined } | RepeatedMembers | Js
 function addMember(container: Container, name: string, value: JsonTree): Container {
   if (container instanceof RepeatedMembers) container.entries.push([name, value])
   else {
-    const object = container as { [name: string]: JsonTree | undefined } // a list has no names
+    const object = container as { [name: string]: JsonTree | undefined } // the items of a list have no names
     if (ownValue(object, name) !== undefined)
       return new RepeatedMembers([...(Object.entries(object) as [string, JsonTree][]), [name, value]])
     setOwn(object, name, value)
@@ -45,9 +45,9 @@ const BACKSLASH = 0x5c
 export class Scanner {
   private at = 0
   private readonly containers: Container[] = []
-  /** Of the member each open container, or the value at hand, belongs to. */
+  /** The name of the member to which each open container, or the current value, belongs. */
   private readonly names: string[] = []
-  /** Of each open container. */
+  /** The number of members of each open container. */
   private readonly members: number[] = []
   private readonly number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
   private readonly plain = /[^"\\\u0000-\u001f]*/y
@@ -55,11 +55,11 @@ export class Scanner {
   constructor(
     private readonly text: string,
     private readonly maxDepth: number,
-    /** The text is bytes, one a character. */
+    /** Whether each character of the text stands for one byte. */
     private readonly isLatin1: boolean,
-    /** Of one map; what is no client's may have any number. */
+    /** The most members of one map. Only bodies of clients have a limit. */
     private readonly maxMembers = Infinity,
-    /** This server wrote the text: no member is repeated, and numbers are what they are in memory. */
+    /** This server wrote the text: no member is repeated, and numbers get their form in memory. */
     private readonly stored?: 'exact' | 'rounded',
   ) {}
 
@@ -68,8 +68,8 @@ export class Scanner {
   }
 
   /**
-   * Iterative: 10,000 levels would be too deep for the stack.
-   * @returns undefined where more values are to come than that; the next call goes on
+   * Reads at most `values` values. It is iterative because 10,000 levels would overflow the stack.
+   * @returns undefined if there are more values; the next call continues
    */
   valueWithin(values: number): JsonTree | undefined {
     const { containers, names, members } = this
@@ -137,7 +137,7 @@ export class Scanner {
     }
   }
 
-  /** A name and its colon. */
+  /** Reads a member name and its colon. */
   private memberName(): string {
     if (this.text.charCodeAt(this.at) !== QUOTE) throw this.unexpected('looking for beginning of object key string')
     const name = this.string()

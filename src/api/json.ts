@@ -1,6 +1,7 @@
 /**
- * JSON as kube-apiserver reads it (sigs.k8s.io/json, encoding/json), as a tree: repeated members are kept until somebody
- * reports them, and nesting is bounded. parse-json.ts makes trees of text, write-json.ts text of values.
+ * Trees of parsed JSON, with the rules of kube-apiserver (sigs.k8s.io/json, encoding/json). A tree keeps repeated
+ * members, so that decoding can report them, and its depth is bounded. parse-json.ts parses text into trees,
+ * write-json.ts writes values as text.
  */
 import type { Json } from './object.ts'
 import { setOwn } from './own.ts'
@@ -8,18 +9,19 @@ import { eachName, eachPart, kept } from './parts.ts'
 import { requestEntityTooLarge } from './status.ts'
 import { NumberLiteral } from './json-numbers.ts'
 
-/** Nesting that kube-apiserver refuses. */
+/** The most levels of nesting, as in kube-apiserver. */
 export const MAX_DEPTH = 10_000
 
 /**
- * Nesting of what is kept without a type that bounds it: custom resources, raw extensions, patches, schemas. Whatever
- * walks an object later walks it on the stack, which holds this many levels of the most expensive walk several times.
+ * The most levels of nesting in values whose type does not bound it: custom resources, raw extensions, patches,
+ * schemas. Later walks over an object are recursive. The stack holds several times this many levels of the most
+ * expensive walk.
  */
 export const MAX_NESTING = 500
 
 /**
- * Members that one map of a body may have: V8 takes milliseconds for whatever goes over the names of a larger one. With
- * their owners they would have 31 bytes each in an object as large as storage takes.
+ * The most members of one map in a body. V8 takes milliseconds for each pass over the names of a larger map. In the
+ * largest object that storage takes, that many members would have 31 bytes each, managedFields included.
  */
 export const MAX_MEMBERS = 50_000
 
@@ -37,12 +39,12 @@ export class NestingError extends Error {
   }
 }
 
-/** An object with a member more than once: all of them, in the order of the text. */
+/** An object that repeats a member. It holds all members in the order of the text. */
 export class RepeatedMembers {
   constructor(readonly entries: [name: string, value: JsonTree][]) {}
 }
 
-/** Parsed JSON with all that its text said. Any `Json` value is one. */
+/** Parsed JSON that loses nothing of its text. Every `Json` value is a tree, too. */
 export type JsonTree =
   | null
   | boolean
@@ -55,9 +57,9 @@ export type JsonTree =
   | { [name: string]: JsonTree | undefined }
 
 /**
- * The value of a tree that no schema describes: the last of repeated members counts, numbers are numbers. Changes the
- * tree in place. Iterative, level by level, for it may be 10,000 levels deep.
- * @throws {NestingError} where it is deeper than the limit
+ * Converts a tree that has no schema into a value, in place. The last of repeated members wins, and number literals
+ * become numbers. It is iterative, level by level, because a tree can have 10,000 levels.
+ * @throws {NestingError} if the tree is deeper than the limit
  */
 export function plainJson(tree: JsonTree, maxDepth = Infinity): Json {
   if (typeof tree !== 'object' || tree === null) return tree
@@ -77,7 +79,7 @@ export function plainJson(tree: JsonTree, maxDepth = Infinity): Json {
     eachPart(walk.level, (node) => {
       if (Array.isArray(node)) eachPart(node, (value, at) => plainPart(value, (plain) => (node[at] = plain)))
       else {
-        const members = node as { [name: string]: JsonTree } // nothing else has parts
+        const members = node as { [name: string]: JsonTree } // only lists and objects have parts
         eachName(members, Object.keys, (name) => plainPart(members[name]!, (plain) => setOwn(members, name, plain)))
       }
     })
@@ -85,10 +87,10 @@ export function plainJson(tree: JsonTree, maxDepth = Infinity): Json {
     walk.below = []
     walk.depth++
   }
-  return walk.root as Json // nothing else is left in it
+  return walk.root as Json // the walk has replaced repeated members and number literals
 }
 
-/** Whether there are more levels than that. Iterative. */
+/** Whether a tree has more levels than `maxDepth`. It is iterative. */
 export function nestsDeeper(tree: JsonTree, maxDepth: number): boolean {
   let level: JsonTree[] = [tree]
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,9 +1,9 @@
-/** What a label key and a label value may look like (apimachinery's pkg/api/validate/content). Returns what is wrong. */
+/** Validates label keys and label values (apimachinery's pkg/api/validate/content). The functions return messages. */
 import { byteLength } from './utf8.ts'
 
 const NAME_PART = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'
-// The expressions above are what messages quote. They are matched in these forms, which cannot backtrack at length.
+// Messages quote the expressions above. The code matches these equivalent forms, which do not backtrack much.
 const namePart = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/
 const subdomainPart = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/
 
@@ -48,6 +48,6 @@ function prefixErrors(prefix: string): string[] {
   return errors
 }
 
-/** The comma before "or" and before "regex" is kube-apiserver's. */
+/** The commas before "or" and "regex" are as in kube-apiserver. */
 const regexError = (rule: string, regex: string, ...examples: string[]): string =>
   `${rule} (e.g. ${examples.map((example) => `'${example}', `).join(' or ')}regex used for validation is '${regex}')`

@@ -1,7 +1,4 @@
-/**
- * A value that is made when it is first asked for. What a module makes at its top level is paid at every cold start,
- * needed or not.
- */
+/** A value that is made on first use. A value that a module makes at its top level costs time at every cold start. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value

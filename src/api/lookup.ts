@@ -1,10 +1,10 @@
 /**
- * Lists of a request are as long as the client likes: what searches one within a loop over another is quadratic. These
- * look once at each element. `test/check/nested-lookups.ts` finds the searches that should be one of them.
+ * Lookups that visit each element of a list once. Clients choose the length of lists in requests, so a search in one
+ * list within a loop over another would be quadratic. `test/check/nested-lookups.ts` finds such searches.
  */
 import { eachPart, kept } from './parts.ts'
 
-/** The places of the elements that equal an earlier one. */
+/** The indexes of the elements that equal an earlier one. */
 export function repeatsIn<Item>(items: readonly Item[]): ReadonlySet<number> {
   const repeats = new Set<number>()
   const seen = new Set<Item>()
@@ -15,7 +15,7 @@ export function repeatsIn<Item>(items: readonly Item[]): ReadonlySet<number> {
   return repeats
 }
 
-/** The same in parts. @param items the same list each time that the walk runs */
+/** Like repeatsIn, in parts (parts.ts). @param items the same list in each run of the walk */
 export function repeatsInParts<Item>(items: readonly Item[]): ReadonlySet<number> {
   const { repeats, seen } = kept(items, () => ({ repeats: new Set<number>(), seen: new Set<Item>() }))
   eachPart(items, (item, index) => {
@@ -25,7 +25,7 @@ export function repeatsInParts<Item>(items: readonly Item[]): ReadonlySet<number
   return repeats
 }
 
-/** By its key, the first element that has it. */
+/** Maps each key to the first element that has it. */
 export function firstBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): ReadonlyMap<Key, Item> {
   const found = new Map<Key, Item>()
   for (const item of items) {
@@ -35,6 +35,6 @@ export function firstBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) =
   return found
 }
 
-/** By its key, the last element that has it. */
+/** Maps each key to the last element that has it. */
 export const lastBy = <Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): ReadonlyMap<Key, Item> =>
   new Map(items.map((item) => [keyOf(item), item]))

@@ -1,4 +1,4 @@
-/** Whether there are more values in a value of JSON than so many: of a larger one no more than these are looked at. */
+/** Whether a JSON value contains more than `most` values. It visits no more than that. */
 export function hasMoreValues(value: unknown, most: number): boolean {
   let left = most
   const fits = (one: unknown): boolean => {

@@ -1,8 +1,8 @@
 import type * as MetaV1 from './meta/v1.ts'
 
 /**
- * Objects as they are in memory: plain JSON values. Whole numbers outside of ±(2^53 − 1) are `bigint`
- * (see api/json.ts), so that int64 fields survive exactly.
+ * Objects in memory are plain JSON values. Whole numbers outside of ±(2^53 − 1) are `bigint` (api/json-numbers.ts), so
+ * that int64 fields stay exact.
  */
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
 export interface JsonObject {
@@ -14,7 +14,7 @@ export type ListMeta = MetaV1.ListMeta
 export type OwnerReference = MetaV1.OwnerReference
 export type ManagedFieldsEntry = MetaV1.ManagedFieldsEntry
 
-/** Any API object: type and metadata are known, the rest is whatever its kind says (see src/api/GROUP/VERSION.ts). */
+/** Any API object with its TypeMeta and ObjectMeta. Its kind declares the other fields (src/api/GROUP/VERSION.ts). */
 export interface KubeObject {
   kind?: string
   apiVersion?: string
@@ -25,5 +25,5 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Objects are JSON whose interfaces do not say so. */
+/** An object as JSON. The interfaces of objects have no index signature. */
 export const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject

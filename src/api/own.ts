@@ -1,15 +1,15 @@
 /**
- * Objects whose keys come from clients. A client may name anything `constructor` or `__proto__`: plain index access
- * would then find what Object.prototype has, and plain assignment to `__proto__` would change the prototype.
- * `npm run check` refuses both where the key may be any text (test/check/own-keys.ts).
+ * Access to objects whose keys come from clients. A key can be `constructor` or `__proto__`. Then plain index access
+ * would find a member of Object.prototype, and plain assignment to `__proto__` would change the prototype. `npm run
+ * check` refuses both if the key can be any text (test/check/own-keys.ts).
  */
 interface Values<T> {
   readonly [key: string]: T
 }
 
-/** The value that the object itself has under this key. */
+/** The value of the object's own key. Inherited members do not count. */
 export function ownValue<T>(object: Values<T> | undefined, key: string): T | undefined {
-  const value = object?.[key] // own key: what is inherited is left out below
+  const value = object?.[key] // own key: the last line leaves out inherited members
   // Object.prototype holds functions, and under __proto__ itself; all other values are the object's own.
   const mayBeInherited = typeof value === 'function' || (value as unknown) === Object.prototype
   return mayBeInherited && !Object.hasOwn(object!, key) ? undefined : value
@@ -22,7 +22,10 @@ export function setOwn<T>(object: { [key: string]: T }, key: string, value: T): 
   else object[key] = value // own key: all other keys are assigned as usual
 }
 
-/** Without listing its members, which takes long where they are many. Objects here inherit none that a loop sees. */
+/**
+ * Whether an object has no members. It does not list them, which takes long for many. No object inherits enumerable
+ * ones.
+ */
 export function isEmpty(object: object): boolean {
   for (const _ in object) return false
   return true

@@ -1,10 +1,10 @@
 import { PART } from './parts.ts'
 
-/** Of a walk that is written in steps (slices.ts): how far it is in its part. */
+/** Counts the items of work in steps (slices.ts) since it last yielded. */
 export class Pace {
   private left = PART
 
-  /** Called for each item. @returns whether others should have their turn */
+  /** Called for each item. @returns whether the work should yield to other requests */
   isOver(): boolean {
     if (--this.left > 0) return false
     this.left = PART

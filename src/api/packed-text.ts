@@ -1,35 +1,37 @@
 /**
- * Texts that are kept for long and seldom read: packed in memory, which takes a fraction of them where they repeat
- * themselves, as schemas do. The form is that of an LZ4 block. The platform's own coders are streams, and who reads a
- * definition waits for nobody.
+ * Compresses texts that stay in memory for long and are seldom read. Repetitive texts such as schemas shrink to a
+ * fraction. The format is an LZ4 block. The platform's own compression has only streams, but reading a definition must
+ * be synchronous.
  */
 
-/** Fewer bytes than this repeat themselves too seldom. */
+/** Shorter texts have too few repetitions. */
 const LEAST = 1_024
-/** Bytes that must be the same for a copy to be worth its three. */
+/** The fewest bytes that a copy replaces. A copy itself takes three bytes. */
 const LEAST_COPY = 4
-/** Bytes at the end of a block that are never part of a copy: the form asks for five, and looking for one reads four. */
+/**
+ * Bytes at the end of a block that are never part of a copy. The format requires five, and the search reads four more.
+ */
 const TAIL = 12
 const FARTHEST = 65_535
 const HASH_BITS = 13
 
-/** Where bytes like these were seen last: place + 1. */
+/** Maps the hash of four bytes to the position + 1 at which they occurred last. */
 const seen = new Int32Array(1 << HASH_BITS)
-/** Buffers of most definitions, which are used again: a longer text gets its own (storage/lent-stream.ts says why). */
+/** Most definitions fit into buffers that are reused. A longer text gets its own (storage/lent-stream.ts says why). */
 const MOST_PLAIN = 128 * 1024
 const plainBytes = new Uint8Array(MOST_PLAIN)
 const packedBytes = new Uint8Array(mostPacked(MOST_PLAIN))
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
-/** What was unpacked last: who asks for it asks for one part after the other. */
+/** The text that was unpacked last. Callers often read the same text several times in a row. */
 let last: { readonly of: PackedText; readonly text: string } | undefined
 
-/** A text, plain until it is packed. */
+/** A text that is plain until `pack` compresses it. */
 export class PackedText {
   private plain: string | undefined
   private packed: Uint8Array | undefined
-  /** Bytes of UTF-8. */
+  /** The bytes of the plain text in UTF-8. */
   private size = 0
   private staysPlain = false
 
@@ -37,24 +39,24 @@ export class PackedText {
     this.plain = text
   }
 
-  /** UTF-16 units, of a plain one. */
+  /** The UTF-16 units of a plain text, 0 of a packed one. */
   get plainLength(): number {
     return this.plain?.length ?? 0
   }
 
   get text(): string {
     if (this.plain !== undefined) return this.plain
-    // one of the two is there
+    // the text is either plain or packed
     if (last?.of !== this) last = { of: this, text: unpack(this.packed!, this.size) }
     return last.text
   }
 
-  /** It will go soon, and is not worth the work. */
+  /** Prevents packing, because the text will soon be dropped. */
   stayPlain(): void {
     this.staysPlain = true
   }
 
-  /** @returns whether it takes much less than the text */
+  /** @returns whether the text is packed. It stays plain if packing would save less than half. */
   pack(): boolean {
     const { plain } = this
     if (plain === undefined) return true
@@ -69,29 +71,29 @@ export class PackedText {
   }
 }
 
-/** Good until the next text. */
+/** The bytes of a text. They are valid until the next call. */
 function bytesOf(text: string): Uint8Array {
-  // a unit has three bytes at most
+  // a UTF-16 unit takes at most three bytes
   if (3 * text.length > MOST_PLAIN) return encoder.encode(text)
   return plainBytes.subarray(0, encoder.encodeInto(text, plainBytes).written)
 }
 
-/** What repeats nothing has a byte more for each 255. */
+/** The largest size of a packed text. Without repetitions the format adds one byte for each 255. */
 function mostPacked(length: number): number {
   return length + Math.ceil(length / 255) + 16
 }
 
-/** A block of LZ4. */
+/** Compresses bytes into an LZ4 block. */
 export function pack(bytes: Uint8Array): Uint8Array {
   const { length } = bytes
   const most = mostPacked(length)
   const out = most <= packedBytes.length ? packedBytes : new Uint8Array(most)
   seen.fill(0)
   let at = 0
-  /** From here on nothing is written yet. */
+  /** The position of the first byte that is not written yet. */
   let literals = 0
   let to = 0
-  /** Steps that found nothing: what does not repeat itself is passed by ever faster. */
+  /** Positions without a match since the last copy. The more there are, the larger the steps become. */
   let misses = 0
   const last = length - TAIL
   while (at < last) {
@@ -118,7 +120,7 @@ const isSameWord = (bytes: Uint8Array, a: number, b: number): boolean =>
   bytes[a + 2] === bytes[b + 2] &&
   bytes[a + 3] === bytes[b + 3]
 
-/** Bytes as they are, and then a copy of what lies `distance` before. @returns where the next one begins */
+/** Writes literal bytes and then a copy of the bytes `distance` before. @returns the position behind the sequence */
 function writeSequence(
   out: Uint8Array,
   to: number,
@@ -151,7 +153,7 @@ function writeRest(out: Uint8Array, to: number, rest: number): number {
   return to
 }
 
-/** @param size of the plain bytes */
+/** @param size the number of plain bytes */
 function unpack(packed: Uint8Array, size: number): string {
   const out = size <= MOST_PLAIN ? plainBytes : new Uint8Array(size)
   let at = 0
@@ -166,7 +168,7 @@ function unpack(packed: Uint8Array, size: number): string {
     at += 2
     let copied = token & 15
     if (copied === 15) for (let more = 255; more === 255; copied += more) more = packed[at++]!
-    // what is copied may be part of the copy
+    // the source of a copy may overlap its target, so bytes are copied one by one
     for (let end = to + copied + LEAST_COPY, from = to - distance; to < end;) out[to++] = out[from++]!
   }
   return decoder.decode(out.subarray(0, size))

@@ -1,4 +1,4 @@
-/** From text and bytes to JSON: of clients, with all that was said; and of storage, which this server wrote itself. */
+/** Parses JSON of clients, without losing anything of the text, and stored JSON, which this server has written. */
 import type { Json } from './object.ts'
 import { PART, forAsLong, goesInParts, kept, undivided } from './parts.ts'
 import type { Steps } from './slices.ts'
@@ -8,7 +8,7 @@ import { MAX_DEPTH, MAX_MEMBERS, plainJson } from './json.ts'
 import { decodeUtf8 } from './utf8.ts'
 
 /**
- * Parses text without losing anything that it said.
+ * Parses text without losing anything of it.
  * @throws {JsonSyntaxError}
  */
 export function parseJson(text: string, maxDepth = MAX_DEPTH): JsonTree {
@@ -16,20 +16,21 @@ export function parseJson(text: string, maxDepth = MAX_DEPTH): JsonTree {
 }
 
 /**
- * The same of bytes that a client sent. What is not UTF-8 in a string is U+FFFD, one a byte.
- * @throws {JsonSyntaxError} with texts that name bytes, as Go does; StatusError 413 where a map has too many members
+ * Like parseJson, for bytes that a client sent. Each byte of a string that is not valid UTF-8 becomes U+FFFD.
+ * @throws {JsonSyntaxError} with messages that name bytes, as in Go; StatusError 413 if a map has too many members
  */
 export function parseJsonBytes(bytes: Uint8Array, maxDepth = MAX_DEPTH): JsonTree {
   try {
     return new Scanner(decodeUtf8(bytes), maxDepth, false, MAX_MEMBERS).document()
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
-    // Latin-1 has a character a byte, and the syntax of JSON is ASCII: the same error, with the byte that was meant
+    // In Latin-1 each byte is one character, and JSON's syntax is ASCII. So the second pass finds the same error and
+    // its byte.
     return new Scanner(latin1(bytes), maxDepth, true, MAX_MEMBERS).document()
   }
 }
 
-/** The same in steps. */
+/** Like parseJsonBytes, in steps. */
 export function* parsingJsonBytes(bytes: Uint8Array, maxDepth = MAX_DEPTH): Steps<JsonTree> {
   if (!(yield)) return parseJsonBytes(bytes, maxDepth)
   try {
@@ -42,8 +43,8 @@ export function* parsingJsonBytes(bytes: Uint8Array, maxDepth = MAX_DEPTH): Step
 }
 
 /**
- * The same in a walk (parts.ts).
- * @param owner of the bytes, the same each time
+ * Like parseJsonBytes, for a walk in parts (parts.ts).
+ * @param owner the owner of the bytes, the same in each run
  */
 export function parseJsonInParts(bytes: Uint8Array, owner: object, maxDepth = MAX_DEPTH): JsonTree {
   const reading = kept(owner, () => ({
@@ -66,7 +67,7 @@ export function parseJsonInParts(bytes: Uint8Array, owner: object, maxDepth = MA
   return reading.tree!
 }
 
-/** Values of a step. */
+/** The values that one step reads. */
 const VALUES = 4 * PART
 
 function* scanning(scanner: Scanner): Steps<JsonTree> {
@@ -83,23 +84,24 @@ function latin1(bytes: Uint8Array): string {
   return text
 }
 
-/** Whole numbers that JSON.parse would round, outside of strings as far as a pattern can tell. */
+/** Finds whole numbers that JSON.parse might round. It can also match inside of a string. */
 const bigNumber = /[:,[]\s*-?\d{16}/
 
-/**
- * A stored object. It was written by this server, so nothing is checked, but whole numbers of 64 bits stay exact.
- */
+/** Parses a stored object without checks, because this server has written it. Whole numbers of 64 bits stay exact. */
 export function parseStored(text: string): Json {
   return bigNumber.test(text) ? plainJson(parseJson(text)) : (JSON.parse(text) as Json)
 }
 
-/** Characters of a stored object that are parsed at once: V8 takes some forty milliseconds for as many names as storage takes. */
+/**
+ * Stored objects up to this many characters are parsed in one step. JSON.parse takes about forty milliseconds for as
+ * many names as the largest stored object can have.
+ */
 const STORED_AT_ONCE = 256 * 1024
 
 /**
- * The same in a walk (parts.ts).
- * @param owner of the text, and of nothing else
- * @param numbers rounded: those beyond 2^53 are as JSON.parse reads them, which is much cheaper
+ * Like parseStored, for a walk in parts (parts.ts).
+ * @param owner the owner of the text, and of nothing else
+ * @param numbers rounded: JSON.parse rounds numbers beyond 2^53, which is much cheaper
  */
 export function parseStoredInParts(text: string, owner: object, numbers: 'exact' | 'rounded' = 'exact'): Json {
   const atOnce = (): Json => (numbers === 'rounded' ? (JSON.parse(text) as Json) : parseStored(text))
@@ -110,20 +112,21 @@ export function parseStoredInParts(text: string, owner: object, numbers: 'exact'
     value: undefined as Json | undefined,
   }))
   forAsLong(() => {
-    reading.value ??= reading.scanner.valueWithin(2 * PART) as Json | undefined // without literals and repeated members
+    // a stored text has no number literals and no repeated members
+    reading.value ??= reading.scanner.valueWithin(2 * PART) as Json | undefined
     return reading.value === undefined && 2 * PART
   })
   return reading.value!
 }
 
-/** A stored text of any length, in steps. */
+/** Parses a stored text of any length, in steps. */
 export const parsingStored = (text: string): Steps<Json> =>
-  scanning(new Scanner(text, Infinity, false, Infinity, 'exact')) as Steps<Json> // without literals and repeated members
+  scanning(new Scanner(text, Infinity, false, Infinity, 'exact')) as Steps<Json> // no literals or repeated members
 
 /**
- * What JSON.parse makes of a text, in steps.
- * @throws JsonSyntaxError also where it is nested more deeply
+ * Parses a text like JSON.parse, in steps.
+ * @throws JsonSyntaxError, also if the text nests deeper than `maxDepth`
  */
 export function* parsingPlainJson(text: string, maxDepth = MAX_DEPTH): Steps<Json> {
-  return (yield* scanning(new Scanner(text, maxDepth, false, Infinity, 'rounded'))) as Json // without literals
+  return (yield* scanning(new Scanner(text, maxDepth, false, Infinity, 'rounded'))) as Json // no literals
 }

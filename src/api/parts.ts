@@ -1,20 +1,20 @@
 /**
- * Work without an `await` in parts: a walk over a large object stops when it has seen a part's worth of items, others
- * have their turn, and it runs again from its start. Its loops then go on where they were, with what they had found, so
- * that a walk is written as if it ran at once. What a loop fills beside its answer is kept (`kept`); a walk changes
- * nothing else that it would not change again. Without a large object around it a loop is a loop.
+ * Synchronous walks in parts. A walk over a large object stops after one part's worth of items. Other requests run, and
+ * then the walk runs again from its start. Its loops continue at their item with their results, so a walk is written as
+ * if it ran without a stop. Other state that a loop fills must be kept with `kept`. Any other change must be one that
+ * the walk can repeat. Outside of such a walk these loops are plain loops.
  *
- * Items are counted, for the platform's clock stands still while code runs.
+ * A part is counted in items, because the platform's clock does not advance while code runs.
  */
 import { append } from './append.ts'
 import type { Steps } from './slices.ts'
 import type { Place } from './walk-progress.ts'
 import { PAUSE, Progress, current, within } from './walk-progress.ts'
 
-/** Items of a part: the dearest of them take a hundredth of a millisecond. */
+/** Items of a part. The most expensive items take a hundredth of a millisecond. */
 export const PART = 4096
 
-/** A walk as steps: in parts where turns are taken, else at once. */
+/** Runs a walk as steps (slices.ts): in parts if the caller yields to other requests, otherwise without a stop. */
 export function* inParts<T>(run: () => T, part = PART): Steps<T> {
   if (!(yield)) return within(undefined, run)
   const progress = new Progress(part)
@@ -31,8 +31,8 @@ export function* inParts<T>(run: () => T, part = PART): Steps<T> {
 }
 
 /**
- * The same for what may have to wait in between: only what runs in `resuming` goes on in parts behind an `await`.
- * @param turn is taken before each part
+ * Runs a walk that may `await`. Behind an `await` only code that runs in `resuming` continues in parts.
+ * @param turn is awaited before each part
  */
 export async function inPartsAwaiting<T>(
   run: () => T | Promise<T>,
@@ -52,7 +52,9 @@ export async function inPartsAwaiting<T>(
   }
 }
 
-/** What is listed, copied or put into a set at once takes a sixteenth of an item's time, where it is much. */
+/**
+ * The share of an item's time for each element that is listed, copied or put into a set. Fewer than MUCH do not count.
+ */
 const LISTED = 1 / 16
 const MUCH = 1024
 
@@ -61,16 +63,16 @@ function weightOf(made: unknown): number {
   return size < MUCH ? 0 : size * LISTED
 }
 
-/** Called before an `await`: what runs the walk behind it as it would have run before. */
+/** Called before an `await`. @returns a function that runs code behind the `await` as a part of the walk */
 export function resuming(): <T>(run: () => T) => T {
   const progress = current
   return (run) => within(progress, run)
 }
 
 /**
- * A value that stays the same however often the walk that runs is stopped.
- * @param owner a part of what is walked over; of a value without parts nothing need be kept
- * @param weight items of a part that it took to make it; default: by its size
+ * Makes a value once and keeps it over all runs of the walk.
+ * @param owner an object within the walked object; for a scalar nothing is kept
+ * @param weight how many items of a part the making takes; default: by the size of the value
  */
 export function kept<Value>(owner: unknown, make: () => Value, weight?: number): Value {
   if (current === undefined || typeof owner !== 'object' || owner === null) return make()
@@ -80,20 +82,20 @@ export function kept<Value>(owner: unknown, make: () => Value, weight?: number):
   if (found.length === 0) {
     if (progress.isStopped) throw PAUSE
     const made = make()
-    // what caught the stop knows nothing
+    // `make` caught the stop, so its value is incomplete
     if (progress.isStopped) throw PAUSE
     found.push(made)
-    // the next run does not come to what it took to make it
+    // the next run does not reach the loops within `make`
     progress.advance(place)
     progress.charge(weight ?? weightOf(made))
   }
-  return found[0] as Value // what was made for this place
+  return found[0] as Value // the value that was made for this place
 }
 
-/** Of an item; or of each, where some take far longer than others. */
+/** The weight of every item, or a function for each item if some take far longer than others. */
 export type Weight<Item> = number | ((item: Item) => number)
 
-/** @param owner what the items belong to: a list, or the object whose names they are */
+/** @param owner the list of the items, or the object whose names they are */
 function loop<Item>(
   progress: Progress,
   owner: object,
@@ -104,7 +106,7 @@ function loop<Item>(
   const place = progress.placeOf(owner)
   const { found } = place
   if (place.isDone) return found
-  // of this very owner, at this very place
+  // the place belongs to this owner and this loop, so the items have this type
   const items = (place.items ??= listing(progress, place, itemsOf)) as readonly Item[]
   while (place.at < items.length) {
     if (place.counted === place.at) {
@@ -130,19 +132,19 @@ function listing<Item>(progress: Progress, place: Place, itemsOf: () => readonly
   return items
 }
 
-/** Items that are sorted at once: each is compared some ten times. */
+/** Items that are sorted without a stop. Each is compared about ten times. */
 const RUN = 1024
 
-/** Items of two runs that become one at once: each is compared once. */
+/** Items that are merged without a stop. Each is compared once. */
 const MERGED = 256
 
-/** Whether the items of a loop are being listed that goes in parts. */
+/** Whether a loop of a walk in parts is listing its items. */
 export const isListing = (): boolean => current?.listed !== undefined
 
 /**
- * The items of a loop in order; many of them are sorted in runs, of which two at a time become one.
+ * The items of a loop, sorted. Many items are sorted in runs, which are then merged in pairs.
  * @param list is called once
- * @param sort a run, in place or anew
+ * @param sort sorts a run, in place or into a new list
  */
 export function sortedItems<Item, Sorted>(
   list: () => Item[],
@@ -165,7 +167,7 @@ export function sortedItems<Item, Sorted>(
   return runs[0] ?? []
 }
 
-/** Two runs as one. */
+/** Merges two sorted runs. */
 function merged<Item>(pair: Item[][], compare: (a: Item, b: Item) => number): Item[] {
   const [a = [], b = []] = pair
   if (b.length === 0) return a
@@ -182,7 +184,7 @@ function merged<Item>(pair: Item[][], compare: (a: Item, b: Item) => number): It
   return so.all
 }
 
-/** `items.map(visit)` */
+/** `items.map(visit)`, in parts. */
 export function mapParts<Item, Result>(
   items: readonly Item[],
   visit: (item: Item, index: number) => Result,
@@ -190,10 +192,10 @@ export function mapParts<Item, Result>(
 ): Result[] {
   if (current === undefined || items.length === 0) return items.map(visit)
   const add = (item: Item, index: number, found: unknown[]): void => void found.push(visit(item, index))
-  return loop(current, items, () => items, weight, add) as Result[] // what was pushed
+  return loop(current, items, () => items, weight, add) as Result[] // `add` pushes only results
 }
 
-/** `items.flatMap(visit)` */
+/** `items.flatMap(visit)`, in parts. */
 export function flatMapParts<Item, Result>(
   items: readonly Item[],
   visit: (item: Item, index: number) => readonly Result[],
@@ -201,10 +203,10 @@ export function flatMapParts<Item, Result>(
 ): Result[] {
   if (current === undefined || items.length === 0) return items.flatMap(visit)
   const add = (item: Item, index: number, found: unknown[]): void => append(found, visit(item, index))
-  return loop(current, items, () => items, weight, add) as Result[] // what was appended
+  return loop(current, items, () => items, weight, add) as Result[] // `add` appends only results
 }
 
-/** `items.forEach(visit)`; `visit` ends it with false */
+/** `items.forEach(visit)`, in parts. It ends if `visit` returns false. */
 export function eachPart<Item>(
   items: readonly Item[],
   visit: (item: Item, index: number) => boolean | void,
@@ -214,7 +216,7 @@ export function eachPart<Item>(
   else for (let at = 0; at < items.length; at++) if (visit(items[at]!, at) === false) return
 }
 
-/** `items.every(visit)` */
+/** `items.every(visit)`, in parts. */
 export function everyPart<Item>(items: readonly Item[], visit: (item: Item, index: number) => boolean): boolean {
   if (current === undefined || items.length === 0) return items.every(visit)
   const all = kept(items, () => ({ isSo: true }))
@@ -222,11 +224,15 @@ export function everyPart<Item>(items: readonly Item[], visit: (item: Item, inde
   return all.isSo
 }
 
-/** `items.some(visit)` */
+/** `items.some(visit)`, in parts. */
 export const somePart = <Item>(items: readonly Item[], visit: (item: Item, index: number) => boolean): boolean =>
   !everyPart(items, (item, index) => !visit(item, index))
 
-/** @param namesOf its own names, in some order @param visit ends it with false */
+/**
+ * Visits the names of an object, in parts.
+ * @param namesOf its own names, in any order
+ * @param visit ends it with false
+ */
 export function eachName<Owner extends object>(
   owner: Owner,
   namesOf: (owner: Owner) => readonly string[],
@@ -237,7 +243,7 @@ export function eachName<Owner extends object>(
   else for (const name of namesOf(owner)) if (visit(name) === false) return
 }
 
-/** Whether it answers true for each of them. */
+/** Whether `visit` returns true for each name. */
 export function everyName<Owner extends object>(owner: Owner, visit: (name: string) => boolean): boolean {
   if (current === undefined) return Object.keys(owner).every(visit)
   const all = kept(owner, () => ({ isSo: true }))
@@ -245,7 +251,7 @@ export function everyName<Owner extends object>(owner: Owner, visit: (name: stri
   return all.isSo
 }
 
-/** What `visit` answers for each of them. */
+/** The results of `visit` for each name. */
 export function mapNames<Owner extends object, Result>(
   owner: Owner,
   namesOf: (owner: Owner) => readonly string[],
@@ -254,10 +260,10 @@ export function mapNames<Owner extends object, Result>(
 ): Result[] {
   if (current === undefined) return namesOf(owner).map(visit)
   const add = (name: string, _: number, found: unknown[]): void => void found.push(visit(name))
-  return loop(current, owner, () => namesOf(owner), weight, add) as Result[] // what was pushed
+  return loop(current, owner, () => namesOf(owner), weight, add) as Result[] // `add` pushes only results
 }
 
-/** What has no loops to be stopped in is a part of its own. @param owner what it goes over */
+/** Runs code without loops that could stop as a part of its own. @param owner the object that the code walks over */
 export function apart<Result>(owner: object, run: () => Result): Result {
   if (current === undefined) return run()
   return loop(
@@ -266,22 +272,22 @@ export function apart<Result>(owner: object, run: () => Result): Result {
     () => ONE,
     PART,
     (_, __, found) => void found.push(run()),
-  )[0] as Result // what was pushed
+  )[0] as Result // the loop pushes only this result
 }
 
 const ONE = [1]
 
-/** Without a stop: for what counts as it goes, and would count again what runs again. */
+/** Runs code without a stop. For code that counts while it runs: a second run would count again. */
 export const undivided = <Result>(run: () => Result): Result => within(undefined, run)
 
 /**
- * Calls it until it answers false. What it goes on with is kept, and it has no loops of its own.
- * @param goOn may answer how many items it has seen
+ * Calls `goOn` until it returns false. `goOn` must keep its state with `kept`, and has no loops in parts itself.
+ * @param goOn may return how many items it has visited
  */
 export function forAsLong(goOn: () => boolean | number): void {
   const progress = current
   for (let more = goOn(); more !== false; more = goOn()) progress?.count(Number(more))
 }
 
-/** Whether what runs may be stopped: what pays only for much need not be done otherwise. */
+/** Whether the code runs in a walk in parts. Code can skip steps that pay off only for large objects. */
 export const goesInParts = (): boolean => current !== undefined

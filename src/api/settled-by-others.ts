@@ -1,6 +1,6 @@
 /**
- * A promise of this request that another request settles. The engine goes on in the request that made the promise, which
- * it notes in it. Of `new Promise` that note is missing at times, it seems once the code was optimized: who awaits it goes on
- * in the other request then, and the answer that it makes there is an error.
+ * A promise of this request that another request settles. workerd records in a promise which request created it, and
+ * continues the awaiting code there. `new Promise` sometimes lacks this record, it seems after V8 has optimized the
+ * code. Then the awaiting code continues in the other request, and a response that it creates there is an error.
  */
 export const settledByOthers = <Value>(): PromiseWithResolvers<Value> => Promise.withResolvers<Value>()

@@ -1,6 +1,6 @@
 /**
- * SHA-256 (FIPS 180-4) of a short text, at once: the platform's is asynchronous, and what needs a digest to be looked up
- * would have to be too.
+ * Synchronous SHA-256 (FIPS 180-4) of a short text. The platform's is asynchronous, and would make each lookup by a
+ * digest asynchronous, too.
  */
 
 const primes = firstPrimes(64)
@@ -26,7 +26,7 @@ export function sha256(text: string): Uint8Array {
   return new Uint8Array(digest.buffer)
 }
 
-/** A one, zeros, and the length in bits fill the last block. */
+/** Pads the last block with a one bit, zeros, and the length in bits. */
 function paddedBlocks(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64)
   padded.set(bytes)

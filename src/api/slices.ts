@@ -1,34 +1,37 @@
 /**
- * An isolate has one thread: work over many items goes in slices, between which requests of others have their turn. A
- * slice is counted in items, for the platform's clock stands still while code runs.
+ * An isolate has one thread. Work over many items runs in slices, and other requests run between them. A slice is
+ * counted in items, because the platform's clock does not advance while code runs.
  */
 
-/** Items of a slice: rows of a Table, the dearest of them, take some milliseconds. */
+/** Items of a slice. Rows of a Table, the most expensive items, take some milliseconds. */
 export const SLICE = 64
 
-/** Bytes of a body, or of the object that it changes, from which on the steps of a write are slices of their own. */
+/**
+ * If a body, or the object that it changes, has this many bytes or more, each step of a write is a slice of its own.
+ */
 export const LARGE = 64 * 1024
 
-/** Values in an object that nobody has written down yet, from which on it is taken to be so large: each has some thirty bytes. */
+/** An object with this many values counts as LARGE before it is serialized. A value has about thirty bytes. */
 export const MANY_VALUES = LARGE / 32
 
-/** When all that was waiting has had its turn. */
+/** Resolves when all waiting requests of the isolate have run. */
 export const turnOfOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
 
-/** Bytes of a body, or of the object that it changes, from which on a step of a write takes milliseconds. */
+/** If a body, or the object that it changes, has this many bytes or more, a step of a write takes milliseconds. */
 export const HEAVY = 8 * 1024
 
-/** How many heavy steps began in this isolate. */
+/** The number of heavy steps that have begun in this isolate. */
 let heavySteps = 0
 
-/** Heavy steps of others that one lets go first: some seconds. */
+/** The most heavy steps of other requests that a heavy step lets go first: some seconds. */
 const MOST_AHEAD = 500
 
 /**
- * When all that was waiting has had its turn, and no other heavy step has begun since: between two of them everybody
- * gets on, so that a light request waits for one of them at each of its steps, however many there are. They go in about the
- * order in which they came: one that comes while others set their timers anew may be ahead of them, and so nobody lets
- * more than MOST_AHEAD go first. Nobody waits for another's promise: a request that the engine gives up holds nobody back.
+ * Resolves when all waiting requests have run and no other heavy step has begun meanwhile. Between two heavy steps all
+ * other requests continue, so each step of a light request waits for at most one heavy step. Heavy steps run about in
+ * the order of their arrival. A new one can overtake those that are setting their timers again, so a step lets at most
+ * MOST_AHEAD others go first. No request waits for a promise of another, so a request that the engine cancels blocks no
+ * other.
  */
 export async function turnOfHeavy(turn: () => Promise<void> = turnOfOthers): Promise<void> {
   for (let ahead = 0; ahead < MOST_AHEAD; ahead++) {
@@ -39,7 +42,7 @@ export async function turnOfHeavy(turn: () => Promise<void> = turnOfOthers): Pro
   heavySteps++
 }
 
-/** Work in steps of its own: it yields where others may have a turn, and is told whether they have. */
+/** Work in steps. It yields where other requests may run. The result of `yield` says whether they could. */
 export type Steps<T> = Generator<void, T, boolean>
 
 export function atOnce<T>(steps: Steps<T>): T {
@@ -57,10 +60,12 @@ export async function inTurns<T>(steps: Steps<T>, turn: () => Promise<void> = tu
   }
 }
 
-/** UTF-16 units of texts that are parsed at once: a millisecond. */
+/** UTF-16 units of the texts in one slice. Parsing them takes a millisecond. */
 const SLICE_LENGTH = 64 * 1024
 
-/** At least one, which may be empty. What is longer than a slice is one of its own. */
+/**
+ * Splits items into slices. There is at least one slice, which may be empty. An item that is too long is a slice alone.
+ */
 export function* slicesByLength<Item>(
   items: readonly Item[],
   lengthOf: (item: Item) => number,

@@ -20,7 +20,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number
 }
 
-/** Keys in the order in which kube-apiserver writes them. */
+/** A Status. The keys have the order in which kube-apiserver writes them. */
 export interface Status {
   kind: 'Status'
   apiVersion: 'v1'
@@ -32,22 +32,22 @@ export interface Status {
   code?: number
 }
 
-// V8 has it, which both the engine and Node are made of
+// V8 has stackTraceLimit, and both workerd and Node run on V8
 const stacks = Error as unknown as { stackTraceLimit: number }
 
 /**
- * An answer that is a Status. Thrown anywhere in the request path, rendered once by the server. It says all that there is
- * to say, and has no stack: walking the calls is a fifth of what a denial costs here.
- */
-/**
- * Whose error it is, as in kube-apiserver: a handler writes in the forms of its resource. What comes before handlers, and
- * the router around them, know no CBOR.
+ * The part of the server that reports an error, as in kube-apiserver. A handler writes the media types of its resource.
+ * The router and the filters before the handlers do not write CBOR.
  */
 export type Maker = 'handler' | 'router'
 
+/**
+ * A response that is a Status. Any code of the request path can throw it, and the server renders it once. It has no
+ * stack trace, because its Status is complete and collecting the trace takes a fifth of the time of a denial.
+ */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
-  /** Absent: who runs when it is thrown. */
+  /** Absent: the part of the server that is running when the error is thrown. */
   maker?: Maker
   readonly code: number
   readonly headers: Readonly<Record<string, string>>
@@ -96,7 +96,7 @@ export const notFound = (resource: GroupResource, name: string) =>
     detailsOf(resource, name),
   )
 
-/** A path, version or resource that is not served. */
+/** The 404 for a path, version or resource that is not served. */
 export const notServed = () =>
   madeBy('router', new StatusError(404, 'NotFound', 'the server could not find the requested resource', {}))
 
@@ -142,8 +142,8 @@ export const forbidden = (
 export const badRequest = (message: string) => new StatusError(400, 'BadRequest', message)
 
 /**
- * What an answer tells, in characters of messages and in errors: a body full of wrong values makes no answer that is many
- * times as long. Validation looks no further.
+ * The most characters of messages and the most errors in a response, so that a body full of invalid values does not get
+ * a response many times its size. Validation stops there.
  */
 export const MAX_REPORTED = 1024 * 1024
 export const MAX_PROBLEMS = 10_000
@@ -154,7 +154,7 @@ function reported(errors: readonly FieldError[]): readonly FieldError[] {
   return errors.slice(0, count < 0 ? MAX_PROBLEMS : Math.min(MAX_PROBLEMS, Math.max(1, count)))
 }
 
-/** 422: all that is wrong with an object. `kind.group ""` stands for query options (`ListOptions.meta.k8s.io`). */
+/** 422 with all errors of an object. `kind.group ""` stands for query options (`ListOptions.meta.k8s.io`). */
 export function invalid(kind: { group: string; kind: string }, name: string, all: readonly FieldError[]) {
   const errors = reported(all)
   const named = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
@@ -209,7 +209,7 @@ export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
 export const internalError = (why: string) =>
   new StatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
 
-/** A bare Go error that reached the response writer of kube-apiserver: code 500 without a reason. */
+/** The response for a plain Go error that reaches kube-apiserver's response writer: code 500 without a reason. */
 export const plainError = (message: string) => new StatusError(500, undefined, message)
 
 export const serviceUnavailable = (message: string) => new StatusError(503, 'ServiceUnavailable', message)
@@ -224,7 +224,10 @@ export const serverTimeout = (resource: GroupResource, operation: string, retryA
     { 'Retry-After': String(retryAfterSeconds) },
   )
 
-/** 504 for a resourceVersion that the server has not reached. `retryAfterSeconds` is absent where there is no cache. */
+/**
+ * 504 for a resourceVersion that the server has not reached. `retryAfterSeconds` is absent for resources without a
+ * cache.
+ */
 export const resourceVersionTooLarge = (
   revision: number | string,
   current: number | string,

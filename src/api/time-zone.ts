@@ -1,5 +1,5 @@
 /**
- * How far the clocks of a time zone are ahead of UTC, at a second since 1970: in seconds.
+ * The offset of a time zone from UTC in seconds, at a time in seconds since 1970. East of UTC it is positive.
  * @param zone a name of the IANA database
  * @throws RangeError for a name that this runtime does not know
  */

@@ -1,8 +1,8 @@
 /**
- * Go's unicode.IsPrint, IsLetter and IsDigit, of one character.
+ * Go's unicode.IsPrint, IsLetter and IsDigit, for one character.
  *
- * The classes are text, compiled when a character beyond ASCII is first met: as literals, the engine would build each
- * of them from its Unicode tables while it reads the source, at every cold start.
+ * The patterns are strings that are compiled for the first character beyond ASCII. V8 would build pattern literals from
+ * its Unicode tables when it parses the source, at every cold start.
  */
 import { lazy } from './lazy.ts'
 
@@ -10,10 +10,10 @@ const printable = lazy(() => new RegExp(String.raw`^[\p{L}\p{M}\p{N}\p{P}\p{S}]`
 const letter = lazy(() => new RegExp(String.raw`^\p{L}`, 'u'))
 const digit = lazy(() => new RegExp(String.raw`^\p{Nd}`, 'u'))
 
-/** Or no character at all. */
+/** Whether a character is ASCII. The empty string counts as ASCII. */
 const isAscii = (character: string): boolean => !(character.charCodeAt(0) >= 0x80)
 
-/** Letters, marks, numbers, punctuation, symbols and the ASCII space. */
+/** Whether a character is a letter, mark, number, punctuation, symbol or the ASCII space. */
 export const isPrint = (character: string): boolean =>
   isAscii(character) ? character >= ' ' && character <= '~' : printable().test(character)
 

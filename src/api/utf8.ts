@@ -1,4 +1,4 @@
-/** Bytes of a text in UTF-8, which is what kube-apiserver counts. A surrogate alone takes three, as U+FFFD does. */
+/** The bytes of a text in UTF-8, which kube-apiserver counts. A lone surrogate takes three, like U+FFFD. */
 export function byteLength(text: string): number {
   if (text.length > 64 && /^[\0-\x7f]*$/.test(text)) return text.length
   let length = text.length
@@ -15,7 +15,9 @@ export function byteLength(text: string): number {
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const looseUtf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
-/** UTF-8 as Go reads it: each byte that belongs to no character is one U+FFFD. A byte order mark is a character. */
+/**
+ * Decodes UTF-8 like Go: each byte that belongs to no character becomes one U+FFFD. A byte order mark is a character.
+ */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes)
@@ -37,7 +39,7 @@ function decodeBroken(bytes: Uint8Array): string {
   return text + looseUtf8.decode(bytes.subarray(start))
 }
 
-/** Bytes of the character at a position; 0 when there is none. */
+/** The bytes of the character at a position. 0: no valid character begins there. */
 function characterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!
   if (first < 0x80) return 1

@@ -1,4 +1,4 @@
-/** Equality and order of JSON values, as structured-merge-diff's pkg/value has them. */
+/** Equality and order of JSON values, as in structured-merge-diff's pkg/value. */
 import { isJsonObject } from './object.ts'
 import type { Json, JsonObject } from './object.ts'
 import { ownValue } from './own.ts'
@@ -16,16 +16,16 @@ export function valuesEqual(a: Json | undefined, b: Json | undefined): boolean {
   return !Array.isArray(b) && mapsEqual(a as JsonObject, b as JsonObject)
 }
 
-/** Lists, maps and scalars that are compared at once, without a part of their own. */
+/** Values with fewer lists, maps and scalars than this are compared without a part of their own. */
 const FEW = 1024
 
 /**
- * The same in a walk (parts.ts): what is large is compared in a part of its own.
- * @param a the same in each run
+ * Like valuesEqual, for a walk in parts (parts.ts). A large value is compared in a part of its own.
+ * @param a the same value in each run
  */
 export function valuesEqualApart(a: Json | undefined, b: Json | undefined): boolean {
   if (!goesInParts() || typeof a !== 'object' || a === null || typeof b !== 'object') return valuesEqual(a, b)
-  // for V8, who only begins with the names of a large map has listed them
+  // kept, because V8 lists all names of a large map even for a loop that stops at the first one
   const few = kept(a, () => isFew(a, { left: FEW }))
   return few ? valuesEqual(a, b) : apart(a, () => valuesEqual(a, b))
 }
@@ -34,11 +34,11 @@ function isFew(value: Json | undefined, seen: { left: number }): boolean {
   if (--seen.left < 0) return false
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.length <= seen.left && value.every((one) => isFew(one, seen))
-  for (const name in value) if (!isFew(value[name], seen)) return false // own key: it has no others
+  for (const name in value) if (!isFew(value[name], seen)) return false // own key: no object inherits enumerable names
   return true
 }
 
-/** A member that is undefined is absent. */
+/** Whether two maps are equal. A member that is undefined counts as absent. */
 function mapsEqual(a: JsonObject, b: JsonObject): boolean {
   let count = 0
   for (const name in a) {
@@ -54,7 +54,7 @@ function mapsEqual(a: JsonObject, b: JsonObject): boolean {
 const isNumber = (value: Json | undefined): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint'
 
-/** Numbers before texts before booleans before lists before maps before null. */
+/** Compares values: numbers before strings before booleans before lists before maps before null. */
 export function compareValues(a: Json, b: Json): number {
   const order = rank(a) - rank(b)
   if (order !== 0) return order
@@ -89,7 +89,7 @@ function rank(value: Json): number {
   return value === null ? 5 : 4
 }
 
-/** By Unicode code points, which is the order of the bytes in UTF-8. */
+/** Compares by Unicode code points, which is the order of the bytes in UTF-8. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)

@@ -1,6 +1,7 @@
 /**
- * How Kubernetes orders versions of a group: v10 > v2 > v1 > v2beta1 > v1beta2 > v1alpha1 > others by name
- * (apimachinery's CompareKubeAwareVersionStrings). Negative when `a` comes first, that is, is preferred.
+ * Kubernetes' order of a group's versions: v10 > v2 > v1 > v2beta1 > v1beta2 > v1alpha1 > others by name
+ * (apimachinery's CompareKubeAwareVersionStrings). The result is negative if `a` comes first, that is, if `a` is
+ * preferred.
  */
 import { ownValue } from './own.ts'
 
@@ -22,7 +23,7 @@ function parse(version: string): { stage: number; major: number; minor: number }
   return { stage: stage === undefined ? 2 : ownValue(stages, stage)!, major: Number(major), minor: Number(minor ?? 0) }
 }
 
-/** `ga` for v1, `beta`, `alpha`; undefined for a version of another form. */
+/** The stage of a version; `ga` for v1. Undefined: the version has another form. */
 export function stageOf(version: string): 'alpha' | 'beta' | 'ga' | undefined {
   const parsed = parse(version)
   return parsed === undefined ? undefined : (['alpha', 'beta', 'ga'] as const)[parsed.stage]

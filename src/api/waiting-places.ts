@@ -1,13 +1,13 @@
 /**
- * Who waits for somebody else, a few at a time: the others are to come back. The engine ends a request whose client hangs
- * up in the middle of an `await`, and runs nothing of what follows, `finally` included. So the work of who has a place
- * goes on to its end by itself (`waitUntil`); a place that was lost nevertheless is free after a while.
+ * Limits how many requests wait for another service at the same time. Further requests get 429. If a client hangs
+ * up, the engine ends its request in the middle of an `await` and runs nothing after it, not even `finally`. So the
+ * work runs to its end under `waitUntil`. If a place is lost in spite of this, it becomes free after a while.
  */
 import { platformClock } from './clock.ts'
 import { tooManyRequests } from './status.ts'
 
 export interface Waiting {
-  /** Absent where nobody can hang up: in a Durable Object. */
+  /** Absent in a Durable Object, where no client can hang up. */
   waitUntil?(work: Promise<unknown>): void
 }
 
@@ -17,12 +17,12 @@ interface Place {
 }
 
 export class WaitingPlaces {
-  /** The oldest first. Bound: `most`. */
+  /** The places in use, oldest first. Bound: `most`. */
   private readonly taken = new Set<Place>()
 
   /**
-   * @param most that wait at once
-   * @param lostAfter milliseconds after which a place counts as lost: no work takes that long
+   * @param most how many requests may wait at the same time
+   * @param lostAfter milliseconds after which a place counts as lost; no work takes that long
    */
   constructor(
     private readonly most: number,
@@ -30,7 +30,7 @@ export class WaitingPlaces {
     private readonly now = platformClock,
   ) {}
 
-  /** @throws StatusError 429 where no place is free; what `work` throws */
+  /** @throws StatusError 429 if no place is free; any error of `work` */
   async hold<Done>(waiting: Waiting, work: () => Promise<Done>): Promise<Done> {
     const place = this.take()
     const done = this.leaving(place, work)

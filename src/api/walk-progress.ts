@@ -1,51 +1,54 @@
 /**
- * How far a walk in parts (parts.ts) has got: each loop over a list, and each value that the walk keeps, has a place. A run
- * finds the places of the run before by their owners and in the order in which it comes to them.
+ * The progress of a walk in parts (parts.ts). Each loop over a list has a place, and so has each value that the walk
+ * keeps. A run finds the places of the previous run by their owners, and in the order in which it reaches them.
  */
 
 /**
- * Thrown through a walk, from a loop up to `inParts`. Code between them may catch it: the walk runs again all the same, and
- * whatever else it begins in this run is stopped at once.
+ * Thrown through a walk, from a loop up to `inParts`. If code between them catches it, the walk still runs again, and
+ * every other loop that begins in this run stops at once.
  */
 export const PAUSE = new Error('assertion failed: a walk was stopped that nobody goes on with')
 
-/** A loop over one list, or a value that is kept. */
+/** The place of a loop over one list, or of a kept value. */
 export interface Place {
   at: number
-  /** Items that were counted: one whose inner loops go on is not counted again. */
+  /** The number of items that were counted. An item whose inner loops continue is not counted again. */
   counted: number
   isDone: boolean
   items: readonly unknown[] | undefined
   readonly found: unknown[]
-  /** How many places there were when this one was new: later ones are below its items. */
+  /** The number of places when this one was created. Later places belong to loops within its items. */
   readonly height: number
 }
 
 /**
- * For tests: told of what a walk was stopped in and never came to again, for each run made it anew. Until the item around
- * it is done, which may be the whole walk, nothing is stopped.
+ * For tests. `tell` is called if a walk stopped in a loop and never reached that loop again, because each run creates
+ * its list anew. The walk then cannot stop again until the item around the loop is done, which may be the end of the
+ * walk.
  */
 export const lost: { tell: ((owner: object, items: number) => void) | undefined } = { tell: undefined }
 
-/** Of one owner: its places in the order in which a run comes to them, and how many this run has come to. */
+/**
+ * The places of one owner, in the order in which a run reaches them. `next` is the number that this run has reached.
+ */
 interface Places {
   run: number
   next: number
   readonly all: Place[]
 }
 
-/** How far one walk has got. Lives as long as it; what is below an item that is done is forgotten. */
+/** The progress of one walk. When an item of a loop is done, the places below it are removed. */
 export class Progress {
   private run = 0
   private left = 0
-  /** Where the run before was stopped, until this one comes there. */
+  /** The place at which the previous run stopped, until this run reaches it. */
   private stoppedAt: Place | undefined
-  /** Whatever this run answers is not the end. */
+  /** This run has stopped, so its result does not count. */
   isStopped = false
-  /** Whose items are being listed: what lists them may sort them in parts. */
+  /** The loop that is listing its items. Code that lists them may sort them in parts. */
   listed: Place | undefined
   private readonly places = new Map<object, Places>()
-  /** Of each place its owner, in the order in which they were new. */
+  /** The owner of each place, in the order in which the places were created. */
   private readonly owners: object[] = []
 
   constructor(private readonly part: number) {}
@@ -67,14 +70,14 @@ export class Progress {
     const { all } = places
     if (places.next === all.length) {
       this.owners.push(owner)
-      // it takes about what an item takes
+      // a new place takes about as long as an item
       this.left--
       all.push({ at: 0, counted: 0, isDone: false, items: undefined, found: [], height: this.owners.length })
     }
     const place = all[places.next++]!
     if (place === this.stoppedAt) {
       this.stoppedAt = undefined
-      // loops over what each run makes anew have counted once more, and would leave nothing for this one
+      // Loops over lists that each run creates anew have counted again. Without a new part this loop could not advance.
       this.left = this.part
     }
     return place
@@ -83,7 +86,7 @@ export class Progress {
   /** @throws PAUSE */
   count(weight: number, place?: Place): void {
     if (this.isStopped) throw PAUSE
-    // a loop over what each run makes anew is never come to again: no other stop until the item around it is done
+    // if each run creates the loop's list anew, the loop is never found again, so the item around it must end first
     if (this.left <= 0 && this.stoppedAt === undefined) {
       this.isStopped = true
       this.stoppedAt = place
@@ -92,12 +95,12 @@ export class Progress {
     this.left -= weight
   }
 
-  /** What was done at once; the walk may stop at its next loop. */
+  /** Counts work that ran without a stop. The walk may stop at its next loop. */
   charge(weight: number): void {
     this.left -= weight
   }
 
-  /** Whatever was stopped is done, found again or not. */
+  /** The walk has ended. Reports a stopped loop that was never reached again. */
   end(): void {
     if (this.stoppedAt !== undefined) this.lose(this.owners[this.stoppedAt.height - 1]!)
   }
@@ -107,12 +110,12 @@ export class Progress {
     this.stoppedAt = undefined
   }
 
-  /** An item of a loop is done. What came below it is found in what it answered. */
+  /** An item of a loop is done. Its result is kept, so the places below it are removed. */
   advance({ height }: Place): void {
     while (this.owners.length > height) {
       const owner = this.owners.pop()!
       const places = this.places.get(owner)!
-      // it is behind the walk, which may be stopped again: an item that is done is never begun again
+      // the item of this place never runs again, so the walk may stop again
       if (places.all.pop() === this.stoppedAt) this.lose(owner)
       places.next = Math.min(places.next, places.all.length)
       if (places.all.length === 0) this.places.delete(owner)
@@ -120,7 +123,7 @@ export class Progress {
   }
 }
 
-/** Of the walk that runs now: set and reset around it, with no `await` between. */
+/** The progress of the walk that is running. `within` sets and resets it around synchronous code. */
 export let current: Progress | undefined
 
 export function within<T>(progress: Progress | undefined, run: () => T): T {

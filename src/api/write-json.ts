@@ -1,4 +1,4 @@
-/** From values to JSON as Go's encoder writes it. */
+/** Writes values as JSON like Go's encoder. */
 import type { Json, JsonObject } from './object.ts'
 import { ownValue } from './own.ts'
 import { mapNames, mapParts, sortedItems } from './parts.ts'
@@ -6,10 +6,12 @@ import type { Steps } from './slices.ts'
 import './json-numbers.ts' // whole numbers beyond 2^53 are written as they are
 import { compareNames, sortNames } from './name-order.ts'
 
-/** Characters that are written between two steps. */
+/** The characters that one step writes. */
 const WRITTEN = 64 * 1024
 
-/** What JSON.stringify makes of a value, in steps: the innermost of so many levels of members are each written at once. */
+/**
+ * JSON.stringify in steps. Members down to `levels` levels are written one by one, and everything below without a stop.
+ */
 export function* writingPlainJson(value: Json, levels: number): Steps<string> {
   if (levels === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value)
   const members: string[] = []
@@ -27,7 +29,7 @@ export function* writingPlainJson(value: Json, levels: number): Steps<string> {
   return `{${members.join(',')}}`
 }
 
-// they can stand in strings only, so that the whole text may be searched
+// these characters can occur only in strings, so the whole JSON text can be searched
 const escaped = /[<>&\u2028\u2029]/
 const escapes: Readonly<Record<string, string>> = {
   '<': '\\u003c',
@@ -37,20 +39,20 @@ const escapes: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 }
 
-/** JSON text that is also safe in HTML and JavaScript, as Go writes it. */
+/** Escapes JSON text as Go does, so that it is safe in HTML and JavaScript. */
 export const escapeHtml = (json: string): string =>
   // own key: one character
   escaped.test(json) ? json.replace(/[<>&\u2028\u2029]/g, (character) => escapes[character]!) : json
 
-/** A string as a JSON string of Go. */
+/** A string as JSON, with Go's escapes. */
 export const quoteJson = (text: string): string => escapeHtml(JSON.stringify(text.toWellFormed()))
 
-/** A value as Go's encoder writes it, members in the order in which they are. */
+/** A value as JSON with Go's escapes. Members keep their order. */
 export function stringify(value: Json): string {
   return escapeHtml(JSON.stringify(value))
 }
 
-/** The same with members in the order of their names at every level, as custom resources are written. */
+/** Like stringify, with members sorted by name at every level, as kube-apiserver writes custom resources. */
 export function stringifySorted(value: Json | undefined): string {
   if (typeof value === 'string') return quoteJson(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)

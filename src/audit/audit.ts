@@ -1,6 +1,6 @@
 /**
  * Auditing of requests (kubernetes.io/docs/tasks/debug/debug-cluster/audit): after authentication the policy decides,
- * the steps fill the request's record, and what came of it is written at the end.
+ * the steps fill the request's record, and the last event has the outcome.
  */
 import type { Clock } from '../api/clock.ts'
 import { internalError, serviceUnavailable, StatusError } from '../api/status.ts'
@@ -27,14 +27,17 @@ import { decide } from './policy.ts'
 import { pause, Sink } from './sink.ts'
 
 const BUFFER_LENGTH = 16 << 20
-/** As kube-apiserver's --audit-webhook-batch-buffer-size and …-max-size. */
+/** The defaults of kube-apiserver's --audit-webhook-batch-buffer-size and …-max-size. */
 const BUFFER_EVENTS = 10_000
 const BATCH_EVENTS = 400
-/** Shorter than kube-apiserver's half minute: a Worker's time after an answer is 30 s. */
+/** The wait for a full batch. It is shorter than kube-apiserver's 30 s: a Worker has only 30 s after a response. */
 const WEBHOOK_WAIT_MS = 1_000
 const WEBHOOK_RETRY_MS = [500, 1_000, 2_000, 4_000]
 
-/** Where the events of an environment go. A Durable Object has its own sinks: a request's end must not stop its calls. */
+/**
+ * The sinks of each environment. A Durable Object has sinks of its own: the end of a request would stop calls that
+ * both share.
+ */
 const sinksOf = { request: new WeakMap<Env, readonly Sink[]>(), object: new WeakMap<Env, readonly Sink[]>() }
 
 function sinks({ env, clock, isObject = false }: ApiCall): readonly Sink[] {
@@ -93,8 +96,8 @@ function decided(record: RequestRecord, policy: Policy, asked: AuditedAttributes
 const NOWHERE: Origin = { requestURI: '' }
 
 /**
- * The stage RequestReceived, of a request that is authenticated and not yet impersonated.
- * Returns the answer where it must not go on without its event.
+ * Writes the event of stage RequestReceived, after authentication and before impersonation.
+ * @returns the error response where the request needs an audit event that could not be written
  */
 export async function auditReceived(request: ApiRequest, record: RequestRecord): Promise<Response | undefined> {
   record.user = request.user
@@ -108,12 +111,12 @@ export async function auditReceived(request: ApiRequest, record: RequestRecord):
   return internalErrorText(targetOf(request.request), 'failed to store audit event')
 }
 
-/** The stages of the answer. Returns it, perhaps with a body that is followed to its end. */
+/** Writes the events of the response. @returns the response, whose body may be wrapped to see its end */
 export async function auditAnswered(request: ApiRequest, record: RequestRecord, response: Response): Promise<Response> {
   const { audit } = settingsOf(request.env)
   if (audit === undefined) return response
   const code = response.status
-  // refused before authentication: kube-apiserver writes this stage alone
+  // authentication failed: kube-apiserver writes only this stage
   if (!audited.has(record)) {
     decideFor(request, record, audit.policy, undefined)
     await write(request, record, {
@@ -137,7 +140,7 @@ export async function auditAnswered(request: ApiRequest, record: RequestRecord, 
     })
   }
   if (!isLongRunning(request.info)) {
-    // an object that comes as a stream is there when the answer has been read
+    // a streamed object is complete when the client has read the response
     if (record.responseObject instanceof Promise) request.waitUntil(complete())
     else await complete()
     return response
@@ -150,7 +153,7 @@ const answerOf = async ({ responseObject }: RequestRecord): Promise<Pick<Moment,
   responseObject: await responseObject,
 })
 
-/** Completes the audit event when the body has been sent. An answer without a body, such as a socket, is complete at once. */
+/** Completes the audit event when the body is sent; at once for a response without a body, such as a socket. */
 function followed(request: ApiRequest, response: Response, complete: () => Promise<void>): Response {
   const { body } = response
   if (body === null) {
@@ -162,19 +165,19 @@ function followed(request: ApiRequest, response: Response, complete: () => Promi
   return new Response(through.readable, response)
 }
 
-/** A write that the server itself makes, as a client would have asked for it. */
+/** A write of the server itself, described like a client's request. */
 export interface OwnWrite {
   readonly asked: AuditedAttributes
-  /** Name and namespace that a create's path lacks; filled in when the write has been tried. */
+  /** The name and namespace, which the path of a create lacks; filled in when the write has been tried. */
   readonly written: ObjectFacts
   readonly origin: Origin
-  /** JSON. */
+  /** The body of the request in JSON. */
   readonly requestObject?: string
 }
 
 /**
- * Such a write with the events that it would have as a client's request: the same policy decides.
- * @throws StatusError where it must not be made without its event, and errors of the work
+ * Does a write of the server and audits it by the policy, like a client's request.
+ * @throws StatusError where the write needs an audit event that could not be written; and errors of the work
  */
 export async function auditedWrite<Written>(
   call: ApiCall,
@@ -219,7 +222,7 @@ function toStatus(
   return internalError(error instanceof Error ? error.message : String(error))
 }
 
-/** Whether the request may go on. */
+/** @returns whether the request may go on */
 async function write(request: ApiCall, record: RequestRecord, moment: Moment): Promise<boolean> {
   const { asked, decision, origin } = audited.get(record)!
   if (decision.level === 'None' || omits(decision, moment.stage)) return true

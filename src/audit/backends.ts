@@ -1,7 +1,7 @@
-/** Where events go: Workers' logs, the file of a local server, a webhook. */
+/** The backends that receive audit events: Workers Logs, the file of a local server, a webhook. */
 import type { Backend } from './sink.ts'
 
-/** One line each on the console. */
+/** Writes one line on the console for each event. */
 export const consoleBackend = (write: (line: string) => void = console.log): Backend => ({
   name: 'log',
   async send(events) {
@@ -13,7 +13,7 @@ interface Fetches {
   fetch(url: string, init: RequestInit): Promise<Response>
 }
 
-/** The process in front of a local server, which writes the file (cli/audit-log.ts). */
+/** Sends events to the process in front of a local server, which writes them to a file (cli/audit-log.ts). */
 export const fileBackend = (front: Fetches): Backend => ({
   name: 'log',
   async send(events) {
@@ -33,7 +33,7 @@ export interface WebhookTarget {
 
 const WEBHOOK_TIMEOUT_MS = 10_000
 
-/** POSTs an EventList, as kube-apiserver does. Any answer but 2xx is a failure. */
+/** POSTs an EventList, as kube-apiserver does. A response other than 2xx is a failure. */
 export const webhookBackend = ({ url, token }: WebhookTarget, network: Fetches = globalThis): Backend => ({
   name: 'webhook',
   async send(events) {
@@ -44,7 +44,7 @@ export const webhookBackend = ({ url, token }: WebhookTarget, network: Fetches =
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       },
       body: `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.join(',')}]}`,
-      redirect: 'manual', // the token goes nowhere else
+      redirect: 'manual', // a redirect must not carry the token to another host
       signal: AbortSignal.timeout(WEBHOOK_TIMEOUT_MS),
     })
     await answer.body?.cancel()

@@ -19,9 +19,9 @@ import { carriesCredentials } from './policy.ts'
 export interface Moment {
   readonly stage: AuditStage
   readonly at: Date
-  /** Of the answer; undefined before there is one. */
+  /** The status code of the response; undefined before there is one. */
   readonly code?: number | undefined
-  /** JSON. */
+  /** The object of the response in JSON. */
   readonly responseObject?: string | undefined
 }
 
@@ -110,7 +110,7 @@ function responseStatusOf({ status }: RequestRecord, asked: AuditedAttributes, c
   return { metadata, status: outcome, message, reason, details, code }
 }
 
-/** An error text may quote the credential that is wrong. */
+/** Removes texts from a Status: an error message may quote a wrong credential. */
 function withoutWords(status: Status): Status {
   const { message: _, details, ...rest } = status
   if (details === undefined) return rest
@@ -125,7 +125,7 @@ function agentOf(headers: RequestHeaders): string | undefined {
   return (agent.length > MAX_AGENT ? `${agent.slice(0, MAX_AGENT)}...TRUNCATED` : agent) || undefined
 }
 
-/** Addresses that proxies report (anybody may), and at the end the address of the connection. */
+/** The addresses in headers, which any client can set, and then the address of the connection. */
 function sourceAddresses(sent: Request, headers: RequestHeaders): string[] | undefined {
   const addresses = (headers.get('X-Forwarded-For') ?? '').split(',').map((part) => part.trim())
   const real = headers.get('X-Real-Ip') ?? ''
@@ -136,7 +136,7 @@ function sourceAddresses(sent: Request, headers: RequestHeaders): string[] | und
   return found.length === 0 ? undefined : found
 }
 
-/** @param text of an object, a list or a Table */
+/** @param text JSON of an object, a list or a Table */
 function withoutManagedFields(text: string): string {
   const value = parseStored(text)
   if (!isJsonObject(value)) return text.trimEnd()

@@ -1,4 +1,4 @@
-/** Which requests are audited, and how much of them (kubernetes.io/docs/tasks/debug/debug-cluster/audit). */
+/** Decides which requests are audited, and how much of them (kubernetes.io/docs/tasks/debug/debug-cluster/audit). */
 import { withoutTrailing } from '../api/trim.ts'
 import type { AuthorizationAttributes } from '../authorization/attributes.ts'
 import type { AuditLevel, AuditStage, Policy, Rule } from '../configuration/audit-policy.ts'
@@ -16,7 +16,7 @@ export type AuditedAttributes = Omit<AuthorizationAttributes, 'user' | 'fields'>
   readonly user: UserInfo | undefined
 }
 
-/** The first rule that matches decides; without any the request is not audited. */
+/** The first rule that matches decides. Without a match the request is not audited. */
 export function decide(policy: Policy, asked: AuditedAttributes): Decision {
   const { omitStages = [], omitManagedFields = false } = policy
   const found = policy.rules.find((one) => matches(one, asked))
@@ -28,7 +28,7 @@ export function decide(policy: Policy, asked: AuditedAttributes): Decision {
   }
 }
 
-/** Whatever the policy says, bodies of these are never written down: they contain credentials. */
+/** Resources whose bodies are never logged, because they contain credentials. No policy can change that. */
 const credentials: ReadonlySet<string> = new Set([
   '/secrets',
   '/serviceaccounts/token',

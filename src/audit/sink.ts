@@ -1,6 +1,6 @@
 /**
- * Between requests and a backend: in `batch` mode events wait in a bounded buffer, which the request that finds it idle
- * empties after its answer; in the blocking modes each request waits until its event is written.
+ * Hands the events of requests to a backend. In `batch` mode events wait in a bounded buffer. The first request that
+ * finds no flush under way flushes it after its response. In the blocking modes each request waits for its event.
  */
 import { settledByOthers } from '../api/settled-by-others.ts'
 import { logError } from '../log/log.ts'
@@ -10,20 +10,20 @@ import { auditCounts, countUp } from './metrics.ts'
 
 export interface Backend {
   readonly name: AuditPlugin & ('log' | 'webhook')
-  /** @param events in JSON, one each; rejects where they are not written */
+  /** @param events one JSON text each. The promise rejects where the backend did not write them. */
   send(events: readonly string[]): Promise<void>
 }
 
 export interface SinkOptions {
   readonly mode: AuditMode
-  /** Events beyond these are dropped, and counted. */
+  /** The most buffered events. Further events are dropped, and a metric counts them. */
   readonly bufferEvents: number
-  /** Characters; a few large events must not fill the memory of an isolate. */
+  /** The most buffered characters, so that a few large events do not fill the memory of an isolate. */
   readonly bufferLength: number
   readonly batchEvents: number
-  /** How long a batch that is not full waits for more. */
+  /** How long a batch that is not full waits for more events. */
   readonly batchWaitMs: number
-  /** Before each further attempt to send a batch. */
+  /** The delays before further attempts to send a batch. */
   readonly retryMs: readonly number[]
 }
 
@@ -34,13 +34,16 @@ export interface Clock {
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** The platform may end the work of a request that has been answered, so others wait no longer than this for it. */
+/**
+ * After this time without progress another request takes over the flush: Workers may stop the work of a request after
+ * its response.
+ */
 const GIVEN_UP_MS = 120_000
 
 export class Sink {
   #buffer: string[] = []
   #length = 0
-  /** When the work of emptying the buffer last began, or went on. */
+  /** When the flush began or last made progress. */
   #activeAt: number | undefined
   #enough: (() => void) | undefined
 
@@ -54,7 +57,7 @@ export class Sink {
     this.clock = clock
   }
 
-  /** Whether the request may go on. */
+  /** @returns whether the request may go on */
   async process(event: string, waitUntil: (work: Promise<unknown>) => void): Promise<boolean> {
     const { mode } = this.options
     if (mode === 'batch') {
@@ -80,7 +83,7 @@ export class Sink {
     waitUntil(this.#empty(now))
   }
 
-  /** @param since identifies the worker: one that was given up stops when another has begun */
+  /** @param since identifies the flush: it stops when another flush took over */
   async #empty(since: number): Promise<void> {
     const { batchEvents, batchWaitMs, retryMs } = this.options
     let mark = since

@@ -1,7 +1,7 @@
 /**
  * The entrypoint behind the local front's second socket, for requests with a statement of the front. Requests without
- * one come through the first socket, where the engine fills in no `request.cf` at all: there no client can claim a
- * certificate, and here none gets on without the front's key.
+ * one come through the first socket, where the engine sets no `request.cf`, so no client can claim a certificate
+ * there. Here a request needs a MAC by the front's key.
  */
 import type { Clock } from '../api/clock.ts'
 import { logError } from '../log/log.ts'
@@ -26,7 +26,7 @@ export function attestedRequests(serve: Serve, clock: Clock): Serve {
 }
 
 function statementOf({ cf }: Request): FrontStatement | undefined {
-  // the front made the genuine ones, and others fail with their MAC
+  // the front made the genuine statements; others fail the check of their MAC
   const statement = cf as Partial<FrontStatement> | undefined
   return typeof statement?.mac === 'string' ? (statement as FrontStatement) : undefined
 }
@@ -40,13 +40,13 @@ async function isGenuine(request: Request, statement: FrontStatement, env: Env, 
     const text = statedText(request.method, targetOf(request), statement, certificate)
     return await crypto.subtle.verify('HMAC', await importedKey(key), fromBase64(statement.mac), encoder.encode(text))
   } catch {
-    return false // a MAC that is no base64, or bad settings
+    return false // the MAC is no base64, or the settings are invalid
   }
 }
 
 const encoder = new TextEncoder()
 
-/** One for the life of an isolate: the setting does not change. */
+/** Imported once in the life of an isolate, because the setting does not change. */
 let imported: { readonly base64: string; readonly key: CryptoKey } | undefined
 
 async function importedKey(base64: string): Promise<CryptoKey> {
@@ -57,13 +57,13 @@ async function importedKey(base64: string): Promise<CryptoKey> {
   return key
 }
 
-/** Connections with a good certificate that one period may have; each costs the front a handshake. */
+/** The most connections with a valid certificate in one period. Each costs the front a handshake. */
 const MAX_CONNECTIONS = 20_000
 
 /**
- * The last request of each connection: the front sends one after the other, so a statement with the same number or a
- * lower one is an old one. Connections are forgotten two periods after their last request, when their statements have
- * lapsed. The key lives as long as the engine, so that a new engine has nothing to remember.
+ * The number of the last request of each connection. The front numbers a connection's requests, so a statement whose
+ * number is not higher is a replay. A connection is dropped two periods after its last request, when its statements
+ * have expired. Each engine has a new key, so a new engine need not know earlier numbers.
  */
 class Replays {
   #began = 0
@@ -72,7 +72,7 @@ class Replays {
   /** Bound: MAX_CONNECTIONS. */
   #before = new Map<string, number>()
 
-  /** Only a certificate that is in force is worth a replay, and only such ones take room. */
+  /** Only statements with a certificate in force are checked and take room, because only those are worth a replay. */
   isNew({ connection, request, tlsClientAuth }: FrontStatement, now: number): boolean {
     if (tlsClientAuth?.certVerified !== 'SUCCESS') return true
     if (now - this.#began > 2 * STATEMENT_HOLDS_MS) {

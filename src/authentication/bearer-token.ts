@@ -1,15 +1,16 @@
 /**
- * Finds the token of a request (RFC 6750, and the WebSocket sub-protocol that browsers need, which cannot set headers).
+ * Finds the token of a request: in the Authorization header (RFC 6750), or in the WebSocket sub-protocol for
+ * browsers, which cannot set headers.
  */
 import type { RequestHeaders } from '../request/request-headers.ts'
 
-/** Text of the Warning when the token is ignored. */
+/** The text of the Warning where the token is ignored. */
 const EXTRA_SPACE = 'the provided Authorization header contains extra space before the bearer token, and is ignored'
 
 const SOCKET_PROTOCOL = 'base64url.bearer.authorization.k8s.io.'
 
 /**
- * Undefined: no token, which is no error. Schemes other than Bearer are ignored.
+ * Undefined where there is no token, which is no error. Schemes other than Bearer are ignored.
  * @param authorization the header, if there is one
  */
 export function bearerToken(authorization: string | null, warnings: string[]): string | undefined {
@@ -22,16 +23,16 @@ export function bearerToken(authorization: string | null, warnings: string[]): s
   return parts[1]
 }
 
-/** The sub-protocols that a WebSocket handshake offers, one of which is a token. */
+/** The sub-protocols of a WebSocket handshake, one of which is a token. */
 export interface SocketOffer {
   readonly token: string
-  /** At least one other: browsers want one of their offers back. */
+  /** At least one, because browsers expect one of their offers in the answer. */
   readonly others: readonly string[]
 }
 
 /**
- * Undefined: no handshake, or no token in it.
- * @throws Error when the token is not base64url of UTF-8, given twice, or the only protocol
+ * Undefined where it is no handshake, or offers no token.
+ * @throws Error where the token is not base64url of UTF-8, comes twice, or is the only sub-protocol
  */
 export function socketOffer(headers: RequestHeaders): SocketOffer | undefined {
   if (headers.get('Upgrade')?.toLowerCase() !== 'websocket') return undefined

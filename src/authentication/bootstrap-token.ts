@@ -1,4 +1,4 @@
-/** Tokens with which machines join (Secrets of type bootstrap.kubernetes.io/token in kube-system). */
+/** Tokens with which nodes join (Secrets of type bootstrap.kubernetes.io/token in kube-system). */
 import type { Secret } from '../api/core/v1.ts'
 import { ownValue } from '../api/own.ts'
 import type { Env } from '../env.ts'
@@ -13,7 +13,7 @@ const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const GROUP = 'system:bootstrappers'
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 
-/** Undefined when the token is of another kind or not valid. The client does not learn why. */
+/** Undefined where the token is of another kind or invalid. The client does not learn why. */
 export async function authenticateBootstrapToken(
   context: { readonly env: Env; readonly tenant: Tenant; readonly now: Date },
   token: string,
@@ -35,7 +35,7 @@ export async function authenticateBootstrapToken(
 
 export const isBootstrapToken = ({ type }: Secret): boolean => type === 'bootstrap.kubernetes.io/token'
 
-/** '' where there is nothing. */
+/** '' where the key is absent. */
 export const bootstrapTokenData = ({ data = {} }: Secret, key: string): string => textOf(ownValue(data, key) ?? '')
 
 /** A text that is no time counts as expired. */

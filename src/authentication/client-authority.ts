@@ -1,4 +1,4 @@
-/** Whom an authority's client certificates name. */
+/** The users that an authority's client certificates name. */
 import type { Certificate } from '../x509/certificate.ts'
 import { readAuthorities, validClientChain } from '../x509/client-chain.ts'
 import { readElement } from '../x509/der.ts'
@@ -9,16 +9,19 @@ import type { UserInfo } from '../request/user-info.ts'
 import { CREDENTIAL_ID, authenticated } from '../request/user-info.ts'
 
 export interface ClientAuthority {
-  /** Of a certificate that was verified before and still holds. */
+  /** The user of a certificate that was verified before and is still valid. */
   known(presented: ClientCertificate, now: Date): UserInfo | undefined
-  /** Undefined: not in force, not of this authority, not for clients, not now, or without a name. */
+  /**
+   * Undefined where the certificate is not in force, not of this authority, not for clients, not valid now, or
+   * without a name.
+   */
   verify(presented: ClientCertificate, now: Date): Promise<UserInfo | undefined>
 }
 
 /** By their PEM text, which comes from settings. Bound: an isolate has two. */
 const authorities = new Map<string, ClientAuthority>()
 
-/** @param pem absent or empty: there is no authority, and no certificate of it */
+/** @param pem absent or empty: there is no authority, so no certificate is accepted */
 export function clientAuthority(pem = ''): ClientAuthority | undefined {
   if (pem === '') return undefined
   let authority = authorities.get(pem)
@@ -32,7 +35,7 @@ interface Verified {
   readonly notAfter: number
 }
 
-/** Only holders of good certificates get into it, and the oldest leaves it. */
+/** The most verified certificates. Only valid ones are kept, and the oldest one goes first. */
 const MAX_VERIFIED = 1_000
 
 function createClientAuthority(roots: readonly Certificate[]): ClientAuthority {
@@ -77,10 +80,10 @@ async function verifyChain(
   }
 }
 
-/** Attribute for a user's UID (KEP 5018). */
+/** The attribute for a user's UID (KEP 5018). */
 const UID = '1.3.6.1.4.1.57683.2'
 
-/** The names come from the signed certificate, never from a text that was made from it. */
+/** Reads the names from the signed certificate itself, never from a text that another process made of it. */
 async function userOf({ subject }: Certificate, der: Uint8Array): Promise<UserInfo | undefined> {
   const attributes = nameAttributes(readElement(subject).content)
   const named = (wanted: string): string[] => attributes.filter(([type]) => type === wanted).map(([, value]) => value)

@@ -1,21 +1,21 @@
 /**
- * Client certificates in `request.cf.tlsClientAuth`, as the TLS endpoint hands them over: Cloudflare's edge, or the
- * local server's front in the same form. Their other fields decide nothing alone: `certVerified` is SUCCESS for a
- * certificate of any authority that the zone accepts, and for a revoked one.
+ * Client certificates in `request.cf.tlsClientAuth`, as the process that terminates TLS passes them on: Cloudflare's
+ * edge, or the local server's front in the same form. The other fields there are not sufficient: `certVerified` is
+ * SUCCESS for a certificate of any authority that the zone accepts, also for a revoked one.
  */
 import { fromBase64 } from '../x509/pem.ts'
 
-/** The fields that Kedge reads; others repeat them in other words. */
+/** The fields that Kedge reads. */
 export interface ClientCertificate {
-  /** '1' when there is one. */
+  /** '1' where the client has presented one. */
   readonly certPresented?: string
   /** 'SUCCESS', 'NONE', or 'FAILED:' and the reason. */
   readonly certVerified?: string
-  /** '1' of a revoked one, '0' of another. */
+  /** '1' for a revoked certificate, else '0'. */
   readonly certRevoked?: string
   /** RFC 9440: DER in base64 between colons. Empty where it is too large. */
   readonly certRFC9440?: string
-  /** Likewise, the authorities that the client sent with it, with commas; empty without any. */
+  /** The authorities that the client sent with it, in the same form, with commas; empty without any. */
   readonly certChainRFC9440?: string
 }
 
@@ -25,11 +25,14 @@ export function presentedCertificate({ cf }: { readonly cf?: unknown }): ClientC
   return certificate?.certPresented === '1' ? certificate : undefined
 }
 
-/** The client has the key, its certificate was checked, and it is not revoked. */
+/** The client has the key, its certificate was verified, and it is not revoked. */
 export const isInForce = ({ certVerified, certRevoked }: ClientCertificate): boolean =>
   certVerified === 'SUCCESS' && certRevoked === '0'
 
-/** DER, the client's own first. @throws for text that is no RFC 9440 */
+/**
+ * DER, the client's own certificate first.
+ * @throws where the text is not of RFC 9440
+ */
 export function certificateChain({ certRFC9440 = '', certChainRFC9440 = '' }: ClientCertificate): Uint8Array[] {
   const rest = certChainRFC9440 === '' ? [] : certChainRFC9440.split(',')
   return [certRFC9440, ...rest].map((item) => {

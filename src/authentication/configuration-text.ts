@@ -1,6 +1,6 @@
 /**
- * Configurations of apiserver.config.k8s.io, in YAML or JSON, as strict as kube-apiserver reads them: fields that there
- * are not and keys that are repeated are errors.
+ * Reads configurations of apiserver.config.k8s.io in YAML or JSON, as strictly as kube-apiserver: unknown fields and
+ * repeated keys are errors.
  */
 import * as z from 'zod/mini'
 import { plainJson } from '../api/json.ts'
@@ -9,14 +9,14 @@ import { parseBody, strictErrors } from '../codec/parse-body.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
 import { goQuote } from '../go/quote.ts'
 
-/** The error of a configuration, in kube-apiserver's words where it has any. */
+/** The error of a configuration, with kube-apiserver's text where it has one. */
 export class BadConfiguration extends Error {
   override readonly name = 'BadConfiguration'
 }
 
 export interface ConfigurationKind<Schema extends z.core.$ZodType> {
   readonly kind: string
-  /** apiVersions that are read, newest first. */
+  /** The accepted apiVersions, newest first. */
   readonly versions: readonly string[]
   readonly schema: Schema
 }
@@ -64,13 +64,13 @@ const pathText = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-/** Absence and null are the empty text, as in Go. */
+/** An absent field or null is '', as in Go. */
 export const text = z.pipe(
   z.optional(z.nullable(z.string())),
   z.transform((value: string | null | undefined): string => value ?? ''),
 )
 
-/** Absence and null are the empty list. */
+/** An absent field or null is an empty list. */
 export const listOf = <Item extends z.core.$ZodType>(item: Item) =>
   z.pipe(
     z.optional(z.nullable(z.array(item))),

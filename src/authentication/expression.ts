@@ -1,6 +1,6 @@
 /**
- * CEL expressions of authentication and authorization configurations. Their compiler is a layer above, which server.ts
- * and the CLI hand in; it is loaded with the first configuration that has an expression.
+ * CEL expressions of authentication and authorization configurations. Their compiler belongs to a higher layer;
+ * server.ts and the CLI hand it in. It is loaded with the first configuration that has an expression.
  */
 import type { JsonLike } from '../cel/json-value.ts'
 import type { Value } from '../cel/value.ts'
@@ -10,18 +10,18 @@ export type ExpressionUse = 'claims to a value' | 'claims to a bool' | 'user to 
 
 export interface Expression {
   readonly text: string
-  /** Whether `operand.field`, or `operand.?field`, is anywhere in it. */
+  /** Whether the expression contains `operand.field` or `operand.?field`. */
   selects(operand: string, field: string): boolean
   /** @throws ExpressionFailed */
   evaluate(subject: JsonLike): Value
 }
 
-/** kube-apiserver's words, without the expression. */
+/** The message is kube-apiserver's, without the expression. */
 export class ExpressionFailed extends Error {
   override readonly name = 'ExpressionFailed'
 }
 
-/** Why an expression is not accepted. */
+/** Why an expression is refused. */
 export interface ExpressionRefused {
   readonly problem: string
   readonly isInternal?: boolean

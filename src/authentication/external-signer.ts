@@ -1,7 +1,8 @@
 /**
- * A signer of ServiceAccounts' tokens outside of this server, which alone has the private keys (KEP 740): the service
- * v1.ExternalJWTSigner, with the methods Sign, FetchKeys and Metadata. kube-apiserver calls it by gRPC on a socket;
- * here a call is a POST of JSON to /v1.ExternalJWTSigner/METHOD (connectrpc.com), which a bound Worker can answer, too.
+ * An external signer of ServiceAccount tokens, which alone has the private keys (KEP 740): the service
+ * v1.ExternalJWTSigner with the methods Sign, FetchKeys and Metadata. kube-apiserver calls it by gRPC on a socket.
+ * Here a call is a POST of JSON to /v1.ExternalJWTSigner/METHOD (connectrpc.com), which a bound Worker can answer
+ * too.
  */
 import * as z from 'zod/mini'
 import type { Clock } from '../api/clock.ts'
@@ -24,7 +25,7 @@ import type { VerificationKey } from './service-account-key.ts'
 import { keyOfSpki } from './service-account-key.ts'
 import { readSignedHeader } from './token-claims.ts'
 
-/** Why the signer is called: for this request, or in the background. */
+/** The request or the background work for which the signer is called. */
 export interface SigningContext {
   readonly env: Env
   readonly now: Date
@@ -33,11 +34,11 @@ export interface SigningContext {
   readonly clock?: Clock
 }
 
-/** The signer cannot be reached, or gives an invalid answer. */
+/** The signer cannot be reached, or its answer is invalid. */
 export class SignerFailed extends Error {
   override readonly name = 'SignerFailed'
 
-  /** @param code of gRPC; for failures beside the call, kube-apiserver's */
+  /** @param code the gRPC code; kube-apiserver's code for failures without a call */
   constructor(
     message: string,
     readonly code = 'unknown-non-grpc',
@@ -51,7 +52,7 @@ export class SignerFailed extends Error {
 /** Seconds. */
 const CALL_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** This isolate's metrics of its signer. */
+/** This isolate's metrics of the signer. */
 class SignerCounts {
   readonly fetches = new Counters()
   readonly signs = new Counters()
@@ -64,21 +65,21 @@ class SignerCounts {
 const codeOf = (error: unknown): string => (error instanceof SignerFailed ? error.code : 'unknown-non-grpc')
 
 export interface PublishedKey extends VerificationKey {
-  /** Checks tokens of former days, and is not published. */
+  /** Verifies tokens of earlier keys, and is not published. */
   readonly isHidden: boolean
 }
 
-/** Of one call. Milliseconds. */
+/** Milliseconds for one call. */
 const TIMEOUT = 5_000
-/** Requests that wait for an answer; the others come back. */
+/** The most requests that wait for an answer; others get 429. */
 const MAX_WAITING = 60
-/** As many as an issuer's. */
+/** The most keys, as for an issuer. */
 const MAX_KEYS = 256
 const MAX_KEY_ID = 1024
-/** What kube-apiserver accepts: a signer that allows less is none. Seconds. */
+/** The shortest lifetime that kube-apiserver accepts from a signer, in seconds. */
 const MIN_SECONDS = 600
 
-/** An int64, as the JSON of protocol buffers writes it, or as a number. */
+/** An int64 as text, as in the JSON of protocol buffers, or as a number. */
 const int64 = z.pipe(
   z.union([z.int(), z.string().check(z.regex(/^-?\d{1,18}$/))]),
   z.transform((value: number | string) => Number(value)),
@@ -129,7 +130,11 @@ export class ExternalSigner {
 
   constructor(private readonly connection: WebhookConnection) {}
 
-  /** @param payload base64url of the claims @returns the whole token @throws SignerFailed, StatusError 429 */
+  /**
+   * @param payload base64url of the claims
+   * @returns the whole token
+   * @throws SignerFailed, StatusError 429
+   */
   async sign(context: SigningContext, payload: string): Promise<string> {
     try {
       const token = await this.signed(context, payload)
@@ -154,7 +159,10 @@ export class ExternalSigner {
     return `${header}.${payload}.${signature}`
   }
 
-  /** Those with this id, all for no id. One that is not known has the signer asked again. @throws StatusError 429 */
+  /**
+   * The keys with this id; all keys for ''. For an unknown id the signer is asked again.
+   * @throws StatusError 429
+   */
   async keysFor(context: SigningContext, keyId = ''): Promise<readonly PublishedKey[]> {
     const look = () => this.known(keyId)
     const known = look()
@@ -163,12 +171,15 @@ export class ExternalSigner {
     return known
   }
 
-  /** For how long a client may keep the keys. Seconds. */
+  /** Seconds for which a client may keep the keys. */
   secondsToRefresh(now: Date): number {
     return Math.max(0, Math.floor(((this.keySet?.refreshAt ?? 0) - now.getTime()) / 1000))
   }
 
-  /** The longest time that a token may live. Seconds. @throws SignerFailed, StatusError 429 */
+  /**
+   * The longest lifetime of a token in seconds.
+   * @throws SignerFailed, StatusError 429
+   */
   async maxSeconds(context: Pick<SigningContext, 'env' | 'clock' | 'waitUntil'>): Promise<number> {
     if (this.seconds !== undefined) return this.seconds
     const { maxTokenExpirationSeconds: seconds } = await this.ask(context, 'Metadata', {}, metadata)
@@ -186,7 +197,10 @@ export class ExternalSigner {
     return known?.length === 0 ? undefined : known
   }
 
-  /** Failures are logged, and the known keys stay. @throws StatusError 429 */
+  /**
+   * A failure is logged, and the known keys stay.
+   * @throws StatusError 429
+   */
   private async fetchKeys(context: SigningContext, time: number): Promise<boolean> {
     try {
       const { keys, refreshHintSeconds, dataTimestamp } = await this.ask(context, 'FetchKeys', {}, fetched)
@@ -238,7 +252,7 @@ export class ExternalSigner {
   }
 }
 
-/** gRPC's codes of calls that did not come to a method, by status of HTTP (connectrpc.com/docs/protocol). */
+/** gRPC codes for answers that no method made, by HTTP status (connectrpc.com/docs/protocol). */
 const codes: Readonly<Record<string, string>> = {
   200: 'OK',
   400: 'Internal',
@@ -266,12 +280,12 @@ function jsonOf(body: Uint8Array): unknown {
 
 const signers = new WeakMap<Env, ExternalSigner>()
 
-/** Undefined: this server signs itself, or not at all. */
+/** Undefined where this server signs itself, or does not sign. */
 export function externalSigner(env: Env): ExternalSigner | undefined {
   const { tokenSigner } = settingsOf(env)
   if (tokenSigner === undefined) return undefined
   let signer = signers.get(env)
-  // checked when the settings were
+  // checked together with the settings
   if (signer === undefined) signers.set(env, (signer = new ExternalSigner(webhookConnection.parse(tokenSigner))))
   return signer
 }

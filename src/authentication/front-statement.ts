@@ -1,22 +1,22 @@
 /**
  * The statement of the local server's front about a request, which the engine gets in `request.cf`: the client's
  * certificate, its address, and the method where the engine cannot carry it. A MAC binds it to one connection, one
- * request of it, a method, a target and a moment: a stolen statement is worth nothing in another request.
+ * request of it, a method, a target and a time. So a stolen statement is useless in another request.
  */
 import type { ClientCertificate } from './client-certificate.ts'
 
-/** The header that becomes `request.cf`. It is no secret; the front refuses requests in which it occurs. */
+/** The header that becomes `request.cf`. Its name is no secret: the front refuses requests that contain it. */
 export const FRONT_STATEMENT = 'Kedge-Front-Statement'
 
 export interface FrontStatement {
   readonly tlsClientAuth?: ClientCertificate
-  /** The request's method, where the engine was given POST instead. */
+  /** The method of the request, where the engine gets POST instead. */
   readonly method?: string
-  /** Of the client. */
+  /** The client's address. */
   readonly clientAddress?: string
-  /** Random, one for each connection of a client. */
+  /** A random id for each connection of a client. */
   readonly connection: string
-  /** Counts that connection's requests. */
+  /** Counts the requests of that connection. */
   readonly request: number
   /** Milliseconds since 1970. */
   readonly made: number
@@ -24,17 +24,17 @@ export interface FrontStatement {
   readonly mac: string
 }
 
-/** How long a statement may be under way: a request waits so long at most for an engine that begins. */
+/** Milliseconds for which a statement is valid. A request waits at most this long for an engine that starts. */
 export const STATEMENT_HOLDS_MS = 30_000
 
 /** The authenticated part of a statement. */
 export type Stated = Omit<FrontStatement, 'mac' | 'tlsClientAuth'>
 
 /**
- * No two statements have the same text.
- * @param method as the engine is given it
+ * Different statements have different texts.
+ * @param method as the engine gets it
  * @param target path and query
- * @param certificate `certificateText` of the statement's
+ * @param certificate `certificateText` of the statement's certificate
  */
 export function statedText(method: string, target: string, stated: Stated, certificate: string): string {
   const { connection, request, made } = stated

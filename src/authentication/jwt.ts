@@ -1,2 +1,5 @@
-/** The parts of the signature library that Kedge uses: a module of its own, loaded with the first JWT. */
+/**
+ * The parts of the signature library that Kedge uses. They are a module of their own, which is loaded with the first
+ * JWT.
+ */
 export { SignJWT, compactVerify, decodeJwt, errors, importJWK } from 'jose'

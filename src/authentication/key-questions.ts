@@ -1,24 +1,27 @@
 /**
- * When to fetch the keys of another server. A token that names an unknown key triggers a fetch: a few times at once and
- * then once in a while, because anybody may make up such names. If the fetch is not possible, the token is not refused:
- * the client is asked to come back.
+ * Decides when to fetch the keys of another server. A token with an unknown key triggers a fetch: a few times at
+ * once, then once in a while, because anybody can make up such tokens. Where no fetch is allowed the client gets 429
+ * and may come back.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { tooManyRequests } from '../api/status.ts'
 import { WaitingPlaces } from '../api/waiting-places.ts'
 import { SharedCall } from '../tenancy/shared-call.ts'
 
-/** Questions in a row, and the milliseconds after which there is one more. */
+/** Fetches in a row, and the milliseconds after which one more is allowed. */
 const AT_ONCE = 4
 const ONE_MORE_AFTER = 5_000
-/** Requests that wait for one server, and for all: a server that hangs leaves room for others. */
+/**
+ * The most requests that wait for one server, and for all servers, so that a server that hangs leaves room for
+ * others.
+ */
 const MAX_WAITING = 32
 const MAX_WAITING_IN_ALL = 80
 
 /** Milliseconds after which a request counts as given up. */
 const LOST_AFTER = 30_000
 
-/** Of all requests of this isolate. */
+/** For all requests of this isolate. */
 const all = new WaitingPlaces(MAX_WAITING_IN_ALL, LOST_AFTER)
 
 interface Asking {
@@ -27,7 +30,7 @@ interface Asking {
 }
 
 export class KeyQuestions<Context extends Asking> {
-  /** Names of keys that an answer did not have, and when that was, in milliseconds since 1970. */
+  /** Key ids that an answer did not have, with the time in milliseconds since 1970. */
   private readonly missing = new BoundedMap<string, number>({
     entries: 1_024,
     size: 64 * 1024,
@@ -41,17 +44,17 @@ export class KeyQuestions<Context extends Asking> {
   private readonly places = new WaitingPlaces(MAX_WAITING, LOST_AFTER)
 
   constructor(
-    /** Failures are logged, and return false. */
+    /** Logs a failure, and returns false. */
     private readonly fetchKeys: (context: Context, time: number) => Promise<boolean>,
-    /** Milliseconds that it takes at most. */
+    /** Milliseconds that a fetch takes at most. */
     private readonly longest: number,
   ) {
     this.call = new SharedCall(() => this.time, longest + 1_000)
   }
 
   /**
-   * Looks again after a fetch that began after the token came.
-   * @param keyId of the token; the same name triggers one fetch within a while
+   * Looks again after a fetch that began after the token arrived.
+   * @param keyId of the token; one id triggers one fetch within a while
    * @returns undefined where the key is not there, or the server does not answer
    * @throws StatusError 429
    */
@@ -66,7 +69,7 @@ export class KeyQuestions<Context extends Asking> {
     const wanted = this.call.next
     const underWay = this.call.underWay(this.longest)
     if (underWay !== undefined) {
-      // asked for before the token came, and perhaps enough
+      // this fetch began before the token arrived, but its answer may suffice
       if (!(await this.waited(context, underWay))) return undefined
       const found = await look()
       if (found !== undefined) return found
@@ -77,7 +80,7 @@ export class KeyQuestions<Context extends Asking> {
     return found
   }
 
-  /** Fetches in the background, if that is due. */
+  /** Fetches in the background, where a fetch is due. */
   askBeside(context: Context): void {
     this.moveTo(context)
     if (this.left === 0 || this.call.underWay(this.longest) !== undefined) return
@@ -92,7 +95,10 @@ export class KeyQuestions<Context extends Asking> {
     this.leftAt = this.left === AT_ONCE ? this.time : this.leftAt + more * ONE_MORE_AFTER
   }
 
-  /** Whether there was an answer. @throws StatusError 429 */
+  /**
+   * Whether the server answered.
+   * @throws StatusError 429
+   */
   private async waited(context: Context, wanted: number): Promise<boolean> {
     return this.places.hold(context, () => all.hold(context, () => this.answer(context, wanted)))
   }

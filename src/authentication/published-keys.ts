@@ -1,4 +1,4 @@
-/** The public keys of ServiceAccounts' tokens, as everybody may see them. */
+/** The public keys of ServiceAccount tokens, which anybody may read. */
 import type { SigningContext } from './external-signer.ts'
 import { externalSigner } from './external-signer.ts'
 import type { VerificationKey } from './service-account-key.ts'
@@ -6,7 +6,7 @@ import { verificationKeys } from './service-account-key.ts'
 
 const HOUR = 3600
 
-/** @returns the keys, and for how many seconds a client may keep them */
+/** @returns the keys, and the seconds for which a client may keep them */
 export async function publishedKeys(
   context: SigningContext,
 ): Promise<{ readonly keys: readonly VerificationKey[]; readonly seconds: number }> {

@@ -1,7 +1,7 @@
 /**
  * A configuration that may change while the server runs. A local server reads its file (cli/configuration-files.ts)
- * when a request needs it; elsewhere it is the setting's for as long as this version of the Worker runs. An unusable
- * configuration is logged and counted, and the one before stays in force.
+ * when a request needs it. Elsewhere the configuration is the setting's, as long as this version of the Worker runs.
+ * An invalid configuration is logged and counted, and the one before stays in force.
  */
 import { logError, logInfo } from '../log/log.ts'
 import { SharedCall } from '../tenancy/shared-call.ts'
@@ -12,9 +12,9 @@ import type { ApiRequest } from '../request/context.ts'
 
 /** Milliseconds for which a file counts as unchanged. */
 const LOOKED_AT_EVERY = 1_000
-/** For an answer of the process in front, which reads a file. Milliseconds. */
+/** Milliseconds for an answer of the front, which reads a file. */
 const TIMEOUT = 2_000
-/** For the first one, which may need other files. Milliseconds. */
+/** Milliseconds for the first configuration, which may need other files. */
 const STARTING = 10_000
 
 export type ReloadContext = Pick<ApiRequest, 'env' | 'now' | 'waitUntil'>
@@ -22,7 +22,7 @@ export type ReloadContext = Pick<ApiRequest, 'env' | 'now' | 'waitUntil'>
 export interface ReloadCounts {
   readonly success: number
   readonly failure: number
-  /** Seconds since 1970; undefined: never. */
+  /** Seconds since 1970; undefined where it never happened. */
   readonly lastSuccess: number | undefined
   readonly lastFailure: number | undefined
 }
@@ -30,9 +30,9 @@ export interface ReloadCounts {
 export class Reloaded<Value> {
   private value: Value | undefined
   private readonly initial = new SharedValue<Value>(STARTING)
-  /** The setting's cannot be used. */
+  /** The error where the configuration in the setting is invalid. */
   private refused: BadConfiguration | undefined
-  /** The inputs of the current value, and of the last attempt. */
+  /** The text of the current value, and of the last attempt. */
   private applied: string
   private tried: string
   private looked = -Infinity
@@ -49,12 +49,15 @@ export class Reloaded<Value> {
     this.applied = this.tried = text
   }
 
-  /** The text of the one in force. */
+  /** The text of the current configuration. */
   get text(): string {
     return this.applied
   }
 
-  /** The last usable configuration: at first that of the setting. @throws BadConfiguration */
+  /**
+   * The last valid configuration, at first that of the setting.
+   * @throws BadConfiguration
+   */
   async start(): Promise<Value> {
     if (this.value !== undefined) return this.value
     if (this.refused !== undefined) throw this.refused
@@ -63,13 +66,16 @@ export class Reloaded<Value> {
       const made = await this.initial.get(() => this.make(text, undefined))
       return (this.value ??= made)
     } catch (error) {
-      // after another error its inputs could not be read just now
+      // other errors mean only that its inputs could not be read just now
       if (error instanceof BadConfiguration) this.refused = error
       throw error
     }
   }
 
-  /** The configuration in force, at most a second behind its file. @throws BadConfiguration */
+  /**
+   * The current configuration, at most a second older than its file.
+   * @throws BadConfiguration
+   */
   async current(context: ReloadContext): Promise<Value> {
     const value = await this.start()
     const { CONFIGURATION: files } = context.env

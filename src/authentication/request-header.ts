@@ -1,6 +1,6 @@
 /**
- * Front proxies: a client with a certificate of their authority names the user of its request in X-Remote-* headers
- * (kube-apiserver's --requestheader-* flags with their usual values).
+ * Front proxies: a client with a certificate of the proxies' authority names the user of its request in X-Remote-*
+ * headers (kube-apiserver's --requestheader-* flags with their usual values).
  */
 import { settingsOf } from '../settings.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -11,13 +11,16 @@ import { presentedCertificate } from './client-certificate.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { authenticated } from '../request/user-info.ts'
 
-/** Whether there may be a front proxy, and the request names a user as one would. */
+/** Whether front proxies are configured, and the request has the headers of one. */
 export const saysForWhom = ({ headers, env }: Asked): boolean =>
   settingsOf(env).requestHeaderAuthority !== undefined && (headers.get(REQUEST_HEADERS.username) ?? '').trim() !== ''
 
 type Asked = Pick<ApiRequest, 'cf' | 'headers' | 'env' | 'now'>
 
-/** Undefined: the client is no front proxy. @param asked names the user */
+/**
+ * Undefined where the client is no front proxy.
+ * @param asked a request with the headers of a front proxy
+ */
 export async function requestHeaderUser({ cf, headers, env, now }: Asked): Promise<UserInfo | undefined> {
   const name = headers.get(REQUEST_HEADERS.username) ?? ''
   const presented = presentedCertificate({ cf })
@@ -34,7 +37,7 @@ export async function requestHeaderUser({ cf, headers, env, now }: Asked): Promi
 
 const isAllowed = (commonName: string): boolean => REQUEST_HEADERS.allowedNames.some((name) => name === commonName)
 
-/** Headers given several times arrive joined with a comma and a blank, which values may therefore not contain. */
+/** Repeated headers arrive as one, joined with a comma and a blank. So values may not contain these. */
 export const headerValues = (headers: RequestHeaders, name: string): string[] => headers.get(name)?.split(', ') ?? []
 
 function extraOf(headers: RequestHeaders): Record<string, string[]> {
@@ -43,7 +46,7 @@ function extraOf(headers: RequestHeaders): Record<string, string[]> {
   return Object.fromEntries(keys.map((key) => [extraKey(key.slice(prefix.length)), headerValues(headers, key)]))
 }
 
-/** Keys are lower case and percent-decoded; what cannot be decoded stays. */
+/** Keys become lower case and are percent-decoded; a key that cannot be decoded stays as it is. */
 export function extraKey(encoded: string): string {
   try {
     return decodeURIComponent(encoded)

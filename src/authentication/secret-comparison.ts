@@ -1,4 +1,4 @@
-/** Compares two secrets in a time that does not depend on where they differ. */
+/** Compares two secrets. The time does not depend on where they differ. */
 export async function sameSecret(a: string, b: string): Promise<boolean> {
   const encoder = new TextEncoder()
   const [left, right] = await Promise.all([a, b].map((text) => crypto.subtle.digest('SHA-256', encoder.encode(text))))

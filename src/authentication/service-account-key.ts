@@ -1,4 +1,4 @@
-/** The keys of ServiceAccounts' tokens, and their OIDC discovery documents. */
+/** The keys of ServiceAccount tokens, and their OIDC discovery documents. */
 import { settingsOf } from '../settings.ts'
 import type { CryptoKey, JWK } from 'jose'
 import { base64ToBytes } from '../api/base64.ts'
@@ -7,20 +7,20 @@ import { algorithmOf } from '../x509/private-jwk.ts'
 import { readPublicKey } from '../x509/public-key.ts'
 import type { Env } from '../env.ts'
 
-/** The code for signatures, which only these tokens need. */
+/** The code for signatures, which only tokens need. */
 export const jwt = lazy(() => import('./jwt.ts'))
 
 /** The issuer of new tokens. */
 export const tokenIssuer = (env: Env): string => settingsOf(env).issuers[0]
 
-/** The issuers whose tokens are this server's, now or formerly; the same names are its audiences. */
+/** The issuers whose tokens count as this server's, present and former. The same names are its audiences. */
 export const serverAudiences = (env: Env): readonly string[] => settingsOf(env).issuers
 
 export interface VerificationKey {
   readonly algorithm: string
   readonly keyId: string
   readonly verify: CryptoKey
-  /** As published under /openid/v1/jwks. */
+  /** As it is published under /openid/v1/jwks. */
   readonly publicJwk: JWK
 }
 
@@ -30,7 +30,7 @@ export interface ServiceAccountKey extends VerificationKey {
 
 let cached: { readonly text: string; readonly key: ServiceAccountKey } | undefined
 
-/** Undefined where the server has none: it neither issues nor takes tokens then. */
+/** Undefined where the server has no key. It then neither issues nor accepts these tokens. */
 export async function serviceAccountKey(env: Env): Promise<ServiceAccountKey | undefined> {
   const { serviceAccountKey: text } = settingsOf(env)
   if (text === undefined) return undefined
@@ -40,7 +40,7 @@ export async function serviceAccountKey(env: Env): Promise<ServiceAccountKey | u
 
 let retired: { readonly text: string; readonly keys: readonly VerificationKey[] } | undefined
 
-/** The signing key, and earlier ones, whose tokens stay valid until they expire. */
+/** The signing key and earlier keys, whose tokens stay valid until they expire. */
 export async function verificationKeys(env: Env): Promise<readonly VerificationKey[]> {
   const current = await serviceAccountKey(env)
   const { retiredServiceAccountKeys: text } = settingsOf(env)
@@ -62,14 +62,17 @@ function retiredKeys(text: string): Promise<readonly VerificationKey[]> {
 }
 
 async function keyOf(text: string): Promise<ServiceAccountKey> {
-  const jwk = JSON.parse(text) as JWK // a setting, which the operator wrote
+  const jwk = JSON.parse(text) as JWK // a setting of the operator
   const algorithm = algorithmOf(jwk)
   const publicJwk = publicPart({ ...jwk, alg: algorithm, use: 'sig' })
   const [sign, verify] = await Promise.all([imported(jwk, algorithm), imported(publicJwk, algorithm)])
   return { algorithm, keyId: jwk.kid ?? '', sign, verify, publicJwk }
 }
 
-/** @param spki base64 of a SubjectPublicKeyInfo (RFC 5280 §4.1.2.7). Undefined: no key that signs tokens */
+/**
+ * @param spki base64 of a SubjectPublicKeyInfo (RFC 5280 §4.1.2.7)
+ * @returns undefined where it is no key for tokens
+ */
 export async function keyOfSpki(spki: string, keyId: string): Promise<VerificationKey | undefined> {
   try {
     const der = new Uint8Array(base64ToBytes(spki))
@@ -81,8 +84,8 @@ export async function keyOfSpki(spki: string, keyId: string): Promise<Verificati
     const jwk = (await crypto.subtle.exportKey(
       'jwk',
       await crypto.subtle.importKey('spki', der, own, true, ['verify']),
-    )) as JWK // as asked for
-    // WebCrypto's parameters for RSA belong to the hash above
+    )) as JWK // the requested format
+    // WebCrypto needs RSA's parameters with the hash above
     const algorithm = algorithmOf({ crv: jwk.crv ?? '' })
     const publicJwk = publicPart({ ...jwk, alg: algorithm, use: 'sig', kid: keyId })
     return { algorithm, keyId, verify: await imported(publicJwk, algorithm), publicJwk }
@@ -91,7 +94,7 @@ export async function keyOfSpki(spki: string, keyId: string): Promise<Verificati
   }
 }
 
-/** In the order in which kube-apiserver writes them. */
+/** Members in the order in which kube-apiserver writes them. */
 function publicPart({ use, kty, kid, alg, crv, x, y, n, e }: JWK): JWK {
   const all = { use, kty, kid, crv, alg, x, y, n, e }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))

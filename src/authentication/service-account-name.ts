@@ -17,7 +17,7 @@ export const serviceAccountGroups = (namespace: string): string[] => [
   `${SERVICE_ACCOUNTS}:${namespace}`,
 ]
 
-/** Undefined for other user names than those of ServiceAccounts. */
+/** Undefined where the user is no ServiceAccount. */
 export function parseServiceAccountUser(user: string): ServiceAccountName | undefined {
   if (!user.startsWith(PREFIX)) return undefined
   const parts = user.slice(PREFIX.length).split(':')

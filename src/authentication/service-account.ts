@@ -1,6 +1,6 @@
 /**
- * ServiceAccounts' tokens: JWTs of our own, which stop working when the account, or the object they are bound to, is
- * gone. (KEP 1205; kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin)
+ * ServiceAccount tokens: JWTs of this server, which stop working when the account, or the object that they are bound
+ * to, is deleted (KEP 1205; kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin).
  */
 import type { JWTPayload } from 'jose'
 import { bytesToBase64 } from '../api/base64.ts'
@@ -25,18 +25,18 @@ import { CREDENTIAL_ID, authenticated } from '../request/user-info.ts'
 export type { ObjectIdentity, ServiceAccountClaims } from './token-claims.ts'
 
 export interface TokenOrder extends SigningContext {
-  /** Default: a new one. */
+  /** Absent: a new one. */
   readonly id?: string
   readonly audiences: readonly string[]
   readonly expirationSeconds: number
   readonly claims: ServiceAccountClaims
 }
 
-/** Clocks may differ by this much. Seconds. */
+/** Seconds by which clocks may differ. */
 const LEEWAY = 60
 const LEGACY_ISSUER = 'kubernetes/serviceaccount'
 
-/** @throws StatusError 500 where the server has no key, and where its signer does not sign; 429 */
+/** @throws StatusError 500 where the server has no key, or its signer does not sign; 429 */
 export async function issueToken(order: TokenOrder): Promise<string> {
   const { env, now, id, audiences, expirationSeconds, claims } = order
   const issued = Math.floor(now.getTime() / 1000)
@@ -72,7 +72,10 @@ async function signedToken(context: SigningContext, claims: JWTPayload): Promise
 const base64Url = (bytes: Uint8Array): string =>
   bytesToBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
-/** The token of a Secret of type kubernetes.io/service-account-token: without an end, good while the Secret is there. */
+/**
+ * The token in a Secret of type kubernetes.io/service-account-token. It does not expire, and is valid as long as the
+ * Secret exists.
+ */
 export async function issueSecretToken(
   env: Env,
   account: { readonly namespace: string } & ObjectIdentity,
@@ -99,7 +102,7 @@ export interface ServiceAccountTokenContext extends SigningContext {
 }
 
 /**
- * Undefined when the token is not a JWT of our issuer.
+ * Undefined where the token is no JWT of this server's issuers.
  * @throws TokenRefused
  */
 export async function authenticateServiceAccountToken(
@@ -135,7 +138,10 @@ async function unverifiedIssuer(token: string): Promise<string | undefined> {
   }
 }
 
-/** Undefined when the header is none. @throws TokenRefused */
+/**
+ * Undefined where the header is invalid.
+ * @throws TokenRefused
+ */
 async function verifiedClaims(
   context: SigningContext,
   token: string,
@@ -164,7 +170,10 @@ async function keysFor(context: SigningContext, keyId: string): Promise<readonly
   return (await verificationKeys(context.env)).filter((key) => keyId === '' || keyId === key.keyId)
 }
 
-/** The user of a token that names an account and perhaps an object that it is bound to. @throws TokenRefused */
+/**
+ * The user of a token, whose account and bound object must exist.
+ * @throws TokenRefused
+ */
 async function boundUser(context: ServiceAccountTokenContext, claims: TokenClaims): Promise<UserInfo> {
   checkTimes(claims, context.now)
   const { namespace, serviceaccount, pod, secret, node } = claims.kubernetes
@@ -249,7 +258,7 @@ async function checkBound(
   if (wasDeleted(object, context.now)) throw new TokenRefused(['service account token has been invalidated'])
 }
 
-/** For longer than clocks may differ. */
+/** Whether the object was deleted longer ago than clocks may differ. */
 function wasDeleted({ metadata }: KubeObject, now: Date): boolean {
   const { deletionTimestamp } = metadata
   return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < now.getTime() - LEEWAY * 1000

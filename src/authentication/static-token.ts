@@ -1,6 +1,6 @@
 /**
- * Static tokens: rows of `token,user name,user uid,"group,group"`, as in the file of kube-apiserver's --token-auth-file.
- * They hold until the server is started with others.
+ * Static tokens: rows of `token,user name,user uid,"group,group"`, as in the file of kube-apiserver's
+ * --token-auth-file. They are valid until the server starts with others.
  */
 import type { UserInfo } from '../request/user-info.ts'
 import { authenticated } from '../request/user-info.ts'
@@ -8,7 +8,7 @@ import { BadConfiguration } from './configuration-text.ts'
 
 const COLUMNS = 3
 
-/** The fields of a row (RFC 4180); a row that is quoted wrongly is an error. */
+/** The fields of a row (RFC 4180). Wrong quoting is an error. */
 function fieldsOf(row: string): string[] {
   const fields: string[] = []
   const field = /("(?:[^"]|"")*"|[^",]*)(,|$)/y
@@ -20,7 +20,10 @@ function fieldsOf(row: string): string[] {
   }
 }
 
-/** By token. Of two rows with one token the last counts. @throws BadConfiguration */
+/**
+ * By token. Of two rows with one token the last one counts.
+ * @throws BadConfiguration
+ */
 export function readTokenFile(csv: string): ReadonlyMap<string, UserInfo> {
   const users = new Map<string, UserInfo>()
   for (const row of csv.split(/\r?\n/)) {
@@ -38,11 +41,11 @@ export function readTokenFile(csv: string): ReadonlyMap<string, UserInfo> {
 
 let known: { readonly csv: string; readonly users: ReadonlyMap<string, UserInfo> } | undefined
 
-/** Undefined: the token is none of them. */
+/** Undefined where no row has the token. */
 export async function authenticateStaticToken(csv: string, token: string): Promise<UserInfo | undefined> {
   let users = known?.csv === csv ? known.users : undefined
   if (users === undefined) known = { csv, users: (users = await byHash(csv)) }
-  // by its hash: the time of a look-up says nothing about the tokens
+  // by its hash, so that the time of the look-up says nothing about the tokens
   return users.get(await hashOf(token))
 }
 

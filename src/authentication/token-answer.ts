@@ -1,4 +1,4 @@
-/** Input and result of the token authenticators. */
+/** The input and the result of the token authenticators. */
 import type { ApiRequest } from '../request/context.ts'
 import type { UserInfo } from '../request/user-info.ts'
 
@@ -6,7 +6,7 @@ export type TokenContext = Pick<ApiRequest, 'env' | 'tenant' | 'now' | 'clock' |
 
 export interface TokenAnswer {
   readonly user: UserInfo
-  /** Those of the requested audiences that the token has. */
+  /** The requested audiences that the token has. */
   readonly audiences: readonly string[]
 }
 
@@ -14,7 +14,7 @@ export interface TokenAnswer {
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused'
 
-  /** The results of each authenticator; none: no authenticator knows the token. */
+  /** The reasons of all authenticators; none where no authenticator knows the token. */
   constructor(readonly reasons: readonly string[]) {
     super(reasons.length === 0 ? INVALID : `[${[INVALID, ...reasons].join(', ')}]`)
   }

@@ -1,7 +1,7 @@
 /**
- * The user of a bearer token. The authenticators run in this order: the administrator's token, static tokens,
- * ServiceAccounts' tokens, bootstrap tokens, tokens of other issuers, the token webhook. Requests and TokenReviews use
- * the same.
+ * Authenticates a bearer token. The authenticators run in this order: the administrator's token, static tokens,
+ * ServiceAccount tokens, bootstrap tokens, tokens of other issuers, the token webhook. Requests and TokenReviews use
+ * the same ones.
  */
 import { settingsOf } from '../settings.ts'
 import { logError } from '../log/log.ts'
@@ -23,7 +23,7 @@ import { SYSTEM_MASTERS, authenticated } from '../request/user-info.ts'
 
 const ADMINISTRATOR = authenticated({ name: 'kubernetes-admin', uid: 'admin-uid', groups: [SYSTEM_MASTERS] })
 
-/** How long a token that was good is taken without looking again, as kube-apiserver does. Milliseconds. */
+/** Milliseconds for which a valid token is accepted without another check, as in kube-apiserver. */
 const CACHED_FOR = 10_000
 
 const cache = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
@@ -32,7 +32,7 @@ const cache = new BoundedMap<string, { readonly until: number; readonly answer: 
 })
 
 /**
- * @param audiences that the token must have one of; default: this server
+ * @param audiences of which the token must have one; default: this server's
  * @throws TokenRefused
  */
 export async function authenticateToken(
@@ -50,7 +50,7 @@ export async function authenticateToken(
   return answer
 }
 
-/** The answer for a token that was good a moment ago. */
+/** The cached answer for a token that was valid a moment ago. */
 export function knownToken(
   context: TokenContext,
   token: string,
@@ -63,19 +63,19 @@ export function knownToken(
 const isRefused = (error: unknown): error is TokenRefused => error instanceof TokenRefused
 
 /**
- * The text before the token has no NUL: the uid has none, and JSON escapes it. Nothing that was remembered is good after
- * a restore, whose accounts have other uids.
+ * The part before the token contains no NUL: the uid has none, and JSON escapes it. A restore changes the key,
+ * because its accounts have other uids.
  */
 const cacheKey = ({ tenant }: TokenContext, token: string, audiences: readonly string[]): string =>
   `${tenant.uid}\0${credentialEpoch(tenant)}\0${audiences.length === 0 ? OWN : JSON.stringify(audiences)}\0${token}`
 
-/** The settings determine the authenticators, and an isolate has one set of settings. */
+/** The uid of no control plane: the settings determine these authenticators, and an isolate has one set of settings. */
 const OWN = ''
 
 async function lookUp(context: TokenContext, token: string, wanted: readonly string[]): Promise<TokenAnswer> {
   const reasons: string[] = []
   const own = serverAudiences(context.env)
-  /** Tokens without audiences are meant for this server. */
+  /** A token without audiences is for this server. */
   const forServer = (user: UserInfo): TokenAnswer | undefined => {
     // few: of the server's own setting
     const audiences = wanted.filter((audience) => own.includes(audience))
@@ -98,7 +98,7 @@ async function lookUp(context: TokenContext, token: string, wanted: readonly str
       : await authenticateByWebhook(context, tokenWebhook, token, wanted).catch(refusal(reasons)))
   if (answer !== undefined) return answer
   const refused = new TokenRefused(reasons)
-  // made-up tokens are not worth a line each
+  // unknown tokens get no log line, because anybody can make them up
   if (reasons.length > 0) logError('Unable to authenticate the request', { error: refused.message })
   throw refused
 }

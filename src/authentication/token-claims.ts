@@ -1,6 +1,6 @@
 /**
- * JSON Web Tokens in compact form and their claims, as strict as go-jose: a text that is not base64url is no token, and
- * a claim of the wrong type refuses the token (RFC 7515 §2, RFC 7519 §4.1).
+ * JSON Web Tokens in compact form and their claims, as strict as go-jose: a text that is not base64url is no token,
+ * and a claim of a wrong type refuses the token (RFC 7515 §2, RFC 7519 §4.1).
  */
 import type { JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -13,18 +13,18 @@ import { JsonSyntaxError } from '../api/json-scanner.ts'
 
 export interface ObjectIdentity {
   readonly name: string
-  /** '' for a node that a pod names and that is not registered. */
+  /** '' where the pod names a node that is not registered. */
   readonly uid: string
 }
 
-/** The member `kubernetes.io` of the claims. */
+/** The claim `kubernetes.io`. */
 export interface ServiceAccountClaims {
   readonly namespace: string
   readonly serviceaccount: ObjectIdentity
   readonly pod?: ObjectIdentity
   readonly secret?: ObjectIdentity
   readonly node?: ObjectIdentity
-  /** Seconds since 1970: from here on its use is remarked. */
+  /** Seconds since 1970 after which each use of the token is recorded. */
   readonly warnafter?: number
 }
 
@@ -37,21 +37,21 @@ export interface TokenClaims {
   readonly nbf: number | undefined
   readonly iat: number | undefined
   readonly kubernetes: ServiceAccountClaims
-  /** A claim of a token of a Secret: `kubernetes.io/serviceaccount/NAME`. */
+  /** A claim in the token of a Secret: `kubernetes.io/serviceaccount/NAME`. */
   legacy(name: 'namespace' | 'secret.name' | 'service-account.name' | 'service-account.uid'): string
 }
 
-/** The claims have wrong types. */
+/** A claim has the wrong type. */
 export class WrongClaims extends Error {
   override readonly name = 'WrongClaims'
 }
 
-/** Without padding (RFC 7515 §2); of four characters one alone says less than a byte. */
+/** Without padding (RFC 7515 §2). A single leftover character encodes less than a byte. */
 const isBase64Url = (text: string): boolean => /^[A-Za-z0-9_-]*$/.test(text) && text.length % 4 !== 1
 
 /**
- * The three parts without white space, which go-jose removes; only line breaks may stand in the middle one.
- * Undefined: no token of this form.
+ * The three parts without white space, which go-jose removes. In the middle part only line breaks are allowed.
+ * Undefined where it is no token in compact form.
  */
 export function compactForm(token: string): string | undefined {
   const parts = token.split('.')
@@ -61,8 +61,8 @@ export function compactForm(token: string): string | undefined {
 }
 
 /**
- * The header of a token in compact form. Undefined where it is none, as in go-jose: of a repeated member another reader
- * could take another one.
+ * The header of a token in compact form; undefined where it is invalid. As in go-jose repeated members are invalid,
+ * because readers may choose different ones.
  */
 export function readHeader(compact: string): { readonly keyId: string } | undefined {
   try {
@@ -78,7 +78,10 @@ const SIGNED_HEADER: ReadonlySet<string> = new Set(['alg', 'kid', 'typ'])
 const SIGNING = new Set<unknown>(['RS256', 'ES256', 'ES384', 'ES512'])
 const MAX_KEY_ID = 1024
 
-/** The header that an external signer made, or its error, in kube-apiserver's words. @param header base64url */
+/**
+ * The header that an external signer made, or an error with kube-apiserver's text.
+ * @param header base64url
+ */
 export function readSignedHeader(header: string): { readonly keyId: string; readonly problem?: string } {
   const wrong = (problem: string) => ({ keyId: '', problem })
   if (header === '' || !isBase64Url(header)) return wrong('while unwrapping header: illegal base64 data')
@@ -104,8 +107,8 @@ const bytesOf = (base64Url: string): Uint8Array => base64ToBytes(base64Url.repla
 const DUPLICATE = 'duplicate field "'
 
 /**
- * @param payload of a token with a valid signature
- * @throws WrongClaims with go-jose's words
+ * @param payload of a token whose signature was verified
+ * @throws WrongClaims with go-jose's text
  */
 export function readClaims(payload: Uint8Array, isLegacy: boolean): TokenClaims {
   const { object, strict } = readJson(payload)
@@ -134,7 +137,7 @@ export function readClaims(payload: Uint8Array, isLegacy: boolean): TokenClaims 
   }
 }
 
-/** A byte order mark is no JSON (RFC 8259 §8.1). */
+/** A byte order mark is not valid JSON (RFC 8259 §8.1). */
 const utf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 function readJson(payload: Uint8Array) {
@@ -162,7 +165,7 @@ function kubernetesClaims(claims: JsonObject = {}): ServiceAccountClaims {
   }
 }
 
-/** Absence and null are the empty text. */
+/** An absent member or null is ''. */
 function text(of: JsonObject, name: string): string {
   const value = ownValue(of, name) ?? ''
   if (typeof value !== 'string')
@@ -170,12 +173,12 @@ function text(of: JsonObject, name: string): string {
   return value
 }
 
-/** Absent and null mean: no time. */
+/** Undefined for an absent member or null. */
 function seconds(of: JsonObject, name: string): number | undefined {
   const value = ownValue(of, name) ?? undefined
   if (value === undefined) return undefined
   const isNumber = typeof value === 'number' || typeof value === 'bigint'
-  // beyond an int64 it would be a time of the other end
+  // beyond int64, where Go's time would wrap around
   if (!isNumber || !(Math.abs(Number(value)) < 2 ** 63))
     throw new WrongClaims('go-jose/go-jose/jwt: expected number value to unmarshal NumericDate')
   return Math.trunc(Number(value))

@@ -1,4 +1,4 @@
-/** How long ServiceAccounts' tokens may live (kube-apiserver's --service-account-*-token-expiration). */
+/** The lifetime of ServiceAccount tokens (kube-apiserver's --service-account-*-token-expiration). */
 import { StatusError, internalError } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import { logError } from '../log/log.ts'
@@ -10,11 +10,11 @@ import { SignerFailed, externalSigner } from './external-signer.ts'
 const YEAR_SECONDS = 365 * 24 * 3600
 
 export interface TokenLifetime {
-  /** Seconds; Infinity: as long as requested. */
+  /** Seconds; Infinity where there is no limit. */
   readonly longest: number
   /**
-   * Seconds, for tokens that kubelets request with their usual lifetime: old clients never reload. Undefined: no
-   * longer.
+   * The lifetime in seconds that kubelets' tokens with their usual lifetime get, because old clients never reload
+   * them. Undefined: no extension.
    */
   readonly extendedTo: number | undefined
 }
@@ -35,8 +35,8 @@ export async function tokenLifetime(context: SigningContext): Promise<TokenLifet
 }
 
 /**
- * Asks the signer when a server starts. One that does not answer is asked again for the first token.
- * @throws BadConfiguration where the setting allows more than it does, or it allows too little
+ * Asks the signer when a server starts. A signer that does not answer is asked again for the first token.
+ * @throws BadConfiguration where the setting allows more than the signer, or the signer allows too little
  */
 export async function checkSignersLifetime(env: Env): Promise<void> {
   let longest: number

@@ -8,7 +8,7 @@ import type { QueryParameters } from '../request/query-parameters.ts'
 export interface AuthorizationAttributes {
   readonly user: UserInfo
   readonly verb: string
-  /** Otherwise it is about `path` alone. */
+  /** False: the request is about `path` only. */
   readonly isResourceRequest: boolean
   readonly apiGroup: string
   readonly apiVersion: string
@@ -17,9 +17,12 @@ export interface AuthorizationAttributes {
   readonly subresource: string
   readonly name: string
   readonly path: string
-  /** Of list, watch and deletecollection; empty where there is none, it cannot be read, or the path is deprecated. */
+  /**
+   * The field selector of list, watch and deletecollection. Empty where there is none, where it cannot be read, or
+   * where the path is deprecated.
+   */
   readonly fields: readonly FieldRequirement[]
-  /** The same as it was sent, for authorizers outside of this server. */
+  /** The selectors as they were sent, for authorizers outside of this server. */
   readonly labelSelector: string
 }
 
@@ -53,7 +56,7 @@ export const pathAttributes = (user: UserInfo, verb: string, path: string): Auth
 
 const selecting = new Set(['list', 'watch', 'deletecollection'])
 
-/** As in kube-apiserver, selectors give no rights on the deprecated paths (/watch/…): those of one object take none. */
+/** As in kube-apiserver, selectors do not count on the deprecated paths (/watch/…). */
 const isSelecting = ({ verb, prefix }: RequestInfo): boolean => prefix === '' && selecting.has(verb)
 
 export function attributesOf(user: UserInfo, info: RequestInfo, query: QueryParameters): AuthorizationAttributes {
@@ -62,7 +65,7 @@ export function attributesOf(user: UserInfo, info: RequestInfo, query: QueryPara
   const selects = isSelecting(info)
   const fields = readableFields(selects ? (query.get('fieldSelector') ?? '') : '')
   const labelSelector = selects ? (query.get('labelSelector') ?? '') : ''
-  // of one shape with those that are spread from `noResource`
+  // all attributes have one shape, also those that are spread from `noResource`
   return {
     apiGroup,
     apiVersion,
@@ -79,7 +82,7 @@ export function attributesOf(user: UserInfo, info: RequestInfo, query: QueryPara
   }
 }
 
-/** A selector that cannot be read narrows nothing; the verb will complain of it. */
+/** The requirements of a selector. One that cannot be read restricts nothing here, and the verb refuses it. */
 export function readableFields(selector: string): readonly FieldRequirement[] {
   if (selector === '') return noResource.fields
   try {

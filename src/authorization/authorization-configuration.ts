@@ -64,10 +64,10 @@ const SECOND = 1_000_000_000n
 const MAX_TIMEOUT = 30n * SECOND
 const MAX_CONDITIONS = 64
 
-/** The match conditions of webhooks, by the place of their authorizer. */
+/** The match conditions of webhooks, by the index of their authorizer. */
 export type MatchConditions = ReadonlyMap<number, readonly Expression[]>
 
-/** @throws BadConfiguration in kube-apiserver's words */
+/** @throws BadConfiguration with kube-apiserver's text */
 export async function readAuthorizationConfiguration(
   configuration: string,
   compile: CompileExpression,

@@ -1,6 +1,6 @@
 /**
- * Step 3 of a request: may this user do this? Members of system:masters may everything, then the node authorizer and
- * RBAC are asked, or the authorizers that a configuration names; the first that allows decides.
+ * Step 3 of a request: authorization. Members of system:masters may do everything. For others the node authorizer and
+ * RBAC are asked, or the authorizers of a configuration; the first that allows or denies decides.
  */
 import { internalError } from '../api/status.ts'
 import type { UserInfo } from '../request/user-info.ts'
@@ -33,11 +33,11 @@ export async function authorize(
   const { allowed, reason, error } = verdict
   record?.annotate('authorization.k8s.io/decision', allowed ? 'allow' : 'forbid')
   record?.annotate('authorization.k8s.io/reason', reason)
-  // 500 and not 403: the authorizer that failed might have allowed it. The log has the reason
+  // 500 rather than 403, because the authorizer that failed might have allowed it; the log has the reason
   if (!allowed && error !== undefined)
     throw internalError(`an authorizer could not be asked: ${asked.verb} ${asked.path}`)
   if (!allowed) throw forbiddenBy(asked, reason)
-  return asked as Authorized // the one place where the proof is made
+  return asked as Authorized // only here an `Authorized` is made
 }
 
 function countAttempt({ tenant }: ControlPlane, verdict: Verdict, seconds: number | undefined): void {
@@ -53,19 +53,19 @@ function resultOf({ allowed, denied = false, error }: Verdict): string {
   return denied ? 'denied' : 'no-opinion'
 }
 
-/** As in kube-apiserver: only decisions count, and `no opinion` is none. */
+/** Counts decisions as in kube-apiserver, where `no opinion` is none. */
 function countDecision({ tenant }: ControlPlane, type: string, name: string, { allowed, denied }: Verdict): void {
   if (allowed || denied)
     authorizationCounts(tenant).decisions.add({ decision: allowed ? 'allowed' : 'denied', name, type })
 }
 
-/** Questions in the middle of a request: reviews, impersonation, admission, `authorizer` in expressions. */
+/** Authorizes in the middle of a request: for reviews, impersonation, admission, and `authorizer` in expressions. */
 export async function verdictOn(plane: ControlPlane, asked: AuthorizationAttributes): Promise<Verdict> {
   if (settingsOf(plane.env).authorizationConfig !== undefined) return new Question(plane, asked).verdict()
   const snapshot = await controlSnapshot(plane)
   const verdict = await ask(plane, snapshot, asked)
   if (verdict.allowed) return verdict
-  // before a refusal: perhaps it was granted a moment ago
+  // before a denial, because the right may have been granted a moment ago
   const fresh = await snapshotBeforeRefusal(plane)
   return fresh === snapshot ? verdict : ask(plane, fresh, asked)
 }
@@ -84,7 +84,7 @@ async function ask(plane: ControlPlane, snapshot: ControlSnapshot, asked: Author
   return noOpinion([node.reason, byRoles.reason].filter((reason) => reason !== '').join('\n'))
 }
 
-/** One question to the authorizers that a configuration names. */
+/** One request to the authorizers of a configuration. */
 class Question {
   /** Answers of webhooks, so that each is asked once. Bound: the authorizers of the configuration. */
   private readonly said = new Map<Authorizer, Verdict>()

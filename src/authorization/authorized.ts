@@ -1,16 +1,16 @@
 /**
- * The proof that a request was authorized, and the comparison of what was authorized with what is about to run. Every
- * verb runs behind it (endpoints/serve-resource.ts): a route that leads elsewhere is a fault of the server, answered
- * with 500 and logged, and nothing of it runs.
+ * The proof that a request was authorized, and the check that it is what runs. endpoints/serve-resource.ts checks
+ * every verb: a route that leads elsewhere is a fault of the server. It is answered with 500 and logged, and nothing
+ * runs.
  */
 import type { AuthorizationAttributes } from './attributes.ts'
 import type { UserInfo } from '../request/user-info.ts'
 
 declare const granted: unique symbol
-/** Attributes that an authorizer allowed. Only `authorize` makes them. */
+/** Attributes that an authorizer has allowed. Only `authorize` makes them. */
 export type Authorized = AuthorizationAttributes & { readonly [granted]: true }
 
-/** The action that is about to run: the verb, and the place in storage that its handler was given. */
+/** What is about to run: the verb, and the place in storage for its handler. */
 export interface Action {
   readonly user: UserInfo
   readonly verb: string
@@ -45,14 +45,14 @@ function differenceOf(authorized: Authorized, action: Action): string | undefine
   if (authorized.resource !== action.resource || authorized.subresource !== action.subresource)
     return 'another resource was authorized'
   if (namespaceIsOther(authorized, action)) return 'another namespace was authorized'
-  // a list or watch of a collection may have been authorized for the one name that its field selector lets through
+  // a list or watch of a collection may be authorized for the one name that its field selector requires
   if (authorized.name !== action.name && !(acrossNamespaces.has(action.verb) && action.name === ''))
     return 'another name was authorized'
   return undefined
 }
 
 function namespaceIsOther(authorized: Authorized, { namespaced, namespace, name, resource, verb }: Action): boolean {
-  // a Namespace is authorized within itself
+  // a Namespace is authorized within the namespace of its own name
   if (!namespaced) return authorized.namespace !== '' && !(resource === 'namespaces' && authorized.namespace === name)
   return authorized.namespace !== namespace || (namespace === '' && !acrossNamespaces.has(verb))
 }

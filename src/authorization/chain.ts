@@ -1,5 +1,5 @@
 /**
- * The authorizers that the configuration names, in its order: the first that allows or denies decides. Without a
+ * The authorizers of the configuration in their order; the first that allows or denies decides. Without a
  * configuration they are Node and RBAC.
  */
 import { platformClock } from '../api/clock.ts'
@@ -21,13 +21,13 @@ export type Authorizer = 'Node' | 'RBAC' | 'AlwaysAllow' | 'AlwaysDeny' | Webhoo
 
 export interface Chain {
   readonly authorizers: readonly Authorizer[]
-  /** The authorizers that are no webhooks: a later configuration has them, too. */
+  /** The types of authorizers other than webhooks. A later configuration must have them too. */
   readonly types: ReadonlySet<string>
-  /** How the configuration calls those, by type. */
+  /** Names of those authorizers in the configuration, by type. */
   readonly names: ReadonlyMap<string, string>
 }
 
-/** For an answer of the process in front, which reads a file. Milliseconds. */
+/** Milliseconds for an answer of the front, which reads a file. */
 const TIMEOUT = 2_000
 
 /** @throws BadConfiguration */
@@ -52,7 +52,7 @@ export async function chainOf(
       case 'AlwaysDeny':
         return one.type
       case 'Webhook': {
-        const connection = await connectionOf(env, one.webhook!) // validated
+        const connection = await connectionOf(env, one.webhook!) // validated to be there
         return new WebhookAuthorizer(one.name, one.webhook!, connection, conditions.get(index) ?? [], platformClock)
       }
       default:
@@ -105,7 +105,10 @@ export function chainReloads(env: Env): Reloaded<Chain> | undefined {
   return chain
 }
 
-/** The chain of this moment; undefined: the usual one. @throws BadConfiguration */
+/**
+ * The present authorizers; undefined where there is no configuration.
+ * @throws BadConfiguration
+ */
 export async function currentChain(env: Env, waitUntil: (work: Promise<unknown>) => void): Promise<Chain | undefined> {
   return chainReloads(env)?.current({ env, now: new Date(platformClock()), waitUntil })
 }

@@ -1,6 +1,6 @@
 /**
- * Configurations of authentication and authorization are settings, too: with a bad one the server serves nothing. They
- * are checked apart from the others, because the compiler of their expressions is loaded only if there are any.
+ * Configurations of authentication and authorization are settings: with an invalid one the server serves nothing.
+ * They are checked apart from other settings, because the compiler of expressions is loaded only where there are any.
  */
 import { BadConfiguration } from '../authentication/configuration-text.ts'
 import { issuersReloads } from '../authentication/issuers/issuers.ts'
@@ -14,13 +14,13 @@ import { settingsOf } from '../settings.ts'
 import { SharedValue } from '../tenancy/shared-value.ts'
 
 export interface ConfigurationProblem {
-  /** For clients: names and rules, no values. */
+  /** For clients: names and rules, but no values. */
   readonly message: string
   /** For operators. */
   readonly details: string
 }
 
-/** Milliseconds: some settings are asked about elsewhere. */
+/** Milliseconds; some checks ask other servers. */
 const CHECKING = 10_000
 
 const checked = new WeakMap<Env, SharedValue<ConfigurationProblem | undefined>>()
@@ -30,7 +30,7 @@ export function hasConfigurations(env: Env): boolean {
   return (authenticationConfig ?? authorizationConfig ?? tokenFile ?? tokenWebhook ?? tokenSigner) !== undefined
 }
 
-/** Undefined where all are valid. If the check itself failed, the next request tries again. */
+/** Undefined where all are valid. Where the check itself failed, the next request repeats it. */
 export function configurationProblem(env: Env): Promise<ConfigurationProblem | undefined> {
   let problem = checked.get(env)
   if (problem === undefined) checked.set(env, (problem = new SharedValue(CHECKING)))
@@ -41,7 +41,8 @@ async function problemIn(env: Env): Promise<ConfigurationProblem | undefined> {
   const { tokenFile, tokenWebhook, tokenSigner } = settingsOf(env)
   return (
     (await problemOf('KEDGE_SA_SIGNER', () => tokenSigner !== undefined && checkSigner(tokenSigner))) ??
-    // elsewhere isolates start at any time: none waits for a signer, and each token is checked
+    // only in a local server: elsewhere isolates start at any time and cannot wait for a signer, so each token is
+    // checked
     (await problemOf('KEDGE_SA_SIGNER', () => env.OUTGOING && checkSignersLifetime(env))) ??
     (await problemOf('KEDGE_AUTHENTICATION_TOKEN_WEBHOOK', () => tokenWebhook && checkTokenWebhook(tokenWebhook))) ??
     (await problemOf('KEDGE_AUTHORIZATION_CONFIG', () => chainReloads(env)?.start())) ??

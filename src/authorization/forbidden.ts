@@ -14,7 +14,7 @@ export function forbiddenMessage(asked: AuthorizationAttributes): string {
   return `${who} resource ${goQuote(what)} in API group ${goQuote(apiGroup)} ${where}`
 }
 
-/** 403. Text of clients is escaped so that no browser takes it for HTML. */
+/** 403. Text of clients is escaped, so that no browser interprets it as HTML. */
 export function forbiddenBy(asked: AuthorizationAttributes, reason: string): StatusError {
   const message = escapeHtml(forbiddenMessage(asked))
   const resource = asked.isResourceRequest ? asked.resource : ''

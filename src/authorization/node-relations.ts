@@ -21,7 +21,7 @@ import type { PodReferences } from './pod-references.ts'
 import { podReferences, volumeSecrets } from './pod-references.ts'
 
 type Asked = Pick<AuthorizationAttributes, 'resource' | 'namespace' | 'name'>
-/** A mirror pod shows a pod that the node runs by itself. It gives the node no rights. */
+/** A mirror pod represents a pod that the node started itself. It gives the node no rights. */
 const MIRROR = 'kubernetes.io/config.mirror'
 
 export async function relatesToNode(plane: ControlPlane, node: string, asked: Asked): Promise<boolean> {
@@ -111,7 +111,7 @@ async function* podsOf({ env, tenant }: ControlPlane, node: string, namespace?: 
     at: { kind: 'latest' },
   })
   for await (const line of linesOf(values)) {
-    const pod = parseStored(line) as unknown as Pod // storage holds under this prefix only pods
+    const pod = parseStored(line) as unknown as Pod // storage holds only pods in this collection
     if (pod.metadata?.annotations?.[MIRROR] === undefined) yield pod
   }
 }

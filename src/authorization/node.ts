@@ -1,6 +1,6 @@
 /**
- * The node authorizer: a kubelet reads its own Node, Lease and CSINode, the pods bound to it and the objects that these
- * refer to. NodeRestriction (admission) narrows its writes further.
+ * The node authorizer: a kubelet may read its own Node, Lease and CSINode, the pods bound to it, and the objects to
+ * which these refer. NodeRestriction (admission) restricts its writes further.
  */
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import { goQuote } from '../go/quote.ts'
@@ -17,7 +17,7 @@ import { ALLOWED, noOpinion } from './verdict.ts'
 export const NODES_GROUP = 'system:nodes'
 const USER_PREFIX = 'system:node:'
 
-/** Undefined: not a node. '': a node without a name. */
+/** Undefined for users that are no node; '' for a node without a name. */
 export const nodeOf = ({ name, groups }: UserInfo): string | undefined =>
   name.startsWith(USER_PREFIX) && groups.includes(NODES_GROUP) ? name.slice(USER_PREFIX.length) : undefined
 
@@ -34,7 +34,7 @@ export async function nodeAuthorizer(plane: ControlPlane, asked: AuthorizationAt
   return everyNode.some((rule) => ruleAllows(rule, asked)) ? ALLOWED : noOpinion('')
 }
 
-/** What all nodes may alike. */
+/** The rights of every node. */
 const everyNode: readonly PolicyRule[] = [
   { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'] },
   {
@@ -54,7 +54,7 @@ const everyNode: readonly PolicyRule[] = [
   { verbs: ['get', 'list', 'watch'], apiGroups: ['node.k8s.io'], resources: ['runtimeclasses'] },
 ]
 
-/** Resources of which a node sees its own part only. */
+/** Resources of which a node may access only its own part. */
 const narrowed: Readonly<Record<string, Ask>> = {
   secrets: read,
   configmaps: read,
@@ -113,7 +113,7 @@ function lease(_plane: ControlPlane, node: string, { verb, namespace, name }: Au
   if (!ownVerbs.includes(verb)) return noOpinion('can only get, create, update, patch, or delete a node lease')
   if (namespace !== NODE_LEASES)
     return noOpinion(`can only access leases in the ${goQuote(NODE_LEASES)} system namespace`)
-  // the path of a create has no name: NodeRestriction checks it
+  // the path of a create has no name, so NodeRestriction checks it
   if (verb !== 'create' && name !== node)
     return noOpinion('can only access node lease with the same name as the requesting node')
   return ALLOWED

@@ -1,4 +1,4 @@
-/** The objects that a pod, or a volume that it uses, names. */
+/** The objects to which a pod, or a volume that it uses, refers. */
 import type { Container, PersistentVolume, Pod } from '../api/core/v1.ts'
 
 export interface PodReferences {
@@ -58,7 +58,7 @@ export function podReferences(pod: Pod): PodReferences {
   }
 }
 
-/** Ephemeral ones have the fields that matter here. */
+/** Ephemeral containers have these fields too. */
 const containersOf = ({ spec }: Pod): Pick<Container, 'env' | 'envFrom'>[] => [
   ...(spec?.initContainers ?? []),
   ...(spec?.containers ?? []),

@@ -1,4 +1,4 @@
-/** Whether one rule of a role allows a request (rbac/v1 PolicyRule). */
+/** Whether a rule of a role allows a request (rbac/v1 PolicyRule). */
 import { withoutTrailing } from '../api/trim.ts'
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
@@ -26,11 +26,11 @@ function resourceMatches(allowed: readonly string[], resource: string, subresour
   return allowed.includes(`${resource}/${subresource}`) || allowed.includes(`*/${subresource}`)
 }
 
-/** No names stand for all of them; a name is a name, `*` too. */
+/** An empty list allows all names. A `*` among names is only a name. */
 const nameMatches = (allowed: readonly string[], name: string): boolean =>
   allowed.length === 0 || allowed.includes(name)
 
-/** A star counts at the end only. */
+/** A star is a wildcard only at the end. */
 export function pathMatches(allowed: string, path: string): boolean {
   if (allowed === ALL || allowed === path) return true
   return allowed.endsWith(ALL) && path.startsWith(withoutTrailing(allowed, ALL))

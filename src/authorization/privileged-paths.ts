@@ -1,6 +1,6 @@
 /**
- * Paths of this server alone that show or replace everything, or wake every object: for members of system:masters. No
- * rule on nonResourceURLs grants them, not even `*`, which scrapers of metrics often have.
+ * Paths of this server only, which show or replace everything, or wake every object. They are for members of
+ * system:masters. No rule on nonResourceURLs grants them, not even `*`, which scrapers of metrics often have.
  */
 import type { UserInfo } from '../request/user-info.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
@@ -11,7 +11,10 @@ export type PrivilegedPath = (typeof privilegedPaths)[number]
 export const isPrivilegedPath = (path: string): path is PrivilegedPath =>
   privilegedPaths.some((known) => known === path)
 
-/** Before a privileged path is served; authorization refused everybody else. @throws Error */
+/**
+ * Checks again before a privileged path is served; authorization has refused everybody else.
+ * @throws Error
+ */
 export function assertPrivileged({ groups, name }: UserInfo): void {
   if (!groups.includes(SYSTEM_MASTERS)) throw new Error(`assertion failed: ${name} reached a privileged path`)
 }

@@ -1,5 +1,5 @@
 /**
- * Role based access control: the rights that bindings grant by their roles
+ * Role based access control: the rights that bindings grant through their roles
  * (kubernetes.io/docs/reference/access-authn-authz/rbac).
  */
 import type {
@@ -29,7 +29,7 @@ const of = (resource: string) => ({ group: RBAC_GROUP, resource })
 type Stored<O> = O & KubeObject
 type Binding = Stored<RoleBinding> | Stored<ClusterRoleBinding>
 
-/** A rule of a user, or the error of a role that a binding of the user names. */
+/** A rule of a user, or the error of a role to which one of the user's bindings refers. */
 type Grant = { readonly rule: PolicyRule; readonly by: () => string } | { readonly error: string }
 
 export function rbac(snapshot: ControlSnapshot, asked: AuthorizationAttributes): Verdict {
@@ -41,7 +41,7 @@ export function rbac(snapshot: ControlSnapshot, asked: AuthorizationAttributes):
   return errors.length === 0 ? noOpinion('') : noOpinion(`RBAC: ${aggregate(errors)}`)
 }
 
-/** All rules of a user in a namespace ('': at the cluster scope). */
+/** All rules of a user in a namespace; '' means the cluster scope. */
 export function rulesFor(snapshot: ControlSnapshot, user: UserInfo, namespace: string) {
   const rules: PolicyRule[] = []
   const errors: string[] = []

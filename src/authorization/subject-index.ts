@@ -1,26 +1,26 @@
 /**
- * The bindings that may apply to a user, by the names in their subjects: of a thousand bindings a user has a few. An
- * index belongs to a list of bindings, which is the same value while nothing in it changes.
+ * The bindings that may apply to a user, found by the names of their subjects: of a thousand bindings a user has a
+ * few. An index belongs to a list of bindings, which stays the same value as long as nothing in it changes.
  */
 import type { ClusterRoleBinding, RoleBinding, Subject } from '../api/rbac/v1.ts'
 import { serviceAccountUser } from '../authentication/service-account-name.ts'
 import type { UserInfo } from '../request/user-info.ts'
 
-/** Fewer are looked through faster than an index is made. */
+/** A shorter list is searched without an index. */
 const WORTHWHILE = 16
 
 type Binding = RoleBinding | ClusterRoleBinding
 
 interface Index {
-  /** Places in the list, rising, by name. */
+  /** Indexes into the list by name, ascending. */
   readonly users: ReadonlyMap<string, readonly number[]>
   readonly groups: ReadonlyMap<string, readonly number[]>
 }
 
-/** Bound: an index goes with its list, and is as large. */
+/** Bound: an index lives as long as its list, and is as large. */
 const indexes = new WeakMap<readonly Binding[], Index>()
 
-/** The bindings with a subject that may be this user, in their order; all others apply to other users. */
+/** The bindings with a subject that may be this user, in their order. All others apply to other users. */
 export function bindingsFor<B extends Binding>(
   bindings: readonly B[],
   { name, groups }: UserInfo,

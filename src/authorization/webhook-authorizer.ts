@@ -1,6 +1,6 @@
 /**
- * An authorizer outside of this server (SubjectAccessReview of authorization.k8s.io, v1 and v1beta1). Its decisions are
- * cached for a while. A failed question never allows a request.
+ * A webhook as authorizer (SubjectAccessReview of authorization.k8s.io, v1 and v1beta1). Its decisions are cached for
+ * a while. A failed call never allows a request.
  */
 import type { SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../api/authorization/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
@@ -24,10 +24,10 @@ import type { Verdict } from './verdict.ts'
 import { aggregate, noOpinion } from './verdict.ts'
 
 const MILLISECOND = 1_000_000n
-/** Milliseconds, as kube-apiserver's. */
+/** Milliseconds; kube-apiserver's defaults. */
 const AUTHORIZED_FOR = 300_000
 const UNAUTHORIZED_FOR = 30_000
-/** The most cached decisions, and the most characters of their questions: larger questions are never cached. */
+/** The most cached decisions, and the most characters of their requests. Longer requests are never cached. */
 const MAX_ANSWERS = 8_192
 const MAX_ASKED = 10_000
 
@@ -65,7 +65,7 @@ export class WebhookAuthorizer {
     } catch (error) {
       if (!(error instanceof ExpressionFailed || error instanceof WebhookCallError)) throw error
       logError('Failed to make webhook authorizer request', { authorizer: this.name, error: error.message })
-      // a client that hangs up has nothing allowed for which the webhook was not waited
+      // where the client has gone, the webhook was not waited for, so nothing is allowed
       const denied = this.configuration.failurePolicy === 'Deny' || plane.gone?.().aborted === true
       if (!denied && error instanceof WebhookCallError) {
         const { name } = this
@@ -75,7 +75,10 @@ export class WebhookAuthorizer {
     }
   }
 
-  /** One condition that is not met is enough, even if others fail. @throws ExpressionFailed */
+  /**
+   * Whether all match conditions are true. One false condition is enough for no, even where others fail.
+   * @throws ExpressionFailed
+   */
   private matches({ tenant }: Plane, spec: SubjectAccessReviewSpec): boolean {
     if (this.conditions.length === 0) return true
     const { conditionErrors, conditionExclusions, conditionTimes } = authorizationCounts(tenant)
@@ -114,7 +117,7 @@ export class WebhookAuthorizer {
     asked: AuthorizationAttributes,
     spec: SubjectAccessReviewSpec,
   ): Promise<SubjectAccessReviewStatus> {
-    // the review does not name the control plane; the key does, so that no control plane gets the decisions of another
+    // the review does not name the control plane, but the key does, so that none gets the decisions of another
     const key = JSON.stringify([plane.tenant.uid, spec])
     const known = this.answers.get(key)
     if (known !== undefined && known.until > this.clock()) return known.status
@@ -146,7 +149,7 @@ export class WebhookAuthorizer {
     const kind = 'SubjectAccessReview'
     const apiVersion = `authorization.k8s.io/${version}`
     const { groups, ...rest } = spec
-    // the first version called them so
+    // v1beta1 calls the groups `group`
     const sent = version === 'v1' ? spec : { ...rest, group: groups }
     const review = { kind, apiVersion, metadata: {}, spec: sent, status: { allowed: false } }
     const answer = await postReview(env, this.connection, review, {
@@ -155,7 +158,7 @@ export class WebhookAuthorizer {
       clock: this.clock,
       gone: gone?.(),
     })
-    // decoded as this kind
+    // decoded as a SubjectAccessReview
     const { status = {} } = (await reviewIn(answer, { group: 'authorization.k8s.io', version, kind })) as {
       status?: SubjectAccessReviewStatus
     }
@@ -192,7 +195,7 @@ const lengthOf = ({
     0,
   )
 
-/** Empty fields are left out, as in Go. */
+/** Leaves out empty fields, as Go does. */
 const filled = <Of extends object>(of: Of): Partial<Of> =>
   Object.fromEntries(Object.entries(of).filter(([, value]) => value !== '' && value !== undefined)) as Partial<Of>
 
@@ -216,7 +219,7 @@ function specOf(asked: AuthorizationAttributes): SubjectAccessReviewSpec {
   }
 }
 
-/** A selector that cannot be read narrows nothing. */
+/** The parsed selectors. One that cannot be read restricts nothing. */
 function selectorsOf({ fields, labelSelector }: AuthorizationAttributes) {
   const labels = readableLabels(labelSelector)
   return {
@@ -239,7 +242,7 @@ function readableLabels(selector: string) {
   if (selector === '') return []
   try {
     return parseLabelSelector(selector).flatMap(({ key, operator, values }) =>
-      // reviews have no others
+      // reviews know no other operators
       operator === 'Gt' || operator === 'Lt'
         ? []
         : [{ key, operator, ...(values.length === 0 ? {} : { values: [...values] }) }],
@@ -249,7 +252,7 @@ function readableLabels(selector: string) {
   }
 }
 
-/** The variables of expressions: texts are there, empty or not. */
+/** The variables of expressions. Texts are always present, even where they are empty. */
 function subjectOf({ resourceAttributes, nonResourceAttributes, ...spec }: SubjectAccessReviewSpec): JsonLike {
   const { user = '', groups = [], extra = {}, uid = '' } = spec
   const texts = { namespace: '', verb: '', group: '', version: '', resource: '', subresource: '', name: '' }
@@ -261,5 +264,5 @@ function subjectOf({ resourceAttributes, nonResourceAttributes, ...spec }: Subje
     ...(resourceAttributes && { resourceAttributes: { ...texts, ...resourceAttributes } }),
     ...(nonResourceAttributes && { nonResourceAttributes: { path: '', verb: '', ...nonResourceAttributes } }),
   }
-  return subject as JsonLike // specOf makes it, of JSON alone
+  return subject as JsonLike // specOf makes it from JSON only
 }

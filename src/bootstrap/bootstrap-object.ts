@@ -1,4 +1,4 @@
-/** Objects that a fresh control plane has, as they are described and as they are stored. */
+/** The objects of a fresh control plane: their description, and the form in which they are stored. */
 import { noteFault } from '../request/fault.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { parseApiVersion } from '../api/group-version.ts'
@@ -14,22 +14,22 @@ import type { Tenant } from '../storage/tenant.ts'
 
 export interface BootstrapObject {
   readonly resource: string
-  /** Without uid, creationTimestamp and managedFields: the fields that a user would write. */
+  /** The fields that a user would write: no uid, creationTimestamp or managedFields. */
   readonly object: KubeObject & JsonObject
-  /** The manager of its fields; without one nobody owns them. */
+  /** The field manager; without one the object has no managedFields. */
   readonly manager?: string
-  /** Fields that the server added by itself, or that were applied: owned by `applied` or by nobody. */
+  /** Fields that the server defaulted or that were applied. Only the entry `applied` may own them. */
   readonly added?: JsonObject
   readonly applied?: Pick<ManagedFieldsEntry, 'manager' | 'fieldsV1' | 'subresource'>
-  /** It describes how this server is run, and is corrected when that changes. */
+  /** The object depends on the server's settings: the server updates it when they change. */
   readonly follows?: boolean
-  /** The server needs it: it comes back when somebody deletes it. */
+  /** The server needs the object, and restores it after a delete. */
   readonly restored?: boolean
 }
 
 export interface StoredBootstrapObject {
   readonly collection: Collection
-  /** Behind the prefix. */
+  /** The key in the collection, without its prefix. */
   readonly key: string
   readonly object: KubeObject
   readonly value: NewValue

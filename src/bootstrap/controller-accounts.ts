@@ -1,4 +1,4 @@
-/** ServiceAccounts of kube-system under which the controllers that belong to the API have their roles. */
+/** The kube-system ServiceAccounts of the controllers that belong to the API; role bindings name them. */
 export const CONTROLLER_ACCOUNTS = [
   'bootstrap-signer',
   'certificate-controller',

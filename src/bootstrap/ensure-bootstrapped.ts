@@ -1,16 +1,16 @@
 /**
- * What a fresh control plane contains is written once, when somebody first asks it for something: one call to each
- * shard that gets objects, all at once, and a mark in the control shard at the end. Without the mark it is done again,
- * and what is there already stays as it is: so a crash midway, two isolates at once and a new release do no harm. From
- * then on these are objects like others, which may be changed and deleted.
+ * Writes the objects of a fresh control plane at its first request: one call to each shard that gets objects, all in
+ * parallel, and at the end a mark in the control shard. Without the mark the next request writes again, and keeps
+ * objects that exist: so a crash midway, two isolates at once and a new release do no harm. Users may change and
+ * delete these objects later.
  *
- * Where there is an audit log each is a call of its own, as it is for kube-apiserver: an event is written before its
- * object, and says whether it was this server that wrote it.
+ * With an audit log each object is a call of its own, like kube-apiserver's. The server writes the event before the
+ * object, and the event says whether this server wrote the object.
  *
- * The mark names what was written. If it differs from what this server would write (a new release, another address or
- * setting), a controller adds what is missing and corrects the objects that describe how the server is run
- * (`writeEdition`): there may be policies and webhooks by then, which it asks, and requests do not wait for it. The new mark
- * brings that work in its own transaction.
+ * The mark identifies the written objects. If this server would write others (a new release, another address or
+ * setting), a controller adds missing objects and updates those that depend on settings (`writeEdition`). It calls
+ * admission, because there may be policies and webhooks by then, and requests do not wait for it. The transaction that
+ * writes the new mark also adds that work.
  */
 import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
@@ -44,15 +44,15 @@ interface Mark extends KubeObject {
   readonly written: string
 }
 
-/** Counted up when a release has other objects, so that control planes get them. */
+/** Raise this number when a release changes the objects, so that existing control planes get them. */
 const EDITION = 1
 
-/** The mark is kept beside the objects, under a prefix that no resource has. */
+/** The key prefix of the mark, which no resource has. */
 const MARKS = { group: 'kedge', resource: 'bootstraps' }
 const MARK_PREFIX = 'bootstraps.kedge'
 const MARK_KEY = 'control-plane'
 
-/** @returns whether anything was written; the caller then drops its copy of the control shard */
+/** @returns whether anything was written; then the caller drops its control snapshot */
 export async function ensureBootstrapped(plane: NewControlPlane, snapshot: ControlSnapshot): Promise<boolean> {
   const mark = snapshot.get<Mark>(MARKS, MARK_KEY)
   const edition = editionOf(plane.env)
@@ -80,11 +80,11 @@ function editionOf(env: Env): string {
 async function writeObjects(plane: NewControlPlane): Promise<void> {
   const { tenant, storage } = plane
   const forms = await formsOf(plane)
-  // before the first shard says that it was written to: none will be missing
+  // first, so that the list of written shards has every shard as soon as it has one
   await storage.createMissing({ tenant: tenant.uid, shard: CONTROL_SHARD }, [
     writtenShardRow(tenant.uid, CONTROL_SHARD),
   ])
-  // an attempt that was cut short may have been that of a server with other settings
+  // a server with other settings may have begun this and stopped midway
   await writeMissing(plane, forms, () =>
     Promise.all(
       forms
@@ -108,7 +108,7 @@ export interface Unwritten {
   readonly why: unknown
 }
 
-/** Writes objects again that the server needs and a user deleted. @returns errors */
+/** Restores deleted objects that the server needs. @returns errors */
 export async function restoreServerObjects(plane: NewControlPlane, admission: Admission): Promise<Unwritten[]> {
   const forms = await formsOf(plane)
   return eachWritten(
@@ -118,9 +118,9 @@ export async function restoreServerObjects(plane: NewControlPlane, admission: Ad
 }
 
 /**
- * Adds the objects of this edition that the control plane lacks, and corrects those that describe how it is run.
- * @param snapshot saves a read for each object of the control shard
- * @param only the key of the one that is left to be written; undefined: all
+ * Adds the objects of this edition that the control plane lacks, and updates those that depend on settings.
+ * @param snapshot the copy that saves a read for each object of the control shard
+ * @param only the key of the one object to write; undefined: all
  * @returns errors
  */
 export async function writeEdition(
@@ -141,7 +141,7 @@ export async function writeEdition(
   )
 }
 
-/** One after the other: a namespace comes before its objects. */
+/** Writes one object after the other: a namespace comes before its objects. */
 async function eachWritten(forms: readonly Form[], write: (form: Form) => Promise<unknown>): Promise<Unwritten[]> {
   const unwritten: Unwritten[] = []
   for (const form of forms) await write(form).catch((why: unknown) => void unwritten.push({ key: keyOf(form), why }))
@@ -175,7 +175,7 @@ function newForm(plane: NewControlPlane, one: BootstrapObject): Form {
   return { one, form: storedForm(plane.tenant, one, identity) }
 }
 
-/** The control shard comes last: its objects make the others visible. */
+/** Writes the control shard last: its objects make the others visible. */
 async function writeMissing(
   plane: NewControlPlane,
   forms: readonly Form[],
@@ -210,7 +210,7 @@ function scopeOf(plane: NewControlPlane, verb: WritingVerb, one: BootstrapObject
   return auditedScope({ ...scope, storage: plane.storage }, verb)
 }
 
-/** The object keeps its identity; its other fields become those of this edition, where they differ. */
+/** Sets fields that differ to those of this edition. The object keeps its metadata. */
 async function putRight(plane: NewControlPlane, { one, form }: Form, admission: Admission): Promise<void> {
   const { tenant, now } = plane
   const { name = '', uid: ownUid } = form.object.metadata
@@ -245,7 +245,7 @@ async function writeMark({ tenant, storage }: NewControlPlane, written: string, 
   await write.catch(ignoreConflict)
 }
 
-/** Another request wrote it first. */
+/** Ignores a conflict: another request wrote the object first. */
 function ignoreConflict(error: unknown): void {
   if (error instanceof StorageError && (error.code === 'KeyExists' || error.code === 'Conflict')) return
   throw error

@@ -1,5 +1,5 @@
 // Makes bootstrap-table.json from the recorded objects of a fresh server (facts: GROUP/VERSION/RESOURCE → NAME →
-// {managers, object}). Only what is the same everywhere: RBAC, flow control, priority classes.
+// {managers, object}). The table has only objects that are equal on all servers: RBAC, flow control, priority classes.
 export const bootstrapResources = [
   'flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations',
   'flowcontrol.apiserver.k8s.io/v1/flowschemas',
@@ -21,7 +21,10 @@ export function bootstrapTable(facts) {
   return `[\n${lines.join(',\n')}\n]\n`
 }
 
-/** The object without what its table says of all of them; `aggregate`: the label that gives its rules to that role. */
+/**
+ * The object without kind and apiVersion, which its table has. `aggregate` names the role that gets its rules by a
+ * label.
+ */
 function rowOf({ kind: _kind, apiVersion: _apiVersion, metadata, ...rest }) {
   const { name, namespace, labels = {}, generation } = metadata
   const aggregate = Object.keys(labels).find((label) => label.includes('/aggregate-to-'))

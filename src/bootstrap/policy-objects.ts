@@ -1,4 +1,4 @@
-/** RBAC, flow control and priority classes of a fresh server: the same everywhere, from the table. */
+/** RBAC, flow control and priority classes of a fresh server, from the table. */
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { unpackedTable } from '../api/unpacked-table.ts'
@@ -7,7 +7,7 @@ import type { BootstrapObject } from './bootstrap-object.ts'
 interface Row extends JsonObject {
   name: string
   namespace?: string
-  /** Role whose rules these are part of. */
+  /** The ClusterRole that aggregates the rules of this one. */
   aggregate?: string
   generation?: number
   status?: JsonObject
@@ -20,7 +20,7 @@ interface Table {
   readonly objects: readonly Row[]
 }
 
-/** @param time when flow schemas were seen to be complete */
+/** @param time the transition time in the status of flow schemas */
 export async function policyObjects(time: string): Promise<BootstrapObject[]> {
   // 70 KB that only the first request to a new control plane needs
   const tables = await unpackedTable((await import('./bootstrap-table.json')).default)
@@ -72,7 +72,7 @@ function flowObject(table: Table, { name, generation, status, ...rest }: Row, ti
   const annotations = { 'apf.kubernetes.io/autoupdate-spec': 'true' }
   const object = named(table, { name, generation, annotations }, rest)
   const { resource } = table
-  const [condition] = (status?.['conditions'] ?? []) as JsonObject[] // as the table has it
+  const [condition] = (status?.['conditions'] ?? []) as JsonObject[] // the table has this type
   if (condition === undefined) return { resource, manager: PRODUCER, object, added: { status: {} } }
   return {
     resource,
@@ -83,7 +83,7 @@ function flowObject(table: Table, { name, generation, status, ...rest }: Row, ti
   }
 }
 
-/** FieldsV1 of a status that is one condition. */
+/** The FieldsV1 of a status with one condition. */
 export function conditionFields(condition: JsonObject): JsonObject {
   const members = ['lastTransitionTime', 'message', 'reason', 'status', 'type']
   const owned = members.filter((name) => name === 'lastTransitionTime' || ownValue(condition, name))

@@ -1,5 +1,5 @@
 /**
- * Objects of a fresh server that depend on how it is run: namespaces and their objects, its Service, its APIServices.
+ * The objects of a fresh server that depend on its settings: namespaces and their objects, Service and APIServices.
  */
 import { settingsOf } from '../settings.ts'
 import { cidrText } from '../api/ip-addresses.ts'
@@ -21,18 +21,18 @@ const ROOT_CA_DESCRIPTION =
 export interface ServerFacts {
   readonly env: Env
   readonly now: Date
-  /** `apiserver-…`: the same for the life of the control plane. */
+  /** `apiserver-…`, fixed for the life of the control plane. */
   readonly identity: string
 }
 
-/** `apiserver-` and 26 letters and digits, as kube-apiserver names itself. */
+/** `apiserver-` and 26 letters and digits, the form of kube-apiserver's own identity. */
 export async function serverIdentity({ uid }: Tenant): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(uid)))
   const letters = 'abcdefghijklmnopqrstuvwxyz234567'
   return `${IDENTITY_PREFIX}${[...digest.subarray(0, 26)].map((byte) => letters[byte % 32]).join('')}`
 }
 
-/** In this order they become visible. */
+/** The objects in the order in which they become visible. */
 export function serverObjects(facts: ServerFacts): BootstrapObject[] {
   return [
     ...NAMESPACES.map(namespace),
@@ -75,7 +75,7 @@ const rootCa = (namespace: string, env: Env): BootstrapObject => ({
   follows: true,
 })
 
-/** Tells extension servers whom to trust. */
+/** The ConfigMap that has the authorities that extension servers trust. */
 function authenticationConfigMap(env: Env): BootstrapObject {
   const { authority, requestHeaderAuthority } = settingsOf(env)
   const list = (...names: readonly string[]) => JSON.stringify(names)
@@ -114,8 +114,8 @@ const tokenTracking = (now: Date): BootstrapObject => ({
 })
 
 /**
- * The identity Lease of this server. It is not renewed: nothing here polls, and clients that reach the server need no
- * lease to know that.
+ * The identity Lease of this server. The server does not renew it, because nothing here polls. A client that reaches
+ * the server needs no Lease to know that it runs.
  */
 const lease = ({ env, now, identity }: ServerFacts): BootstrapObject => ({
   resource: 'leases',
@@ -248,7 +248,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
   ]
 }
 
-/** The first usable one of an IPv4 range: that of Service default/kubernetes. */
+/** The first usable address of an IPv4 range, which Service default/kubernetes gets. */
 function firstAddress(cidr: string): string {
   const [address = '', bits = '0'] = cidr.split('/')
   const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
@@ -260,7 +260,7 @@ const seconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`
 
 const AGGREGATOR = 'apiregistration.k8s.io'
 
-/** One for each version of each group that the server serves itself, except the aggregator's own. */
+/** An APIService for each version of each group that the server serves itself, except the aggregator's own group. */
 function apiServices({ env, now }: ServerFacts): BootstrapObject[] {
   const condition = {
     type: 'Available',

@@ -1,11 +1,14 @@
-/** Sums, differences and opposites of values of all types. Numbers alone are in numbers.ts. */
+/** `+`, binary `-` and unary `-` for values of all types. Arithmetic that only numbers have is in numbers.ts. */
 import { concatenated } from './collections.ts'
 import { checkedInt, checkedUint, isNumber, noSuchOverload } from './numbers.ts'
 import { between, checkedDuration, shifted } from './times.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, ListValue, Timestamp, Uint } from './value.ts'
 
-/** More elements than any evaluation can pay for; functions that read all of a list must end. */
+/**
+ * The most elements of a concatenated list. The cost limit ends an evaluation before it can read that many, but
+ * functions that read a whole list at once must end too.
+ */
 const MAX_LIST = 2_000_000
 
 const concatenatedList = (a: ListValue, b: ListValue): Value =>

@@ -1,4 +1,4 @@
-/** Lists and maps that expressions make. */
+/** Lists and maps that expressions create. */
 import { equalOthers } from './equality.ts'
 import { compareNumbers, isNumber, noSuchOverload } from './numbers.ts'
 import type { Value } from './value.ts'
@@ -6,8 +6,8 @@ import { visit } from './work.ts'
 import { ListValue, MapValue, OpaqueValue, Optional, Uint } from './value.ts'
 
 /**
- * A list of values. Appending to the list that reaches the end of its storage shares the storage, so that a fold that
- * appends to its accumulator copies nothing.
+ * A list of values. If a list reaches the end of its storage, appending to it reuses the storage. So a comprehension
+ * that appends to its accumulator copies nothing.
  */
 export class ValueList extends ListValue {
   static readonly empty = new ValueList([])
@@ -39,10 +39,12 @@ export function concatenated(a: ListValue, b: ListValue): ListValue {
   return a.size > COPIED ? new Joined(a, b) : new ValueList(itemsOf(a)).concat(b)
 }
 
-/** A call of `+` costs one unit whatever the sizes, so that it copies no more elements than this. */
+/**
+ * The most elements that `+` copies. A call costs one unit for lists of any size, so `+` does not copy longer lists.
+ */
 const COPIED = 32
 
-/** Two lists as one, without a copy. */
+/** The concatenation of two lists, without a copy. */
 class Joined extends ListValue {
   readonly size: number
   constructor(
@@ -69,7 +71,7 @@ export const itemsOf = (list: ListValue): Value[] => Array.from({ length: list.s
 
 export const listFrom = (values: Value[]): ListValue => new ValueList(values)
 
-/** Numbers that are equal are one key; text and booleans have keys of their own. */
+/** The key of a JavaScript Map for a CEL map key. Equal numbers of different types have the same key. */
 export function mapKey(key: Value): string | number | bigint | boolean | undefined {
   switch (typeof key) {
     case 'string':
@@ -86,13 +88,11 @@ export function mapKey(key: Value): string | number | bigint | boolean | undefin
 interface Entry {
   readonly key: Value
   readonly value: Value
-  /** How many entries there were before it. */
+  /** The number of entries before this one. */
   readonly position: number
 }
 
-/**
- * A map of values. As with lists, the map that has all entries of its storage shares it with the one that has one more.
- */
+/** A map of values. If a map has all entries of its storage, a map with one more entry reuses the storage. */
 export class ValueMap extends MapValue {
   static readonly empty = new ValueMap(new Map(), 0)
 
@@ -103,7 +103,7 @@ export class ValueMap extends MapValue {
     super()
   }
 
-  /** The last of several equal keys counts. */
+  /** The last entry of a repeated key wins. */
   static of(entries: Iterable<readonly [key: Value, value: Value]>): ValueMap {
     const made = new Map<unknown, Entry>()
     for (const [key, value] of entries) {
@@ -123,7 +123,7 @@ export class ValueMap extends MapValue {
     for (const { key, position } of this.entries.values()) if (position < this.size) yield key
   }
 
-  /** Undefined: the key is there. */
+  /** @returns undefined if the map already has the key */
   with(key: Value, value: Value): ValueMap | undefined {
     if (this.get(key) !== undefined) return undefined
     const isLatest = this.entries.size === this.size && this !== ValueMap.empty
@@ -135,7 +135,9 @@ export class ValueMap extends MapValue {
   }
 }
 
-/** Whether two values are equal: numbers by their value whatever their type, the rest only within a type. */
+/**
+ * Equality of values. Numbers of different types are equal if their values are. Other values must have the same type.
+ */
 export function equal(a: Value, b: Value): boolean {
   if (a === b) return !(typeof a === 'number' && Number.isNaN(a))
   if (isNumber(a) && isNumber(b)) return compareNumbers(a, b) === 0
@@ -157,7 +159,7 @@ function equalLists(a: ListValue, b: ListValue): boolean {
   return true
 }
 
-/** Undefined: nothing is in it. */
+/** Equality of the contents of optionals. Undefined: the optional is empty. */
 const equalContents = (a: Value | undefined, b: Value | undefined): boolean =>
   a === undefined || b === undefined ? a === b : equal(a, b)
 
@@ -173,17 +175,17 @@ function equalMaps(a: MapValue, b: MapValue): boolean {
   return true
 }
 
-/** Whether a value is in a list, or a key of a map. */
+/** `in`: whether a value is an element of a list or a key of a map. */
 export function isIn(value: Value, container: Value): Value {
   if (container instanceof MapValue) return container.get(value) !== undefined
   if (!(container instanceof ListValue)) return noSuchOverload()
   if (isIncomparable(value)) return false
   let at = 0
   while (at < container.size && !equal(value, container.at(at))) at++
-  // where the type of the list is not known before, it costs one unit
+  // cel-go charges one unit if the type of the list is unknown at compile time
   visit(at)
   return at < container.size
 }
 
-/** What `==` does not know: it asks somebody else. */
+/** `==` has no meaning for these values, such as kube-apiserver's authorizer. */
 export const isIncomparable = (value: Value): boolean => value instanceof OpaqueValue && !value.isComparable

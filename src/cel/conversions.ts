@@ -1,4 +1,4 @@
-/** `int(x)`, `string(x)` and their like: each answers the value as another type, or an error. */
+/** Type conversions such as `int(x)` and `string(x)`. Each returns the converted value or an error. */
 import { goFloat } from '../go/float.ts'
 import { checkedInt, checkedUint, MAX_INT, MAX_UINT, MIN_INT } from './numbers.ts'
 import { runtimeType, runtimeTypeName } from './runtime-types.ts'
@@ -40,7 +40,7 @@ function parsedWhole(text: string, form: RegExp, min: bigint, max: bigint): bigi
   return value < min || value > max ? undefined : value
 }
 
-/** Of 64 bits. To read many takes long, and what they say is out of range. */
+/** The most digits of a 64-bit number. A longer number is out of range, and parsing it would take long. */
 const MAX_DIGITS = 20
 
 function digitsOf(text: string): number {
@@ -70,7 +70,7 @@ export function toDouble(value: Value): Value {
   return failed(value, 'double')
 }
 
-/** Go's strconv.ParseFloat without its underscores; what is too large is refused. */
+/** Go's strconv.ParseFloat without underscores. A number that is too large is refused. */
 function parsedDouble(text: string): number | undefined {
   const special = /^([+-]?)(?:(inf|infinity)|nan)$/i.exec(text)
   if (special) return special[2] === undefined ? NaN : special[1] === '-' ? -Infinity : Infinity
@@ -81,7 +81,7 @@ function parsedDouble(text: string): number | undefined {
   return hexadecimalDouble(text)
 }
 
-/** `0x1.8p3`: the exponent is one of two. */
+/** A hexadecimal float such as `0x1.8p3`. The exponent is a power of two. */
 function hexadecimalDouble(text: string): number | undefined {
   const parts = /^([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?[pP]([+-]?\d{1,6})$/.exec(text)
   if (parts === null) return undefined
@@ -143,7 +143,7 @@ export function toTimestamp(value: Value): Value {
   return inRange(time) ? time : timestampOverflow()
 }
 
-/** kube-apiserver declares the conversion of ints, which then fails. */
+/** kube-apiserver also declares `duration(int)`, but the conversion fails at run time. */
 export function toDuration(value: Value): Value {
   if (value instanceof Duration) return value
   return (typeof value === 'string' && parseDuration(value)) || failed(value, 'google.protobuf.Duration')

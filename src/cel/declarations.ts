@@ -1,27 +1,27 @@
-/** What an environment declares: variables, functions with their overloads, macros. A library says all of itself in one file. */
+/** Declarations of an environment: variables, functions with overloads, and macros. Each library is one file. */
 import type { Call, Comprehension, Constant, Expression } from './ast.ts'
 import type { Type } from './type.ts'
 import type { Value } from './value.ts'
 
 export interface Overload {
-  /** As cel-go names it (`add_int64`): coverage, cost tables and duplicate checks go by it. */
+  /** cel-go's overload id (`add_int64`). Coverage, cost tables and duplicate checks use it. */
   readonly id: string
   /** In member form the first parameter is the target. */
   readonly member: boolean
   readonly parameters: readonly Type[]
   readonly result: Type
   /**
-   * Works on values; answers an error value instead of throwing. Absent for what the evaluator does itself (`_&&_`,
-   * `_?_:_`, index and selection) and where `FunctionDeclaration.run` serves all overloads.
+   * Evaluates a call. It returns an error value and does not throw. Absent if the planner handles the function itself
+   * (`_&&_`, `_?_:_`, index and selection) or if `FunctionDeclaration.run` handles all overloads.
    */
   readonly run?: Run
-  /** Units that a call costs at run time; default 1. Sizes are those of the values. It is paid before `run` is called. */
+  /** Units that a call costs at run time, from the sizes of its arguments; default 1. They are charged before `run`. */
   readonly cost?: (args: readonly Value[]) => number
-  /** Instead, where it goes by what was made. `run` says by itself what it does (work.ts). */
+  /** Replaces `cost` if the cost depends on the size of the result. `run` then reports its work itself (work.ts). */
   readonly costOfResult?: (result: Value) => number
-  /** The same at compile time, from sizes that types and limits allow; default 1 to 1. */
+  /** The cost at compile time, from the sizes that types and limits allow; default 1 to 1. */
   readonly estimate?: (args: readonly SizedNode[], sizes: SizeEstimator) => CallEstimate
-  /** Arguments may be errors or unknown: the function decides (`_||_`-like). Default false. */
+  /** `run` also gets arguments that are errors, as in cel-go's non-strict functions (`_||_`). Default false. */
   readonly nonStrict?: boolean
 }
 
@@ -30,23 +30,23 @@ export type Run = (args: readonly Value[]) => Value
 export interface FunctionDeclaration {
   readonly name: string
   readonly overloads: readonly Overload[]
-  /** Serves all overloads. */
+  /** Evaluates calls of all overloads. */
   readonly run?: Run
-  /** Of a call whose overload is known only when it runs; default 1. */
+  /** The cost of a call whose overload is known only at run time; default 1. */
   readonly cost?: Overload['cost']
-  /** Whether `run` knows values like the first argument. */
+  /** Whether `run` accepts the first argument. */
   readonly accepts?: (first: Value) => boolean
-  /** `run` of overloads is called whatever the types of the arguments are. Default: only where they fit. */
+  /** `run` of an overload is called for arguments of any types. Default: only if the arguments fit its parameters. */
   readonly unguarded?: boolean
-  /** What is wrong with a call beyond the types of its arguments. */
+  /** Reports errors of a call that the types of its arguments do not show. */
   readonly verify?: (call: Call, typeOf: (node: Expression) => Type) => readonly Finding[]
-  /** A pattern among the arguments: a literal that cannot be compiled makes the program impossible. */
+  /** The index of an argument that is a pattern. No program can be made if a literal pattern does not compile. */
   readonly pattern?: number
-  /** An argument that is checked when it is a literal. */
+  /** An argument that is validated at compile time if it is a literal. */
   readonly literal?: { readonly index: number; isValid(value: Constant): boolean }
 }
 
-/** Something wrong with a part of an expression. */
+/** An error at a node of an expression. */
 export interface Finding {
   readonly at: Expression
   readonly message: string
@@ -57,17 +57,17 @@ export interface VariableDeclaration {
   readonly type: Type
 }
 
-/** Rewrites a call as it is parsed. */
+/** The parser rewrites calls of a macro. */
 export interface Macro {
   readonly function: string
   readonly member: boolean
-  /** Undefined: any number. */
+  /** Undefined: any number of arguments. */
   readonly argumentCount: number | undefined
-  /** Undefined: the call stays as it is. @throws MacroError with the text and the node that it is about */
+  /** @returns undefined if the call stays as it is @throws MacroError with a message and the node that causes it */
   expand(make: ExpressionFactory, target: Expression | undefined, args: readonly Expression[]): Expression | undefined
 }
 
-/** Makes nodes with new ids at the place of the macro call. */
+/** Makes nodes with new ids. Their offset is that of the macro call. */
 export interface ExpressionFactory {
   literal(value: Constant): Expression
   identifier(name: string): Expression
@@ -80,7 +80,7 @@ export interface ExpressionFactory {
   list(...elements: Expression[]): Expression
   map(...entries: [key: Expression, value: Expression][]): Expression
   fold(fold: Omit<Comprehension, 'kind' | 'id'>): Expression
-  /** The same expression with ids of its own. */
+  /** A copy of the expression with new ids. */
   copy(expression: Expression): Expression
   error(message: string, at: Expression | undefined): Error
 }
@@ -90,11 +90,11 @@ export interface Library {
   readonly functions: readonly FunctionDeclaration[]
   readonly variables?: readonly VariableDeclaration[]
   readonly macros?: readonly Macro[]
-  /** Types that expressions can name (`type(x) == net.IP`). */
+  /** Types that expressions can name, as in `type(x) == net.IP`. */
   readonly types?: ReadonlyMap<string, Type>
 }
 
-/** Inclusive; `max` may be Infinity where the size is not known. */
+/** Both ends are inclusive. `max` is Infinity if the size has no known limit. */
 export interface Range {
   readonly min: number
   readonly max: number
@@ -104,9 +104,9 @@ export interface Range {
 export interface SizedNode {
   readonly expression: Expression
   readonly type: Type
-  /** Path from a variable (`['self', 'spec', '@items']`), empty for what is computed. */
+  /** The path from a variable (`['self', 'spec', '@items']`). Empty for a computed value. */
   readonly path: readonly string[]
-  /** Known from the expression itself (literals, results of calls). */
+  /** The size that the expression itself implies: of a literal or of the result of a call. */
   readonly computedSize: Range | undefined
 }
 
@@ -117,6 +117,6 @@ export interface SizeEstimator {
 
 export interface CallEstimate {
   readonly cost: Range
-  /** Of the result, where it has a size. */
+  /** The size of the result, if it has one. */
   readonly resultSize?: Range
 }

@@ -1,4 +1,4 @@
-/** Values as cel-go's messages show them. */
+/** Formats values as in cel-go's messages. */
 import { goFloat } from '../go/float.ts'
 import { sizeOf } from './runtime-size.ts'
 import { durationText, timestampText } from './times.ts'
@@ -6,7 +6,7 @@ import { runtimeType, runtimeTypeName } from './runtime-types.ts'
 import type { Value } from './value.ts'
 import { Duration, ListValue, MapValue, Optional, Timestamp, TypeValue, Uint } from './value.ts'
 
-/** As Go names the type of a value in cel-go. */
+/** The Go type that represents the value in cel-go. */
 export function goTypeName(value: Value): string {
   if (value instanceof TypeValue) return '*types.Type'
   if (value instanceof Optional) return '*types.Optional'

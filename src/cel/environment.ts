@@ -1,4 +1,6 @@
-/** All that expressions of one use may name: variables, types, functions, macros. Immutable; `extend` makes a new one. */
+/**
+ * The variables, types, functions and macros that an expression may name. Immutable: `extend` makes a new environment.
+ */
 import type { FunctionDeclaration, Library, Macro, Overload, VariableDeclaration } from './declarations.ts'
 import { standardMacros } from './macros.ts'
 import type { Type, TypeProvider } from './type.ts'
@@ -46,7 +48,7 @@ export interface EnvironmentParts {
   readonly libraries?: readonly Library[]
   readonly variables?: readonly VariableDeclaration[]
   readonly types?: TypeProvider
-  /** `a.?b`, `a[?b]`, `[?a]`, `{?k: v}`. */
+  /** Enables `a.?b`, `a[?b]`, `[?a]` and `{?k: v}`. */
   readonly optionalSyntax?: boolean
 }
 
@@ -70,7 +72,7 @@ export class Environment {
   }: EnvironmentParts): Environment {
     const all = [...libraries.flatMap((library) => library.variables ?? []), ...variables]
     const named = new Map([...this.variables, ...all.map(({ name, type }) => [name, type] as const)])
-    // every place with rules has an environment of its own, most of which is that of all
+    // Every schema node with rules has its own environment. They share everything but variables and types.
     if (libraries.length === 0)
       return new Environment(this.functions, named, this.macros, types, optionalSyntax, this.named)
     const functions = new Map(this.functions)
@@ -91,7 +93,7 @@ export class Environment {
     return this.functions.get(withoutDot(name))
   }
 
-  /** The type of a variable, or `type(T)` of what names a type. */
+  /** The type of a variable, or `type(T)` for the name of a type `T`. */
   identifier(name: string): Type | undefined {
     const plain = withoutDot(name)
     const variable = this.variables.get(plain)
@@ -100,7 +102,7 @@ export class Environment {
     return type && typeOf(type)
   }
 
-  /** What a name of a type stands for in an expression. */
+  /** The value of a type's name in an expression. */
   typeValue(name: string): TypeValue | undefined {
     const type = this.types.findStruct(withoutDot(name)) ?? this.named.get(withoutDot(name))
     return type && new TypeValue(type)
@@ -111,10 +113,10 @@ export class Environment {
   }
 }
 
-/** A leading dot asks for the root container, which is the only one there is. */
+/** The name without a leading dot. The dot means the root container, and there is no other. */
 export const withoutDot = (name: string): string => (name.startsWith('.') ? name.slice(1) : name)
 
-/** Libraries may add overloads to a function of another one. */
+/** Merges two declarations of a function: a library may add overloads to a function of another library. */
 function merged(known: FunctionDeclaration | undefined, added: FunctionDeclaration): FunctionDeclaration {
   if (known === undefined) return added
   const overloads = new Map<string, Overload>(known.overloads.map((overload) => [overload.id, overload]))

@@ -1,4 +1,6 @@
-/** Equality of values that hold no other values of an expression. */
+/**
+ * Equality of bytes, timestamps, durations, types, opaque values and objects. collections.ts compares the other values.
+ */
 import { sameType } from './type-relations.ts'
 import type { Value } from './value.ts'
 import { Duration, ObjectValue, OpaqueValue, Timestamp, TypeValue } from './value.ts'
@@ -17,7 +19,7 @@ function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index])
 }
 
-/** All lists have one type at run time, and so have all maps. */
+/** At run time all lists have the same type, and so have all maps. */
 function sameRuntimeType({ type: a }: TypeValue, { type: b }: TypeValue): boolean {
   if (a.kind === 'list' || a.kind === 'map' || a.kind === 'type') return a.kind === b.kind
   if (a.kind === 'opaque') return b.kind === 'opaque' && a.name === b.name

@@ -1,12 +1,12 @@
-/** The macros of the language itself: has, all, exists, exists_one, map, filter. */
+/** CEL's standard macros: has, all, exists, exists_one, map and filter. */
 import type { Expression } from './ast.ts'
 import { ACCUMULATOR } from './builder.ts'
 import type { ExpressionFactory, Macro } from './declarations.ts'
 
-/** How the accumulator was called once: expressions may not use it as a variable of a fold. */
+/** The accumulator's name in older cel-go releases. Macros still refuse it as an iteration variable. */
 const OLD_ACCUMULATOR = '__result__'
 
-/** @throws MacroError when it is no name, or that of the accumulator */
+/** @throws MacroError if the argument is no identifier, or the name of the accumulator */
 export function variableOf(make: ExpressionFactory, argument: Expression, problem: string): string {
   if (argument.kind !== 'identifier') throw make.error(problem, argument)
   if (argument.name === ACCUMULATOR || argument.name === OLD_ACCUMULATOR)
@@ -20,7 +20,7 @@ const NO_IDENTIFIER = 'argument is not an identifier'
 type Fold = Parameters<ExpressionFactory['fold']>[0]
 type FoldParts = Pick<Fold, 'initial' | 'condition' | 'step' | 'result'>
 
-/** A macro in member form whose first argument names the variable of a fold. */
+/** A macro in member form whose first argument names the iteration variable of a comprehension. */
 const folding = (
   name: string,
   argumentCount: number,
@@ -63,7 +63,7 @@ export const existsOneParts = (make: ExpressionFactory, predicate: Expression): 
   result: make.call('_==_', make.accumulator(), make.literal(1n)),
 })
 
-/** Appends `element` for what satisfies `filter`, or for all. */
+/** Appends `element` for each item that satisfies `filter`. Without a filter it appends for every item. */
 export function appendParts(make: ExpressionFactory, filter: Expression | undefined, element: Expression): FoldParts {
   const append = make.call('_+_', make.accumulator(), make.list(element))
   return {

@@ -1,4 +1,4 @@
-/** Arithmetic with overflow, and comparisons across number types, as cel-go has them. */
+/** Arithmetic with overflow errors, and comparisons between number types, as in cel-go. */
 import type { Value } from './value.ts'
 import { CelError, Uint } from './value.ts'
 
@@ -19,7 +19,7 @@ export const checkedInt = (value: bigint): Value =>
 export const checkedUint = (value: bigint): Value =>
   value >= 0n && value <= MAX_UINT ? new Uint(value) : new CelError('unsigned integer overflow')
 
-/** Negative, zero or positive; undefined when one is not a number (NaN). */
+/** @returns a negative number, zero or a positive number; undefined if one of them is NaN */
 export function compareNumbers(a: NumberValue, b: NumberValue): number | undefined {
   if (typeof a === 'number' ? Number.isNaN(a) : typeof b === 'number' && Number.isNaN(b)) return undefined
   if (typeof a === 'number' && typeof b === 'number') {
@@ -33,7 +33,10 @@ export function compareNumbers(a: NumberValue, b: NumberValue): number | undefin
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** The whole number becomes a double, as in Go; what no whole number reaches is beyond all of them. */
+/**
+ * Converts the int or uint to a double, as Go does. A double outside of the range of the type is smaller or larger than
+ * every value of it.
+ */
 function compareToDouble(whole: bigint | Uint, double: number): number {
   const isInt = typeof whole === 'bigint'
   if (double < (isInt ? -(2 ** 63) : 0)) return 1

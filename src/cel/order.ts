@@ -1,4 +1,4 @@
-/** The order of values of one type. */
+/** The order of two values of the same type, and of numbers. */
 import { compareNumbers, isNumber, noSuchOverload } from './numbers.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, Timestamp } from './value.ts'
@@ -11,7 +11,7 @@ export const isComparable = (value: Value): boolean =>
   value instanceof Timestamp ||
   value instanceof Duration
 
-/** Negative, zero or positive. */
+/** @returns a negative number, zero or a positive number */
 export function compare(a: Value, b: Value): number | CelError {
   if (isNumber(a)) {
     if (!isNumber(b)) return noSuchOverload()
@@ -28,7 +28,7 @@ export function compare(a: Value, b: Value): number | CelError {
 
 const compareWhole = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** By code points, as the order of UTF-8 is. */
+/** Compares by code points, which is the order of UTF-8 bytes. */
 export function compareTexts(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {

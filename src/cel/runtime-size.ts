@@ -1,8 +1,8 @@
-/** Sizes of values as costs count them. */
+/** The sizes of values from which runtime costs are computed. */
 import type { Value } from './value.ts'
 import { ListValue, MapValue, OpaqueValue, Optional } from './value.ts'
 
-/** Code points, bytes, elements or entries; 1 of what has no size. */
+/** The number of code points, bytes, elements or entries. 1 for a value that has no size. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return codePoints(value)
   if (value instanceof Uint8Array) return value.length
@@ -24,5 +24,5 @@ function codePoints(text: string): number {
   return count
 }
 
-/** Of reading so many characters once. */
+/** The cost of one traversal of a string of this size. */
 export const traversal = (size: number): number => Math.ceil(size * 0.1)

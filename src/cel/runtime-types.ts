@@ -80,7 +80,10 @@ export function runtimeTypeName(type: Type): string {
   }
 }
 
-/** Whether a value may be where a parameter of that type is. Of lists and maps the first entry is looked at. */
+/**
+ * Whether a value fits a parameter of that type. Only the first element of a list or the first entry of a map is
+ * checked.
+ */
 export function fitsAtRuntime(type: Type, value: Value): boolean {
   switch (type.kind) {
     case 'dyn':

@@ -1,4 +1,4 @@
-/** Timestamps and durations: Go's time arithmetic, texts and parsing. */
+/** Arithmetic, formatting and parsing of timestamps and durations, as in Go's time package. */
 import { offsetOfZone } from '../api/time-zone.ts'
 import { withoutTrailing } from '../api/trim.ts'
 import type { Value } from './value.ts'
@@ -15,7 +15,7 @@ export const timestampOverflow = (): CelError => new CelError('timestamp overflo
 export const checkedDuration = (nanos: bigint): Value =>
   nanos >= MIN_INT && nanos <= MAX_INT ? new Duration(nanos) : new CelError('integer overflow')
 
-/** @param nanos since 1970 */
+/** @param nanos nanoseconds since 1970 */
 function timestampOfNanos(nanos: bigint, offset: number): Value {
   let seconds = nanos / NANOS
   let rest = nanos % NANOS
@@ -34,7 +34,7 @@ export const between = (a: Timestamp, b: Timestamp): Value => checkedDuration(na
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/
 
-/** RFC 3339 as Go's time.Parse takes it; undefined when it is not. */
+/** Parses RFC 3339 as Go's time.Parse does. Undefined: the text is no timestamp. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const parts = RFC3339.exec(text)
   if (parts === null) return undefined
@@ -59,7 +59,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
 
 export const inRange = ({ seconds }: Timestamp): boolean => seconds >= MIN_TIME && seconds <= MAX_TIME
 
-/** RFC 3339 with as many digits behind the point as there are. */
+/** RFC 3339 with only as many fraction digits as needed. */
 export function timestampText({ seconds, nanos, offset }: Timestamp): string {
   const whole = dateText(new Date((Number(seconds) + offset * 60) * 1000))
   const fraction = nanos === 0 ? '' : `.${withoutTrailing(String(nanos).padStart(9, '0'), '0')}`
@@ -89,18 +89,17 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['h', 3600n * NANOS],
 ])
 
-/** Of 64 bits: more are out of range, and take long to read. */
+/** The most digits of a 64-bit number. A longer number is out of range, and parsing it would take long. */
 const MAX_DIGITS = 20
 
-/** Go's time.ParseDuration; undefined when it is none, or too long. */
+/** Go's time.ParseDuration. Undefined: the text is no duration, or out of range. */
 export function parseDuration(text: string): Duration | undefined {
   const sign = text.startsWith('-') ? -1n : 1n
   const rest = /^[+-]/.test(text) ? text.slice(1) : text
   if (rest === '0') return new Duration(0n)
   if (!/^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return undefined
   let nanos = 0n
-  // pattern: the whole text is parts like these, as the line above the loop says
-  // pattern: the whole text is parts like these, as was found above
+  // pattern: the test above has matched the whole text with parts like these
   for (const [, whole = '', fraction = '', unit = ''] of rest.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)) {
     const scale = UNITS.get(unit)!
     if (whole.length - Math.max(0, whole.search(/[1-9]/)) > MAX_DIGITS) return undefined
@@ -111,13 +110,13 @@ export function parseDuration(text: string): Duration | undefined {
   return signed > MAX_INT ? undefined : new Duration(signed)
 }
 
-/** Digits behind the point that an int64 holds count, the others are cut. */
+/** The value of fraction digits. Digits that an int64 cannot hold are cut off. */
 function fractionOf(digits: string, scale: bigint): bigint {
   const counted = digits.slice(0, 18)
   return counted === '' ? 0n : (BigInt(counted) * scale) / 10n ** BigInt(counted.length)
 }
 
-/** In seconds: `5405.5s`. */
+/** The duration in seconds: `5405.5s`. */
 export function durationText({ nanos }: Duration): string {
   const sign = nanos < 0n ? '-' : ''
   const absolute = nanos < 0n ? -nanos : nanos
@@ -125,7 +124,11 @@ export function durationText({ nanos }: Duration): string {
   return `${sign}${absolute / NANOS}${fraction === '' ? '' : `.${fraction}`}s`
 }
 
-/** The calendar of an instant in a time zone: a name of the IANA database, or `+HH:MM`. @returns an error for other zones */
+/**
+ * The calendar fields of a timestamp in a time zone, as the UTC fields of a Date.
+ * @param zone a name of the IANA database, or `+HH:MM`
+ * @returns an error for other zones
+ */
 export function calendarIn(time: Timestamp, zone: string): Date | CelError {
   const offset = zoneOffset(time, zone)
   if (offset instanceof CelError) return offset

@@ -1,6 +1,6 @@
 /**
  * Values at run time. int is `bigint` (64 bits, checked), double is `number`, uint is `Uint`. Lists and maps are
- * interfaces, so that objects of an API are read where they are and nothing is copied before it is asked for.
+ * abstract classes, so that expressions read API objects in place and copy nothing that they do not use.
  */
 import type { Type } from './type.ts'
 
@@ -26,9 +26,9 @@ export class Uint {
   constructor(readonly value: bigint) {}
 }
 
-/** Seconds since 1970 and nanoseconds 0 … 999,999,999; years 1 to 9999. */
+/** Seconds since 1970, and nanoseconds from 0 to 999,999,999. The years are 1 to 9999. */
 export class Timestamp {
-  /** @param offset minutes east of UTC that it is written with; it says nothing of when it is */
+  /** @param offset the zone in which it is written, in minutes east of UTC; it does not change the instant */
   constructor(
     readonly seconds: bigint,
     readonly nanos: number,
@@ -36,35 +36,39 @@ export class Timestamp {
   ) {}
 }
 
-/** Nanoseconds, in an int64. */
+/** A duration in nanoseconds, within int64. */
 export class Duration {
   constructor(readonly nanos: bigint) {}
 }
 
-/** Abstract, so that `instanceof` tells it from what else an object can be. */
+/** An abstract class and not an interface, so that `instanceof` recognizes lists. */
 export abstract class ListValue {
   abstract readonly size: number
   abstract at(index: number): Value
-  /** Lists that are no sequences (sets, lists with keys) compare in their own way. */
+  /** Replaces `==` for lists with listType `set` or `map`. */
   equalTo?(other: ListValue): boolean
-  /** The same for `+`. */
+  /** Replaces `+` for lists with listType `set` or `map`. */
   plus?(other: ListValue): ListValue
 }
 
-/** Objects of an API are maps, too: their types know the fields, at run time they are looked up by name. */
+/** API objects are maps, too. The checker knows their fields, and at run time a field is looked up by name. */
 export abstract class MapValue {
   abstract readonly size: number
-  /** Undefined: there is no such key. Keys are bool, int, uint, string; 1, 1u and 1.0 are one key. */
+  /**
+   * @returns undefined if there is no such key. Keys are bool, int, uint and string; 1, 1u and 1.0 are the same key.
+   */
   abstract get(key: Value): Value | undefined
   abstract keys(): Iterable<Value>
-  /** Objects of a schema compare in their own way. Undefined: not with the other. */
+  /** Replaces `==` for objects with a schema. Undefined: it does not apply to the other map. */
   equalTo?(other: MapValue): boolean | undefined
 }
 
-/** An object of a type that is no map at run time: what struct literals make. */
+/** An object that is no map at run time: the result of a struct literal. */
 export abstract class ObjectValue {
   abstract readonly type: Type
-  /** What is not set has the value that its type says. Undefined: there is no such field. */
+  /**
+   * The field's value. A field that is not set has the default value of its type. Undefined: there is no such field.
+   */
   abstract field(name: string): Value | undefined
   abstract isSet(name: string): boolean
   abstract equals(other: ObjectValue): boolean
@@ -83,17 +87,17 @@ export class TypeValue {
 export abstract class OpaqueValue {
   abstract readonly type: Type
   abstract equals(other: OpaqueValue): boolean
-  /** False: `==` does not know such values, and `in` finds none. */
+  /** False: `==` is no such overload for these values, and `in` finds none. */
   get isComparable(): boolean {
     return true
   }
-  /** As costs count it. */
+  /** The size from which costs are computed. */
   get size(): number {
     return 1
   }
 }
 
-/** What an evaluation yields that failed: `||`, `&&` and folds may still absorb it. */
+/** The result of a failed evaluation. `||`, `&&` and comprehensions may still absorb it. */
 export class CelError {
   constructor(
     readonly message: string,

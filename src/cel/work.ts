@@ -1,22 +1,25 @@
 /**
- * Work that kube-apiserver's costs leave out. Values share their parts: a list of a list twice, again and again, is built
- * in forty steps and a walk through it meets a billion elements. Elements that are compared or shown and characters
- * that are written count here.
+ * Counts work that kube-apiserver's runtime cost leaves out. Values share their parts: forty nested lists that each
+ * hold the one before twice are cheap to build, but a walk through them visits a billion elements. This counts the
+ * elements that are compared or formatted, and the characters that are written.
  */
 
-/** An evaluation worked for more than it may spend. */
+/** An evaluation exceeded its limit of work. */
 export class WorkExceeded extends Error {}
 
-/** Of the evaluation that is under way: it is synchronous, so that there is one at a time, or one within another. */
+/**
+ * The work that the current evaluation has left. Evaluations are synchronous: one runs at a time, or one within
+ * another.
+ */
 let left = Infinity
 
-/** Of an element that is compared or shown; a character that is written is one. */
+/** Units for an element that is compared or formatted. A written character is one unit. */
 const ELEMENT = 5
 
-/** To be called before they are visited. @throws WorkExceeded */
+/** Called before elements are visited. @throws WorkExceeded */
 export const visit = (elements: number): void => work(elements * ELEMENT)
 
-/** To be called before it is done. @throws WorkExceeded */
+/** Called before the work is done. @throws WorkExceeded */
 export function work(units: number): void {
   left -= units
   if (left < 0) throw new WorkExceeded()
@@ -33,7 +36,7 @@ export function metered<Made>(limit: number, make: () => Made): { readonly made:
   }
 }
 
-/** Of the evaluation that is under way, for one that stops and goes on. */
+/** The work that the current evaluation has left. An evaluation in steps restores it with resumeWork. */
 export const workLeft = (): number => left
 
 export function resumeWork(before: number): void {

@@ -1,4 +1,4 @@
-// The file of --admission-control-config-file, and the files that it names, as one setting of the Worker.
+// Joins the file of --admission-control-config-file, and the files to which it refers, in one setting of the Worker.
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { CannotStart } from './start.ts'
@@ -15,14 +15,14 @@ const configuration = z.looseObject({
   ),
 })
 
-/** Plugins whose configuration files kube-apiserver takes without an AdmissionConfiguration around them. */
+/** Plugins whose configuration files kube-apiserver accepts without an AdmissionConfiguration around them. */
 const legacy = { imagePolicy: 'ImagePolicyWebhook', podNodeSelectorPluginConfig: 'PodNodeSelector' } as const
 
 /** An AdmissionConfiguration in JSON. */
 export function readAdmissionConfig(file: string): string {
   const read = readYaml(file, `unable to read admission control configuration from ${JSON.stringify(file)}`)
   const result = configuration.safeParse(read)
-  // the reader of the setting reports its errors
+  // the reader of the setting reports the errors
   if (!result.success) return JSON.stringify(read)
   const { kind, plugins, ...rest } = result.data
   if (kind === undefined) {
@@ -46,7 +46,7 @@ export function readAdmissionConfig(file: string): string {
 const webhooks = z.looseObject({ kind: z.string(), kubeConfigFile: z.string() })
 const imagePolicy = z.looseObject({ imagePolicy: z.looseObject({ kubeConfigFile: z.string() }) })
 
-/** The kubeconfig in the place of the file's name. */
+/** Replaces the name of a kubeconfig file by its content. */
 function withKubeconfigs(own: unknown): unknown {
   const policy = imagePolicy.safeParse(own)
   if (policy.success) {
@@ -77,7 +77,7 @@ const kubeconfig = z.looseObject({
   ),
 })
 
-/** Puts the content of referenced files into it. */
+/** A kubeconfig with the content of the files to which it refers. */
 function readKubeconfig(file: string): unknown {
   const result = kubeconfig.safeParse(readYaml(file))
   if (!result.success) throw new CannotStart(`${file} is no kubeconfig: ${z.prettifyError(result.error)}`)

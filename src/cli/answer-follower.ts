@@ -18,10 +18,13 @@ export class AnswerFollower {
   /** The engine closes the connection after this answer. */
   isLast = false
   hasBegun = false
-  /** The ticket by which the engine has the client joined with another server. */
+  /** The ticket of the tunnel to another server, to which the engine wants the client joined. */
   tunnel: string | undefined
 
-  /** @param isHead whether the request was a HEAD, @param mayTunnel whether it asked for another protocol */
+  /**
+   * @param isHead the request was a HEAD
+   * @param mayTunnel the request asked for another protocol
+   */
   constructor(isHead: boolean, mayTunnel = false) {
     this.#isHead = isHead
     this.#mayTunnel = mayTunnel
@@ -31,7 +34,7 @@ export class AnswerFollower {
     return this.#body !== undefined || this.#isBodiless
   }
 
-  /** @param data valid only until this returns */
+  /** @param data valid only during the call */
   follow(data: Buffer): Progress {
     this.hasBegun = true
     let at = 0
@@ -40,7 +43,7 @@ export class AnswerFollower {
       if (head === undefined) return 'goes on'
       at = head.next
       if (head.status === 101) return 'switched protocols'
-      if (head.status < 200) continue // an interim answer: the real one follows
+      if (head.status < 200) continue // an interim answer, which another one follows
       this.isLast = head.last
       this.#isBodiless = head.body === 'none'
       if (head.body === 'none') return at < data.length ? 'complete and more' : 'complete'
@@ -67,7 +70,7 @@ export class AnswerFollower {
     const rest = at === 0 ? data : data.subarray(at)
     const all = before > 0 ? Buffer.concat([this.#head, rest]) : rest
     const end = all.indexOf(END_OF_HEAD)
-    // others are read into the same place when this returns
+    // a copy, because the buffer is used again after the call
     this.#head = end < 0 ? Buffer.from(all) : NOTHING
     if (end < 0) return undefined
     const text = all.toString('latin1', 0, end + 2)

@@ -1,11 +1,11 @@
-// The read buffer for answers of the engine, and of servers outside. Node allocates 64 KiB for each read of a socket,
-// of which an answer seldom fills half. V8 collects its whole heap each time that so much memory outside of it came. So
-// all connections read into the same block here, and copy from it.
+// The read buffer for answers of the engine and of other servers. Node allocates 64 KiB for each read of a socket, of
+// which an answer seldom fills half. V8 collects its whole heap each time when that much memory outside of it was
+// allocated. So all connections read into the same block, and copy from it.
 
 /** Shared by all connections: the bytes are copied before the next read. */
 export const arriving = Buffer.allocUnsafeSlow(64 << 10)
 
-/** Shorter ones share the blocks that Node cuts small buffers from. */
+/** Shorter copies use the blocks from which Node cuts small buffers. */
 const SHORT = 4 << 10
 
 /** Free blocks. Bound: MOST_FREE. */

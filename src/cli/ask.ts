@@ -1,8 +1,8 @@
-// One request to a running server, as its administrator.
+// Makes one request to a running server, as its administrator.
 import { Agent, request } from 'node:https'
 import type { Server } from './backup.ts'
 
-/** @param accepted statuses beside 200 that are answered with undefined */
+/** @param accepted further statuses that are no error; the result is then undefined */
 export function ask(
   { url, token, authority }: Server,
   method: string,

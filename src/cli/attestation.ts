@@ -1,5 +1,5 @@
-// The front's statements about clients, for requests that need one: those of connections with a client certificate, and
-// those whose method the engine cannot carry.
+// The front's statements about clients, for connections with a client certificate, and for requests whose method the
+// engine cannot carry.
 import { createHmac, randomBytes } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { FRONT_STATEMENT, certificateText, statedText } from '../authentication/front-statement.ts'
@@ -8,7 +8,7 @@ import type { TlsClientAuth } from './client-certificate.ts'
 
 /** Makes the statements of one connection. Their constant part is written once. */
 export class Attestation {
-  /** The beginning of the header. All of it is ASCII: base64, OpenSSL's codes, a method's token. */
+  /** The start of the header, in ASCII: base64, OpenSSL's codes, the token of a method. */
   readonly #begin: string
   readonly #certificateText: string
   readonly #connection = randomBytes(16).toString('base64url')
@@ -16,7 +16,7 @@ export class Attestation {
 
   readonly #address: string | undefined
 
-  /** @param address undefined where it is not known */
+  /** @param address undefined where it is unknown */
   constructor(certificate: TlsClientAuth | undefined, address?: string) {
     this.#address = address
     const stated = certificate === undefined ? '' : `"tlsClientAuth":${JSON.stringify(certificate)},`
@@ -26,7 +26,7 @@ export class Attestation {
 
   /**
    * The header line of the next request.
-   * @param key as a KeyObject, because Node would make a new one for each MAC, which costs more than the MAC
+   * @param key a KeyObject, because Node would make a new one for each MAC, which costs more than the MAC
    * @param carried the method that the engine gets
    */
   line(key: KeyObject, method: string, carried: string, target: string, now: number): string {

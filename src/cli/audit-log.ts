@@ -1,5 +1,5 @@
-// The audit log of a local server. The engine has no file system: it posts lines to a socket in a directory that only
-// the user who started the server may enter. Each post is answered when its lines are in the file.
+// Writes the audit log of a local server. The engine has no file system, so it posts lines to a socket in a directory
+// that only the user who started the server may enter. A post is answered when its lines are in the file.
 import { listenAt } from './listen-at.ts'
 import { mkdirSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -11,9 +11,9 @@ import { basename, dirname, join, parse } from 'node:path'
 export interface AuditLogOptions {
   /** `-` for the standard output. */
   readonly path: string
-  /** A file of so many bytes is put aside, and a new one begun. */
+  /** Bytes after which the file is rotated. */
   readonly maxBytes: number
-  /** Files put aside beyond these are deleted, oldest first; 0 keeps all. */
+  /** Rotated files that are kept; the oldest is deleted first. 0 keeps all. */
   readonly maxBackups: number
 }
 
@@ -25,7 +25,7 @@ export async function serveAuditLog(socket: string, options: AuditLogOptions): P
   const write = options.path === '-' ? toOutput : (await RotatedFile.open(options)).write
   let last: Promise<void> = Promise.resolve()
   const server = createServer((request, answer) => {
-    // one after the other, so that lines stay whole
+    // one after the other, so that lines are not mixed
     const written = (last = last.then(async () => write(await bodyOf(request))))
     last = last.catch(() => {})
     written.then(
@@ -48,7 +48,7 @@ export async function serveAuditLog(socket: string, options: AuditLogOptions): P
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
-  // an IncomingMessage without an encoding has buffers
+  // without an encoding the request's chunks are buffers
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
 }
@@ -56,7 +56,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 const toOutput = (lines: Buffer): Promise<void> =>
   new Promise((resolve, reject) => process.stdout.write(lines, (error) => (error ? reject(error) : resolve())))
 
-/** A file that is put aside when it has become too large: `audit.log` as `audit-TIME.log`. */
+/** A file that is rotated when it is too large: `audit.log` becomes `audit-TIME.log`. */
 class RotatedFile {
   private readonly options: AuditLogOptions
   private file: FileHandle

@@ -1,4 +1,4 @@
-// The flags of auditing, and their files, as the Worker's settings.
+// Makes settings of the Worker from the flags of auditing and their files.
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import * as z from 'zod/mini'
@@ -20,8 +20,8 @@ const kubeconfig = z.object({
 })
 
 /**
- * The webhook of a kubeconfig: its server and token. Certificates, of either side, are refused: the engine, which calls
- * the webhook, trusts the authorities that browsers trust and has no certificate of its own.
+ * The webhook of a kubeconfig: its server and token. Certificates are refused: the engine, which calls the webhook,
+ * trusts public authorities only and has no certificate of its own.
  */
 export function readWebhook(file: string, mode: string): string {
   const result = kubeconfig.safeParse(readYaml(file))

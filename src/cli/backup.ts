@@ -1,4 +1,4 @@
-// `kedge backup` and `kedge restore`: a control plane to a file and back, through the running server.
+// `kedge backup` and `kedge restore`: copies a control plane to a file and back, through the running server.
 import { closeSync, createReadStream, createWriteStream, openSync, readFileSync } from 'node:fs'
 import { readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { Agent, request } from 'node:https'
@@ -17,7 +17,10 @@ export interface Server {
   readonly authority: string
 }
 
-/** kubeconfig.ts writes it; kubectl rewrites it in YAML when its owner adds contexts or chooses a namespace. */
+/**
+ * The form in which kubeconfig.ts writes it. kubectl rewrites it in YAML when the owner adds contexts or chooses a
+ * namespace.
+ */
 const kubeconfigFile = z.object({
   clusters: z.array(z.object({ name: z.string(), cluster: z.looseObject({ server: z.string() }) })),
   users: z.array(z.object({ name: z.string(), user: z.looseObject({}) })),
@@ -28,7 +31,7 @@ const own = z.object({
   token: z.string(),
 })
 
-/** Of the kubeconfig that `kedge start` wrote. */
+/** The server in the kubeconfig that `kedge start` wrote. */
 export function serverOf(kubeconfig: string): Server {
   const { clusters, users } = checked(kubeconfigFile, load(readFileSync(kubeconfig, 'utf8')), kubeconfig)
   const cluster = clusters.find(({ name }) => name === CLUSTER)?.cluster
@@ -41,13 +44,13 @@ export function serverOf(kubeconfig: string): Server {
   }
 }
 
-/** Only a whole backup gets the file's name. */
+/** Only a complete backup gets the file's name. */
 export async function backup(server: Server, file: string): Promise<void> {
   const response = await ask(server, 'GET', '/backup')
   const partial = `${file}.partial`
   try {
     const progress = new Progress('Backed up', undefined)
-    // the end of the stream is checked, however the connection ended
+    // however the connection ended, the last line says whether the backup is complete
     const broken = await pipeline(response, progress, createWriteStream(partial, { mode: 0o600 })).then(
       () => undefined,
       (error: unknown) => error,
@@ -87,13 +90,13 @@ export async function restore(server: Server, file: string): Promise<void> {
   }
 }
 
-/** Ends a restore that cannot be finished: with an empty control plane. */
+/** Gives up a restore that cannot be finished, and leaves an empty control plane. */
 export async function abandonRestore(server: Server): Promise<void> {
   await textOf(await ask(server, 'POST', '/restore?abandon=true'))
   console.log('The restore was given up: the control plane is empty.')
 }
 
-/** The error in its last line; undefined: the backup is whole. */
+/** The error in the last line; undefined where the backup is complete. */
 function problemIn(tail: string): string | undefined {
   const last = tail.trimEnd().split('\n').at(-1) ?? ''
   if (last.startsWith('{"end":true,')) return undefined
@@ -115,7 +118,7 @@ function tailOf(file: string, size: number): string {
   }
 }
 
-/** The disk's mistake, not the connection's. */
+/** Whether the error is the disk's and not the connection's. */
 const isFileError = (error: unknown): boolean =>
   error instanceof Error &&
   'syscall' in error &&
@@ -124,10 +127,10 @@ const isFileError = (error: unknown): boolean =>
 
 const textOfError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The server's answer, and not that there was none. */
+/** The server has answered with an error. */
 class Refused extends Error {}
 
-/** Milliseconds for an answer that was under way when the connection broke. */
+/** Milliseconds to wait for an answer after the connection broke. */
 const ANSWER_MS = 200
 
 function ask(
@@ -143,7 +146,7 @@ function ask(
       if (response.statusCode === 200) return resolve(response)
       textOf(response).then((text) => reject(new Refused(messageOf(text))), reject)
     })
-    // a server that refuses a body closes the connection before all of it is sent: its answer counts
+    // a server that refuses a body closes the connection before all is sent; its answer counts
     sent.on('error', (error) => setTimeout(() => reject(error), ANSWER_MS))
     if (body === undefined) sent.end()
     else body.pipe(sent)
@@ -164,14 +167,14 @@ function messageOf(text: string): string {
   }
 }
 
-/** Tells on a terminal how far it is; passes everything through. */
+/** Shows progress on a terminal, and passes all data through. */
 class Progress extends Transform {
   tail = ''
   bytes = 0
   private printedAt = 0
 
   private readonly what: string
-  /** The expected number of bytes, where that is known. */
+  /** The expected bytes, where known. */
   private readonly of: number | undefined
 
   constructor(what: string, of: number | undefined) {

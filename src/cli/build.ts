@@ -1,6 +1,6 @@
-// Builds the Worker: one ES module and a chunk for each lazily imported part, the same for Cloudflare and for the
-// local engine. `node src/cli/build.ts [--clean]`; --clean also removes the chunks of earlier builds. What the engine has to
-// read at every cold start is kept short: names are (the maps beside the modules have the long ones), tables are text.
+// Builds the Worker: an ES module, and a chunk for each lazily imported part, the same for Cloudflare and for the
+// local engine. `node src/cli/build.ts [--clean]`; --clean also removes the chunks of earlier builds. The engine
+// reads the modules at every cold start, so names are short (source maps have the long ones), and tables are text.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 
@@ -19,13 +19,13 @@ export interface Build {
   readonly modules: readonly string[]
 }
 
-/** The build of the sources as they are; builds only when one of them changed since the last time. */
+/** The build of the present sources. Builds only where a source has changed since the last build. */
 export async function upToDateBuild(): Promise<Build> {
   const last = lastBuild()
   return last !== undefined && isFresh(last) ? last : build()
 }
 
-/** The Worker's modules and their inputs, not written to disk yet. */
+/** Bundles the Worker's modules, without writing them to disk. */
 export async function bundle() {
   const esbuild = await import('esbuild')
   const result = await esbuild.build({
@@ -51,7 +51,7 @@ export async function bundle() {
     write: false,
     logLevel: 'silent',
   })
-  // its process would stay for as long as this one, with 190 MB
+  // else its process, with 190 MB, would stay as long as this one
   await esbuild.stop()
   return result
 }
@@ -92,7 +92,7 @@ const buildFile = z.object({
 
 function lastBuild(): Build | undefined {
   try {
-    // perhaps of another release: a note of another form means a new build
+    // another release may have written it; where its form differs, a new build follows
     return checkedOrNot(buildFile, JSON.parse(readFileSync(join(WORKER, 'build.json'), 'utf8')))
   } catch {
     return undefined
@@ -116,7 +116,7 @@ function fingerprint(input: string): [number, number] {
   return [mtimeMs, size]
 }
 
-/** In one step: another process that starts meanwhile reads the old file or the new one. */
+/** In one step, so that another process that starts now reads the old file or the new one. */
 function replaceFile(path: string, contents: string | Uint8Array): void {
   const fresh = join(dirname(path), `.${basename(path)}.${process.pid}`)
   writeFileSync(fresh, contents)

@@ -1,4 +1,4 @@
-/** The end of a call before its answer. An AbortSignal does the same, and costs as much as the call. */
+/** Ends a call before its answer. An AbortSignal does the same, but costs as much as the call. */
 export class Ending {
   why: 'too late' | 'given up' | undefined
   private timer: NodeJS.Timeout | undefined
@@ -8,7 +8,7 @@ export class Ending {
     this.timer = setTimeout(() => this.comes('too late'), milliseconds)
   }
 
-  /** @param end ends the call under way; runs at once if the end came already */
+  /** @param end ends the call; runs at once where the end has come already */
   during(end: () => void): void {
     this.end = end
     if (this.why !== undefined) end()

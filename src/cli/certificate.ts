@@ -21,7 +21,7 @@ export interface Subject {
 }
 
 const DAY = 86_400_000
-/** A client whose clock is a little behind can use a certificate at once. */
+/** Milliseconds. Certificates begin in the past, for clients whose clock is a little behind. */
 const BEHIND = 300_000
 
 export async function createAuthority(subject: Subject, now: Date, days: number): Promise<Credential> {
@@ -119,7 +119,7 @@ function serialNumber(): Uint8Array {
   return octets
 }
 
-/** Each organization is a set of its own, before the common name: the order that Kubernetes reads groups in. */
+/** Each organization is a set of its own, before the common name: the order in which Kubernetes reads groups. */
 function distinguishedName(subject: Subject): Uint8Array {
   const attribute = (type: string, value: string): Uint8Array =>
     write(TAG.set, sequence(objectIdentifier(type), write(TAG.utf8String, Buffer.from(value, 'utf8'))))
@@ -152,6 +152,6 @@ export function addressOctets(address: string): Uint8Array {
   return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 0xff]))
 }
 
-/** RFC 5280 §4.2.1.2, method 1, of the whole SubjectPublicKeyInfo: any number that is the key's own will do. */
+/** RFC 5280 §4.2.1.2, method 1, over the whole SubjectPublicKeyInfo: any number that identifies the key is allowed. */
 const keyIdentifier = async (publicKey: Uint8Array): Promise<Uint8Array> =>
   new Uint8Array(await webcrypto.subtle.digest('SHA-1', publicKey))

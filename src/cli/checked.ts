@@ -1,7 +1,7 @@
-// Values that come from outside of this program, checked by a schema: files, answers, flags.
+// Checks values from outside of this program by a schema: files, answers, flags.
 import type * as z from 'zod/mini'
 
-/** Undefined where the value has another form. */
+/** Undefined where the value does not fit the schema. */
 export function checkedOrNot<T>(schema: z.ZodMiniType<T>, value: unknown): T | undefined {
   const result = schema.safeParse(value)
   return result.success ? result.data : undefined
@@ -9,7 +9,7 @@ export function checkedOrNot<T>(schema: z.ZodMiniType<T>, value: unknown): T | u
 
 /**
  * @param what names the value in the error
- * @throws Error that names each member that has another form
+ * @throws Error that names each member that does not fit
  */
 export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value)

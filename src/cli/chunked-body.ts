@@ -1,10 +1,10 @@
-// Bodies in chunks (RFC 9112, section 7.1), read with every CRLF where it belongs. What another reader could take for
-// the end of a line, or for the end of the body, is an error.
+// Chunked bodies (RFC 9112, section 7.1), with every CRLF in its place. Whatever another reader could take for the
+// end of a line, or of the body, is an error.
 import { MalformedRequest } from './http-framing.ts'
 
-/** The most bytes of chunk extensions and trailers, which nobody here reads. */
+/** The most bytes of chunk extensions and trailers, which are not read. */
 const MAX_UNREAD = 16 << 10
-/** 4 GiB a chunk, and every engine agrees on the number. */
+/** Up to 4 GiB a chunk; all engines agree on numbers of this length. */
 const MAX_DIGITS = 8
 
 /** Takes a chunked body apart as its octets arrive. */
@@ -15,8 +15,8 @@ export class ChunkedBody {
   #unread = 0
 
   /**
-   * The index behind the body's last octet, or -1 where the body goes on after these. Skips extensions and trailers.
-   * @param onData gets the content of the chunks
+   * Returns the index behind the body's last octet, or -1 where the body continues. Skips extensions and trailers.
+   * @param onData receives the content of chunks
    * @throws MalformedRequest
    */
   read(octets: Buffer, from: number, onData: (data: Buffer) => void): number {
@@ -54,7 +54,7 @@ export class ChunkedBody {
         return 'size'
       case 'trailer':
         if (octet === CR) return 'last LF'
-        if (octet === 0x20 || octet === 0x09) throw malformed() // the line before would go on
+        if (octet === 0x20 || octet === 0x09) throw malformed() // it would continue the line before
         return this.#passOver(octet, 'in trailer')
       case 'in trailer':
         return octet === CR ? 'LF in trailer' : this.#passOver(octet, 'in trailer')
@@ -120,7 +120,7 @@ function hexDigit(octet: number): number {
 
 export const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
-/** One chunk with all of this in it. */
+/** A chunk with all of the data. */
 export function chunkOf(data: readonly Buffer[]): Buffer {
   const size = data.reduce((sum, { length }) => sum + length, 0)
   return Buffer.concat([Buffer.from(`${size.toString(16)}\r\n`), ...data, CRLF])

@@ -7,7 +7,7 @@ export interface TlsClientAuth {
   readonly certPresented: '1'
   /** 'SUCCESS', or 'FAILED:' and the reason. */
   readonly certVerified: string
-  /** As kube-apiserver, this server has no list of revoked certificates. */
+  /** Like kube-apiserver, this server has no list of revoked certificates. */
   readonly certRevoked: '0'
   /** DER in base64 between colons. */
   readonly certRFC9440: string
@@ -15,13 +15,13 @@ export interface TlsClientAuth {
   readonly certChainRFC9440: string
 }
 
-/** Undefined where the client presented none. */
+/** Undefined where the client has presented none. */
 export function tlsClientAuth(socket: TLSSocket): TlsClientAuth | undefined {
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return undefined
   return {
     certPresented: '1',
-    // Node puts the reason's code here, unlike its types say.
+    // despite its type, Node's property has the code of the reason
     certVerified: socket.authorized ? 'SUCCESS' : `FAILED:${String(socket.authorizationError)}`,
     certRevoked: '0',
     certRFC9440: byteSequence(certificate),
@@ -35,7 +35,7 @@ const byteSequence = ({ raw }: X509Certificate): string => `:${raw.toString('bas
 function authoritiesOf(certificate: X509Certificate): X509Certificate[] {
   const found: X509Certificate[] = []
   let next = certificate.issuerCertificate
-  // A root, which Node may add, signs itself: the Worker has its own.
+  // skips a root, which Node may add: the Worker has its own
   while (next !== undefined && next.subject !== next.issuer && found.length < MAX_INTERMEDIATES) {
     found.push(next)
     next = next.issuerCertificate

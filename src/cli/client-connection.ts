@@ -1,6 +1,6 @@
-// One client's connection. Requests go to the engine one after the other: the next one when the answer before it has
-// come to its end. An engine that saw other boundaries than this reader would answer when nothing was asked, and that
-// ends the connection.
+// One client's connection. Requests go to the engine one after the other, each after the end of the answer before it.
+// If the engine saw other boundaries than this reader, it would answer when nothing was asked; that ends the
+// connection.
 import type { TLSSocket } from 'node:tls'
 import { AnswerFollower } from './answer-follower.ts'
 import { Attestation } from './attestation.ts'
@@ -17,63 +17,63 @@ import { withStatedStatus } from './stated-status.ts'
 import { join } from './tunnels.ts'
 import type { Tunnels } from './tunnels.ts'
 
-/** Of one connection, in milliseconds. */
+/** Deadlines of one connection, in milliseconds. */
 export interface Deadlines {
   /** From the first octet of a head, or from the handshake, to the end of the head. */
   readonly head: number
-  /** In each such span a body gets on by `BODY_PROGRESS` octets, or to its end. */
+  /** In each such span a body must make `BODY_PROGRESS` octets of progress, or end. */
   readonly body: number
   /** From an answer to the next request. */
   readonly idle: number
-  /** From octets that the client does not take to the first that it does. */
+  /** From the time at which the client stops taking octets until it takes some. */
   readonly answer: number
 }
 
-/** As kube-apiserver waits a minute and a half for the next request; a little more costs nothing. */
+/** kube-apiserver waits a minute and a half for the next request; a little longer costs nothing. */
 export const DEADLINES: Deadlines = { head: 10_000, body: 10_000, idle: 180_000, answer: 120_000 }
-/** The slowest of links have more. */
+/** Octets; even the slowest links are faster. */
 const BODY_PROGRESS = 4096
-/** An idle WebSocket has no heartbeat of its own. */
+/** Milliseconds between keep-alive probes, because an idle WebSocket has no heartbeat of its own. */
 const KEEP_ALIVE_MS = 30_000
-/** Bytes of a request that was answered early, which are still read and dropped. */
+/** Milliseconds for which the rest of a request is read and dropped after an early answer. */
 const LINGER_MS = 1_000
-/** Bytes that a client may send ahead while it waits for an answer. */
+/** Octets that a client may send while it waits for an answer. */
 const MAX_AHEAD = 64 << 10
 
 interface Exchange {
   readonly head: RequestHead
   readonly answer: AnswerFollower
   isAnswered: boolean
-  /** The beginning of an answer that may name a tunnel, until its head is whole. */
+  /** The start of an answer that may name a tunnel, until its head is complete. */
   held: Buffer[]
 }
 
 interface ConnectionOptions {
-  /** That there are too many connections: its first request is refused. */
+  /** There are too many connections, so the first request is refused. */
   readonly isToBeRefused: boolean
-  /** Each request says from which address it comes. */
+  /** Each request gets a header with the client's address. */
   readonly tellsAddress: boolean
   readonly tunnels: Tunnels
 }
 
-/** An IPv4 address that a socket for both families shows in IPv6. */
+/** Shows an IPv4 address as such, where a socket for both families shows it as IPv6. */
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=[\d.]+$)/, '')
 
-/** The engine behind these sockets gets the client's address. */
+/** Requests that the engine passes on with the client's address. */
 const PASSED_ON = /\/(?:proxy|exec|attach|portforward)(?:[/?]|$)/
 
 export class ClientConnection {
   readonly #client: TLSSocket
   readonly #deadlines: Deadlines
   readonly #isToBeRefused: boolean
-  /** Whether each of its requests gets a statement. */
+  /** Whether each request gets a statement. */
   readonly #isAttested: boolean
   readonly #attestation: Attestation
   readonly #engine: EngineLink
   readonly #tunnels: Tunnels
   readonly #reader = new RequestReader()
   #state: 'http' | 'tunnel' | 'finishing' | 'lingering' = 'http'
-  /** The request that is under way. */
+  /** The request in progress. */
   #exchange: Exchange | undefined
   #engineIsFull = false
 
@@ -126,7 +126,7 @@ export class ClientConnection {
 
   // ---- deadlines
 
-  /** Ends the connection if the client missed a deadline before `now`. */
+  /** Ends the connection where the client missed a deadline before `now`. */
   checkDeadline(now: number): void {
     const awaited = this.#awaited
     if (awaited === undefined) return
@@ -138,7 +138,7 @@ export class ClientConnection {
           ? this.destroy()
           : this.#refuse(new MalformedRequest(408, 'the head did not come'))
       case 'body':
-        // an engine that has no room is not the client's fault
+        // a full engine is not the client's fault
         if (this.#bodyOctets < BODY_PROGRESS && !this.#engineIsFull)
           return this.#refuse(new MalformedRequest(408, 'the body does not get on'))
         return this.#await('body')
@@ -167,7 +167,7 @@ export class ClientConnection {
     this.#advance()
   }
 
-  /** As far as the bytes that came, and the pending answers, allow. */
+  /** Goes on as far as the received octets and the pending answers allow. */
   #advance(): void {
     try {
       while (this.#exchange === undefined ? this.#beginNext() : this.#continueBody(this.#exchange));
@@ -178,7 +178,7 @@ export class ClientConnection {
     this.#regulate()
   }
 
-  /** @returns whether a request began */
+  /** @returns whether a request has begun */
   #beginNext(): boolean {
     if (this.#state !== 'http') return false
     const part = this.#reader.next()
@@ -228,11 +228,11 @@ export class ClientConnection {
 
   #engineHasRoom(): void {
     this.#engineIsFull = false
-    if (this.#awaited?.what === 'body') this.#await('body') // it was not the client that waited
+    if (this.#awaited?.what === 'body') this.#await('body') // it was not the client who was slow
     this.#regulate()
   }
 
-  /** Reads from the client while there is room for its bytes. */
+  /** Reads from the client while there is room. */
   #regulate(): void {
     const isAhead = this.#exchange !== undefined && !this.#reader.isWithinBody && this.#reader.length > MAX_AHEAD
     if (this.#state !== 'lingering' && (this.#engineIsFull || isAhead)) this.#client.pause()
@@ -245,7 +245,7 @@ export class ClientConnection {
     if (this.#state === 'tunnel') return this.#toClient(octets, done)
     if (this.#state === 'lingering') return
     const exchange = this.#exchange
-    if (exchange === undefined || exchange.isAnswered) return this.destroy() // nothing was asked
+    if (exchange === undefined || exchange.isAnswered) return this.destroy() // an answer without a request
     const data = exchange.answer.hasBegun ? octets : withStatedStatus(octets)
     const progress = exchange.answer.follow(data)
     if (progress === 'complete and more') return this.destroy()
@@ -263,7 +263,7 @@ export class ClientConnection {
     }
   }
 
-  /** @param written is called when the client has it */
+  /** @param written is called when the client has the data */
   #toClient(data: Buffer, written?: () => void): void {
     if (this.#client.write(data, written)) return
     this.#engine.pause()
@@ -287,7 +287,7 @@ export class ClientConnection {
     this.#regulate()
   }
 
-  /** The engine is done with this connection: from here on bytes go between the client and another server. */
+  /** The engine has finished with this connection. From here on bytes go between the client and another server. */
   #joinTunnel(ticket: string): void {
     const tunnel = this.#tunnels.take(ticket)
     if (tunnel === undefined) return this.destroy()
@@ -306,11 +306,11 @@ export class ClientConnection {
   }
 
   #engineClosed(): void {
-    if (this.#state === 'http' && this.#exchange === undefined) return // it only grew tired of waiting
+    if (this.#state === 'http' && this.#exchange === undefined) return // the engine only closed an idle connection
     this.#linger()
   }
 
-  /** Closes, but reads on for a moment: a client that still sends could lose the answer to a reset. */
+  /** Closes, but reads on for a moment: a client that is still sending could lose the answer to a reset. */
   #linger(): void {
     this.#state = 'lingering'
     this.#await('answer taken')

@@ -1,5 +1,5 @@
-// Configurations that may change while a local server runs. The engine has no file system: it asks at a socket in a
-// directory that only the user who started the server may enter (src/authentication/reloaded.ts).
+// Reads configurations that may change while a local server runs. The engine has no file system, so it asks at a
+// socket in a directory that only the user who started the server may enter (src/authentication/reloaded.ts).
 import { readFile } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { ownValue } from '../api/own.ts'
@@ -7,7 +7,7 @@ import { KUBECONFIG_PATH, NO_FILE } from '../webhooks/configuration-server.ts'
 import { listenAt } from './listen-at.ts'
 import { connectionOfKubeconfig } from './webhook-kubeconfig.ts'
 
-/** Paths of files by the engine's names for them. */
+/** Paths of files, by the engine's names for them. */
 export type ConfigurationFiles = Readonly<Partial<Record<'authentication' | 'authorization', string>>>
 
 export interface ConfigurationServer {
@@ -41,7 +41,7 @@ export async function serveConfigurationFiles(
   }
 }
 
-/** The error that the engine, which reads these configurations, reports. Undefined: none. */
+/** The error that the engine reports about these configurations; undefined where it has none. */
 export async function configurationProblemAt(socket: string): Promise<string | undefined> {
   const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
     request({ socketPath: socket, path: '/version', host: 'localhost' }, (response) => {

@@ -1,20 +1,20 @@
-// How many connections there may be, counted from the moment they are accepted: one that has not shaken hands yet holds
-// a descriptor like any other.
+// Limits the number of connections. Each counts from the moment it is accepted, because a descriptor is in use before
+// the handshake too.
 
 export interface Limits {
   readonly total: number
-  /** Of one address, or of one network of IPv6. This machine's own clients share theirs and have no such limit. */
+  /** For one address, or one network of IPv6. Clients on this machine share an address and have no such limit. */
   readonly perAddress: number
 }
 
-/** So many connections beyond `total` are accepted and answered with 429; further ones are closed at once. */
+/** Connections beyond `total` that are accepted and answered with 429. Further ones are closed at once. */
 export const TO_BE_REFUSED = 128
 
 export type Admission = 'admitted' | 'to be refused' | 'closed'
 
 export class ConnectionLimits {
   readonly #limits: Limits
-  /** Bound: the connections there are. */
+  /** Bound: the open connections. */
   readonly #byAddress = new Map<string, number>()
   #admitted = 0
   #refusing = 0
@@ -23,7 +23,7 @@ export class ConnectionLimits {
     this.#limits = limits
   }
 
-  /** Each connection that is not 'closed' is released once. */
+  /** The caller releases each connection once, unless it is 'closed'. */
   admit(address: string): Admission {
     const key = addressKey(address)
     const ofAddress = this.#byAddress.get(key) ?? 0
@@ -47,7 +47,7 @@ export class ConnectionLimits {
     else this.#byAddress.set(key, left)
   }
 
-  /** Addresses that are remembered. */
+  /** The addresses that are counted. */
   get addresses(): number {
     return this.#byAddress.size
   }
@@ -55,7 +55,7 @@ export class ConnectionLimits {
 
 const isLoopback = (key: string): boolean => key.startsWith('127.') || key === '::1'
 
-/** A client with one IPv6 address has a whole /64. */
+/** A client of IPv6 has a whole /64. */
 function addressKey(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !address.includes(':') || address === '::1') return mapped ?? address

@@ -23,10 +23,10 @@ export function dataDirectory(path: string): DataDirectory {
   return { path: resolve(path), kubeconfig: at('kubeconfig'), pki: at('pki'), objects: at('objects'), run: at('run') }
 }
 
-/** A process, by its number and its start, because numbers are used again. */
+/** A process, identified by its number and start time, because numbers are used again. */
 const processIdentity = z.object({
   pid: z.number(),
-  /** Ticks since boot; '' where the system does not report them. */
+  /** Ticks since boot; '' where the system does not report it. */
   started: z.string(),
 })
 type ProcessIdentity = Readonly<z.infer<typeof processIdentity>>
@@ -35,7 +35,7 @@ const lockFile = z.extend(processIdentity, { engine: z.optional(processIdentity)
 type LockFile = Readonly<z.infer<typeof lockFile>>
 
 export interface Lock {
-  /** Notes the engine's process, so that the next start, which finds the lock abandoned, can end it. */
+  /** Notes the engine's process, so that a later start that finds the lock abandoned can end it. */
   engineStarted(pid: number): void
   release(): void
 }
@@ -44,8 +44,8 @@ export interface Lock {
 export class DirectoryInUse extends Error {}
 
 /**
- * Makes the directory and takes it for this process. A lock whose owner is gone is taken over, and an engine that the
- * owner left behind is ended first: two engines on one database would ruin it.
+ * Makes the directory and locks it for this process. A lock whose owner has ended is taken over. An engine that the
+ * owner left is ended first, because two engines would ruin a database.
  */
 export function lockDirectory(directory: DataDirectory): Lock {
   mkdirSync(directory.path, { recursive: true, mode: 0o700 })
@@ -57,7 +57,7 @@ export function lockDirectory(directory: DataDirectory): Lock {
     for (let attempt = 0; ; attempt++) {
       write(self)
       try {
-        linkSync(fresh, file) // fails where there is one; a lock is never seen half written
+        linkSync(fresh, file) // fails where there is a lock already, and never shows a half-written one
         break
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -94,7 +94,10 @@ function readLock(file: string): LockFile | undefined {
   }
 }
 
-/** Another start may have found the same abandoned lock and already hold the directory: then its lock is put back. */
+/**
+ * Removes an abandoned lock. Another start may have removed it already and hold the directory; then its lock is put
+ * back.
+ */
 function removeAbandoned(file: string, judged: LockFile | undefined): void {
   const aside = `${file}.abandoned.${process.pid}`
   try {
@@ -111,7 +114,9 @@ function identify(pid: number): ProcessIdentity {
   return { pid, started: startOf(pid) }
 }
 
-/** Field 22 of /proc/PID/stat (proc(5)); the name in field 2 may hold anything but its last parenthesis. */
+/**
+ * Field 22 of /proc/PID/stat (proc(5)). The name in field 2 may contain anything but ends with the last parenthesis.
+ */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

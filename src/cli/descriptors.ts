@@ -1,13 +1,13 @@
-// How many clients there may be before the machine refuses to open anything more.
+// How many clients the file descriptors of this machine allow.
 import { readFileSync } from 'node:fs'
 import type { Limits } from './connection-limits.ts'
 
-/** Descriptors for files, the engine's socket and connections that are being closed. */
+/** Descriptors for files, the engine's socket and connections in closing. */
 const RESERVED = 200
 
 /**
- * Connections that the front may hold: each has two descriptors here and one in the engine, which has as many and needs
- * the rest for its databases. One address may have half of them. Infinity where the limit is not known.
+ * The most connections of the front. Each needs two descriptors here and one in the engine, which has the same limit
+ * and needs the rest for its databases. One address may have half of them. Infinity where the limit is unknown.
  */
 export function connectionLimits(): Limits {
   const limit = openFilesLimit()
@@ -15,7 +15,7 @@ export function connectionLimits(): Limits {
   return { total, perAddress: Math.ceil(total / 2) }
 }
 
-/** Of this process; Node has raised it to the hard limit. Only Linux has a file that says it. */
+/** The limit of this process, which Node has raised to the hard limit. Only Linux has a file that shows it. */
 function openFilesLimit(): number | undefined {
   try {
     const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))

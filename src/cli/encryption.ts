@@ -1,4 +1,4 @@
-// `kedge encryption rewrite`: stores encrypted resources again, with the first key of the server.
+// `kedge encryption rewrite`: stores encrypted resources again, with the server's first key.
 import * as z from 'zod/mini'
 import { ask } from './ask.ts'
 import type { Server } from './backup.ts'
@@ -11,13 +11,13 @@ const list = z.object({
   metadata: z.object({ continue: z.optional(z.string()) }),
   items: z.array(z.object({ metadata: z.object({ name: z.string(), namespace: z.optional(z.string()) }) })),
 })
-/** Sent back with all that it has. */
+/** Sent back unchanged. */
 const object = z.looseObject({ metadata: z.looseObject({ resourceVersion: z.string() }) })
 const apiGroup = z.object({ preferredVersion: z.object({ groupVersion: z.string() }) })
 
 /**
- * Sends every object back unchanged: the server stores it again if it was sealed with another key, or not at all. A
- * change or deletion by another client meanwhile has the same effect. May be interrupted and repeated.
+ * Sends every object back unchanged. The server stores it again where it was sealed with another key, or not at all.
+ * A change or deletion by another client meanwhile does as well. May be interrupted and repeated.
  * @param resource `secrets`, `things.example.com`
  */
 export async function rewrite(server: Server, resource: string): Promise<{ seen: number; written: number }> {
@@ -41,7 +41,7 @@ export async function rewrite(server: Server, resource: string): Promise<{ seen:
 const GONE = 404
 const CHANGED = 409
 
-/** @returns whether it was stored again */
+/** @returns whether the server stored it again */
 async function rewriteOne(server: Server, path: string): Promise<boolean> {
   const stored = checked(z.optional(object), await ask(server, 'GET', path, undefined, [GONE]), path)
   if (stored === undefined) return false

@@ -15,11 +15,11 @@ export interface EngineConfig {
   readonly modules: readonly string[]
   /** Settings and secrets for this server, by name; they replace the variables of wrangler.toml. */
   readonly settings: Readonly<Record<string, string>>
-  /** Path of the directory with the durable objects' databases. */
+  /** Path of the directory with the databases of Durable Objects. */
   readonly objects: string
-  /** Path of the socket for requests without a statement: `request.cf` has nothing of a request there. */
+  /** Path of the socket for requests without a statement: `request.cf` is empty there. */
   readonly socket: string
-  /** Path of the one where each comes with a statement of the front. Absent: there is none. */
+  /** Path of the socket for requests with a statement of the front; absent where there is none. */
   readonly attestedSocket?: string
   /** Path of the socket that takes audit events. */
   readonly auditSocket?: string
@@ -53,7 +53,7 @@ export function engineConfig({
       : ['(name = "OUTGOING", service = "outgoing")', '(name = "EXCHANGES", service = "exchanges")']),
     ...(configurationSocket === undefined ? [] : ['(name = "CONFIGURATION", service = "configuration")']),
   ]
-  // The unique key is part of the databases' path: a class must keep its own for ever.
+  // the unique key is part of the databases' path, so a class must never change its own
   const namespaces = worker.durableObjects.map(
     ({ className }) => `(className = ${text(className)}, uniqueKey = ${text(`kedge-${className}`)}, enableSql = true)`,
   )
@@ -110,7 +110,7 @@ const attested = (path: string): string =>
 /** JavaScript, or a packed table. */
 const moduleKind = (name: string): string => (name.endsWith('.js') ? 'esModule' : 'data')
 
-/** A Text literal: as in C, so JSON's will do but for its \\u. */
+/** A Text literal: as in C, and so as in JSON, except for \u. */
 function text(value: string): string {
   return JSON.stringify(value).replace(/\\u00([0-9a-f]{2})/g, '\\x$1')
 }

@@ -1,8 +1,8 @@
-// A request's head as the engine gets it.
+// The head of a request as the engine gets it.
 import { MalformedRequest } from './http-framing.ts'
 import type { RequestHead } from './http-framing.ts'
 
-/** The engine takes no URL of 64 KiB, and the client determines the part before the path. */
+/** The engine refuses URLs of 64 KiB, and the client chooses the part before the path. */
 const MAX_TARGET = 65_000
 
 /** A host and a port. */
@@ -17,7 +17,7 @@ const CARRIED_METHODS = new Set(
 )
 
 export interface EngineRequest {
-  /** POST for one that the engine cannot carry; a statement then says the real one. */
+  /** POST where the engine cannot carry the method; a statement then has the real one. */
   readonly method: string
   readonly target: string
 }
@@ -31,7 +31,7 @@ export function engineRequest(head: RequestHead): EngineRequest {
 }
 
 /**
- * @param octets the head as the client sent it: passed on where nothing of it changes
+ * @param octets the head as the client sent it, used where nothing changes
  * @param statement a header line, or ''
  */
 export function engineHead(head: RequestHead, octets: Buffer, request: EngineRequest, statement: string): Buffer {
@@ -47,7 +47,7 @@ function framingLine({ body }: RequestHead): string {
 }
 
 /**
- * workerd takes only characters that a URL may hold, and cuts at '#'; Go's server, on which clients may rely, takes any
+ * workerd accepts only the characters of URLs, and cuts at '#'. Go's server, on which clients may rely, accepts any
  * octet.
  */
 function engineTarget({ method, target }: RequestHead): string {
@@ -59,7 +59,7 @@ function engineTarget({ method, target }: RequestHead): string {
 
 /** @throws MalformedRequest for a target in none of the forms of RFC 9112, section 3.2 */
 function originForm(method: string, target: string): string {
-  // pattern: a target has no line breaks, so that its end matches at once
+  // pattern: a target has no line breaks, so its end matches at once
   const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(target)
   if (absolute) return absolute[1]?.startsWith('/') ? absolute[1] : '/' + (absolute[1] ?? '')
   if (target !== '*' && !(method === 'CONNECT' && AUTHORITY.test(target)))

@@ -1,4 +1,4 @@
-// Keeps an engine running: one that ends by itself is started again, also when it is ended before it listens.
+// Keeps an engine running. An engine that ends by itself is started again, even where it ended before it listened.
 import type { Engine } from './engine.ts'
 
 /** A started engine and the state of this run. */
@@ -14,13 +14,15 @@ export interface KeeperOptions<Address> {
   readonly log: (text: string) => void
 }
 
-/** No engine was to be had; the text says for how long, or why. */
+/** No engine can be kept running; the text says why. */
 export class EngineFailed extends Error {}
 
-/** The pause before the second start in a row that did not get as far as listening; it doubles each time. */
+/**
+ * Milliseconds before the second start in a row that failed before the engine listened. The pause doubles each time.
+ */
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** After so long without an engine that listens, something is wrong that another start will not mend. */
+/** After this time without a listening engine another start will not help. */
 const GIVE_UP_MS = 60_000
 
 export class EngineKeeper<Address> {
@@ -38,12 +40,12 @@ export class EngineKeeper<Address> {
     this.ended.catch(() => {}) // `ready` and the caller get the error
   }
 
-  /** Where the engine listens, as soon as it does. */
+  /** The engine's address, once it listens. */
   ready(): Promise<Address> {
     return this.#ready.promise
   }
 
-  /** Runs until `stop`, or until there is nothing more to be done. */
+  /** Runs until `stop`, or until no further start can help. */
   async run(): Promise<void> {
     const { now, log } = this.#options
     let [hasListened, listenedAt, attempts] = [false, now(), 0]
@@ -54,7 +56,8 @@ export class EngineKeeper<Address> {
       })
       if (this.#isStopped) break
       if (exit.didListen) listenedAt = now()
-      // One that was never seen to work and gives up by itself has said why: its settings are wrong, or its files.
+      // an engine that has never listened and exits by itself has reported the reason: its settings or files are
+      // wrong
       else if (!hasListened && exit.signal === null) return this.#fail('ended before it was ready; see above')
       else if (now() - listenedAt >= GIVE_UP_MS)
         return this.#fail(`did not get ready in ${GIVE_UP_MS / 1_000} s and ${attempts} starts`)
@@ -80,7 +83,7 @@ export class EngineKeeper<Address> {
         onListening()
         this.#ready.resolve(address)
       },
-      () => {}, // it ended, which is all there is to know
+      () => {}, // only that it ended matters
     )
     const { signal } = await engine.ended
     if (didListen) this.#ready = pending()

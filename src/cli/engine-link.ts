@@ -1,5 +1,5 @@
-// The connection to the engine that belongs to one client's. It is opened for the first request, again after a silence,
-// and again where the next request has to go to the engine's other socket.
+// The connection to the engine for one client's connection. It is opened for the first request, after an idle time,
+// and where the next request needs the engine's other socket.
 import type { KeyObject } from 'node:crypto'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
@@ -10,21 +10,21 @@ export interface EngineAddress {
   readonly socket: string
   /** Path of the socket where each request comes with a statement of the front. */
   readonly attestedSocket: string
-  /** Authenticates statements; this engine's own. */
+  /** The key of this engine for statements. */
   readonly key: KeyObject
 }
 
 export interface EngineEvents {
-  /** @param done is called when `data` is no longer used, or never */
+  /** @param done is called when `data` is no longer in use, or never */
   onData(data: Buffer, done?: () => void): void
-  /** There is room again for what `send` found none. */
+  /** There is room again after `send` has returned false. */
   onDrain(): void
   /** The engine closed the connection, for any reason. */
   onClosed(): void
   onUnreachable(): void
 }
 
-/** workerd closes a connection after 15 s without a request; an older one is not used again. */
+/** workerd closes a connection after 15 s without a request, so an older one is not used again. */
 const REUSE_MS = 12_000
 const WAIT_MS = 10_000
 const RETRY_MS = 20
@@ -35,7 +35,7 @@ export class EngineLink {
   #socket: Socket | undefined
   #isAttested = false
   #usedAt = 0
-  /** Bytes to send as soon as the connection is there. The first connection is made when the right engine is known. */
+  /** Bytes to send as soon as the connection is made. The first one is made when the engine's socket is known. */
   #waiting: { head: (address: EngineAddress) => Buffer; more: Buffer[] } | undefined
   #isClosed = false
 
@@ -49,7 +49,7 @@ export class EngineLink {
   }
 
   /**
-   * Begins a request; nothing of an earlier one is under way.
+   * Begins a request after the end of the one before.
    * @returns whether there is room for more
    */
   begin(head: (address: EngineAddress) => Buffer, isAttested: boolean): boolean {
@@ -70,7 +70,7 @@ export class EngineLink {
       return false
     }
     const socket = this.#socket
-    // One that has answered already, or is gone, needs no more of it.
+    // an engine that has answered already, or has gone, needs no more of the request
     if (socket === undefined || !socket.writable || socket.errored) return true
     return socket.write(data)
   }
@@ -146,14 +146,16 @@ export class EngineLink {
 }
 
 /**
- * An engine that answers before it has read the whole body closes the connection while we still write. On a failed write
- * Node destroys a socket at once, and the answer that waits to be read with it; here only the end of reading does.
+ * An engine that answers before it has read the whole body closes the connection while this side still writes. On a
+ * failed write Node destroys the socket at once, with the answer that waits in it. Here only the end of reading
+ * destroys it.
  */
 function readOnAfterFailedWrite(socket: Socket): void {
   const destroy = socket.destroy.bind(socket)
   socket.destroy = (error?: NodeJS.ErrnoException) => {
     if (error?.syscall !== 'write') return destroy(error)
-    // Node marks the reading side, too, and has no public way to undo that. Without such a mark there is nothing to do.
+    // Node also marks the reading side, and has no public way to undo that; without such a mark nothing needs to be
+    // undone
     const { _readableState: reading } = socket as Socket & { _readableState?: { errored: Error | null } }
     if (reading) reading.errored = null
     socket.read(0)

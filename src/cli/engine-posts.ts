@@ -1,5 +1,5 @@
-// The engine's posts to a socket of the front (HTTP/1.1, one request at a time on a connection), read without Node's
-// server: the sender is trusted, so there is little to check, and Node's message with its streams costs more than the
+// Reads the engine's posts to a socket of the front (HTTP/1.1, one request at a time on a connection) without Node's
+// server. The sender is trusted, so there is little to check, and Node's message with its streams costs more than the
 // call.
 import type { Socket } from 'node:net'
 import { Ending } from './call-ending.ts'
@@ -7,14 +7,14 @@ import { Ending } from './call-ending.ts'
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 // pattern: of heads that the engine writes
 const LENGTH = /\r\ncontent-length: *(\d{1,15})\r\n/i
-/** A line of JSON with a bundle, and a review of an object in two versions. */
+/** Octets: a line of JSON with a bundle, and a review of an object in two versions. */
 const MAX_POST = 64 << 20
 
-/** @param answer to one body; undefined ends the connection */
+/** @param answer makes the answer to a body; undefined ends the connection */
 export function readPosts(socket: Socket, answer: (body: Buffer, ending: Ending) => Promise<Buffer | undefined>): void {
   let chunks: Buffer[] = []
   let length = 0
-  /** Of the request that is being read; 0: its head is not whole. */
+  /** The body of the request that is being read; 0: its head is not complete. */
   let [begin, end] = [0, 0]
   let ending: Ending | undefined
   const serve = async (body: Buffer): Promise<void> => {
@@ -38,7 +38,7 @@ export function readPosts(socket: Socket, answer: (body: Buffer, ending: Ending)
       const size = LENGTH.exec(all.toString('latin1', 0, begin - 2))?.[1]
       end = begin + Number(size)
     }
-    // the engine frames its bodies, and asks for nothing else while it waits
+    // the engine sends a length, and no other request while it waits
     if (!(end <= MAX_POST) || length > end || ending !== undefined) return void socket.destroy()
     if (length < end) return
     const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)

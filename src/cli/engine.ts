@@ -7,18 +7,18 @@ import type { Readable } from 'node:stream'
 
 export interface Engine {
   readonly pid: number
-  /** Resolves once it listens; rejects where it ends before. */
+  /** Resolves when it listens; rejects where it ends before. */
   readonly listening: Promise<void>
-  /** Resolves when it has ended, however that came; says by which signal, if by one. */
+  /** Resolves when it has ended, for any reason, with the signal that ended it. */
   readonly ended: Promise<{ readonly signal: string | null }>
-  /** Asks it to end, and kills it after `graceMs`: acknowledged writes are on disk either way. */
+  /** Asks it to end, and kills it after `graceMs`. Acknowledged writes are on disk in either case. */
   stop(graceMs: number): Promise<void>
 }
 
 export function startEngine(configFile: string, onStart: (pid: number) => void): Engine {
   const engine = spawn(workerdBinary(), ['serve', configFile, '--control-fd=3'], {
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
-    detached: true, // Ctrl-C is for the front, which ends the engine in order
+    detached: true, // Ctrl-C goes to the front, which then ends the engine
   })
   const started = engine.pid
   if (started !== undefined) onStart(started)
@@ -32,7 +32,7 @@ export function startEngine(configFile: string, onStart: (pid: number) => void):
   })
   return {
     pid: started ?? 0,
-    // Its fourth stream is the pipe asked for above.
+    // its fourth stream is the pipe that was configured above
     listening: Promise.race([
       untilListening(engine.stdio[3] as Readable),
       ended.then(() => Promise.reject(new Error('The engine (workerd) ended before it was ready.'))),
@@ -48,8 +48,8 @@ export function startEngine(configFile: string, onStart: (pid: number) => void):
 }
 
 /**
- * A shell that waits for the end of its input, which comes when this process is gone, even by SIGKILL, and then ends
- * the engine. It has a process group of its own, so that a signal to our group does not end it.
+ * A shell that waits for the end of its input, which comes when this process has ended, even by SIGKILL, and then
+ * ends the engine. It has a process group of its own, so that a signal to this group does not end it.
  */
 function watchOver(pid: number): ChildProcess {
   const watchdog = spawn('/bin/sh', ['-c', 'read _; kill -KILL "$1"', 'kedge-watchdog', String(pid)], {

@@ -1,5 +1,6 @@
-// The TLS front of the local server. It ends TLS, asks clients for certificates and gives each client's connection one
-// of its own to the engine (client-connection.ts). This file accepts connections: so many, and for so long.
+// The TLS front of the local server. It terminates TLS, asks clients for certificates, and gives each client's
+// connection one of its own to the engine (client-connection.ts). This file accepts connections and limits their
+// number and their time.
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import type { Credential } from './certificate.ts'
@@ -12,27 +13,27 @@ import { Tunnels } from './tunnels.ts'
 
 export interface FrontOptions {
   readonly host: string
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number
   readonly server: Credential
-  /** PEM: clients' certificates are verified against these. */
+  /** PEM of the authorities of client certificates. */
   readonly clientAuthorities: readonly string[]
-  /** Where the engine listens, once it does. */
+  /** The engine's address, once it listens. */
   readonly engine: () => Promise<EngineAddress>
-  /** Connections beyond these are answered with 429, before anything runs out. Default: no limit. */
+  /** Further connections are answered with 429, before descriptors run out. Default: no limit. */
   readonly limits?: Limits
   readonly deadlines?: Deadlines
-  /** Connections to other servers that the engine has clients joined with. */
+  /** Connections to other servers, to which the engine wants clients joined. */
   readonly tunnels?: Tunnels
-  /** Each request says from which address it comes. */
+  /** Each request gets a header with the client's address. */
   readonly tellsAddress?: boolean
-  /** From the accepted connection to the end of the handshake. */
+  /** Milliseconds from the accepted connection to the end of the handshake. */
   readonly handshakeMs?: number
 }
 
 export interface Front {
   readonly port: number
-  /** Takes no more connections and requests, lets answers under way come to their end for `graceMs`, then closes. */
+  /** Accepts no more connections and requests, waits `graceMs` for answers in progress, then closes. */
   close(graceMs: number): Promise<void>
 }
 
@@ -40,7 +41,7 @@ const HANDSHAKE_MS = 10_000
 const CHECK_MS = 1_000
 const UNLIMITED: Limits = { total: Infinity, perAddress: Infinity }
 
-/** Throws the error of `listen` where the address cannot be had. */
+/** @throws the error of `listen` where the address is not available */
 export async function startFront(options: FrontOptions): Promise<Front> {
   const {
     engine,
@@ -74,7 +75,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   })
   server.on('secureConnection', (socket) => {
     const handshake = handshakes.get(peerOf(socket))
-    if (handshake === undefined) return void socket.destroy() // its connection is gone, or was never counted
+    if (handshake === undefined) return void socket.destroy() // its connection has gone, or was never counted
     handshakes.delete(peerOf(socket))
     const connection = new ClientConnection(socket, engine, deadlines, {
       isToBeRefused: handshake.admission === 'to be refused',
@@ -96,7 +97,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     server.listen(options.port, options.host, resolve)
   })
   return {
-    port: (server.address() as AddressInfo).port, // of a server that listens on TCP
+    port: (server.address() as AddressInfo).port, // a server on TCP has an address with a port
     async close(graceMs) {
       clearInterval(sweep)
       server.close()
@@ -109,12 +110,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   }
 }
 
-/** A connection that was accepted and is not yet a client's. */
+/** An accepted connection before the end of its handshake. */
 interface Handshake {
   readonly socket: Socket
   readonly admission: Admission
   readonly since: number
 }
 
-/** Both ends of one connection have the same: the accepted socket and that of TLS around it. */
+/** The same text for both ends of a connection: the accepted socket, and the TLS socket around it. */
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`

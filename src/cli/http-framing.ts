@@ -1,5 +1,5 @@
 // Heads of HTTP/1.1 messages (RFC 9112), read strictly: a head that two readers could understand differently is
-// refused. The engine gets a body in a frame that the front writes, so that both agree on where a request ends.
+// refused. The front frames bodies for the engine itself, so that both agree on the end of a request.
 import { FRONT_STATEMENT } from '../authentication/front-statement.ts'
 import { TUNNEL_HEADER } from '../outgoing/exchange.ts'
 
@@ -7,20 +7,20 @@ export interface RequestHead {
   readonly method: string
   readonly target: string
   readonly version: '1.0' | '1.1'
-  /** How the client frames the body: the count of its octets. */
+  /** How the client frames the body; a number is its length in octets. */
   readonly body: 'none' | 'chunked' | number
-  /** The client waits for a word before it sends the body. */
+  /** The client waits for `100 Continue` before it sends the body. */
   readonly expectsContinue: boolean
   readonly wantsUpgrade: boolean
-  /** No request follows on this connection. */
+  /** No further request follows on this connection. */
   readonly isLast: boolean
-  /** The lines behind the first, each with its CRLF, in Latin-1; without those that frame the body or wait for it. */
+  /** The lines after the first, each with its CRLF, in Latin-1, without those that frame or announce the body. */
   readonly lines: string
-  /** `lines` and the first line are the client's text. */
+  /** `lines` and the first line are exactly the client's text. */
   readonly isUntouched: boolean
 }
 
-/** A request that no server may guess about; `status` and `reason` go to the client. */
+/** A request whose meaning is ambiguous. The client gets `status` and `reason`. */
 export class MalformedRequest extends Error {
   readonly status: number
 
@@ -31,39 +31,36 @@ export class MalformedRequest extends Error {
 }
 
 /**
- * A first line and lines that begin with `name:`, each with its CRLF and without other control octets: no CR or LF alone,
- * no line that is folded, no blank before a colon.
+ * A first line, and lines that begin with `name:`, each with its CRLF and without other control octets: no CR or LF
+ * alone, no folded line, no blank before a colon.
  */
 export const WELL_FORMED = /^[\t\x20-\x7e\x80-\xff]*(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*)*\r\n$/
-/** The same for the text before the first CRLF, or after it. */
+/** The same for one line without its CRLF. */
 const WELL_FORMED_LINE = /^[\t\x20-\x7e\x80-\xff]*$/
 const WELL_FORMED_LINES = /^\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/
 const SINGLE = /\r\n(content-length|transfer-encoding|expect|upgrade|host):([^\r]*)/g
-/** Headers that only the front sets. An empty host counts as none. */
+/** Headers that only the front sets. An empty Host counts as absent. */
 const FRAMING = /^(?:content-length|transfer-encoding|expect|host(?=:[ \t]*\r)):[^\r]*\r\n/gim
 /** HTTP/1.0 needs no host; the engine does. */
 const NO_HOST = 'Host: localhost\r\n'
-/** The engine knows a header in any case; proxies take the one sign for the other. */
+/** The engine ignores the case of headers, and proxies may exchange - and _. */
 const STATEMENT = new RegExp(FRONT_STATEMENT.toLowerCase().replaceAll('-', '[-_]'))
 const STATEMENT_BEGIN = FRONT_STATEMENT.toLowerCase().slice(0, FRONT_STATEMENT.indexOf('-'))
-/**
- * Headers that name a user: the engine joins several of one name with a comma and a blank, so no value may contain
- * these.
- */
+/** Headers that name a user. The engine joins repeated ones with a comma and a blank, so no value may contain these. */
 const OF_USERS = ['\r\nx-remote-', '\r\nimpersonate-']
 // pattern: of lines that are well formed
 const JOINED = /\r\n(?:x-remote-(?:group|extra-[^:]*)|impersonate-(?:group|extra-[^:]*)):[^\r]*, /
 const CLOSE = /\r\nconnection:[^\r]*\bclose\b/
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** As Go's server takes hosts. A slash would move the path in the URL that the Worker sees. */
+/** As Go's server allows. A slash would move the path in the URL that the Worker sees. */
 const HOST = /^[\w!$%&'()*+,.:;=[\]~-]*$/
 
 /** The header lines, parsed. */
 type HeadLines = Omit<RequestHead, 'method' | 'target' | 'version'>
 
 /**
- * The lines of the head before, on one connection: a client sends the same ones with each request, so they are read
- * once. They mean something else in another version of HTTP. Bound: one head of MAX_KNOWN.
+ * The header lines of the last request on a connection. A client repeats them with each request, so they are parsed
+ * once. In another version of HTTP they mean something else. Bound: one head of MAX_KNOWN.
  */
 export class KnownLines {
   #text = ''
@@ -83,10 +80,13 @@ export class KnownLines {
   }
 }
 
-/** A connection keeps its last head in any case. */
+/** The longest head that a connection keeps. */
 const MAX_KNOWN = 4 << 10
 
-/** `text` is the head in Latin-1 with the CRLF of its last line. @throws MalformedRequest */
+/**
+ * @param text the head in Latin-1, with the CRLF of its last line
+ * @throws MalformedRequest
+ */
 export function parseRequestHead(text: string, known = new KnownLines()): RequestHead {
   const end = text.indexOf('\r\n')
   const line = end < 0 ? text : text.slice(0, end)
@@ -95,7 +95,7 @@ export function parseRequestHead(text: string, known = new KnownLines()): Reques
   const same = known.find(rest, version)
   if (!WELL_FORMED_LINE.test(line) || (same === undefined && !WELL_FORMED_LINES.test(rest)))
     throw new MalformedRequest(400, 'malformed header')
-  // of one length: no octet of Latin-1 becomes two letters
+  // of the same length, because no octet of Latin-1 becomes two letters
   const lower = same === undefined ? text.toLowerCase() : line.toLowerCase()
   if (lower.includes(STATEMENT_BEGIN) && STATEMENT.test(lower))
     throw new MalformedRequest(400, 'a header of that name is not for clients')
@@ -108,12 +108,15 @@ export function parseRequestHead(text: string, known = new KnownLines()): Reques
   return { ...first, ...lines }
 }
 
-/** @param rest from the CRLF of the first line on, @param lower the head in lower case */
+/**
+ * @param rest from the CRLF of the first line on
+ * @param lower the head in lower case
+ */
 function parseLines(rest: string, lower: string, version: RequestHead['version']): HeadLines {
   const single = singleHeaders(lower)
   checkHost(single.host, version)
   const body = bodyOf(single, version)
-  // clients of SPDY say that their POST has no body
+  // clients of SPDY announce that their POST has no body
   if (single.upgrade !== undefined && body !== 'none' && body !== 0)
     throw new MalformedRequest(400, 'an upgrade with a body')
   const isFramed = (single['content-length'] ?? single['transfer-encoding'] ?? single.expect) !== undefined
@@ -144,19 +147,22 @@ function parseRequestLine(line: string): Pick<RequestHead, 'method' | 'target' |
 
 type SingleHeader = 'content-length' | 'transfer-encoding' | 'expect' | 'upgrade' | 'host'
 
-/** Headers that determine how the request is read; each may come once. @param lower the head in lower case */
+/**
+ * Headers that decide how the request is read. Each may occur once.
+ * @param lower the head in lower case
+ */
 function singleHeaders(lower: string): { readonly [name in SingleHeader]?: string } {
   const found: { [name in SingleHeader]?: string } = {}
   SINGLE.lastIndex = 0
   for (let match = SINGLE.exec(lower); match !== null; match = SINGLE.exec(lower)) {
-    const name = match[1] as SingleHeader // the expression has no others
+    const name = match[1] as SingleHeader // the pattern matches only these names
     if (found[name] !== undefined) throw new MalformedRequest(400, `too many ${name} headers`)
     found[name] = withoutBlanks(match[2]!)
   }
   return found
 }
 
-/** At both ends. An expression that looks for blanks before the end takes quadratic time. */
+/** Trims both ends. A pattern for the blanks at the end would take quadratic time. */
 function withoutBlanks(value: string): string {
   const isBlank = (at: number): boolean => value[at] === ' ' || value[at] === '\t'
   let [from, to] = [0, value.length]
@@ -194,16 +200,19 @@ function expectsContinue(expect: string | undefined, version: RequestHead['versi
 export interface ResponseHead {
   readonly status: number
   readonly body: 'none' | 'chunked' | 'until-close' | number
-  /** The server closes the connection after this one. */
+  /** The server closes the connection after this answer. */
   readonly last: boolean
 }
 
 const TUNNEL = new RegExp(`\\r\\n${TUNNEL_HEADER}: *([\\w-]+)\\r\\n`, 'i')
 
-/** The ticket in the head of an answer. */
+/** The ticket of a tunnel in the head of an answer. */
 export const tunnelIn = (text: string): string | undefined => TUNNEL.exec(text)?.[1]
 
-/** Of the engine, which is trusted. `bodiless`: the answer to HEAD. */
+/**
+ * Parses a head of the engine, which is trusted.
+ * @param bodiless the answer belongs to a HEAD
+ */
 export function parseResponseHead(text: string, bodiless: boolean): ResponseHead {
   const status = Number(text.slice(9, 12))
   let last = false

@@ -1,4 +1,5 @@
-// The flags of authentication and authorization as the Worker's settings: kube-apiserver's names and its words.
+// Makes settings of the Worker from the flags of authentication and authorization, which have kube-apiserver's names
+// and errors.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
@@ -44,7 +45,7 @@ const ttl = z.pipe(
   z.transform((text) => secondsOf(text) ?? 0),
 )
 
-/** Undefined: no duration, or no whole seconds. */
+/** Undefined where the text is no duration in whole seconds. */
 export function secondsOf(text: string): number | undefined {
   const [whole, hours = 0, minutes = 0, seconds = 0] =
     /^(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,9})s)?$/.exec(text) ?? []
@@ -78,7 +79,10 @@ export const identitySchema = {
 
 type Flags = { readonly [Name in keyof typeof identitySchema]?: z.output<(typeof identitySchema)[Name]> }
 
-/** Undefined where none of them is given. @throws CannotStart */
+/**
+ * Undefined where none of the flags is given.
+ * @throws CannotStart
+ */
 export function identityOptions(flags: Flags): IdentityOptions | undefined {
   const settings = {
     ...authenticationSettings(flags),
@@ -134,12 +138,12 @@ function authenticationSettings(flags: Flags): Record<string, string> {
   }
 }
 
-/** The older flags as a configuration. */
+/** Makes a configuration from the --oidc-* flags. */
 function oidcConfiguration(flags: Flags, url: string, client: string) {
   const { 'oidc-username-claim': claim = 'sub', 'oidc-username-prefix': prefix = '' } = flags
   const { 'oidc-groups-claim': groups = '', 'oidc-groups-prefix': groupsPrefix = '' } = flags
   const authorities = flags['oidc-ca-file']
-  // a name that is not said to be without a prefix has one, so that no two issuers' names are mixed up
+  // unless the flags say otherwise, names get the issuer as prefix, so that names of two issuers differ
   const usual = claim === 'email' ? '' : `${url}#`
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',
@@ -211,7 +215,7 @@ function authorizationSettings(flags: Flags): Record<string, string> {
   return { KEDGE_AUTHORIZATION_CONFIG: JSON.stringify(modesConfiguration(flags, modes, webhook)) }
 }
 
-/** The older flags as a configuration. */
+/** Makes a configuration from --authorization-mode and its flags. */
 function modesConfiguration(flags: Flags, modes: readonly string[], webhook: string | undefined) {
   const authorized = flags['authorization-webhook-cache-authorized-ttl']
   const unauthorized = flags['authorization-webhook-cache-unauthorized-ttl']

@@ -1,5 +1,5 @@
-// Publishes the objects that machines need to join, as `kubeadm init` does, and makes tokens for them. (`kubeadm join`,
-// kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details)
+// Publishes the objects that nodes need to join, as `kubeadm init` does, and makes tokens for them (`kubeadm join`,
+// kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details).
 import { createHash, createPublicKey, randomInt } from 'node:crypto'
 import * as z from 'zod/mini'
 import { ask } from './ask.ts'
@@ -8,7 +8,7 @@ import { checked } from './checked.ts'
 import { pemBlocks, pemText } from '../x509/pem.ts'
 
 const KUBERNETES_VERSION = 'v1.36.3'
-/** kubeadm's group of users with a bootstrap token. */
+/** kubeadm's group for users of bootstrap tokens. */
 const JOINING = 'system:bootstrappers:kubeadm:default-node-token'
 const NODES = 'system:nodes'
 
@@ -17,9 +17,9 @@ const NOT_FOUND = 404
 const EXISTS = 409
 
 export interface Joining {
-  /** HOST:PORT where nodes reach the server. */
+  /** HOST:PORT at which nodes reach the server. */
   readonly endpoint: string
-  /** Seconds; 0: for ever. */
+  /** Seconds; 0 means forever. */
   readonly seconds: number
   readonly description: string
 }
@@ -48,7 +48,7 @@ export async function createBootstrapToken(server: Server, joining: Joining, now
   return `${id}.${secret}`
 }
 
-/** The pin for `kubeadm join`, so that it trusts the server's CA and no other. */
+/** The command with the CA's hash, so that `kubeadm join` trusts no other CA. */
 export function joinCommand({ authority }: Server, endpoint: string, token: string): string {
   const hashes = certificatesIn(authority).map((pem) => {
     const key = createPublicKey(pem).export({ type: 'spki', format: 'der' })
@@ -65,7 +65,7 @@ const certificatesIn = (pem: string): string[] =>
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const randomText = (length: number): string => Array.from({ length }, () => LETTERS[randomInt(LETTERS.length)]).join('')
 
-/** Existing objects stay, except the address and the CA in cluster-info. */
+/** Creates the objects. Existing ones stay, except for the address and the CA in cluster-info. */
 async function publish(server: Server, endpoint: string): Promise<void> {
   const networking = await networkOf(server)
   for (const [path, object] of [
@@ -90,7 +90,7 @@ async function networkOf(server: Server): Promise<Network> {
   return { serviceSubnet: cidrs.join(','), dnsAddress: tenthAddress(cidrs[0] ?? '') }
 }
 
-/** Where cluster DNS is by custom: the tenth address of the range. */
+/** The conventional address of cluster DNS: the tenth of the range. */
 function tenthAddress(cidr: string): string {
   const address = cidr.slice(0, cidr.indexOf('/'))
   if (address.includes(':')) return `${address.replace(/::$/, '')}::a`
@@ -151,7 +151,7 @@ function binding(name: string, role: string, subjects: readonly object[], namesp
 const rbacPath = (namespace: string | undefined): string =>
   `/apis/${RBAC}/v1${namespace === undefined ? '' : `/namespaces/${namespace}`}`
 
-/** A role that reads one object, or all of a resource, and its subjects. */
+/** A role that may read one object, or all of a resource, with its subjects. */
 function reading(name: string, resource: string, subjects: readonly object[], namespace?: string, object?: string) {
   const kind = namespace === undefined ? 'ClusterRole' : 'Role'
   const rule = {
@@ -172,7 +172,7 @@ function reading(name: string, resource: string, subjects: readonly object[], na
   return [role, binding(name, name, subjects, namespace)]
 }
 
-/** kubeadm's names, so that kubeadm itself finds the objects that it would make. */
+/** They have kubeadm's names, so that kubeadm finds them. */
 function roles(): Written[] {
   const both = [group(JOINING), group(NODES)]
   const anybody = [{ apiGroup: RBAC, kind: 'User', name: 'system:anonymous' }]
@@ -190,7 +190,7 @@ function roles(): Written[] {
 
 const stored = z.optional(z.looseObject({ data: z.optional(z.record(z.string(), z.string())) }))
 
-/** A kubeconfig without a user; the bootstrap signer signs it for each token. */
+/** A kubeconfig without a user. The bootstrap signer signs it for each token. */
 async function publishClusterInfo(server: Server, endpoint: string): Promise<void> {
   const cluster = {
     server: `https://${endpoint}`,

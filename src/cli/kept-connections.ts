@@ -1,4 +1,4 @@
-// TLS connections to servers outside, kept for the next call. A connection carries one call at a time (HTTP/1.1).
+// TLS connections to other servers, kept for later calls. A connection carries one call at a time (HTTP/1.1).
 import type { OnReadOpts, Socket } from 'node:net'
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
@@ -10,12 +10,12 @@ import type { Ending } from './call-ending.ts'
 import { OutgoingAnswer } from './outgoing-answer.ts'
 import type { ReadAnswer } from './outgoing-answer.ts'
 
-/** Where a connection goes to, and all else that it depends on. */
+/** The server of a connection, and everything else that distinguishes connections. */
 interface Where {
   /** Without brackets. */
   readonly host: string
   readonly port: number
-  /** Name that the certificate must have; absent: the host. */
+  /** The name that the certificate must have; absent: the host. */
   readonly serverName?: string | undefined
   /** PEM. */
   readonly caBundle?: string | undefined
@@ -24,7 +24,7 @@ interface Where {
 
 /** Made once and used for many calls. */
 export interface Place extends Where {
-  /** Tells it from others. */
+  /** Equal keys mean equal places. */
   readonly key: string
 }
 
@@ -34,23 +34,23 @@ export function placeOf(where: Where): Place {
   return { ...where, key: [host, port, serverName, caBundle, certificate, key].join('\0') }
 }
 
-/** Connections to one place, and as many of them may wait: a handshake costs more than a call. */
+/** The most connections to one place. Calls wait for them, because a handshake costs more than a call. */
 export const MAX_CONNECTIONS = 128
-/** Calls that wait for one of them; those that come then are refused. */
+/** The most calls that wait for one place. Further calls are refused. */
 export const MAX_WAITING = 1024
 const IDLE_MS = 30_000
 
-/** The connection had been used before, and was closed before anything of an answer came. */
+/** A reused connection was closed before the answer began. */
 export class StaleConnection extends Error {}
 
 export class KeptConnections {
-  /** By all that a connection depends on. Bound: a pool goes with its last connection. */
+  /** By everything that distinguishes connections. Bound: a pool goes with its last connection. */
   readonly #pools = new Map<string, Pool>()
   readonly #sweep = setInterval(() => {
     for (const pool of this.#pools.values()) pool.sweep()
   }, IDLE_MS / 3).unref()
 
-  /** @throws StaleConnection, what Node throws, CallFailed */
+  /** @throws StaleConnection, CallFailed, errors of Node */
   async call(place: Place, message: Buffer, most: number, ending: Ending, isNew = false): Promise<ReadAnswer> {
     const pool = this.#poolOf(place)
     const connection = await pool.take(ending, isNew)
@@ -89,11 +89,11 @@ function optionsFor({ host, port, serverName, caBundle, clientCertificate }: Pla
 class Pool {
   readonly #options: ConnectionOptions
   readonly #onEmpty: () => void
-  /** The one that was used last is used next. Bound: MAX_CONNECTIONS, each for IDLE_MS. */
+  /** The connection that was used last is used next. Bound: MAX_CONNECTIONS, each for IDLE_MS. */
   readonly #idle: Connection[] = []
-  /** Connections that are there or are being made. */
+  /** Connections that exist or are being made. */
   #count = 0
-  /** Calls that wait for their turn. Bound: MAX_WAITING, and those that lost a turn which they had: one a connection. */
+  /** Calls that wait. Bound: MAX_WAITING, and one for each connection, whose call lost its turn. */
   readonly #waiting = new Set<() => void>()
 
   constructor(options: ConnectionOptions, onEmpty: () => void) {
@@ -101,9 +101,12 @@ class Pool {
     this.#onEmpty = onEmpty
   }
 
-  /** @param isNew none that waited, although there may be some. @throws what Node throws, an error with the code BUSY */
+  /**
+   * @param isNew takes a new connection although idle ones may exist
+   * @throws errors of Node, an error with the code BUSY
+   */
   async take(ending: Ending, isNew: boolean): Promise<Connection> {
-    // those that wait may all have been closed by the other side
+    // the other side may have closed all idle connections
     if (isNew) this.#idle.pop()?.destroy()
     let hasWaited = false
     for (;;) {
@@ -148,15 +151,15 @@ class Pool {
   }
 
   /**
-   * @param read gets a copy of the bytes
-   * @throws Node's error for a bundle or a key that it cannot read
+   * @param read receives a copy of the bytes
+   * @throws Node's error for a bundle or key that it cannot read
    */
   #connect(read: (data: Buffer) => void): TLSSocket {
     const callback = (length: number): boolean => {
       read(Buffer.from(arriving.subarray(0, length)))
       return true
     }
-    // arriving bytes make no stream event and allocate no memory
+    // with this, arriving bytes cause no stream event and no allocation
     const options: ConnectionOptions & { onread: OnReadOpts } = {
       ...this.#options,
       onread: { buffer: arriving, callback },
@@ -212,10 +215,10 @@ class Connection {
   readonly #socket: Socket
   #call: Call | undefined
   #wasUsed = false
-  /** When it has waited too long. */
+  /** When the connection has been idle for too long. */
   #until = Infinity
 
-  /** @param onClosed once */
+  /** @param onClosed is called once */
   constructor(socket: Socket, onClosed: (error: Error) => void) {
     this.#socket = socket
     let failure: Error | undefined
@@ -246,7 +249,7 @@ class Connection {
   }
 
   read(data: Buffer): void {
-    // nobody asked for this answer
+    // an answer without a call
     if (this.#call === undefined) return this.destroy()
     try {
       const answer = this.#call.answer.read(data)
@@ -290,6 +293,6 @@ class Connection {
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
 
-/** Of an answer that had begun, the end is missing. */
+/** The error for an answer that broke off. */
 const broken = ({ answer }: Call, error: unknown): unknown =>
   answer.hasBegun && codeOf(error) === 'ECONNRESET' ? new CallFailed('unexpected EOF') : error

@@ -1,4 +1,4 @@
-// `kedge keys rotate`: replaces a signing key. Its signatures stay valid for as long as they should.
+// `kedge keys rotate`: replaces a signing key. Earlier signatures stay valid as long as they should.
 import { dataDirectory } from './data-directory.ts'
 import type { AuthorityName, RotationStep } from './rotate-authority.ts'
 import { ROTATION_STEPS, rotateAuthority } from './rotate-authority.ts'
@@ -25,7 +25,7 @@ export async function runKeys(args: string[]): Promise<void> {
     console.log(`What ${dropped} signed is not good any more: more keys than that are not kept.`)
 }
 
-/** The effects of the next start, and the steps that are due then. */
+/** What the next start changes, and the steps that follow it. */
 const AFTER_STEP: Readonly<Record<AuthorityName, Readonly<Record<RotationStep, string>>>> = {
   ca: {
     begin: `From the next start on, a new CA is trusted beside the one that signs. Then give the kubeconfigs, nodes and

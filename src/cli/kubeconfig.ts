@@ -19,7 +19,7 @@ export function kubeconfig({ server, pki }: Endpoint): string {
         apiVersion: 'v1',
         kind: 'Config',
         clusters: [{ name: CLUSTER, cluster: { server, 'certificate-authority-data': base64(pki.authorities) } }],
-        // The token, not the certificate: it costs the server less with each request.
+        // the token rather than the certificate, because it costs the server less with each request
         users: [{ name: ADMINISTRATOR, user: { token: pki.administratorToken } }],
         contexts: [{ name: 'kedge', context: { cluster: CLUSTER, user: ADMINISTRATOR } }],
         'current-context': 'kedge',
@@ -30,7 +30,10 @@ export function kubeconfig({ server, pki }: Endpoint): string {
   )
 }
 
-/** Leaves a file alone that already leads here: its owner may have chosen a namespace in it, or added contexts. */
+/**
+ * Does not change a file that already leads to this server: its owner may have chosen a namespace in it, or added
+ * contexts.
+ */
 export function writeKubeconfig(file: string, endpoint: Endpoint): void {
   const text = kubeconfig(endpoint)
   const needed = [...text.matchAll(/"(?:server|token|[a-z-]+-data)": "([^"]+)"/g)].map(([, value = '']) => value)

@@ -1,8 +1,8 @@
 /**
- * How the generated tables (`…-table.json`) lie in the Worker. As object literals they would be compiled and built at every
- * start, whether they are needed or not. Those that are imported statically are text, parsed when a member is first
- * read. Those that are imported dynamically are modules of compressed data, which the engine need not even look at:
- * src/api/unpacked-table.ts reads them.
+ * The form of the generated tables (`…-table.json`) in the Worker. As object literals they would be compiled and
+ * built at every start, needed or not. Tables that are imported statically are text, parsed when a member is first
+ * read. Those that are imported dynamically are modules of compressed data, which the engine does not read before
+ * (src/api/unpacked-table.ts reads them).
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -32,15 +32,15 @@ export const fileOfInput = (input: string): string =>
 /** gzip of the JSON, as short as it can be. */
 const packedTable = (json: string): Uint8Array => gzipSync(JSON.stringify(JSON.parse(json)), { level: 9 })
 
-/** Tables of more members are read as a whole. */
+/** Larger tables are parsed as a whole. */
 const MAX_GETTERS = 20
-/** Characters of JSON to each value in it, beyond which a table is but a few long texts. */
+/** Average characters of JSON for a value, above which a table is only a few long texts. */
 const LONG_TEXTS = 200
 
 /**
- * A module with the same default export as the JSON has.
- * @param json of an object, whose members become getters; or anything else, which is parsed with the module. A few long
- * texts stay a literal: they would only be copied.
+ * A module with the same default export as the JSON. A table of a few long texts stays a literal, because parsing
+ * would only copy it.
+ * @param json of an object, whose members become getters; or of another value, which is parsed with the module
  */
 export function lazyTable(json: string): string {
   const table: unknown = JSON.parse(json)

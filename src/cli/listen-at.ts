@@ -1,4 +1,4 @@
-// A server on a Unix socket, in place of one that was left behind.
+// A server on a Unix socket. It replaces a socket file that an earlier server left.
 import { rmSync } from 'node:fs'
 import type { Server } from 'node:net'
 

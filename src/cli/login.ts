@@ -1,5 +1,5 @@
-// `kedge login`: kubectl's exec plug-in for an OpenID Connect provider. The authorization code comes by the browser
-// (RFC 8252, with PKCE of RFC 7636) to a port of this machine; the refresh token is kept for the next time.
+// `kedge login`: an exec plugin of kubectl for an OpenID Connect provider. The browser brings the authorization code
+// (RFC 8252, with PKCE of RFC 7636) to a port of this machine. The refresh token is kept for the next login.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -13,13 +13,13 @@ export interface LoginOptions {
   readonly issuer: string
   readonly client: string
   readonly secret: string | undefined
-  /** PEM of the provider's authorities; undefined: those that Node trusts. */
+  /** PEM of the provider's authorities; undefined: Node's own. */
   readonly authority: string | undefined
   readonly scopes: readonly string[]
   readonly port: number
   /** Directory of refresh tokens. */
   readonly cache: string
-  /** Shows an address to the person; undefined: it is only said. */
+  /** Opens an address in the browser; undefined: the address is only printed. */
   readonly open: ((url: string) => void) | undefined
   readonly say: (text: string) => void
   readonly now: () => number
@@ -36,9 +36,9 @@ const grant = z.object({ id_token: z.string(), refresh_token: z.optional(z.strin
 const kept = z.object({ id_token: z.string(), refresh_token: z.optional(z.string()) })
 const claims = z.object({ exp: z.number(), nonce: z.optional(z.string()) })
 
-/** A token that ends so soon is not worth sending. Milliseconds. */
+/** Milliseconds. A token that ends earlier is not used. */
 const SOON = 60_000
-/** For the person, and for an answer of the provider. Milliseconds. */
+/** Milliseconds to wait for the person, and for an answer of the provider. */
 const PATIENCE = 300_000
 const TIMEOUT = 30_000
 const MAX_ANSWER = 1024 * 1024
@@ -63,7 +63,7 @@ const wellKnown = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.wel
 
 type Grant = z.infer<typeof grant>
 
-/** Undefined where the provider does not take the token any more. */
+/** Undefined where the provider no longer accepts the token. */
 async function refresh(options: LoginOptions, endpoint: string, token: string): Promise<Grant | undefined> {
   const answer = await call(options, endpoint, {
     grant_type: 'refresh_token',
@@ -86,7 +86,7 @@ async function byBrowser(options: LoginOptions, found: z.infer<typeof provider>)
       nonce,
       code_challenge: hash(verifier, 'base64url'),
       code_challenge_method: 'S256',
-      // what some providers need for a refresh token
+      // some providers give a refresh token only with it
       prompt: 'consent',
     }
     for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value)
@@ -104,7 +104,7 @@ async function byBrowser(options: LoginOptions, found: z.infer<typeof provider>)
   return granted
 }
 
-/** Waits for the browser that comes back with the code. */
+/** Waits for the browser to come back with the code. */
 async function codeFromBrowser(
   { port, open, say }: LoginOptions,
   state: string,
@@ -142,7 +142,10 @@ async function codeFromBrowser(
   }
 }
 
-/** Posts a form; without one it reads the address. @throws Error with the provider's text */
+/**
+ * Posts a form; without a form it GETs the address.
+ * @throws Error with the provider's text
+ */
 function call(
   { authority, client, secret: password }: LoginOptions,
   url: string,
@@ -189,11 +192,11 @@ function readKept(file: string): z.infer<typeof kept> | undefined {
   try {
     return checkedOrNot(kept, JSON.parse(readFileSync(file, 'utf8')))
   } catch {
-    return undefined // there is none yet, or it is not whole
+    return undefined // there is no file yet, or it is incomplete
   }
 }
 
-/** For its owner alone, and replaced in one step: two kubectl may log in at once. */
+/** Readable by its owner only, and replaced in one step, because two kubectl may log in at once. */
 function keep(directory: string, file: string, tokens: z.infer<typeof kept>): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const fresh = `${file}.${process.pid}`
@@ -202,7 +205,7 @@ function keep(directory: string, file: string, tokens: z.infer<typeof kept>): vo
   renameSync(fresh, file)
 }
 
-/** Reads the fields of a token that the server checks: its end, and its login. */
+/** Reads the claims of a token that the server will verify: its end, and its login. */
 function claimsOf(token: string): z.infer<typeof claims> {
   const [, payload = ''] = token.split('.')
   return checked(claims, JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')), 'the token of the provider')

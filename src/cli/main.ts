@@ -293,12 +293,12 @@ async function runLogin(args: string[]): Promise<void> {
 
 async function runStart(args: string[]): Promise<void> {
   const flags = checkedFlags(startSchema, parse(args, startFlags))
-  // From here on a signal has to end the existing parts in order.
+  // From here on a signal must end the started parts in order.
   let stop: (() => void) | undefined
   const signalled = new Promise<void>((resolve) => (stop = resolve))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop?.())
-  process.on('disconnect', () => stop?.()) // the launcher is gone
-  // the channel to the launcher would keep this process, also where nothing could be started
+  process.on('disconnect', () => stop?.()) // the launcher has gone
+  // the channel to the launcher would keep this process alive, even where nothing could be started
   try {
     const options = await startOptions(flags)
     const server = await start(options)
@@ -315,7 +315,7 @@ async function runStart(args: string[]): Promise<void> {
   }
 }
 
-/** @param nodes that are simulated; undefined: that is switched off */
+/** @param nodes the number of simulated nodes; undefined: simulation is off */
 function welcome({ url, kubeconfig }: RunningServer, ephemeral: boolean, nodes: number | undefined): string {
   return `Kedge serves the Kubernetes API at ${url}
 
@@ -344,7 +344,7 @@ function printFile(args: string[], command: string, file: (directory: string) =>
   }
 }
 
-/** The kubeconfig of a data directory whose server has been started. */
+/** The kubeconfig of a data directory whose server was started. */
 function runningKubeconfig(directory = '.kedge'): string {
   const file = dataDirectory(directory).kubeconfig
   if (existsSync(file)) return file
@@ -353,7 +353,7 @@ function runningKubeconfig(directory = '.kedge'): string {
 
 function openBrowser(url: string): void {
   const command = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer' : 'xdg-open'
-  // where there is none, the address that was printed will do
+  // without a browser the printed address must do
   spawn(command, [url], { stdio: 'ignore', detached: true })
     .once('error', () => {})
     .unref()

@@ -1,4 +1,4 @@
-// An answer of a server outside (HTTP/1.1 or 1.0, RFC 9112), read strictly and as a whole. Node's client makes a
+// An answer of another server (HTTP/1.1 or 1.0, RFC 9112), read strictly and as a whole. Node's client makes a
 // message, streams and a dozen events for each answer, which cost several times as much as this reader.
 import { Gathered } from '../api/gathered.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
@@ -7,18 +7,18 @@ import { WELL_FORMED } from './http-framing.ts'
 
 export interface ReadAnswer {
   readonly status: number
-  /** '' where there is none. */
+  /** '' where the answer has none. */
   readonly contentType: string
   readonly retryAfter: string
   readonly isGzip: boolean
   readonly body: Buffer
-  /** For so long another call may come on the connection, in milliseconds; undefined: the server did not say. */
+  /** Milliseconds for which the connection takes another call; undefined where the server did not say. */
   readonly keptMs: number | undefined
 }
 
-/** As Node's client takes at most. */
+/** The limit of Node's client. */
 const MAX_HEAD = 16 << 10
-/** As Go's client takes before the answer itself. */
+/** The most interim answers, as in Go's client. */
 const MAX_INTERIM = 5
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
@@ -42,7 +42,7 @@ type Head = Omit<ReadAnswer, 'body'> & { readonly framing: 'none' | 'chunked' | 
 export class OutgoingAnswer {
   readonly #most: number
   #head: Head | undefined
-  /** Octets of a head that is not there as a whole. */
+  /** Octets of an incomplete head. */
   #ahead: Buffer = NOTHING
   #interim = 0
   /** Bound: `most` octets. */
@@ -50,14 +50,14 @@ export class OutgoingAnswer {
   #chunked: ChunkedBody | undefined
   hasBegun = false
 
-  /** @param most octets of the body, as they are sent */
+  /** @param most octets of the body as it is sent */
   constructor(most: number) {
     this.#most = most
   }
 
   /**
-   * @returns the answer once it is whole.
-   * @throws CallFailed, or Error with a code of Node's for an invalid answer
+   * @returns the answer once it is complete
+   * @throws CallFailed, or Error with one of Node's codes for an invalid answer
    */
   read(data: Buffer): ReadAnswer | undefined {
     this.hasBegun ||= data.length > 0
@@ -65,14 +65,17 @@ export class OutgoingAnswer {
     return rest === undefined ? undefined : this.#readBody(rest)
   }
 
-  /** The other side says no more. @throws CallFailed, Error with a code of Node's */
+  /**
+   * The other side has ended the stream.
+   * @throws CallFailed, Error with one of Node's codes
+   */
   end(): ReadAnswer {
     if (!this.hasBegun) throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
     if (this.#head?.framing !== 'until-close') throw new CallFailed('unexpected EOF')
     return this.#whole(true)
   }
 
-  /** @returns the bytes after the head */
+  /** @returns the bytes behind the head */
   #readHead(data: Buffer): Buffer | undefined {
     for (let all = this.#ahead.length === 0 ? data : Buffer.concat([this.#ahead, data]); ;) {
       const end = all.indexOf(END_OF_HEAD)
@@ -119,7 +122,7 @@ export class OutgoingAnswer {
     this.#body.add(chunk)
   }
 
-  /** @param saysMore bytes that nobody asked for: the connection cannot be used again */
+  /** @param saysMore the server sent bytes that nobody asked for, so the connection cannot be used again */
   #whole(saysMore: boolean): ReadAnswer {
     const { framing: _, keptMs, ...head } = this.#head!
     const { buffer, byteOffset, length } = this.#body.whole()
@@ -131,10 +134,13 @@ const malformed = (): Error => Object.assign(new Error('malformed HTTP response'
 
 const tooLong = (most: number): CallFailed => new CallFailed(`the answer is longer than ${most} bytes`)
 
-/** The last head. A server repeats it for each short answer, apart from the date. */
+/** The last head. A server repeats it for each short answer, except for the date. */
 let last: { readonly text: string; readonly head: Head } | undefined
 
-/** @param text in Latin-1, with the CRLF of its last line. @throws Error */
+/**
+ * @param text in Latin-1, with the CRLF of its last line
+ * @throws Error
+ */
 function readHead(text: string): Head {
   if (last?.text === text) return last.head
   const head = parseHead(text)
@@ -149,12 +155,12 @@ function parseHead(text: string): Head {
   const found: { [name in Header]?: string } = {}
   HEADER.lastIndex = 0
   for (let match = HEADER.exec(text); match !== null; match = HEADER.exec(text)) {
-    const name = match[1]!.toLowerCase() as Header // the expression has no others
+    const name = match[1]!.toLowerCase() as Header // the pattern matches only these names
     const value = match[2]!.trim()
     const before = found[name]
     if (before === undefined) found[name] = value
     else if (name === 'connection') found[name] = `${before},${value}`
-    // headers that frame the body may come once; of others the first counts
+    // headers that frame the body may occur once; of others the first counts
     else if (name === 'content-length' || name === 'transfer-encoding') throw malformed()
   }
   const status = Number(digits)
@@ -181,7 +187,7 @@ function framingOf(
   return Number(length) === 0 ? 'none' : Number(length)
 }
 
-/** A server that closes after so many seconds is asked a second earlier for the last time. */
+/** The last call on a connection is a second before the server closes it. */
 function keptMs(
   { connection = '', 'keep-alive': hint = '' }: { readonly [name in Header]?: string },
   isLast: boolean,

@@ -1,6 +1,6 @@
-// Calls that leave a local server for the engine, which can pin no authority: to webhooks, authenticators and
-// authorizers. The engine posts each to a socket in a directory that only the user who started the server may enter
-// (src/webhooks/by-front.ts). Streamed requests go by outgoing-exchanges.ts.
+// Makes calls for the engine, which cannot trust a given authority only: to webhooks, authenticators and authorizers.
+// The engine posts each to a socket in a directory that only the user who started the server may enter
+// (src/webhooks/by-front.ts). outgoing-exchanges.ts makes streamed requests.
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { createGunzip } from 'node:zlib'
@@ -30,7 +30,7 @@ export interface OutgoingCalls {
   close(): void
 }
 
-/** Calls of the engine that are under way at once, each on a connection of its own. Beyond them a call fails. */
+/** The engine's calls at once, each on a connection of its own. Further calls fail. */
 const MAX_UNDER_WAY = 4_096
 
 /** @param most see MAX_UNDER_WAY */
@@ -54,7 +54,7 @@ export async function serveOutgoingCalls(path: string, most = MAX_UNDER_WAY): Pr
   }
 }
 
-/** @returns the answer for the engine; undefined where it wants none any more */
+/** @returns the answer for the engine; undefined where it does not wait any more */
 async function answerTo(connections: KeptConnections, post: Buffer, ending: Ending): Promise<Buffer | undefined> {
   try {
     const end = post.indexOf('\n')
@@ -82,7 +82,7 @@ async function answerTo(connections: KeptConnections, post: Buffer, ending: Endi
 }
 
 const NOTHING = Buffer.alloc(0)
-/** Four parts without controls. */
+/** Four parts without control characters. */
 const SHORT = /^\d{3}\t[\x20-\x7e]*\t[\x20-\x7e]*\t[\x20-\x7e]*$/
 
 /** @returns the answer as a header; undefined where it does not fit */
@@ -94,7 +94,10 @@ function shortAnswer({ status, contentType, retryAfter }: ReadAnswer, body: Buff
   return SHORT.test(short) ? `${short}${hasLineFeed ? LINE_FEED : NOTHING_MORE}` : undefined
 }
 
-/** One buffer for one system call. @param head without the line that frames the body, in Latin-1 */
+/**
+ * One buffer, for one system call.
+ * @param head in Latin-1, without the line that frames the body
+ */
 function message(head: string, body: Buffer): Buffer {
   const before = `${head}\r\ncontent-length: ${body.length}\r\n\r\n`
   const whole = Buffer.allocUnsafe(before.length + body.length)
@@ -103,7 +106,7 @@ function message(head: string, body: Buffer): Buffer {
   return whole
 }
 
-/** A call, made ready. */
+/** A parsed call. */
 interface Plan {
   readonly place: Place
   /** Without the line that frames the body. */
@@ -112,19 +115,19 @@ interface Plan {
   readonly timeoutMs: number
 }
 
-/** The line of a webhook's call is the same each time. */
+/** The most parsed calls that are kept: a webhook's calls have the same line each time. */
 const MAX_PLANS = 200
 /** Characters. */
 const MAX_LINE = 32 << 10
 const plans = new BoundedMap<string, Plan>({ entries: MAX_PLANS, size: 8 << 20 })
 
-/** The last call, which is often repeated: comparing octets is faster than decoding them. */
+/** The last call, which is often repeated. Comparing octets is faster than decoding them. */
 let last: { readonly line: Buffer; readonly plan: Plan } | undefined
 
 function planOf(post: Buffer, end: number): Plan {
   if (last !== undefined && last.line.compare(post, 0, end) === 0) return last.plan
   const plan = planOfLine(post.toString('utf8', 0, end))
-  // a copy: the line is a part of the post, which would be kept as a whole
+  // a copy, because the line is a part of the post, which would be kept as a whole
   if (end <= MAX_LINE) last = { line: Buffer.from(post.subarray(0, end)), plan }
   return plan
 }
@@ -132,7 +135,7 @@ function planOf(post: Buffer, end: number): Plan {
 function planOfLine(line: string): Plan {
   const known = plans.get(line)
   if (known !== undefined) return known
-  // the engine writes it (webhooks/by-front.ts), and nothing else can
+  // only the engine writes it (webhooks/by-front.ts)
   const plan = planned(JSON.parse(line) as OutgoingCall)
   if (line.length <= MAX_LINE) plans.set(line, plan)
   return plan
@@ -158,8 +161,8 @@ function planned({ method, url: text, headers, timeoutMs, ...where }: OutgoingCa
 }
 
 /**
- * A connection that had waited may have been closed just now by the other side, and others with it: the call is made once
- * more then, on a new one.
+ * The other side may have closed an idle connection just now, and others with it. The call is then repeated on a new
+ * one.
  */
 async function made(
   connections: KeptConnections,
@@ -177,7 +180,10 @@ async function made(
   }
 }
 
-/** As Go's HTTP client, which asks for gzip and unpacks it. @throws CallFailed, errors of Node */
+/**
+ * Unzips as Go's HTTP client does, which asks for gzip.
+ * @throws CallFailed, errors of Node
+ */
 function unzipped(packed: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const whole = createGunzip()

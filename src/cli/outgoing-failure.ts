@@ -1,7 +1,7 @@
-// Why a call to another server failed, in Node's codes.
+// Why a call of another server failed, with Node's codes.
 import type { CallFailure } from '../webhooks/failure-text.ts'
 
-/** What Node's network and TLS errors have besides a code. */
+/** Members of Node's network and TLS errors besides the code. */
 interface NodeError extends Error {
   readonly code?: string
   readonly address?: string
@@ -9,7 +9,7 @@ interface NodeError extends Error {
   readonly hostname?: string
   readonly host?: string
   readonly cert?: { readonly subjectaltname?: string }
-  /** Of an AggregateError: one for each address of a name. */
+  /** The errors of an AggregateError, one for each address of a name. */
   readonly errors?: readonly NodeError[]
 }
 

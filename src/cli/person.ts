@@ -1,4 +1,4 @@
-// A kubeconfig for a person: a client certificate of the data directory's CA that ends soon. Nothing takes it back before.
+// A kubeconfig for a person: a short-lived client certificate by the data directory's CA. It cannot be revoked.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issue } from './certificate.ts'

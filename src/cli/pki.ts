@@ -1,4 +1,5 @@
-// The keys and certificates of a data directory: made on first start, renewed when they are about to expire.
+// The keys and certificates of a data directory. They are made on the first start, and renewed when they are about to
+// expire.
 import { X509Certificate, createPublicKey, randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -13,12 +14,12 @@ import { RETIRED_KEYS, createServiceAccountKey } from './service-account-key.ts'
 export interface Pki {
   /** Signs the server's certificate and clients' certificates. */
   readonly authority: Credential
-  /** PEM: this authority, and those that are trusted beside it while it is rotated. */
+  /** PEM of this authority, and of those that are trusted beside it during a rotation. */
   readonly authorities: string
   readonly server: Credential
   /** Signs certificates of front proxies, which may name the user of a request. */
   readonly frontProxyAuthority: Credential
-  /** PEM: this one, and those that are trusted beside it while it is rotated. */
+  /** PEM of this authority, and of those that are trusted beside it during a rotation. */
   readonly frontProxyAuthorities: string
   /** CN=front-proxy-client: this server as the front proxy of aggregated APIs. */
   readonly frontProxy: Credential
@@ -28,9 +29,12 @@ export interface Pki {
   readonly administrator: Credential
   /** Bearer token of the same user. */
   readonly administratorToken: string
-  /** Private JWK (JSON text) that signs service-account tokens: RS256, the algorithm that kube-apiserver announces. */
+  /**
+   * The private JWK (JSON text) that signs ServiceAccount tokens with RS256, the algorithm that kube-apiserver
+   * announces.
+   */
   readonly serviceAccountKey: string
-  /** JWKS (JSON text) of the keys that did so before (service-account-key.ts). */
+  /** JWKS (JSON text) of the former keys (service-account-key.ts). */
   readonly retiredServiceAccountKeys: string | undefined
 }
 
@@ -38,7 +42,7 @@ const LEAF_DAYS = 365
 const RENEW_WITHIN_DAYS = 60
 const DAY = 86_400_000
 
-/** `names`: DNS names and addresses that the server's certificate must cover. */
+/** @param names DNS names and addresses that the server's certificate must cover */
 export async function openPki(directory: string, names: readonly string[], now: Date): Promise<Pki> {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const files = new KeyFiles(directory)
@@ -81,7 +85,7 @@ export async function openPki(directory: string, names: readonly string[], now: 
   }
 }
 
-/** Issued by this authority, for all these names, and valid for some time. */
+/** Whether this authority issued it for all these names, and it is valid for some time. */
 function isGood(credential: Credential, authority: Credential, names: readonly string[], now: Date): boolean {
   try {
     const certificate = new X509Certificate(credential.certificate)

@@ -1,14 +1,14 @@
-// Splits a client's octets into requests. No later reader sees the client's own framing: the engine gets checked heads,
-// and bodies in frames of our own (engineHead, ChunkedBody).
+// Splits a client's octets into requests. No later reader sees the client's own framing: the engine gets checked
+// heads, and bodies in the front's own frames (engineHead, ChunkedBody).
 import { ChunkedBody } from './chunked-body.ts'
 import { KnownLines, MalformedRequest, parseRequestHead } from './http-framing.ts'
 import type { RequestHead } from './http-framing.ts'
 
 export type RequestPart =
   | { readonly kind: 'head'; readonly head: RequestHead; /** As the client sent it. */ readonly octets: Buffer }
-  /** Octets of the body, without the client's frame; never empty. */
+  /** Octets of the body without the client's framing; never empty. */
   | { readonly kind: 'body'; readonly data: readonly Buffer[] }
-  /** The body is complete. Not called for a request without a body. */
+  /** The body is complete. Does not come for a request without a body. */
   | { readonly kind: 'end' }
 
 /** kube-apiserver's limit (Go's default for a server). */
@@ -18,17 +18,17 @@ const CR = 13
 const LF = 10
 
 export class RequestReader {
-  /** Octets that were pushed and not yet read: `#octets` from `#from` to `#to`. */
+  /** Octets that are not read yet: `#octets` from `#from` to `#to`. */
   #octets: Buffer = Buffer.alloc(0)
   #from = 0
   #to = 0
-  /** Up to here there is no end of a head. */
+  /** No head ends before this index. */
   #searched = 0
   #body: 'none' | 'complete' | ChunkedBody | number = 'none'
   #isLast = false
   readonly #known = new KnownLines()
 
-  /** How much waits to be read. */
+  /** The number of octets to be read. */
   get length(): number {
     return this.#to - this.#from
   }
@@ -49,7 +49,7 @@ export class RequestReader {
     this.#to += data.length
   }
 
-  /** Twice the room, so that octets that come one by one are not copied each time. */
+  /** Doubles the room, so that octets which arrive one by one are not copied each time. */
   #grow(by: number): void {
     const octets = Buffer.allocUnsafe(2 * (this.length + by))
     this.#octets.copy(octets, 0, this.#from, this.#to)
@@ -59,7 +59,10 @@ export class RequestReader {
     this.#octets = octets
   }
 
-  /** Undefined: more has to be pushed first. @throws MalformedRequest */
+  /**
+   * Undefined where more octets are needed.
+   * @throws MalformedRequest
+   */
   next(): RequestPart | undefined {
     if (this.#body === 'none') return this.#nextHead()
     if (this.#body === 'complete') {
@@ -69,7 +72,7 @@ export class RequestReader {
     return this.length === 0 ? undefined : this.#nextOfBody(this.#body)
   }
 
-  /** All waiting octets. The following ones are no longer HTTP. */
+  /** All remaining octets, after which the connection is no longer HTTP. */
   rest(): Buffer {
     const rest = this.#octets.subarray(this.#from, this.#to)
     this.#from = this.#to
@@ -78,7 +81,7 @@ export class RequestReader {
 
   #nextHead(): RequestPart | undefined {
     if (this.#isLast) {
-      this.#from = this.#to // nobody asked for them
+      this.#from = this.#to // nobody needs them
       return undefined
     }
     // An empty line before a request is to be ignored (RFC 9112, section 2.2).

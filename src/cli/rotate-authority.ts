@@ -25,14 +25,17 @@ export const authorities = {
 
 const filesOf = (name: AuthorityName) => ({ signs: name, next: `${name}.next`, before: `${name}.before` })
 
-/** PEM: the authority that signs, then those that are trusted beside it. */
+/** PEM of the authority that signs, then of those that are trusted beside it. */
 export function authorityBundle(directory: string, name: AuthorityName = 'ca'): string {
   const files = new KeyFiles(directory)
   const certificates = Object.values(filesOf(name)).map((file) => files.text(`${file}.crt`))
   return [...new Set(certificates)].filter((text) => text !== undefined).join('')
 }
 
-/** A step that was cut short is repeated. @throws Error where another step is due */
+/**
+ * A step that was interrupted is repeated.
+ * @throws Error where another step is due
+ */
 export async function rotateAuthority(
   directory: string,
   step: RotationStep,
@@ -48,7 +51,7 @@ export async function rotateAuthority(
   const due = next !== undefined ? 'switch' : before !== undefined ? 'finish' : 'begin'
   if (step !== due) throw new Error(`The next step is "kedge keys rotate --${name} ${due}".`)
   if (next !== undefined) {
-    // an existing file is from a step that was interrupted, when ca.crt was still the old one
+    // an existing file comes from an interrupted step, when ca.crt was still the old one
     if (before === undefined) files.write(`${own.before}.crt`, signs.certificate)
     files.keep(own.signs, next)
     files.remove(`${own.next}.crt`)

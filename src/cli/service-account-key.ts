@@ -1,17 +1,17 @@
-// The key that signs ServiceAccounts' tokens, and those that did so before.
+// The key that signs ServiceAccount tokens, and its predecessors.
 import { createHash, generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
 import * as z from 'zod/mini'
 import { KeyFiles } from './key-files.ts'
 
 export const RETIRED_KEYS = 'service-account.retired.jwks'
-/** As many as the server takes (KEDGE_SA_RETIRED_KEYS). */
+/** The most former keys that the server accepts (KEDGE_SA_RETIRED_KEYS). */
 const MAX_RETIRED = 32
 
 /**
- * A new key signs ServiceAccounts' tokens from the next start on. Tokens of the old key stay valid until they expire:
- * its public half stays.
- * @returns the ids of the keys, new and old, and of the one that is dropped where there are too many
+ * Makes a new key, which signs ServiceAccount tokens from the next start on. Tokens of the old key stay valid until
+ * they expire, because its public half is kept.
+ * @returns the ids of the new key, of the old one, and of the one that was dropped where there were too many
  */
 export async function rotateServiceAccountKey(
   directory: string,
@@ -23,7 +23,7 @@ export async function rotateServiceAccountKey(
   const before = jwks.parse(JSON.parse(files.text(RETIRED_KEYS) ?? '{"keys":[]}')).keys
   const keys = [{ use: 'sig', kty, kid, crv, alg, x, y, n, e }, ...before]
   const made = await createServiceAccountKey()
-  // in this order: a key that signs no more and is not retired would be lost
+  // in this order, so that no key is lost that neither signs nor is retired
   files.write(RETIRED_KEYS, JSON.stringify({ keys: keys.slice(0, MAX_RETIRED) }))
   files.write('service-account.jwk', made)
   return { made: jwk.parse(JSON.parse(made)).kid, retired: kid, dropped: keys[MAX_RETIRED]?.kid }
@@ -45,7 +45,7 @@ const jwks = z.object({ keys: z.array(jwk) })
 export async function createServiceAccountKey(): Promise<string> {
   const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
   const spki = publicKey.export({ type: 'spki', format: 'der' })
-  // As kube-apiserver names its keys: the hash of the public key.
+  // kube-apiserver's key id: the hash of the public key
   const kid = createHash('sha256').update(spki).digest('base64url')
   return JSON.stringify({ ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid })
 }

@@ -1,4 +1,4 @@
-// The flags about ServiceAccounts' tokens, as the Worker's settings: kube-apiserver's names.
+// Makes settings of the Worker from the flags for ServiceAccount tokens, which have kube-apiserver's names.
 import { readFileSync } from 'node:fs'
 import * as z from 'zod/mini'
 import { secondsOf } from './identity-options.ts'

@@ -13,13 +13,13 @@ const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 
 export interface SimulatedNodes {
   readonly count: number
-  /** The user asked for them: they are made beside existing nodes. */
+  /** The user asked for nodes, so they are created beside existing ones. */
   readonly isAsked: boolean
 }
 
 /**
- * Existing objects stay. If the user did not ask for nodes, a control plane that has a node, or was led by a
- * kube-scheduler or kube-controller-manager, gets nothing.
+ * Existing objects stay. Unless the user asked for nodes, a control plane with a node, or with the lease of a
+ * kube-scheduler or kube-controller-manager, gets none.
  * @returns the number of simulated nodes
  */
 export async function createSimulatedCluster(server: Server, { count, isAsked }: SimulatedNodes): Promise<number> {

@@ -1,5 +1,5 @@
-// `npm run size`: the size of the Worker, gzipped, as Cloudflare counts it. The entry and its static imports must stay
-// under the limit; chunks that are loaded on demand are shown beside it.
+// `npm run size`: the gzipped size of the Worker, as Cloudflare counts it. The entry and its static imports must stay
+// below the limit. Lazily loaded chunks are listed too.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -19,7 +19,7 @@ for (const [name, source] of sources) {
 console.log(`${total.toString().padStart(9)} bytes gzipped are always loaded; the limit is ${LIMIT}`)
 if (total > LIMIT) process.exitCode = 1
 
-/** The entry and all that it imports statically. */
+/** The entry and all its static imports. */
 function alwaysLoaded(entry: string, found = new Set<string>()): Set<string> {
   if (found.has(entry)) return found
   found.add(entry)

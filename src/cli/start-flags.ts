@@ -1,4 +1,4 @@
-// The flags of `kedge start`: what each may be, and the options that they make.
+// The flags of `kedge start`: their allowed values, and the options that they make.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
@@ -41,11 +41,11 @@ export const startFlags = {
 } as const
 
 const DEFAULT_NODES = 2
-/** There is a range of addresses for each. */
+/** Each simulated node has its range of addresses, and there are this many ranges. */
 const MOST_NODES = 256
 
 const text = z.optional(z.string())
-/** A flag that may be given more than once, each time a list with commas. */
+/** A flag that may be repeated; each value is a list with commas. */
 const lists = z.pipe(
   z.optional(z.array(z.string())),
   z.transform((all) => all?.join(',')),
@@ -61,7 +61,7 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
   )
 }
 
-/** Each error is put behind the name of its flag. */
+/** Each error follows the name of its flag. */
 export const startSchema = z
   .object({
     port: wholeNumber(0, 65535),
@@ -148,7 +148,7 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
   }
 }
 
-/** Simulated, where neither a flag nor wrangler.toml says something else. */
+/** Simulation is on unless a flag or wrangler.toml says otherwise. */
 function workloadOptions(flags: StartFlags): Pick<StartOptions, 'workloads' | 'simulatedNodes'> {
   const isAsked = flags.workloads !== undefined || flags.nodes !== undefined
   const workloads = flags.workloads ?? (flags.nodes === undefined ? workerConfig().vars['KEDGE_WORKLOADS'] : undefined)

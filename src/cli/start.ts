@@ -37,14 +37,14 @@ import { readWranglerConfig } from './wrangler-config.ts'
 
 export interface StartOptions {
   readonly host: string
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number
   readonly dataDir: string
-  /** Uses a temporary directory instead, and removes it at the end. */
+  /** Uses a temporary directory, and removes it at the end. */
   readonly ephemeral: boolean
   /** Further DNS names and addresses for the server's certificate. */
   readonly names: readonly string[]
-  /** Which versions and resources are served, as kube-apiserver's --runtime-config. */
+  /** The served versions and resources, as kube-apiserver's --runtime-config. */
   readonly runtimeConfig?: string
   /** As kube-apiserver's --feature-gates. */
   readonly featureGates?: string
@@ -74,7 +74,7 @@ export interface StartOptions {
   readonly schedulerConfig?: string
   /** KEDGE_MISSING_IMAGES. */
   readonly missingImages?: string
-  /** Nodes that are made when they are not there. */
+  /** Simulated nodes to create where they are missing. */
   readonly simulatedNodes?: SimulatedNodes
 }
 
@@ -87,7 +87,7 @@ export interface AuditOptions {
 export interface IdentityOptions {
   /** KEDGE_AUTHENTICATION_* and their like. */
   readonly settings: Readonly<Record<string, string>>
-  /** Of configurations that may change while the server runs. */
+  /** Files of configurations that may change while the server runs. */
   readonly files: ConfigurationFiles
 }
 
@@ -96,15 +96,15 @@ export interface RunningServer {
   readonly url: string
   readonly kubeconfig: string
   readonly dataDir: string
-  /** Resolves when it has stopped for good; rejects where the engine cannot be kept running. */
+  /** Resolves when the server has stopped; rejects where the engine cannot be kept running. */
   readonly ended: Promise<void>
   stop(): Promise<void>
 }
 
-/** Why the server cannot start, in words for the user of the command. */
+/** Why the server cannot start, for the user of the command. */
 export class CannotStart extends Error {}
 
-/** Together well under the two seconds in which a server has to end. */
+/** Milliseconds. Together well below the two seconds in which a server must end. */
 const FRONT_GRACE_MS = 300
 const ENGINE_GRACE_MS = 400
 
@@ -136,7 +136,7 @@ async function startLocked(
   const sockets = { socket: join(directory.run, 'engine.sock'), attestedSocket: join(directory.run, 'attested.sock') }
   const keeper = new EngineKeeper<EngineAddress>({
     launch: () => {
-      // A new key each time: statements for an earlier engine are worth nothing to the next.
+      // a new key each time, so that statements for an earlier engine are invalid
       const key = randomBytes(32)
       for (const path of Object.values(sockets)) rmSync(path, { force: true })
       const engine = startEngine(configure(key), (pid) => lock.engineStarted(pid))
@@ -220,16 +220,26 @@ function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Settings that do not come from the data directory, before anything is written. @throws CannotStart */
+/**
+ * Checks settings that do not come from the data directory, before anything is written.
+ * @throws CannotStart
+ */
 const checkOptions = (options: StartOptions): void => checkSettings(optionSettings(options))
 
-/** With wrong settings the Worker would answer every request with an error, so the start fails in the Worker's words. @throws CannotStart */
+/**
+ * With invalid settings the Worker would answer every request with an error. So the start fails with the Worker's
+ * text.
+ * @throws CannotStart
+ */
 function checkSettings(own: Readonly<Record<string, string>>): void {
   const problem = problemOf({ ...workerConfig().vars, ...own })
   if (problem !== undefined) throw new CannotStart(`The settings are wrong: ${problem.details}`)
 }
 
-/** A key may lie about its public half, so a signature is checked. @throws CannotStart */
+/**
+ * Checks signatures, because a key may contain a false public key.
+ * @throws CannotStart
+ */
 async function checkKeys({ authority, serviceAccountKey }: Pki): Promise<void> {
   const [block] = pemBlocks(authority.key)
   const [certificate] = readAuthorities(authority.certificate)
@@ -239,7 +249,7 @@ async function checkKeys({ authority, serviceAccountKey }: Pki): Promise<void> {
     throw new CannotStart('pki/service-account.jwk does not sign: its halves are not of one another')
 }
 
-/** What wrangler.toml says. */
+/** The content of wrangler.toml. */
 export const workerConfig = () => readWranglerConfig(join(PROJECT, 'wrangler.toml'))
 
 const optionSettings = ({
@@ -295,7 +305,7 @@ async function openAuditLog(directory: DataDirectory, { audit }: StartOptions): 
   }
 }
 
-/** The Worker's settings that are this server's own; src/env.ts documents them. */
+/** The Worker's settings for this server; src/env.ts documents them. */
 function settings(pki: Pki, url: string, options: StartOptions): Record<string, string> {
   return {
     ...optionSettings(options),
@@ -350,8 +360,8 @@ async function listen(
 }
 
 /**
- * Writes the engine's files. The Worker is copied, so that a later build leaves a running server alone.
- * @returns writes the configuration of one run of the engine, and returns its path
+ * Writes the engine's files. The Worker is copied, so that a later build does not change a running server.
+ * @returns a function that writes the configuration of one run of the engine, and returns its path
  */
 function prepareRun(
   directory: DataDirectory,
@@ -382,7 +392,7 @@ function prepareRun(
   }
 }
 
-/** Ids of the objects that have one. */
+/** Ids of the Durable Objects that have a database. */
 const databasesIn = (objects: string): string[] =>
   readdirSync(objects, { recursive: true, encoding: 'utf8' }).flatMap(
     (file) => /([0-9a-f]{64})\.sqlite$/.exec(file)?.[1] ?? [],

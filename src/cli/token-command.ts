@@ -1,4 +1,4 @@
-// `kedge token`: the administrator's, and `kedge token create`: one with which machines join.
+// `kedge token` prints the administrator's token, and `kedge token create` makes a bootstrap token for nodes.
 import { isIP } from 'node:net'
 import { serverOf } from './backup.ts'
 import { secondsOf } from './identity-options.ts'

@@ -1,12 +1,12 @@
-// Connections to other servers that agreed to another protocol (WebSocket, SPDY). The engine cannot carry them. The
-// front keeps each under a ticket, the engine answers its client with the ticket, and the front joins the two
-// connections. Their bytes do not pass the engine.
+// Connections to other servers that agreed to another protocol (WebSocket, SPDY), which the engine cannot carry. The
+// front keeps each under a ticket. The engine answers its client with the ticket, and the front joins the two
+// connections, whose bytes do not pass through the engine.
 import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 
 export interface Tunnel {
   readonly socket: Duplex
-  /** The other server's bytes so far: its answer's head, and data behind it. */
+  /** The other server's bytes so far: the head of its answer, and data behind it. */
   readonly said: Buffer
 }
 
@@ -14,9 +14,9 @@ interface Waiting extends Tunnel {
   readonly late: NodeJS.Timeout
 }
 
-/** From the other server's answer to the engine's. */
+/** Milliseconds between the other server's answer and the engine's. */
 const HOLD_MS = 10_000
-/** Further ones are closed: no client waits for so many. */
+/** The most waiting tunnels. Further ones are closed, because no client waits for them. */
 const MAX_WAITING = 1_000
 
 export class Tunnels {
@@ -35,7 +35,7 @@ export class Tunnels {
     return ticket
   }
 
-  /** Once. */
+  /** Returns a tunnel once. */
   take(ticket: string): Tunnel | undefined {
     const tunnel = this.#waiting.get(ticket)
     if (tunnel === undefined) return undefined

@@ -1,5 +1,5 @@
-// The server of a kubeconfig, for webhooks of authentication and authorization: its address, its certificate authority,
-// and this server's credentials.
+// The server in a kubeconfig for webhooks of authentication and authorization: its address, its CA, and this server's
+// credentials.
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { load } from 'js-yaml'
@@ -9,7 +9,7 @@ import { checked } from './checked.ts'
 
 const text = z.optional(z.string())
 
-/** Fields outside of this list cannot be honoured. */
+/** Other fields are refused, because they cannot be honoured. */
 const named = {
   error: (issue: { readonly code: string; readonly keys?: readonly string[] }) =>
     issue.code === 'unrecognized_keys' ? `${issue.keys?.join(', ')} cannot be used here` : undefined,
@@ -60,7 +60,7 @@ const kubeconfig = z.object({
 })
 
 /**
- * @param file with the text: paths in it are relative to its directory
+ * @param file the path of the text; paths in it are relative to its directory
  * @throws Error about the file
  */
 export function connectionOfKubeconfig(yaml: string, file: string): WebhookConnection {

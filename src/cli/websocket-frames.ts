@@ -1,9 +1,9 @@
-// Frames of WebSockets (RFC 6455), as a server reads and writes them.
+// Frames of WebSockets (RFC 6455), from a server's side.
 import { createHash } from 'node:crypto'
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Answers the key of a client's handshake. */
+/** The answer to the key of a client's handshake. */
 export const acceptOf = (key: string): string => createHash('sha1').update(`${key}${GUID}`).digest('base64')
 
 const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
@@ -30,7 +30,10 @@ export const pongOf = (payload: Buffer): Buffer => frame(OPCODES.pong, payload)
 export const closing = (): Buffer => frame(OPCODES.close, NORMAL_CLOSURE)
 
 export interface MessageEvents {
-  /** A part of a message. @param begins it is the first */
+  /**
+   * A part of a message.
+   * @param begins it is the first part
+   */
   onPart(part: Buffer, begins: boolean): void
   onPing(payload: Buffer): void
   onClose(): void
@@ -41,14 +44,14 @@ interface Frame {
   readonly isLast: boolean
   readonly mask: Buffer
   readonly length: number
-  /** Octets of it that came. */
+  /** Octets that were read. */
   at: number
 }
 
-/** Bytes that are no WebSocket frame of a client. */
+/** Bytes that are no valid WebSocket frame of a client. */
 export class MalformedFrame extends Error {}
 
-/** Takes a client's frames apart as their octets arrive; messages are handed on in parts. */
+/** Reads a client's frames as octets arrive, and passes messages on in parts. */
 export class WebSocketReader {
   readonly #events: MessageEvents
   #ahead: Buffer = Buffer.alloc(0)
@@ -70,7 +73,7 @@ export class WebSocketReader {
     this.#ahead = rest
   }
 
-  /** @returns octets used; 0 where there are too few */
+  /** @returns the octets used; 0 where more are needed */
   #readHead(data: Buffer): number {
     if (data.length < 2) return 0
     const short = data[1]! & 0x7f
@@ -107,7 +110,7 @@ export class WebSocketReader {
       case OPCODES.binary: {
         const begins = this.#begins
         this.#begins = frame.isLast && frame.at === frame.length
-        // an empty frame begins nothing
+        // an empty frame does not begin a message
         if (part.length > 0 || !begins) return this.#events.onPart(part, begins)
         return
       }

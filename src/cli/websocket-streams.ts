@@ -1,6 +1,6 @@
-// WebSockets of clients for kubelets that speak SPDY alone, as kube-apiserver translates them (KEP 4006): for exec and
-// attach the channels of v5.channel.k8s.io become streams of SPDY; for port-forward the octets of SPDY are in the
-// messages as they are.
+// Translates clients' WebSockets for kubelets that speak only SPDY, as kube-apiserver does (KEP 4006). For exec and
+// attach the channels of v5.channel.k8s.io become SPDY streams. For port-forward the messages contain the octets of
+// SPDY unchanged.
 import { Duplex } from 'node:stream'
 import type { WebSocketTranslation } from '../outgoing/exchange.ts'
 import { FrameReader, GOAWAY, PING, RST_STREAM, dataFrame, pingFrame, synStream } from '../spdy/frames.ts'
@@ -8,22 +8,22 @@ import { HeaderWriter } from '../spdy/header-blocks.ts'
 import { read32 } from '../spdy/numbers.ts'
 import { WebSocketReader, acceptOf, closing, messageOf, pongOf } from './websocket-frames.ts'
 
-/** The outputs to the two sides. */
+/** The outputs to both sides. */
 interface Ends {
   toClient(message: Buffer): void
   toNode(octets: Uint8Array): void
-  /** The end: the client gets the status, and the node's connection closes. */
+  /** Ends both: the client gets the status, and the node's connection closes. */
   done(): void
 }
 
 interface Translation {
   fromClient(part: Buffer, begins: boolean): void
   fromNode(data: Buffer): void
-  /** The node says no more. */
+  /** The node has ended its side. */
   nodeEnded(): void
 }
 
-/** The head by which the client's WebSocket is agreed to. */
+/** The head that accepts the client's WebSocket. */
 export function handshake({ key }: WebSocketTranslation, protocol: string): Buffer {
   const lines = [
     'HTTP/1.1 101 Switching Protocols',
@@ -35,7 +35,7 @@ export function handshake({ key }: WebSocketTranslation, protocol: string): Buff
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
 }
 
-/** The node's connection, to be joined with the client's: reads and writes here are a WebSocket's frames. */
+/** The node's connection, to be joined with the client's. What is read and written here are a WebSocket's frames. */
 export class WebSocketStream extends Duplex {
   readonly #node: Duplex
   readonly #translation: Translation
@@ -122,7 +122,7 @@ const STDERR = 2
 const ERROR = 3
 const RESIZE = 4
 const CLOSE = 255
-/** Of a Status: longer ones are cut, and then are none. */
+/** The most octets of a Status. A longer one is cut, and is then no valid Status. */
 const MAX_STATUS = 64 << 10
 
 /** v5.channel.k8s.io: the first octet of a message is the channel's number. */
@@ -139,7 +139,7 @@ class Channels implements Translation {
   /** Bound: MAX_STATUS. */
   readonly #status: Buffer[] = []
   #statusLength = 0
-  /** Of the message that is being read. */
+  /** The channel of the message that is being read. */
   #channel: number | undefined
 
   constructor(ends: Ends, { stdin, stdout, stderr, tty }: NonNullable<WebSocketTranslation['streams']>) {
@@ -151,7 +151,7 @@ class Channels implements Translation {
     if (hasStderr) this.#openStream(STDERR, 'stderr')
     if (tty) this.#openStream(RESIZE, 'resize')
     for (const channel of [ERROR, ...(stdout ? [STDOUT] : []), ...(hasStderr ? [STDERR] : [])]) this.#open.add(channel)
-    // kube-apiserver says so that the connection is there
+    // kube-apiserver sends an empty message when the connection stands
     ends.toClient(Buffer.from([stdout ? STDOUT : hasStderr ? STDERR : ERROR]))
   }
 
@@ -186,7 +186,7 @@ class Channels implements Translation {
   #control(kind: number, first: number): void {
     if (kind === PING) this.#ends.toNode(pingFrame(first))
     else if (kind === GOAWAY) this.nodeEnded()
-    // a stream that is reset before its end is over, without success
+    // a stream that is reset before its end has ended without success
     else if (kind === RST_STREAM) this.#ended(this.#channels.get(first))
   }
 
@@ -209,7 +209,7 @@ class Channels implements Translation {
     } else if ((channel === STDOUT || channel === STDERR) && data.length > 0)
       this.#ends.toClient(Buffer.concat([Buffer.from([channel]), data]))
     if (!isLast) return
-    // nothing went wrong
+    // no Status means success
     if (channel === ERROR && this.#statusLength === 0) this.#statusLength = this.#status.push(SUCCESS)
     this.#ended(channel)
   }

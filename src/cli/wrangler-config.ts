@@ -1,4 +1,4 @@
-// wrangler.toml is the one place that says which bindings, compatibility date and flags the Worker runs with.
+// Reads wrangler.toml, the only place with the bindings, compatibility date and flags of the Worker.
 import { readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import * as z from 'zod/mini'
@@ -33,7 +33,7 @@ export function readWranglerConfig(file: string): WranglerConfig {
   return parseWranglerConfig(readFileSync(file, 'utf8'))
 }
 
-/** @throws Error that names the line, or the setting that has the wrong form */
+/** @throws Error that names the line, or the setting with the wrong form */
 export function parseWranglerConfig(text: string): WranglerConfig {
   const { compatibility_date, compatibility_flags, vars, durable_objects } = checked(
     wranglerFile,

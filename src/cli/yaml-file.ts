@@ -1,4 +1,4 @@
-// A file that a flag names, and its content.
+// Reads files that flags name.
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { CannotStart } from './start.ts'

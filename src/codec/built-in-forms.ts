@@ -1,4 +1,4 @@
-/** Built-in resources: Go structs, whose members have an order. Lists name the kind of their items once. */
+/** The forms of built-in resources. They are Go structs, so members have a fixed order and list items have no kind. */
 import { stringify } from '../api/write-json.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { encodeJson } from './encode.ts'
@@ -18,7 +18,7 @@ export const builtInForms: ResourceForms = {
   messageType: (type) => type,
   listType: (name) => builtInType(`${name}List`),
   cutsMetadata: true,
-  // the metadata of kube-apiserver's internal version, to which no conversion to another version has added anything
+  // kube-apiserver takes the metadata of the internal version; conversion to the served version may add annotations
   metadataOf: 'stored',
   itemsHaveKind: false,
   listMetadata: (metadata) => metadata,

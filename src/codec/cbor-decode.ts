@@ -1,4 +1,4 @@
-/** CBOR (RFC 8949) to JSON, as kube-apiserver reads it. */
+/** Decodes CBOR (RFC 8949) to JSON like kube-apiserver. */
 import { withoutTrailing } from '../api/trim.ts'
 import { setOwn } from '../api/own.ts'
 import { PART } from '../api/parts.ts'
@@ -39,7 +39,7 @@ import {
   float16Value,
 } from './cbor.ts'
 
-/** Bytes that are no CBOR, or CBOR that is no JSON. */
+/** The bytes are no CBOR, or the CBOR is no JSON. */
 export class CborError extends DecodeError {
   override readonly name = 'CborError'
 }
@@ -47,7 +47,7 @@ export class CborError extends DecodeError {
 /** One whole item. @throws {CborError} */
 export const parseCbor = (bytes: Uint8Array): JsonTree => atOnce(parsingCbor(bytes))
 
-/** The same in steps. */
+/** Like parseCbor, in steps. */
 export function* parsingCbor(bytes: Uint8Array): Steps<JsonTree> {
   const reader = new CborReader(bytes)
   let tree = reader.within(ITEMS)
@@ -59,25 +59,25 @@ export function* parsingCbor(bytes: Uint8Array): Steps<JsonTree> {
   return tree
 }
 
-/** Items of a step. */
+/** Items that one step reads. */
 const ITEMS = 4 * PART
 
 const EOF = 'unexpected EOF'
 const INVALID_UTF8 = 'cbor: invalid UTF-8 string'
 
-/** A byte of UTF-8 that begins no character. */
+/** A byte of UTF-8 that does not begin a character. */
 const isInside = (byte: number): boolean => byte >> 6 === 0b10
 
-/** A list, a map or a tagged item that is being read. */
+/** A list, a map or a tagged item whose end is not read yet. */
 interface Begun {
   readonly list?: JsonTree[]
   readonly map?: { [name: string]: JsonTree }
   readonly tag?: bigint
-  /** undefined: it ends with a break. */
+  /** undefined where a break ends it. */
   readonly length: bigint | undefined
   /** Elements or members that have been read. */
   read: number
-  /** Of the member whose value comes next. */
+  /** The name of the member whose value comes next. */
   name: string | undefined
 }
 
@@ -95,7 +95,7 @@ class CborReader {
     if (rest > 0) throw new CborError(`cbor: ${rest} bytes of extraneous data starting at index ${this.at}`)
   }
 
-  /** @returns undefined where more items are to come than that; the next call goes on */
+  /** @returns undefined where the item has more parts than `items`; the next call continues */
   within(items: number): JsonTree | undefined {
     for (let left = items; left > 0; left--) {
       let value = this.item()
@@ -104,7 +104,7 @@ class CborReader {
         if (inside === undefined) return value
         value = this.add(inside, value)
       }
-      // what has just begun may be empty
+      // a list or map that has just begun may be empty
       for (let last = this.begun.at(-1); last !== undefined && this.isOver(last); last = this.begun.at(-1)) {
         this.begun.pop()
         let whole: JsonTree | undefined = last.list ?? last.map ?? null
@@ -117,7 +117,10 @@ class CborReader {
     return undefined
   }
 
-  /** Ends a tagged item. @returns the value that the tag makes of its content */
+  /**
+   * Ends a tagged item.
+   * @returns the value that the tag makes of its content
+   */
   private add(inside: Begun, value: JsonTree): JsonTree | undefined {
     const { list, map, tag } = inside
     if (tag !== undefined) {
@@ -213,10 +216,11 @@ class CborReader {
     return Number.isSafeInteger(small) ? small : value
   }
 
-  /** A string of either kind, in one piece or in chunks. */
+  /** Reads a byte string or a text string, in one piece or in chunks. */
   private run(major: number, length: bigint | undefined): Uint8Array {
     if (length !== undefined) return this.slice(length)
-    // the chunks are measured first: a list of a million empty ones would take a hundred times the memory of the body
+    // this measures the chunks first, because a list of a million empty chunks takes a hundred times the memory of the
+    // body
     const start = this.at
     const whole = new Uint8Array(this.chunks(major, () => {}))
     this.at = start
@@ -228,7 +232,7 @@ class CborReader {
     return whole
   }
 
-  /** @returns how many bytes all have together */
+  /** @returns the bytes of all chunks together */
   private chunks(major: number, take: (chunk: Uint8Array) => void): number {
     let length = 0
     for (let first = this.byte(); first !== BREAK; first = this.byte()) {
@@ -237,7 +241,7 @@ class CborReader {
           `cbor: wrong element type ${typeNames[first >> 5]} for indefinite-length ${typeNames[major]}`,
         )
       const chunk = this.slice(this.argument(first, major)!)
-      // the whole is looked at later: it remains that no character lies in two chunks
+      // decoding checks the whole text later; this refuses only a character that spans two chunks
       if (major === TEXT && chunk.length > 0 && isInside(chunk[0]!)) throw new CborError(INVALID_UTF8)
       length += chunk.length
       take(chunk)
@@ -266,7 +270,7 @@ class CborReader {
     return isLaterText && this.bytes[this.at]! >> 5 === BYTES ? this.laterText(tag) : this.begin({ tag })
   }
 
-  /** Bytes with a tag that says how they are written as text. */
+  /** Bytes with a tag that says how they become text. */
   private laterText(tag: bigint): JsonTree {
     const first = this.byte()
     const bytes = this.run(BYTES, this.argument(first, BYTES))
@@ -301,12 +305,12 @@ class CborReader {
     const value = read()
     this.at += size
     if (!Number.isFinite(value)) throw new CborError(`cbor: ${Number.isNaN(value) ? 'NaN' : 'infinity'}`)
-    // a float keeps its point, so that nothing takes it for a whole number
+    // a float keeps its point, so that no reader takes it for a whole number
     return Number.isInteger(value) && Math.abs(value) < 1e21 ? new NumberLiteral(`${value}.0`) : value
   }
 }
 
-/** Undefined: it is no number. */
+/** Undefined where it is no number. */
 function numberOf(value: JsonTree): number | undefined {
   if (value instanceof NumberLiteral) return Number(value.text)
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined

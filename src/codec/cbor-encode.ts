@@ -1,4 +1,4 @@
-/** JSON to CBOR (RFC 8949), as kube-apiserver writes it. */
+/** Encodes JSON as CBOR (RFC 8949) like kube-apiserver. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { eachPart, forAsLong, goesInParts, kept } from '../api/parts.ts'
 import type { Structural, StructType } from '../schema/structural.ts'
@@ -49,8 +49,8 @@ function encoded(type: Structural | undefined, value: Json): Uint8Array {
 }
 
 /**
- * A list whose items are written apart (encodeCborItems) and stand between its head and its tail.
- * @param list with an empty list of items
+ * Encodes the head and the tail of a list. encodeCborItems encodes the items between them.
+ * @param list has an empty list of items
  */
 export function encodeCborList(
   type: StructType | undefined,
@@ -64,7 +64,10 @@ export function encodeCborList(
   return { head: bytes.subarray(0, end), tail: bytes.subarray(end) }
 }
 
-/** May be a walk (api/parts.ts). @param type undefined: of custom resources */
+/**
+ * Encodes items of a list. It may run in a walk (api/parts.ts).
+ * @param type undefined for custom resources
+ */
 export function encodeCborItems(type: StructType | undefined, items: readonly JsonObject[]): Uint8Array {
   const writer = kept(items, () => new CborWriter())
   eachPart(items, (item) => {
@@ -88,7 +91,7 @@ export function cborWatchEvent(type: string, object: Uint8Array): Uint8Array {
 
 const utf8 = new TextEncoder()
 
-/** A list or map that is being written. */
+/** A list or map whose end is not written yet. */
 interface Written {
   readonly type: Structural | undefined
   readonly value: readonly Json[] | JsonObject
@@ -98,7 +101,7 @@ interface Written {
   next: number
 }
 
-/** Where it goes in parts (api/parts.ts). */
+/** The sorted names of all maps, where encoding goes in parts (api/parts.ts). */
 function ordersOf(value: Json): Orders | undefined {
   if (!goesInParts()) return undefined
   const orders: Orders = kept(value, () => new Map())
@@ -107,7 +110,7 @@ function ordersOf(value: Json): Orders | undefined {
 }
 
 class CborWriter {
-  /** Of what is being written. */
+  /** The sorted names of the maps in the current object. */
   private orders: Orders | undefined
   private buffer = new Uint8Array(1024)
   private length = 0
@@ -143,14 +146,14 @@ class CborWriter {
     this.bytes(bytes)
   }
 
-  /** @param type of a value in the form that encode.ts gives it */
+  /** Writes a whole value. @param value in the canonical form of encode.ts */
   whole(type: Structural | undefined, value: Json): void {
     const around = this.open.length
     this.begin(type, value)
     while (this.open.length > around) this.step()
   }
 
-  /** A scalar, or the beginning of a list or map. */
+  /** Writes a scalar, or the beginning of a list or map. */
   begin(type: Structural | undefined, value: Json, orders = this.orders): void {
     this.orders = orders
     if (Array.isArray(value)) {
@@ -168,7 +171,10 @@ class CborWriter {
     } else this.scalar(value)
   }
 
-  /** One element or member of what is open, or its end. @returns false: nothing is open any more */
+  /**
+   * Writes one element or member of the open list or map, or its end.
+   * @returns false where nothing is open any more
+   */
   step(): boolean {
     const open = this.open.at(-1)
     if (open === undefined) return false
@@ -188,7 +194,10 @@ class CborWriter {
     return true
   }
 
-  /** A list without its items. @returns where they are to stand */
+  /**
+   * Writes a list without its items.
+   * @returns the position of the items
+   */
   around(type: StructType | undefined, list: JsonObject, count: number): number {
     let end = 0
     const names = inOrder(namesOf(list))

@@ -1,6 +1,6 @@
 /**
- * gzip of large answers for clients that ask for it (apiserver's responsewriters). Watches are never compressed: a
- * compressor holds back what clients wait for.
+ * Compresses large answers with gzip for clients that accept it (apiserver's responsewriters). It never compresses
+ * watches, because a compressor delays events.
  */
 
 import { joined } from '../api/bytes.ts'
@@ -12,24 +12,23 @@ import { recoded } from './coded-stream.ts'
 import type { Body } from './serialize.ts'
 import { bytesOf } from './serialize.ts'
 
-/** Of an answer, by name. */
+/** Headers of an answer by name. */
 export type AnswerHeaders = Readonly<Record<string, string>>
 
-/** Bodies of up to this many bytes are sent as they are. */
+/** The server compresses bodies with more bytes than this. */
 export const GZIP_THRESHOLD = 128 * 1024
 
-/** Only the exact word counts: no q-values, no wildcard. */
+/** Like kube-apiserver, accepts only the exact word `gzip`, without q-values and wildcards. */
 export const acceptsGzip = (headers: RequestHeaders): boolean =>
   (headers.get('Accept-Encoding') ?? '').split(',').some((coding) => coding.trim() === 'gzip')
 
-/** Also sets the headers of a compressed answer. */
 function markGzip(headers: Headers): void {
   headers.set('Content-Encoding', 'gzip')
   headers.append('Vary', 'Accept-Encoding')
 }
 
 export function compressible(status: number, contentHeaders: AnswerHeaders, body: Body, wanted: boolean): Response {
-  // a character is at most three bytes
+  // a UTF-16 unit takes at most three bytes of UTF-8
   if (!wanted || body.length * 3 <= GZIP_THRESHOLD) return new Response(body, { status, headers: contentHeaders })
   const bytes = bytesOf(body)
   const headers = new Headers(contentHeaders)
@@ -38,7 +37,7 @@ export function compressible(status: number, contentHeaders: AnswerHeaders, body
   return encoded(status, headers, readerOf([bytes]))
 }
 
-/** The same for a stream: its beginning is held back until it is known to be large enough. */
+/** Compresses a stream. It reads the beginning until the stream has ended or is large enough. */
 export async function compressibleStream(
   status: number,
   contentHeaders: AnswerHeaders,
@@ -64,7 +63,7 @@ export async function compressibleStream(
 const encoded = (status: number, headers: Headers, body: ByteReader): Response =>
   new Response(lentStream(recoded(body, new CompressionStream('gzip'))), { status, headers, encodeBody: 'manual' })
 
-/** The chunks that were read already, and then the rest of the stream. */
+/** Reads the held chunks, then the rest of the stream. */
 const readerOf = (held: Uint8Array[], more?: ByteReader): ByteReader => ({
   read: async () => held.shift() ?? (await more?.read()),
   cancel: async () => more?.cancel(),

@@ -1,6 +1,6 @@
 /**
- * Custom resources. kube-apiserver holds them as Go maps, so their members are sorted and each item of a list has its
- * kind.
+ * The forms of custom resources. kube-apiserver has them as Go maps, so members are sorted and each item of a list has
+ * its kind.
  */
 import { stringifySorted } from '../api/write-json.ts'
 import { encodeJson } from './encode.ts'
@@ -18,7 +18,7 @@ export const customForms: ResourceForms = {
   objectText: (_type, object) => stringifySorted(object),
   messageType: () => undefined,
   listType: () => undefined,
-  // members of the object are sorted, those of its metadata are not
+  // custom resources have sorted members, but metadata in PartialObjectMetadata has the order of Go's struct
   cutsMetadata: false,
   metadataOf: 'served',
   itemsHaveKind: true,

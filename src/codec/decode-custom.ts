@@ -1,7 +1,7 @@
 /**
- * From parsed JSON to a custom resource. Fields that its schema does not declare are removed. The metadata of the
- * object, and of every embedded object, is decoded as Go's ObjectMeta and written again (apiextensions'
- * schemaCoercingDecoder).
+ * Decodes parsed JSON into a custom resource and removes fields that its schema does not declare. Like apiextensions'
+ * schemaCoercingDecoder, it decodes the metadata of the object and of embedded objects as Go's ObjectMeta, and writes
+ * it back.
  */
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -39,7 +39,7 @@ export function decodeCustomObject(type: StructType, tree: JsonTree): Decoded {
   coerceBelow(type, object, '', embedded)
   return {
     object,
-    // made once: a walk that is stopped later runs again from the beginning and comes here again
+    // kept, because each run of a walk begins anew and comes here again
     strict: kept(object, () => {
       const unknown = [...ofMetadata, ...pruned, ...sortNames(embedded)]
       return [...strict, ...unknown.map((path) => `unknown field "${path}"`)]
@@ -48,8 +48,8 @@ export function decodeCustomObject(type: StructType, tree: JsonTree): Decoded {
 }
 
 /**
- * Fits a stored object to its schema, which may have changed since the object was written: as decoding does, but
- * nothing is an error. Changes it in place.
+ * Fits a stored object to its schema, which may have changed since the last write, in place. It does the same as
+ * decoding, but without errors.
  */
 export function reshapeStored(type: StructType, object: JsonObject): void {
   prune(type, object)

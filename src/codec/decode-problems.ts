@@ -5,12 +5,12 @@ import type { JsonTree } from '../api/json.ts'
 import { RepeatedMembers } from '../api/json.ts'
 import { NumberLiteral } from '../api/json-numbers.ts'
 
-/** A value that does not fit its type; `message` is Go's. */
+/** A value does not fit its type. `message` is Go's. */
 export class DecodeError extends Error {
   override readonly name: string = 'DecodeError'
 }
 
-/** encoding/json's UnmarshalTypeError. Its text names the field; callers further out complete the path. */
+/** encoding/json's UnmarshalTypeError. Its text names the field; the callers of a decoder add the path before it. */
 export class TypeMismatch extends DecodeError {
   constructor(
     readonly value: string,
@@ -25,19 +25,19 @@ export class TypeMismatch extends DecodeError {
 
 export const MAX_STRICT_ERRORS = 100
 
-/** No struct has so many fields. */
+/** More than the number of fields in any struct. */
 export const MANY_NAMES = 256
 
 /**
- * One object or list on the way through a tree, and how far it was read. Each refers to the one around it, so that the
- * path is written only when it is needed: there may be 10,000 levels.
+ * An object or list on the path to the current value, and the number of its members that were read. It refers to the
+ * level around it, so that only an error makes the text of a path: there may be 10,000 levels.
  */
 interface Level {
   readonly above: Level | undefined
-  /** In the level above: a name or an index. */
+  /** Its name or index in the level above. */
   readonly place: string | number
   readonly members: readonly (JsonTree | undefined)[]
-  /** None in a list. */
+  /** Undefined for a list. */
   readonly names: readonly string[] | undefined
   readonly seen: Set<string> | undefined
   next: number
@@ -60,7 +60,7 @@ function pathOf(level: Level, name: string): string {
   return path
 }
 
-/** Iterative, for a tree may be 10,000 levels deep. */
+/** Reports repeated members without recursion, because a tree may have 10,000 levels. */
 export function reportRepeated(tree: JsonTree, strict: string[]): void {
   if (typeof tree !== 'object' || tree === null) return
   const walk = kept(tree, () => ({ level: undefined as Level | undefined, hasBegun: false }))

@@ -1,10 +1,10 @@
 /**
- * From parsed JSON to an object of a built-in type, as Go decodes into its structs: unknown fields are removed and
- * reported, null means absent, values get their canonical form, and a value that does not fit is an error with Go's
+ * Decodes parsed JSON into an object of a built-in type, like Go into its structs. It removes and reports unknown
+ * fields, treats null as absent, and gives values their canonical form. A value that does not fit is an error with Go's
  * text.
  *
- * The object is in its normal form: a field that is a struct and no pointer is always there (`{}`), and fields that Go
- * leaves out when empty are absent. encode.ts adds the other fields that Go writes.
+ * The object is in its normal form: it always has the fields whose Go type is a struct and not a pointer (`{}`), and
+ * lacks empty fields that Go leaves out. encode.ts adds the other fields that Go writes.
  */
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -47,12 +47,12 @@ export function decodeTyped(type: StructType, tree: JsonTree): Decoded {
 }
 
 /**
- * One value of any type; undefined where it is null or zero.
+ * Decodes a value of any type. It returns undefined for null and the zero value.
  * @throws {DecodeError}
  */
 export const decodeValue = (type: Structural, tree: JsonTree): Json | undefined => new Decoder(false).decode(type, tree)
 
-/** Go's maps have no order. Messages that quote a map have its names sorted. */
+/** Sorts the names of a map, because Go's maps have no order and error texts list sorted names. */
 function sortedMap(map: JsonObject): JsonObject {
   const sorted = kept(map, (): JsonObject => ({}))
   eachName(map, sortedKeys, (name) => setOwn(sorted, name, ownValue(map, name)))
@@ -62,19 +62,19 @@ function sortedMap(map: JsonObject): JsonObject {
 class Decoder {
   readonly strict: string[] = []
   private mismatch: DecodeError | undefined
-  /** Path of the value at hand, as strict errors name it: names and indices. */
+  /** The path of the current value for strict errors: names and indices. */
   private readonly path: (string | number)[] = []
-  /** Names of the fields passed through, and Go's name of the innermost struct, as Go's type errors have them. */
+  /** The names of the fields around the current value, and Go's name of the innermost struct, for Go's type errors. */
   private readonly fields: string[] = []
   private structName = ''
 
-  /** @param above levels around the value */
+  /** @param above the number of levels around the value */
   constructor(
     private readonly isStrict: boolean,
     private readonly above = 0,
   ) {}
 
-  /** May be called again where it was stopped. */
+  /** A later run of a walk (api/parts.ts) may call it again with the same tree. */
   decode(type: Structural, tree: JsonTree): Json | undefined {
     this.path.length = 0
     this.fields.length = 0
@@ -85,8 +85,8 @@ class Decoder {
   }
 
   /**
-   * @param before what an earlier member of the same name has left
-   * @returns undefined when there is no value, or none that could be used
+   * @param before the value of an earlier member with the same name
+   * @returns undefined where the value is absent or does not fit
    */
   private value(type: Structural, tree: JsonTree, before: Json | undefined, pointer: boolean): Json | undefined {
     switch (type.shape) {
@@ -255,7 +255,7 @@ class Decoder {
     return this.mismatchedAs(isNumber(wrong) ? `number ${numberText(wrong)}` : kindOf(wrong), 'uint8')
   }
 
-  /** Go's types of these have decoders of their own. An error of one ends all decoding. */
+  /** These Go types have their own UnmarshalJSON. Its errors end all decoding. */
   private special(type: Special, tree: JsonTree, pointer: boolean): Json | undefined {
     if (tree === null) return pointer || type.special !== 'quantity' ? undefined : '0'
     switch (type.special) {
@@ -294,9 +294,7 @@ class Decoder {
     throw this.complete(new TypeMismatch(kindOf(tree), 'string'))
   }
 
-  /**
-   * JSONSchemaProps or something simpler. A decoder of its own reads it, so that unknown fields in it are not reported.
-   */
+  /** JSONSchemaProps, or a simpler value. Its separate decoder does not report unknown fields. */
   private schema(type: Special, tree: JsonTree): Json | undefined {
     const inner = new Decoder(false, this.above + this.path.length)
     try {
@@ -317,7 +315,7 @@ class Decoder {
     return this.mismatchedAs(value, goTypeOf(type))
   }
 
-  /** Decoding goes on, and reports the first of these. */
+  /** Notes a type error. Decoding continues, and reports the first one at the end. */
   private mismatchedAs(value: string, goType: string): undefined {
     this.mismatch ??= this.complete(new TypeMismatch(value, goType))
     return undefined
@@ -348,7 +346,7 @@ function reading<T>(read: () => T): T {
 }
 
 /**
- * The text that kube-apiserver reads as a quantity: the JSON of a value without quotes. Objects and lists are no
+ * The text that kube-apiserver parses as a quantity: the JSON of a value without quotes. Objects and lists are no
  * quantities.
  */
 const quantityText = (tree: JsonTree): string =>

@@ -1,4 +1,4 @@
-/** JSON that no type describes, as the objects and values that it is. */
+/** Decodes JSON without a type. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { kept } from '../api/parts.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -8,7 +8,7 @@ import { DecodeError, TypeMismatch, reportRepeated } from './decode-problems.ts'
 import type { Decoded } from './decoded.ts'
 import { kindOf } from './json-kinds.ts'
 
-/** A value that no type describes. @throws {DecodeError} where it nests too deep */
+/** Decodes a value without a type. @throws {DecodeError} where it nests too deep */
 export function untyped(tree: JsonTree): Json {
   try {
     return plainJson(tree, MAX_NESTING)
@@ -18,7 +18,7 @@ export function untyped(tree: JsonTree): Json {
 }
 
 /**
- * An object that no type describes (custom resources): repeated members are reported, the last of them counts.
+ * Decodes an object without a type (custom resources). It reports repeated members, of which the last wins.
  * @throws {DecodeError} when it is not an object, or has a number that no float can hold
  */
 export function decodeUnstructured(tree: JsonTree): Decoded {

@@ -1,4 +1,4 @@
-/** From parsed JSON to an object of a kind; and which kind a body is of, before its type is known. */
+/** Decodes parsed JSON into an object of a kind, and finds the kind of a body. */
 import type { JsonTree } from '../api/json.ts'
 import { RepeatedMembers } from '../api/json.ts'
 import { NumberLiteral } from '../api/json-numbers.ts'
@@ -23,8 +23,8 @@ export const decodeObject = (type: StructType, tree: JsonTree): Decoded => decod
 const META_TYPE = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
 
 /**
- * apiVersion and kind of a body, which are read before its type is known. Like kube-apiserver, this ignores the case of
- * the two names. Empty where absent.
+ * Finds apiVersion and kind of a body, before its type is known; absent ones are empty. Like kube-apiserver, it ignores
+ * the case of the two names.
  * @throws {DecodeError}
  */
 export function findKind(tree: JsonTree): { apiVersion: string; kind: string } {
@@ -44,7 +44,7 @@ export function findKind(tree: JsonTree): { apiVersion: string; kind: string } {
   return found
 }
 
-/** Members in order. An undefined one, in an object that was made in memory, is absent. */
+/** The members in order. An undefined member of an object that was made in memory counts as absent. */
 const membersOf = (
   tree: RepeatedMembers | { [name: string]: JsonTree | undefined },
 ): Iterable<[string, JsonTree | undefined]> => (tree instanceof RepeatedMembers ? tree.entries : Object.entries(tree))

@@ -1,5 +1,5 @@
 /**
- * Changes objects on their way to readers, where a strategy wants it (Strategy.decorator). Texts are in the storage
+ * Applies the decorator of a strategy to objects before clients get them (Strategy.decorator). Texts are in the storage
  * version.
  */
 import type { KubeObject } from '../api/object.ts'
@@ -17,7 +17,7 @@ export const decorated = ({ strategy }: Decorated, object: KubeObject): KubeObje
 export function decoratedText(resource: Decorated, text: string): string {
   const { decorator } = resource.strategy
   if (decorator === undefined || !text.includes(decorator.mark)) return text
-  // what storage holds was encoded from a KubeObject
+  // storage has texts of KubeObjects
   return encodeJson(resource.storageType, asJson(decorator.decorate(parseStored(text) as unknown as KubeObject)))
 }
 

@@ -1,4 +1,4 @@
-/** JSON indented by two spaces as Go's MarshalIndent does it, in pieces that may be cut anywhere. */
+/** Indents JSON by two spaces like Go's MarshalIndent. The pieces of a text may begin and end anywhere. */
 
 import { joined } from '../api/bytes.ts'
 import { forAsLong, kept, PART } from '../api/parts.ts'
@@ -16,22 +16,22 @@ const SPACE = 0x20
 
 const encoder = new TextEncoder()
 
-/** Bytes that are indented at once. */
+/** Bytes that one call indents without a pause. */
 const SOME = 64 * 1024
 
 /**
- * A whole text, which is compact JSON.
- * @param owner of the text, in a walk (api/parts.ts)
+ * Indents a whole text of compact JSON.
+ * @param owner the key of the text in a walk (api/parts.ts)
  */
 export function indented(json: string, owner?: object): Uint8Array {
   if (json.length <= SOME) return new Indenter().add(encoder.encode(json))
   return kept(owner, () => new Indenter()).addInParts(json, owner)
 }
 
-/** One document, from its first piece to its last. */
+/** Indents one document, piece by piece. */
 export class Indenter {
   private depth = 0
-  /** Whether a container was opened and it is not known yet whether anything is in it. */
+  /** The last byte opened an object or a list, which may be empty. */
   private isOpened = false
   private isInString = false
   private isEscaped = false
@@ -86,8 +86,8 @@ export class Indenter {
   }
 
   /**
-   * The same of a text, in a walk (api/parts.ts).
-   * @param owner of the text
+   * Like `add` for a text, in a walk (api/parts.ts).
+   * @param owner the key of the text in the walk
    */
   addInParts(json: string, owner: unknown): Uint8Array {
     if (json.length <= SOME) return this.add(encoder.encode(json))
@@ -102,7 +102,10 @@ export class Indenter {
     return joined(pieces)
   }
 
-  /** Up to the quote that ends a string. @returns where to go on */
+  /**
+   * Copies up to the quote that ends a string.
+   * @returns the position behind it
+   */
   private string(json: Uint8Array, start: number): number {
     const { out } = this
     let to = this.length
@@ -122,7 +125,7 @@ export class Indenter {
     return at
   }
 
-  /** @param rest how many bytes are still to come: each becomes two at most, until the next line */
+  /** @param rest the number of following bytes; each becomes at most two bytes before the next line */
   private newLine(rest: number): void {
     const spaces = this.depth * 2
     const needed = this.length + spaces + rest * 2 + 16

@@ -1,4 +1,4 @@
-/** Bytes of JSON text, and the values of its escapes and of base64. */
+/** Bytes of JSON text, and tables for its escapes and for base64. */
 export const NEWLINE = 0x0a
 export const QUOTE = 0x22
 export const COMMA = 0x2c
@@ -28,7 +28,7 @@ export function hasEnd(four: number): boolean {
 export const NORMAL_TIME = '"2006-01-02T15:04:05Z'.length
 export const NORMAL_MICRO_TIME = '"2006-01-02T15:04:05.000000Z'.length
 
-/** What the letter behind a backslash means. */
+/** The character for each letter behind a backslash. */
 export const escapes: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, code) => {
   const meaning = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
   return Object.entries(meaning)
@@ -36,7 +36,7 @@ export const escapes: readonly (number | undefined)[] = Array.from({ length: 128
     .charCodeAt(0)
 })
 
-/** The value of a padding character: no six bits give it. */
+/** The value of a padding character. It exceeds all values of six bits. */
 export const PADDING = 64
 
 export const sextets: readonly (number | undefined)[] = Array.from({ length: 256 }, (_, code) => {

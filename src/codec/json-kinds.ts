@@ -1,4 +1,4 @@
-/** What Go's JSON decoder calls a value in its messages. */
+/** The names of JSON values in error messages of Go's JSON decoder. */
 import { NumberLiteral } from '../api/json-numbers.ts'
 import type { JsonTree } from '../api/json.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Lists, item by item: their head is known first, so that a list of any length passes through in bounded memory. Only
- * tables whose rows have an order of their own are collected; protobuf-list.ts has lists in protobuf.
+ * Writes lists item by item, so that a list of any length takes bounded memory. It collects all items only for tables
+ * whose printer sorts the rows. protobuf-list.ts writes lists in protobuf.
  */
 import { inPartsAwaiting } from '../api/parts.ts'
 import { LARGE, slicesByLength, turnOfOthers } from '../api/slices.ts'
@@ -15,21 +15,21 @@ import { listForm } from './list-form.ts'
 import { Source } from './present.ts'
 import type { Presenter } from './present.ts'
 
-/** `as`: texts of the objects, or elements as they are to be written. */
+/** The values of a list from storage. `as` says whether they are texts of objects or elements of the answer. */
 export interface ListStream {
   readonly as: ListShape['as']
   readonly values: ReadableStream<Uint8Array>
   readonly count: number | undefined
 }
 
-/** Is called with the reason when a list breaks off. The client's stream breaks off, too. */
+/** The callback for an error within a list. The client's stream breaks off, too. */
 export type Failed = (error: unknown) => void
 
-/** Whether a list can be sent before all of its items are known. @param count of items, if it is known */
+/** Whether a list can be sent before all of its items are known. @param count the number of items, if known */
 export const isStreamable = ({ layout, output }: Presenter, count: number | undefined): boolean =>
   layout?.printer.order === undefined && (count !== undefined || output.serialization !== 'cbor')
 
-/** A list that is not empty, sent as it comes. */
+/** Streams a list with at least one item. */
 export function listStream(
   presenter: Presenter,
   metadata: ListMetadata,
@@ -43,7 +43,7 @@ export function listStream(
   return framed(failed, form.head(), elementChunks(values, form.elements), form.tail)
 }
 
-/** The same in one piece. */
+/** Makes a list in one piece. */
 export async function listWhole(
   presenter: Presenter,
   metadata: ListMetadata,
@@ -66,15 +66,13 @@ async function ordered({ layout }: Presenter, sources: readonly Source[]): Promi
   const order = layout?.printer.order
   if (order === undefined) return sources
   const objects: { readonly source: Source; readonly object: KubeObject }[] = []
-  // they are parsed here
+  // this parses the objects
   for await (const made of itemsInTurns(sources, (slice) => slice.map((source) => ({ source, object: source.object }))))
     append(objects, made)
   return objects.sort((a, b) => order(a.object, b.object)).map(({ source }) => source)
 }
 
-/**
- * Where the bytes of storage are sent unchanged, the engine pipes them from one stream to the other without JavaScript.
- */
+/** Sends the bytes of storage unchanged. The engine pipes them from one stream to the other without JavaScript. */
 function passed(
   failed: Failed,
   before: Uint8Array,
@@ -88,7 +86,7 @@ function passed(
     await writeTo(writable, after)
     await writable.close()
   }
-  // a client that went away ends both streams; a shard that broke off must not look like an end
+  // both streams end where the client disconnects; where a shard fails, the answer must not look complete
   pass().catch((error: unknown) => {
     if (!isErrored(writable)) failed(error)
     void writable.abort(error).catch(() => {})
@@ -96,7 +94,7 @@ function passed(
   return readable
 }
 
-/** The client has gone. */
+/** Whether the client has disconnected. */
 function isErrored(writable: WritableStream<Uint8Array>): boolean {
   const writer = writable.getWriter()
   const { desiredSize } = writer
@@ -123,13 +121,16 @@ async function* itemChunks(
     )
 }
 
-/** UTF-16 units of an object that take as long as what is to be made of one that is so long. */
+/** Estimates the time for an object of a length, as the length of a plain object that takes the same time. */
 type Weigh = (length: number) => number
 
-/** UTF-16 units of items that are written at once. In YAML, the slowest form, so many take some twenty milliseconds. */
+/** UTF-16 units of the items of one slice. In YAML, the slowest form, they take some twenty milliseconds. */
 const ITEMS_AT_ONCE = 128 * 1024
 
-/** Items in slices, between which other requests have their turn. A large item is a slice of its own, made in parts. */
+/**
+ * Makes items in slices, between which other requests have their turn. A large item is a slice of its own, made in
+ * parts.
+ */
 export async function* itemsInTurns<Made>(
   sources: readonly Source[],
   make: (slice: readonly Source[]) => Made,
@@ -148,10 +149,10 @@ export async function* itemsInTurns<Made>(
   }
 }
 
-/** Objects that were never text come from another server or from settings, and are small. */
+/** Sources without text come from another server or from settings, and are small. */
 const lengthOf = ({ text }: Source): number => text?.length ?? 0
 
-/** Bytes that are indented at once. */
+/** Bytes of one slice of elements. */
 const AT_ONCE = 64 * 1024
 
 async function* elementChunks(
@@ -165,7 +166,7 @@ async function* elementChunks(
     }
 }
 
-/** A stream that makes a chunk when the one before was read. */
+/** A stream that makes each chunk when the client has read the one before. */
 export function framed(
   failed: Failed,
   before: Uint8Array,

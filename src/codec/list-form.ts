@@ -15,13 +15,13 @@ import { bytesOf, serializeText } from './serialize.ts'
 import { yamlText } from './yaml-text.ts'
 
 export interface ListMetadata {
-  /** Absent: the list is not of storage. */
+  /** Absent: the list does not come from storage. */
   readonly resourceVersion?: string
   readonly continue?: string
   readonly remainingItemCount?: number
 }
 
-/** Metadata as it is written. */
+/** The JSON of list metadata. */
 export function metadataOf(metadata: ListMetadata): JsonObject {
   return {
     ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }),
@@ -30,19 +30,19 @@ export function metadataOf(metadata: ListMetadata): JsonObject {
   }
 }
 
-/** One list, whose parts are asked for in their order. */
+/** The parts of one list. Callers ask for them in order. */
 export interface ListForm {
   head(): Uint8Array
-  /** May be a walk (api/parts.ts), over one list of sources. */
+  /** May run in a walk (api/parts.ts), whose runs need the same list of sources. */
   items(sources: readonly Source[]): Uint8Array
   tail(): Uint8Array
-  /** The whole, when there are no items. */
+  /** The whole list, where it has no items. */
   empty(): Uint8Array
-  /** Items that storage has written as elements. Absent: they are sent unchanged. */
+  /** Changes items that storage sends as elements. Absent: the client gets them unchanged. */
   readonly elements?: (bytes: Uint8Array) => Uint8Array
 }
 
-/** @param count of items; only CBOR must know it */
+/** @param count the number of items; only CBOR needs it */
 export function listForm(presenter: Presenter, metadata: ListMetadata, count: number | undefined, now: Date): ListForm {
   const { output } = presenter
   if (output.serialization === 'cbor') return cborForm(presenter, metadata, count)
@@ -73,7 +73,7 @@ function jsonForm({ output }: Presenter, { head, item, tail, empty }: Frame): Li
   }
 }
 
-/** Members are sorted; items stand at the indentation of their name, as they would alone. */
+/** YAML sorts members. The items of a list have the indentation of its name, so each is written like a document. */
 function yamlForm({ output, resource, transform }: Presenter, { head, item, tail, empty }: Frame): ListForm {
   const name = /"(\w+)":$/.exec(head)![1]!
   const around = (): string[] => yamlText(parseStored(`${head}null${tail}`)).split(new RegExp(`^${name}: null\n`, 'm'))
@@ -127,7 +127,7 @@ function cborForm(presenter: Presenter, metadata: ListMetadata, count: number | 
       return bytes
     },
     tail() {
-      // it was said at the beginning
+      // the head has already stated the count
       if (written !== count) throw new Error(`a list of ${count} had ${written} items`)
       return tail
     },
@@ -147,7 +147,7 @@ interface Frame {
   readonly head: string
   readonly item: (source: Source) => string
   readonly tail: string
-  /** Stands between head and tail of a list without items. */
+  /** The text between head and tail of a list without items. */
   readonly empty: string
 }
 

@@ -1,9 +1,9 @@
-/** The names of large maps, sorted in parts before they are written (api/parts.ts). */
+/** Sorts the names of large maps in parts (api/parts.ts), before an encoder writes the maps. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { eachName, eachPart, sortedItems } from '../api/parts.ts'
 
-/** Of each map its names in order. */
+/** The sorted names of each map. */
 export type Orders = Map<JsonObject, readonly string[]>
 
 /** The order of names in a format. */
@@ -13,7 +13,7 @@ export interface KeyOrder {
   readonly compare: (a: string, b: string) => number
 }
 
-/** A walk over the value. */
+/** Sorts the names of all maps in a value. Runs as a walk (api/parts.ts). */
 export function noteOrders(value: Json, orders: Orders, order: KeyOrder): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) return eachPart(value, (element) => noteOrders(element, orders, order))
@@ -25,5 +25,5 @@ export function noteOrders(value: Json, orders: Orders, order: KeyOrder): void {
   eachName(value, inOrder, (name) => noteOrders(ownValue(value, name)!, orders, order))
 }
 
-/** In no order, without members that are undefined. */
+/** The names of a map, unsorted, without undefined members. */
 export const namesOf = (map: JsonObject): string[] => Object.keys(map).filter((name) => map[name] !== undefined)

@@ -1,5 +1,5 @@
 import { trimmedOf } from '../api/trim.ts'
-/** Media types in the headers Accept and Content-Type, read as kube-apiserver reads them (goautoneg, Go's mime). */
+/** Parses the headers Accept and Content-Type like kube-apiserver (goautoneg, Go's mime). */
 
 /** One alternative of an Accept header. */
 export interface AcceptClause {
@@ -11,7 +11,9 @@ export interface AcceptClause {
 
 const trimSpaces = (text: string): string => trimmedOf(text, ' ')
 
-/** The alternatives, best first. What is malformed is skipped; q=0 is the last choice, not a refusal. */
+/**
+ * The alternatives, best first, without malformed ones. Like in kube-apiserver, q=0 is the last choice, not a refusal.
+ */
 export function parseAccept(header: string): AcceptClause[] {
   const clauses: AcceptClause[] = []
   for (const part of header.split(',')) {
@@ -35,7 +37,7 @@ function parseClause(text: string): AcceptClause | undefined {
   for (const assignment of assignments) {
     const [name = '', value = '', ...more] = assignment.split('=')
     if (value === '' || more.join('=') !== '') {
-      // parameters like `as=` and `a=b=c` are ignored
+      // kube-apiserver ignores parameters like `as=` and `a=b=c`
       continue
     }
     if (trimSpaces(name) === 'q') q = parseFloat64(value)
@@ -46,7 +48,7 @@ function parseClause(text: string): AcceptClause | undefined {
 
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Go's ParseFloat, whose value is 0 for a text that is no number. */
+/** Go's ParseFloat. It returns 0 for a text that is no number. */
 function parseFloat64(text: string): number {
   if (decimal.test(text)) return Number(text)
   const infinite = /^([+-]?)inf(?:inity)?$/i.exec(text)
@@ -55,8 +57,8 @@ function parseFloat64(text: string): number {
 }
 
 /**
- * kube-apiserver's comparison is no consistent order: a clause with a lower q and a wildcard with a higher one each
- * come before the other. So the result depends on the algorithm: insertion, which Go uses for up to twelve elements.
+ * kube-apiserver's comparison is no consistent order: a clause with a lower q and a wildcard with a higher q both come
+ * before the other. So the result depends on the algorithm. Go sorts up to twelve elements by insertion.
  */
 function sortClauses(clauses: AcceptClause[]): AcceptClause[] {
   for (let i = 1; i < clauses.length; i++)
@@ -78,7 +80,7 @@ export function covers({ type, subtype }: AcceptClause, mediaType: string): bool
   return type === mediaType.slice(0, slash) && (subtype === '*' || subtype === mediaType.slice(slash + 1))
 }
 
-/** The media ranges of a header without their parameters, spaces around them cut. */
+/** The media ranges of a header without parameters and surrounding spaces. */
 export const bareRanges = (header: string): string[] =>
   header.split(',').map((range) => trimSpaces(range.split(';', 1)[0]!))
 

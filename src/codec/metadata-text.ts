@@ -3,8 +3,8 @@ import { objectAt } from '../storage/value-text.ts'
 const head = /^\{(?:"(?:kind|apiVersion)":"[^"\\]*",)*"metadata":(?=\{)/
 
 /**
- * The JSON text of a stored object's `metadata`, cut out without parsing the rest, which may be large; undefined when
- * it does not come right after kind and apiVersion.
+ * Cuts the JSON text of `metadata` out of a stored object, without parsing the rest, which may be large.
+ * @returns undefined where metadata does not directly follow kind and apiVersion
  */
 export function metadataText(text: string): string | undefined {
   const match = head.exec(text)

@@ -1,5 +1,5 @@
 /**
- * Negotiates the form of answers and of request bodies: the headers Accept and Content-Type, `pretty` and
+ * Negotiates the form of answers and request bodies by the headers Accept and Content-Type, and by `pretty` and
  * `includeObject` (apiserver's handlers/negotiation). For built-in resources, go-restful matches the media types first.
  */
 import { append } from '../api/append.ts'
@@ -20,14 +20,14 @@ export const mediaTypes = {
   cbor: 'application/cbor',
 } as const satisfies Record<Serialization, string>
 
-/** Content-Type of a watch; YAML has no stream. */
+/** The Content-Type of a watch. YAML supports no watch. */
 export const streamTypes: Readonly<Partial<Record<Serialization, string>>> = {
   json: 'application/json',
   protobuf: 'application/vnd.kubernetes.protobuf;stream=watch',
   cbor: 'application/cbor-seq',
 }
 
-/** What a client may ask for in place of the object: kinds of meta.k8s.io. */
+/** A kind of meta.k8s.io for which a client may ask in place of the object. */
 export interface Transform {
   readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
   readonly version: 'v1' | 'v1beta1'
@@ -35,10 +35,10 @@ export interface Transform {
 
 export interface OutputNegotiation {
   readonly serialization: Serialization
-  /** Indented; JSON only. */
+  /** Indent the answer (JSON only). */
   readonly pretty: boolean
   readonly transform?: Transform
-  /** The query's `includeObject` as it came: checked only once there is a Table to be made. */
+  /** The unchecked parameter `includeObject`. Only an answer with a Table validates it. */
   readonly includeObject: string
 }
 
@@ -50,7 +50,7 @@ export interface OutputEndpoint {
 }
 
 /**
- * @throws StatusError 406: `406: Not Acceptable …` when no media type of the Accept header is produced at all, else
+ * @throws StatusError 406: `406: Not Acceptable …` where the endpoint produces no media type of the Accept header, else
  * `only the following media types are accepted: …`
  */
 export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): OutputNegotiation {
@@ -74,9 +74,9 @@ export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): 
 }
 
 /**
- * How documents that are no resources (discovery, reviews by path) are written.
- * @param matched whether go-restful's matching comes first, as at /api and /apis/GROUP/VERSION
- * @param cbor whether the document is one of those that can be had in CBOR
+ * Negotiates the form of documents that are no resources (discovery, reviews by path).
+ * @param matched whether go-restful matches the media types first, like at /api and /apis/GROUP/VERSION
+ * @param cbor whether kube-apiserver serves the document in CBOR, too
  */
 export function negotiateDocument(
   request: ApiRequest,
@@ -94,7 +94,7 @@ export function negotiateDocument(
   return negotiated
 }
 
-/** The form of an error. Undefined: the client accepts no type that errors can have, and gets indented JSON. */
+/** The form of an error. Undefined: the client accepts none of the possible types, and gets indented JSON. */
 export function negotiateError(request: ApiRequest, maker: Maker): OutputNegotiation | undefined {
   const available = maker === 'handler' ? serializations(request) : withoutCbor
   return negotiate(request, request.headers.get('Accept') ?? '', available, {
@@ -104,7 +104,7 @@ export function negotiateError(request: ApiRequest, maker: Maker): OutputNegotia
   })
 }
 
-/** What `as`, `g` and `v` of a media type name. */
+/** The kind that the parameters `as`, `g` and `v` of a media type name. */
 export interface Target {
   readonly group: string
   readonly version: string
@@ -113,7 +113,7 @@ export interface Target {
 
 interface Restrictions {
   allows(serialization: Serialization, target: Target | undefined): boolean
-  /** The only value that the parameter `sv` may have. */
+  /** The only valid value of the parameter `sv`. */
   readonly serverVersion: string | undefined
   /** Targets are transforms of meta.k8s.io. */
   readonly includesTransforms: boolean
@@ -139,7 +139,7 @@ function negotiate(
         pretty: serialization === 'json' && (humane || clause.parameters.get('pretty') === '1'),
         includeObject,
         ...(target === undefined ? {} : { target }),
-        // `allows` let nothing else through
+        // `allows` refuses all other kinds and versions
         ...(target === undefined || !restrictions.includesTransforms
           ? {}
           : { transform: { kind: target.kind, version: target.version } as Transform }),
@@ -176,12 +176,12 @@ function produced(
   available: readonly Serialization[],
 ): readonly string[] {
   const plain = [...produces, ...available.map((serialization) => mediaTypes[serialization])]
-  // one endpoint lists and watches; a deletion of a collection only answers
+  // one endpoint lists and watches; deletecollection has no stream
   if (kind === 'object' || method === 'DELETE') return plain
   return [...plain, ...available.flatMap((serialization) => streamRepresentation(serialization) ?? [])]
 }
 
-/** go-restful compares media types without their parameters, and knows no wildcard but the one for every type. */
+/** go-restful compares media types without parameters. Its only wildcard is the one for all types. */
 function matchProduced(accept: string, produces: () => readonly string[]): void {
   if (accept === '' || accept === '*/*') return
   const available = produces()
@@ -209,7 +209,7 @@ function allowsTransform({ forms }: OutputEndpoint, serialization: Serialization
 
 const booleans: Readonly<Record<string, boolean>> = { '1': true, t: true, T: true, true: true, TRUE: true, True: true }
 
-/** Indented: `?pretty` asks for it, or the User-Agent is that of a browser or of curl. */
+/** Whether `?pretty` asks for indentation, or the User-Agent is that of a browser, curl or Wget. */
 function wantsIndented({ query, headers }: ApiRequest): boolean {
   const asked = query.get('pretty') ?? ''
   if (asked !== '') return Object.hasOwn(booleans, asked)
@@ -235,7 +235,7 @@ export function parseIncludeObject(text: string): IncludeObject {
 }
 
 /**
- * The form of a request's body. Custom resources name protobuf as well; their decoder refuses it.
+ * The form of a request's body. The errors for custom resources also list protobuf, but their decoder refuses it.
  * @throws StatusError 415
  */
 export function negotiateInput(request: ApiRequest): Serialization {
@@ -256,8 +256,8 @@ export type PatchType =
   | 'application/apply-patch+cbor'
 
 /**
- * The kind of a patch. Built-in resources have two checks: one that takes any of several types separated by commas,
- * and one that doesn't.
+ * The kind of a patch. For built-in resources, go-restful first accepts a header with several types separated by
+ * commas; the second check, for all resources, accepts one type only.
  * @throws StatusError 415
  */
 export function negotiatePatchType(request: ApiRequest, forms: ResourceForms): PatchType {

@@ -1,4 +1,4 @@
-/** Request bodies in any of the serializations, up to the point where their type must be known. */
+/** Parses request bodies in all serializations, as far as that is possible without their type. */
 import { parseApiVersion } from '../api/group-version.ts'
 import { atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
@@ -14,37 +14,33 @@ import { readEnvelope } from './protobuf-envelope.ts'
 import { decodeMessage } from './protobuf-decode.ts'
 import { yamlReader } from './yaml-reader.ts'
 
-/** How a body is written, as its Content-Type says. */
+/** The serialization of a body, from its Content-Type. */
 export type BodyFormat = 'json' | 'yaml' | 'protobuf' | 'cbor'
 
 export interface ParsedBody {
-  /** As the body says; empty where it does not. */
+  /** From the body; empty where it has none. */
   readonly apiVersion: string
   readonly kind: string
-  /**
-   * Names that a YAML mapping has twice (`line 7: key "a" already set in map`). Those of JSON are found while decoding.
-   */
+  /** Repeated names of YAML mappings (`line 7: key "a" already set in map`). Decoding finds those of JSON. */
   readonly repeated: readonly string[]
-  /**
-   * The body as JSON, for objects that no type describes. Undefined for protobuf, which cannot be read without a type.
-   */
+  /** The body as JSON, for untyped objects. Undefined for protobuf, which cannot be parsed without a type. */
   readonly tree?: JsonTree
   /**
-   * The object as one of a type, and what was sent as JSON.
+   * Decodes the body as an object of a type. `tree` is the JSON that the client sent.
    * @throws {DecodeError}
    */
   decodeAs(type: StructType): Decoded & { readonly tree: JsonTree }
 }
 
 /**
- * What reads YAML must have been loaded (yaml-reader.ts) for a body in it.
+ * The YAML reader must have been loaded (yaml-reader.ts) before a YAML body is parsed.
  * @throws {DecodeError} with kube-apiserver's text
  */
 export function parseBody(format: BodyFormat, body: Uint8Array): ParsedBody {
   return format === 'yaml' ? atOnce(parsingYaml(body)) : parsers[format](body)
 }
 
-/** The same in steps. */
+/** Like parseBody, in steps. */
 export function* parsing(format: BodyFormat, body: Uint8Array): Steps<ParsedBody> {
   switch (format) {
     case 'yaml':
@@ -86,7 +82,7 @@ const parsers: Readonly<Record<Exclude<BodyFormat, 'yaml'>, (body: Uint8Array) =
     ),
   protobuf(body) {
     const { apiVersion: named, kind, raw } = readEnvelope(body)
-    // as in Go, what is no version is none
+    // like Go, treats an invalid version as absent
     const apiVersion = parseApiVersion(named) === undefined ? '' : named
     return {
       apiVersion,
@@ -119,7 +115,7 @@ const readingError = (error: unknown): unknown =>
     ? new DecodeError(`couldn't get version/kind; json parse error: ${error.message}`)
     : error
 
-/** The message of strict decoding. All names that YAML repeats are one error of several lines. */
+/** The message of strict decoding. All repeated names of YAML are one error of several lines. */
 export const strictErrors = (repeated: readonly string[], strict: readonly string[]): string =>
   [
     ...(repeated.length === 0 ? [] : [`yaml: unmarshal errors:\n${repeated.map((text) => `  ${text}`).join('\n')}`]),

@@ -27,17 +27,17 @@ export function withoutInternalAnnotation(object: KubeObject, annotation: string
   return { ...object, metadata: { ...object.metadata, annotations: others } }
 }
 
-/** The same of JSON text in the order of Go's struct. */
+/** Like partialObjectMetadata, as JSON text. @param metadata JSON in the order of Go's struct */
 export const partialObjectMetadataText = (metadata: string, version: MetaVersion): string =>
   `{"kind":"PartialObjectMetadata","apiVersion":"${metaApiVersion(version)}","metadata":${metadata}}`
 
 const refusal = (message: string): StatusError => new Refusal(406, 'NotAcceptable', message)
 
-/** @param goType of the list, as internalTypeName names it */
+/** @param goType the internalTypeName of the list */
 export const requestedObject = (goType: string): StatusError =>
   refusal(`you requested PartialObjectMetadata, but the requested object is a list (*${goType})`)
 
-/** The Go type of a custom resource holds lists, too. Only the content shows that an object is none. */
+/** unstructured.Unstructured may contain a list, so kube-apiserver has another error for custom resources. */
 export const requestedList = (goType: string): StatusError =>
   goType === 'unstructured.Unstructured'
     ? new Refusal(500, undefined, 'content is not a list')
@@ -50,6 +50,6 @@ const internalPackages: Readonly<Record<string, string>> = {
   'internal.apiserver.k8s.io': 'apiserverinternal',
 }
 
-/** Go's name of the type in which kube-apiserver holds a built-in kind: `core.ConfigMap`. */
+/** Go's name of kube-apiserver's internal type for a built-in kind: `core.ConfigMap`. */
 export const internalTypeName = ({ group, kind }: GroupKind): string =>
   `${ownValue(internalPackages, group) ?? group.split('.', 1)[0]!}.${kind}`

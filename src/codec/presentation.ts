@@ -1,20 +1,20 @@
 import type { JsonObject } from '../api/object.ts'
 import type { Printer } from './table/cells.ts'
 
-/** The part of a built-in resource's definition that says how answers show its objects. */
+/** The part of a built-in resource's definition about the form of answers. */
 export interface Presentation {
-  /** Cells of its Tables. Default: name and creation time. */
+  /** The printer of its Tables. Default: name and creation time. */
   readonly printer?: Printer
-  /** Subresources, '' for the resource itself, whose REST storage in kube-apiserver converts to no Table. */
+  /** Subresources ('' is the resource itself) whose REST storage in kube-apiserver has no ConvertToTable. */
   readonly withoutTable?: readonly string[]
   /**
-   * An annotation that kube-apiserver makes of a field of its internal type when it writes a whole object. It is
-   * missing in PartialObjectMetadata.
+   * An annotation that kube-apiserver derives from a field of its internal type when it converts a whole object.
+   * PartialObjectMetadata lacks it.
    */
   readonly internalAnnotation?: string
   /**
-   * The fields of an empty object, which bookmarks carry: kube-apiserver's internal types have numbers where the
-   * published ones have pointers. In the storage version.
+   * The members of the empty object in bookmarks, in the storage version. kube-apiserver's internal types have numbers
+   * where v1 has pointers, so these members are 0, not absent.
    */
   readonly zero?: { readonly annotations?: Readonly<Record<string, string>>; readonly members?: JsonObject }
 }

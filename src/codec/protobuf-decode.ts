@@ -16,7 +16,7 @@ import { JsonSyntaxError } from '../api/json-scanner.ts'
 import { numberOf } from './protobuf-encode.ts'
 import { BYTES, FIXED64, numberOfTag, ProtobufError, VARINT, WireReader, wireOfTag } from './protobuf-wire.ts'
 
-/** No type nests so deep, except JSONSchemaProps, which may contain itself. */
+/** Only JSONSchemaProps nests deeper, because it may contain itself. */
 const MAX_DEPTH = 500
 
 /**
@@ -32,7 +32,7 @@ export function decodeMessage(type: StructType, bytes: Uint8Array): JsonObject {
   )
 }
 
-/** The fields of a message of more bytes are read in parts. */
+/** Fields of messages with more bytes are read in parts. */
 const LARGE = 1024
 
 /** A field that is being read. When a walk is stopped and runs again, it finds the same value here. */
@@ -81,7 +81,7 @@ function membersByNumber(type: StructType): ReadonlyMap<number, MessageMember> {
   return members
 }
 
-/** Goes on with `before`, for a message may come in several parts. */
+/** Continues with `before`, because a message may come in several parts. */
 function readStruct(reader: WireReader, type: StructType, before: JsonObject, depth: number): JsonObject {
   if (depth > MAX_DEPTH) throw new ProtobufError('exceeded max depth')
   const members = membersByNumber(type)
@@ -273,7 +273,7 @@ function readTime(message: WireReader, special: 'time' | 'microTime'): Json | un
   return lastTime
 }
 
-/** The time that was read last: most of an object's are the same. */
+/** The time that was read last: most times of an object are equal. */
 let lastSeconds = NaN
 let lastTime = ''
 
@@ -309,7 +309,7 @@ function readRaw(message: WireReader): Json | undefined {
   })
   const { raw } = found
   if (raw === undefined || raw.length === 0) return undefined
-  // short, and at once: each run would parse it anew
+  // short, and parsed at once, because each run would parse it again
   return kept(raw, () => undivided(() => quickJson(raw))) ?? exactJson(raw)
 }
 

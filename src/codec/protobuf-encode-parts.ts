@@ -1,6 +1,6 @@
 /**
- * Encodes large objects as protocol buffers in a walk (api/parts.ts), piece by piece, as protobuf-encode.ts does at
- * once. Small parts of them are written at once.
+ * Encodes large objects as protocol buffers piece by piece, in a walk (api/parts.ts). protobuf-encode.ts encodes whole
+ * objects and the small parts of large ones.
  */
 import { joined } from '../api/bytes.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -11,10 +11,10 @@ import type { Field, MessageMember, Special, Structural, StructType } from '../s
 import { encodeAbsent, encodeMessage, encodeValue, numberOf } from './protobuf-encode.ts'
 import { BYTES, VARINT, WireWriter } from './protobuf-wire.ts'
 
-/** Parts of a value, all in all, up to which it is written at once. */
+/** A value with at most this many parts, counted at all levels, is encoded at once. */
 const SMALL = 64
 
-/** Of the items of a part, for one that may have so many parts itself. */
+/** The weight of an item (api/parts.ts), because it may have up to SMALL parts itself. */
 const WEIGHT = 16
 
 /** The message of an object, without an envelope. */
@@ -34,7 +34,7 @@ function orderOf(type: StructType): readonly MessageMember[] {
 
 function messageOf(type: StructType, object: JsonObject): Uint8Array {
   if (isSmall(object)) return encodeMessage(type, object)
-  // of its own for each object, as each walk's owners are
+  // a copy for each object, because the list identifies the walk over it
   const members = kept(object, () => orderOf(type).slice())
   const pieces = mapParts(members, (member) => {
     if ('inline' in member) return delimited(member.number, messageOf(member.inline, object))
@@ -44,7 +44,7 @@ function messageOf(type: StructType, object: JsonObject): Uint8Array {
   return joined(pieces)
 }
 
-/** A field that is there. */
+/** The bytes of a present field. */
 function fieldOf({ type, number }: Field, value: Json): Uint8Array {
   if (type.shape === 'list' && type.wrapper === undefined)
     return joined(mapParts(value as Json[], (element) => valueOf(type.element, number, element), WEIGHT))
@@ -74,7 +74,7 @@ function valueOf(type: Structural, number: number, value: Json): Uint8Array {
   return encodeValue(type, number, value)
 }
 
-/** What holds a schema, or a list of them. */
+/** A value that contains a schema or a list of schemas. */
 function schemaIn({ special }: Special, schema: StructType, value: object): Uint8Array {
   if (Array.isArray(value)) return joined(mapParts(value as Json[], (one) => valueOf(schema, 2, one), WEIGHT))
   const alone = special === 'schemaOrBool' ? 2 : 1

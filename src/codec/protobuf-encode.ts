@@ -39,7 +39,7 @@ export function encodeValue(type: Structural, number: number, value: Json): Uint
   return writer.finish()
 }
 
-/** The bytes that are written for an absent member. */
+/** The bytes for an absent member. */
 export function encodeAbsent(member: MessageMember): Uint8Array {
   const writer = new WireWriter(64)
   if ('inline' in member) writeValue(writer, member.inline, member.number, null)
@@ -49,7 +49,7 @@ export function encodeAbsent(member: MessageMember): Uint8Array {
 
 const writeOrders = new WeakMap<StructType, readonly MessageMember[]>()
 
-/** The writer works backwards: the highest number first. */
+/** The writer works backwards, so the highest number comes first. */
 function writeOrder(type: StructType): readonly MessageMember[] {
   let members = writeOrders.get(type)
   if (members === undefined) {
@@ -63,10 +63,10 @@ function writeOrder(type: StructType): readonly MessageMember[] {
 /** The field number of a member. */
 export const numberOf = (member: MessageMember): number => ('inline' in member ? member.number : member.field.number)
 
-/** What is written for a struct, last first: constant bytes, fields with values, inline messages. */
+/** One step of writing a struct, in reverse order: constant bytes, a field with a value, or an inline message. */
 type Step = Uint8Array | Field | { readonly inline: readonly Step[]; readonly number: number }
 
-/** A tree of member names: the members of an object, in its order, lead to what is written for it. */
+/** A tree of member names. The names of an object's members, in its order, lead to its steps. */
 interface Plan {
   readonly names: readonly string[]
   readonly next: Map<string, Plan>
@@ -74,8 +74,8 @@ interface Plan {
 }
 
 /**
- * Objects have few of the many members of their type, and most objects of a kind have the same ones. What stands for
- * the absent ones is worked out once for each set of members. Bounded, since clients choose the set.
+ * Objects have few of the many members of their type, and most objects of a kind have the same ones. A plan has the
+ * bytes of absent members for one set of members. The number of plans has a bound, because clients choose the set.
  */
 const plans = new WeakMap<StructType, Plan>()
 const MAX_PLANS = 20_000

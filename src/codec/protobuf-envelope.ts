@@ -27,7 +27,7 @@ export interface Envelope {
   readonly raw: Uint8Array
 }
 
-/** Takes the envelope of a body apart. @throws {ProtobufError} with kube-apiserver's texts */
+/** Parses the envelope of a body. @throws {ProtobufError} with kube-apiserver's texts */
 export function readEnvelope(bytes: Uint8Array): Envelope {
   if (bytes.length === 0) throw new ProtobufError('empty data')
   if (!PREFIX.every((byte, i) => bytes[i] === byte))
@@ -68,7 +68,7 @@ export function encodeProtobuf(type: StructType, object: JsonObject): Uint8Array
   return envelopeAround(String(object.apiVersion ?? ''), String(object.kind ?? ''), encodeMessageInParts(type, object))
 }
 
-/** The same of its message. */
+/** Puts a message into an envelope. */
 export function envelopeAround(apiVersion: string, kind: string, raw: Uint8Array): Uint8Array {
   const writer = new WireWriter(raw.length + apiVersion.length + kind.length + 64)
   writeTail(writer)
@@ -83,7 +83,7 @@ function writeTail(writer: WireWriter): void {
   writer.close(CONTENT_ENCODING, writer.length)
 }
 
-/** What comes before a raw message of a length. */
+/** The bytes before a raw message of this length. */
 function writeHead(writer: WireWriter, apiVersion: string, kind: string, length: number): void {
   writer.varint(length)
   writer.tag(RAW, BYTES)
@@ -109,7 +109,7 @@ export interface ListFrame {
 }
 
 /**
- * Lengths come before content, so what the items take together must be known first (see itemLength).
+ * Protobuf has lengths before content, so the caller must know the length of all items first (see itemLength).
  * @param listMeta the type of ListMeta
  * @param itemsLength the sum of itemLength over all items
  */
@@ -129,14 +129,14 @@ export function listFrame(
   return { ...parts, length: parts.head.length + itemsLength + parts.tail.length }
 }
 
-/** Bytes that an item of a list takes, given those of its message. */
+/** The bytes that an item of a list takes, from the bytes of its message. */
 export function itemLength(messageLength: number): number {
   const writer = new WireWriter(16)
   writer.varint(messageLength)
   return 1 + writer.length + messageLength
 }
 
-/** What comes before the message of an item. */
+/** The bytes before the message of an item. */
 export function itemHead(messageLength: number): Uint8Array {
   const writer = new WireWriter(16)
   writer.varint(messageLength)
@@ -165,7 +165,7 @@ export function watchFrame(type: string, object: Uint8Array): Uint8Array {
   return writer.finish()
 }
 
-/** Takes a frame of a watch apart (for clients and tests). @throws {ProtobufError} */
+/** Parses a frame of a watch (for clients and tests). @throws {ProtobufError} */
 export function readWatchFrame(frame: Uint8Array): { type: string; object: Uint8Array } {
   const event = { type: '', object: new Uint8Array() }
   const reader = new WireReader(frame, 4)

@@ -17,9 +17,9 @@ import { encodeMessageInParts } from './protobuf-encode-parts.ts'
 import { itemHead, listFrame } from './protobuf-envelope.ts'
 import { transcodeItems } from './protobuf-transcoder.ts'
 
-/** What is kept of a list until its length is known. */
+/** The most bytes of encoded items that are kept until the length of the list is known. */
 const MAX_KEPT = 24 * 1024 * 1024
-/** A longer one is sent in the pieces in which it was encoded. */
+/** A longer list is sent in the pieces in which it was encoded. */
 const MAX_WHOLE = 1024 * 1024
 
 const listMetaType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta')
@@ -29,19 +29,19 @@ const NOTHING = new Uint8Array()
 /** Some items, one behind the other, each with its tag and length. */
 export interface EncodedItems {
   readonly bytes: Uint8Array
-  /** How many they are; those that were passed over count. */
+  /** The number of items, including skipped ones. */
   readonly count: number
 }
 
 export interface EncodedList {
   readonly items: AsyncIterable<EncodedItems>
-  /** The same once more, without the first ones. Absent: everything is kept. */
+  /** The items again, without the first ones. Absent where everything is kept. */
   readonly again?: (skipped: number) => Promise<AsyncIterable<EncodedItems>>
   /** Bytes that may be kept. */
   readonly keep?: number
 }
 
-/** @returns the whole, or a stream of it where that would be too much */
+/** @returns the whole, or a stream where the whole would be too large */
 export async function listProtobuf(
   presenter: Presenter,
   metadata: ListMetadata,
@@ -69,7 +69,7 @@ export async function listProtobuf(
   return framed(failed, frame.head, sent(kept, rest), () => frame.tail)
 }
 
-/** Frees what was sent. */
+/** Sends kept items, and frees each after it was sent. */
 async function* sent(kept: Uint8Array[], rest?: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   kept.reverse()
   for (let bytes = kept.pop(); bytes !== undefined; bytes = kept.pop()) yield bytes
@@ -90,7 +90,10 @@ async function* checked(
   if (length !== expected) throw new Error(`a list was ${expected} bytes long and is ${length} when read again`)
 }
 
-/** What storage streams as lines. @param skipped how many of them are passed over */
+/**
+ * The lines that storage streams.
+ * @param skipped the number of lines to skip
+ */
 export async function* encodedLines(
   presenter: Presenter,
   values: ReadableStream<Uint8Array>,
@@ -113,7 +116,7 @@ export async function* encodedLines(
     }
 }
 
-/** Objects at hand. */
+/** Encodes objects in memory. */
 export const encodedItems = (presenter: Presenter, sources: readonly Source[]): AsyncGenerator<EncodedItems> =>
   itemsInTurns(sources, (slice) => ({ bytes: encodedSources(presenter, slice), count: slice.length }))
 

@@ -1,6 +1,6 @@
 /**
- * What protobuf-transcoder.ts knows of a type: how it writes the value of each member, and the bytes for absent fields.
- * The plan of a type, and that of each of its members, is made on first use.
+ * A type's plan for protobuf-transcoder.ts: how to write the value of each member, and the bytes for absent fields.
+ * First use makes the plans of a type and of each of its members.
  */
 import { append } from '../api/append.ts'
 import type { Field, MessageMember, Special, Structural, StructType } from '../schema/structural.ts'
@@ -31,7 +31,7 @@ export const LEFT_OUT = 14
 
 /** One value with its tag. */
 export class ValuePlan {
-  /** Bytes that the length of the last such value took. The next one mostly takes as many. */
+  /** The bytes of the length of the last such value. The next one mostly needs as many. */
   lengthSize = 1
   readonly tag: number
   #struct: StructPlan | undefined = undefined
@@ -45,12 +45,15 @@ export class ValuePlan {
     this.tag = number * 8 + (how === INTEGER || how === BOOL ? VARINT : BYTES)
   }
 
-  /** Only of what is a struct. */
+  /** The plan of the struct; structs only. */
   get struct(): StructPlan {
     return (this.#struct ??= planOf(this.type as StructType))
   }
 
-  /** Only of lists, whose elements are written like fields, and of maps, whose entries are messages. */
+  /**
+   * The plan of an element; lists and maps only. Elements of lists are written like fields, entries of maps are
+   * messages.
+   */
   get element(): ValuePlan {
     return (this.#element ??= elementPlan(this.type, this.number))
   }
@@ -105,9 +108,9 @@ const specials: Partial<Record<Special['special'], number>> = {
 }
 
 export class MemberPlan {
-  /** The member that followed this one last time. */
+  /** The member that followed this one in the last object. */
   next: MemberPlan | undefined = undefined
-  /** Another one whose name has the same hash. */
+  /** Another member whose name has the same hash. */
   twin: MemberPlan | undefined = undefined
   /** The name, its quote and its colon, and the same four bytes at a time as far as that goes. */
   readonly name: Uint8Array
@@ -116,9 +119,9 @@ export class MemberPlan {
 
   constructor(
     name: string,
-    /** Place among the fields of the message. */
+    /** The index among the fields of the message. */
     readonly rank: number,
-    /** Fields that stand before it in the message may stand behind it in JSON. */
+    /** Fields that come before it in the message and may come behind it in JSON. */
     readonly isEarly: boolean,
     /** undefined: kind or apiVersion */
     private readonly member: MessageMember | undefined,
@@ -156,14 +159,14 @@ const QUOTE = 0x22
 const encoder = new TextEncoder()
 
 export class StructPlan {
-  /** The member that came first last time. */
+  /** The member that came first in the last object. */
   first: MemberPlan | undefined = undefined
-  /** What is written of absent fields, all of them one after the other. */
+  /** The bytes of all absent fields, one after the other. */
   readonly absent: Uint8Array
-  /** Where each begins in it, by rank, and the end. */
+  /** The start of each field's bytes by rank, and the end. */
   readonly absentAt: Int32Array
   private readonly message: readonly MessageMember[]
-  /** Those that were met, by the hash of their name. */
+  /** Members that have occurred, by the hash of their name. */
   private readonly members = new Map<number, MemberPlan>()
 
   constructor(private readonly type: StructType) {
@@ -203,7 +206,7 @@ export class StructPlan {
   }
 }
 
-/** That of the field of the message that the member is, or is in. */
+/** The number of the message's field that is the member, or contains it. */
 const outerNumber = ({ within, number }: Field): number => within[0] ?? number
 
 const plans = new WeakMap<StructType, StructPlan>()
@@ -225,7 +228,7 @@ function absentOf(message: readonly MessageMember[]): [absent: Uint8Array, absen
   return [Uint8Array.from(bytes), starts]
 }
 
-/** What encodeAbsent says, without an encoder for most: it is needed of every type that is met. */
+/** Adds the bytes of encodeAbsent. It needs no encoder for most types, because every expanded type comes here. */
 function addAbsent(bytes: number[], member: MessageMember): void {
   const { type, number } = 'inline' in member ? { type: member.inline, number: member.number } : member.field
   if ('field' in member && member.field.pointer) return

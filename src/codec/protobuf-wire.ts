@@ -27,7 +27,7 @@ export const END_GROUP = 4
 const FIXED32 = 5
 
 const TWO_32 = 2 ** 32
-/** Up to here a loop is faster than a TextDecoder. */
+/** Up to this length, a loop is faster than a TextDecoder. */
 const SHORT = 40
 const TWO_21 = 2 ** 21
 
@@ -88,7 +88,7 @@ export class WireReader {
     return this.bytes.subarray(start, this.at)
   }
 
-  /** The same, to be read from its start. */
+  /** A reader for a value with a length. */
   message(): WireReader {
     const start = this.pass()
     return new WireReader(this.bytes, start, this.at)
@@ -104,7 +104,7 @@ export class WireReader {
     return start
   }
 
-  /** A string. What is no UTF-8 in it is replaced. */
+  /** A string. Invalid UTF-8 in it is replaced. */
   text(): string {
     const { bytes } = this
     const start = this.pass()
@@ -121,11 +121,11 @@ export class WireReader {
 
   /**
    * The next field's tag: its number times eight, and its wire type.
-   * @param name of the message, of which the last part stands in the error
+   * @param name the name of the message; the error contains its last part
    */
   tag(name: string): number {
     if (this.at < this.end) {
-      // that of a field below 16, of a wire type that is known
+      // a field number below 16 with a known wire type
       const tag = this.bytes[this.at]!
       if (tag > 7 && tag < 0x80 && (tag & 7) !== END_GROUP) {
         this.at++
@@ -203,7 +203,7 @@ export class WireWriter {
     this.varint(number * 8 + wire)
   }
 
-  /** The length of all written since `before`, and a tag: closes a message. */
+  /** Closes a message: writes its length (all bytes since `before`) and its tag. */
   close(number: number, before: number): void {
     this.varint(this.length - before)
     this.tag(number, BYTES)

@@ -6,40 +6,40 @@ import type { EncodeOptions } from './encode.ts'
 import type { TableLayout } from './table.ts'
 
 /**
- * In which forms a resource is read, written and patched. kube-apiserver serves built-in resources behind go-restful,
- * from Go types; custom resources without it, as maps without a type. built-in-forms.ts and custom-forms.ts are the
- * implementations.
+ * The forms in which the server reads, writes and patches a resource. kube-apiserver serves built-in resources through
+ * go-restful, from Go types, and custom resources without go-restful, as untyped maps. built-in-forms.ts and
+ * custom-forms.ts implement this interface.
  */
 export interface ResourceForms {
-  /** Accept and the type of a patch are matched before they are negotiated: 406 and 415 in go-restful's words. */
+  /** go-restful matches Accept and the type of a patch before negotiation, with its own texts for 406 and 415. */
   readonly matchesFirst: boolean
-  /** Media types of whole objects. As PartialObjectMetadata both sorts are served in protobuf as well. */
+  /** Whether whole objects have a protobuf form. PartialObjectMetadata has one for all resources. */
   readonly hasProtobuf: boolean
   readonly hasStrategicMergePatch: boolean
   /** Whether objects are served as a Table. Some built-in resources and subresources are not. */
   readonly hasTable: boolean
-  /** What a body may leave out, and how one is refused: see endpoints/body-rules.ts. */
+  /** The rules for missing members of a body and for its errors, see endpoints/body-rules.ts. */
   readonly bodies: 'typed' | 'unstructured' | 'custom scale'
-  /** False: kube-apiserver has no internal type of the kind, through which what is applied would be converted. */
+  /** False: kube-apiserver has no internal type of the kind, so it cannot convert an applied configuration. */
   readonly hasInternalType: boolean
 
-  /** Go's name of the type in which kube-apiserver holds a kind. */
+  /** Go's name of kube-apiserver's type for a kind. */
   goTypeName(kind: GroupKind): string
-  /** JSON of an object. @param type of what the endpoint answers */
+  /** The JSON of an object. @param type the type of the endpoint's answers */
   objectText(type: StructType, object: JsonObject, options?: EncodeOptions): string
-  /** The type by which an object is written in protobuf or CBOR. Undefined: CBOR is written from the JSON alone. */
+  /** The type for encoding an object in protobuf or CBOR. Undefined: CBOR needs only the JSON. */
   messageType(type: StructType): StructType | undefined
-  /** The same of a list. @param name of the items' type */
+  /** The type for encoding a list in protobuf or CBOR. @param name the model name of the items' type */
   listType(name: string): StructType | undefined
-  /** Whether metadata in stored texts is as PartialObjectMetadata has it. */
+  /** Whether metadata in stored texts has the form of PartialObjectMetadata. */
   readonly cutsMetadata: boolean
-  /** Which object's metadata PartialObjectMetadata has: the stored one's, or the one in the version of the request. */
+  /** Whether PartialObjectMetadata has the metadata of the stored object or of the object in the request's version. */
   readonly metadataOf: 'stored' | 'served'
   /** Items of lists have kind and apiVersion. */
   readonly itemsHaveKind: boolean
-  /** All metadata of a list. */
+  /** Completes the metadata of a list. */
   listMetadata(metadata: JsonObject): JsonObject
-  /** JSON around the items of a list. @param metadata as listMetadata gives it */
+  /** The JSON around the items of a list. @param metadata the result of listMetadata */
   listFrame(kind: string, apiVersion: string, metadata: JsonObject): { readonly head: string; readonly tail: string }
   tableLayout(resource: EncodedResource): TableLayout
 }

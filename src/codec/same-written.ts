@@ -1,7 +1,7 @@
 /**
- * Whether two values of a built-in type are the same once they are written (encode.ts): what may be left out is as good as
- * absent. Nothing is written for that, and it ends at the first difference. May be a walk (api/parts.ts), for which the lists and
- * maps of `a` are the same in each run.
+ * Whether encode.ts writes the same JSON for two values of a built-in type, in which empty members may equal absent
+ * ones. It compares without encoding and ends at the first difference. It may run in a walk (api/parts.ts), whose runs
+ * need the same lists and maps in `a`.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
@@ -13,7 +13,7 @@ export function sameWritten(type: StructType, a: JsonObject, b: JsonObject): boo
   if (a === b) return true
   if (type.typeMeta && !(sameText(a.kind, b.kind) && sameText(a.apiVersion, b.apiVersion))) return false
   for (const name in a) {
-    // own key: what is inherited is no field of a built-in type
+    // own key: inherited names are no fields of a built-in type
     const theirs = b[name]
     if (a[name] !== theirs && !sameField(type.field(name), a[name], theirs)) return false
   }
@@ -48,11 +48,11 @@ function sameOf(type: Structural, a: Json, b: Json): boolean {
   }
 }
 
-/** Numbers may be whole ones beyond 2^53 or not. */
+/** Compares texts, because numbers and bigints (integers beyond 2^53) may be equal. */
 const sameScalar = (a: Json, b: Json): boolean =>
   typeof a !== 'object' && typeof b !== 'object' && typeof a !== 'string' && typeof b !== 'string' && `${a}` === `${b}`
 
-/** Items of a list or map that a walk compares in parts (parts.ts). */
+/** A walk compares lists and maps with at least this many items in parts (api/parts.ts). */
 const MANY = 64
 
 function sameLists(element: Structural, a: readonly Json[], b: readonly Json[]): boolean {
@@ -66,13 +66,13 @@ function sameMaps({ value }: MapType, a: JsonObject, b: JsonObject): boolean {
   if (!kept(a, () => names.length === Object.keys(b).length)) return false
   const isSame = (name: string): boolean => {
     const theirs = ownValue(b, name)
-    // a member that is null or undefined is written, too
+    // the encoder writes null and undefined members of maps, too
     return (theirs !== undefined || Object.hasOwn(b, name)) && sameOf(value, ownValue(a, name) ?? null, theirs ?? null)
   }
   return names.length < MANY ? names.every(isSame) : everyPart(names, isSame)
 }
 
-/** A JSONSchemaProps, a list of them, or JSON that no type describes, whose members have an order. */
+/** Compares a JSONSchemaProps, a list of them, or untyped JSON, in which the order of members counts. */
 function sameSpecial(type: Structural, a: Json, b: Json): boolean {
   const of = type.shape === 'special' ? type.of : undefined
   if (of === undefined) return JSON.stringify(a) === JSON.stringify(b)

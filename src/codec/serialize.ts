@@ -1,4 +1,4 @@
-/** Bodies in the negotiated serialization. JSON and YAML are made from JSON text, protobuf and CBOR from objects. */
+/** Makes bodies in the negotiated serialization: JSON and YAML from JSON text, protobuf and CBOR from objects. */
 import type { JsonObject } from '../api/object.ts'
 import { apart, kept } from '../api/parts.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -21,16 +21,14 @@ export type BinarySerialization = Exclude<Serialization, TextSerialization>
 export const isBinary = (serialization: Serialization): serialization is BinarySerialization =>
   serialization === 'protobuf' || serialization === 'cbor'
 
-/**
- * What an answer's body is made of. Text stays text where nobody needs its bytes: the engine encodes it on its way out.
- */
+/** The body of an answer. It stays text where no code needs its bytes, and the engine encodes it. */
 export type Body = string | Uint8Array
 
 export const bytesOf = (body: Body): Uint8Array => (typeof body === 'string' ? encoder.encode(body) : body)
 
 /**
  * @param json compact text without a final newline
- * @param owner of the text, in a walk (api/parts.ts)
+ * @param owner the key of the text in a walk (api/parts.ts)
  */
 export function serializeText({ serialization, pretty }: Form, json: string, owner?: object): Body {
   if (serialization === 'yaml')
@@ -38,7 +36,10 @@ export function serializeText({ serialization, pretty }: Form, json: string, own
   return pretty ? indented(json, owner) : `${json}\n`
 }
 
-/** An object with kind and apiVersion. @param type undefined for a custom resource, which only CBOR can say */
+/**
+ * @param type undefined for a custom resource, which has only a CBOR form
+ * @param object has kind and apiVersion
+ */
 export function serializeBinary(
   serialization: BinarySerialization,
   type: StructType | undefined,
@@ -49,7 +50,7 @@ export function serializeBinary(
   return serialization === 'cbor' ? encodeCbor(type, object, options) : encodeProtobuf(type, object)
 }
 
-/** An object of a type in any serialization. */
+/** Serializes an object of a type in any serialization. */
 export function serializeTyped(form: Form, type: StructType, object: JsonObject, options: EncodeOptions = {}): Body {
   const { serialization } = form
   if (isBinary(serialization)) return serializeBinary(serialization, type, object, options)

@@ -7,7 +7,7 @@ import { removeNulls } from '../schema/without-nulls.ts'
 import { parseStored, parseStoredInParts } from '../api/parse-json.ts'
 import type { StoredValue } from '../storage/storage.ts'
 
-/** An object from the text that storage keeps. Custom objects keep their nulls, which their schemas may allow. */
+/** Parses stored text. Custom resources keep their nulls, because their schemas may allow null. */
 export const parseStoredObject = (text: string): KubeObject => asStored(text, parseStored(text))
 
 function asStored(text: string, object: Json): KubeObject {
@@ -17,7 +17,7 @@ function asStored(text: string, object: Json): KubeObject {
     const type = version && typeof kind === 'string' ? typeOfKind({ ...version, kind }) : undefined
     if (type !== undefined) removeNulls(type, object)
   }
-  // what storage holds was encoded from a KubeObject
+  // storage has texts of KubeObjects
   return object as unknown as KubeObject
 }
 
@@ -26,16 +26,16 @@ export interface Live {
   readonly stored: StoredValue
 }
 
-/** The outcome of a write. `stored` is absent where nothing was written: a dry run, or a write that changes nothing. */
+/** The outcome of a write. `stored` is absent after a dry run and after a write that changes nothing. */
 export type WriteResult = Pick<Live, 'object'> & Partial<Live>
 
 export const liveOf = (stored: StoredValue): Live => new ParsedLater(stored)
 
-/** Parsed on first use: an answer that passes stored text on needs no object. */
+/** First use parses the text: an answer with unchanged stored text needs no object. */
 class ParsedLater implements Live {
   readonly stored: StoredValue
   private parsed: KubeObject | undefined = undefined
-  /** Of its parts, while a walk reads it (api/parts.ts). */
+  /** The key of the parsing in a walk (api/parts.ts). */
   private readonly reading = {}
 
   constructor(stored: StoredValue) {

@@ -1,6 +1,6 @@
 /**
- * Objects as rows of a Table (meta.k8s.io), which is what kubectl prints. Cells of built-in kinds are made from the
- * storage version, whatever version was asked for.
+ * Makes Tables (meta.k8s.io), which kubectl prints. The cells of built-in kinds come from the storage version, for
+ * requests in any version.
  */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
@@ -15,12 +15,12 @@ import type { Column } from './table/columns.ts'
 import { columnsOf, defaultColumns, scaleColumns } from './table/columns.ts'
 import { AGE_COLUMN, CUSTOM_SCALE_COLUMNS, customTable } from './table/custom.ts'
 
-/** Go's zero time. Kinds without columns of their own show it for objects without a creationTimestamp. */
+/** Go's zero time. The default printer has it for objects without a creationTimestamp. */
 const ZERO_TIME = '0001-01-01T00:00:00Z'
 
 const defaultPrinter = printer(({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? ZERO_TIME])
 
-/** What tables of a resource look like. */
+/** The columns and cells of a resource's Tables. */
 export interface TableLayout {
   readonly printer: Printer
   /** The kind has the default columns. An empty list of such a kind has `rows: null`. */
@@ -46,7 +46,7 @@ export function builtInLayout({ kind, gvr, view, presentation }: EncodedResource
 
 type PrinterColumns = NonNullable<EncodedResource['entry']['printerColumns']>
 
-/** Columns are parsed once for each state of a definition. */
+/** Layouts by the columns of a definition. They are parsed once for each version of the definition. */
 const ofDefinitions = new WeakMap<PrinterColumns, TableLayout>()
 
 /** Bound: it stays empty. */
@@ -71,13 +71,13 @@ const layoutOf = (columns: readonly Column[], printer: Printer, isDefault: boole
   columns: stringify(columns.map((column) => ({ ...column }))),
 })
 
-/** A row, as JSON text. @param object text of what the row carries besides its cells, or `null` */
+/** A row as JSON text. @param object JSON text of the row's object, or `null` */
 export function rowText({ printer }: TableLayout, printed: KubeObject, now: Date, object: string): string {
   const conditions = printer.conditions?.(printed)
   const said = conditions === undefined ? '' : `,"conditions":${stringify(conditions.map((one) => ({ ...one })))}`
   return `{"cells":${stringify(printer.cells(printed, now))}${said},"object":${object}}`
 }
 
-/** Everything before the rows. @param columns JSON text; `null` in all but the first event of a watch */
+/** The JSON before the rows. @param columns JSON text; `null` in all but the first event of a watch */
 export const tableHead = (version: MetaVersion, metadata: JsonObject, columns: string): string =>
   `{"kind":"Table","apiVersion":"${metaApiVersion(version)}","metadata":${stringify(metadata)},"columnDefinitions":${columns},"rows":`

@@ -1,10 +1,13 @@
-/** Values of the `Warning` header, one for each text (apiserver's filters/warning, apimachinery's NewWarningHeader). */
+/**
+ * Makes the values of `Warning` headers, one for each text (apiserver's filters/warning, apimachinery's
+ * NewWarningHeader).
+ */
 
-/** Beyond this many characters in all, each text is cut to `MAX_TEXT` and no more are added than fit. */
+/** If all texts exceed this many characters, each is cut to `MAX_TEXT`, and the answer has only those that fit. */
 const MAX_TOTAL = 4096
 const MAX_TEXT = 256
 
-/** Repeats and what holds control characters are dropped. */
+/** Drops repeated texts and texts with control characters. */
 export function warningHeaders(texts: readonly string[]): string[] {
   const once = [...new Set(texts)].filter((text) => text !== '')
   if (once.length === 0) return []
@@ -16,7 +19,7 @@ const characters = (text: string): string[] => [...text]
 const lengthOf = (texts: readonly string[]): number =>
   texts.reduce((sum, text) => sum + (isSendable(text) ? characters(text).length : 0), 0)
 
-/** The text that goes over the limit is still sent, and so is all that came before it. */
+/** Keeps texts up to the one that exceeds the limit, with that text. */
 function truncated(texts: readonly string[]): string[] {
   const out: string[] = []
   let whole = 0

@@ -1,4 +1,4 @@
-/** Events of a watch, framed for the wire: JSON lines, protobuf with lengths, CBOR one after the other. */
+/** Frames events of a watch for the wire: JSON lines, protobuf with lengths, or a CBOR sequence. */
 import type { JsonObject } from '../api/object.ts'
 import type { StatusError } from '../api/status.ts'
 import type { EncodedResource } from './encoded-resource.ts'
@@ -15,14 +15,15 @@ import { zeroObject } from './zero-object.ts'
 export interface WatchFramer {
   /** Whether a WebSocket gets text messages. */
   readonly isText: boolean
-  /** Lines of storage are what this watch sends. */
+  /** Whether storage's lines are the lines of this watch without a change. */
   readonly passesLines: boolean
   /**
-   * May be a walk (api/parts.ts). @param source in the storage version. @throws when there is no such form of it: the
-   * watch ends
+   * May run in a walk (api/parts.ts).
+   * @param source in the storage version
+   * @throws where the object has no such form, which ends the watch
    */
   event(type: string, source: Source): Uint8Array
-  /** UTF-16 units of an object that take as long as the event of one that is so long. */
+  /** Estimates the time of an event, as the length in UTF-16 units of a plain object that takes the same time. */
   weigh(length: number): number
   bookmark(revision: number, initialEventsEnd: boolean): Uint8Array
   error(status: StatusError): Uint8Array
@@ -30,7 +31,7 @@ export interface WatchFramer {
 
 /**
  * @param clock milliseconds since 1970
- * @throws StatusError 400 for a wrong `includeObject` where tables are asked for
+ * @throws StatusError 400 for an invalid `includeObject` where the client asks for Tables
  */
 export function watchFramer(resource: EncodedResource, output: OutputNegotiation, clock: () => number): WatchFramer {
   switch (output.serialization) {
@@ -67,7 +68,7 @@ abstract class Framer implements WatchFramer {
     return this.presenter.weigh(length)
   }
 
-  /** An object that has a resourceVersion and nothing else. */
+  /** An event whose object has only a resourceVersion. */
   bookmark(revision: number, initialEventsEnd: boolean): Uint8Array {
     const metadata = {
       resourceVersion: String(revision),
@@ -76,7 +77,7 @@ abstract class Framer implements WatchFramer {
     return this.checked('BOOKMARK', Source.ofObject(zeroObject(this.resource, metadata)))
   }
 
-  /** kube-apiserver fails at the first event of a watch that asked for lists, and ends it. */
+  /** Where the client asks for lists, kube-apiserver fails at the first event and ends the watch. */
   private checked(type: string, source: Source): Uint8Array {
     this.presenter.checkObject()
     return this.frame(type, source)
@@ -96,7 +97,7 @@ class JsonFramer extends Framer {
   }
 
   protected frame(type: string, source: Source): Uint8Array {
-    // the first event of a Table carries its columns
+    // only the first event of a Table has columns
     const text = this.presenter.json(source, new Date(this.clock()), !this.hasColumns)
     this.hasColumns = true
     return this.line(type, text)

@@ -1,18 +1,19 @@
 /**
- * Syntax errors of YAML in the words of the library that Kubernetes uses. They are derived from the kind of the error
- * and the text at its place.
+ * Translates syntax errors of js-yaml into the texts of Kubernetes' YAML library, by the kind of the error and the text
+ * at its place.
  */
 import type { YAMLException } from 'js-yaml'
 import { Budget } from '../api/budget.ts'
 
-/** Text that is no YAML, or YAML that is no JSON; `message` begins with `yaml: ` where kube-apiserver's does. */
+/** The text is no YAML, or the YAML is no JSON. `message` begins with `yaml: ` where kube-apiserver's message does. */
 export class YamlError extends Error {
   override readonly name = 'YamlError'
 }
 
 /**
- * Found while cutting the text into tokens, or while putting tokens together: kube-apiserver counts lines from 1 for
- * the former and from 0 for the latter, and names no line that it counts as 0. `end`: noticed at the end of the text.
+ * An error of the scanner (`token`) or the parser (`structure`). kube-apiserver counts lines of scanner errors from 1
+ * and of parser errors from 0, and its message omits a line 0. `at` is the line: that of the error, of the next token,
+ * or the end of the text.
  */
 interface Problem {
   readonly found: 'token' | 'structure'
@@ -33,7 +34,7 @@ const noItem = structure("did not find expected '-' indicator")
 const noSpaceAfterTag = token('did not find expected whitespace or line break')
 const noNode = structure('did not find expected node content')
 
-/** Where an error stands. */
+/** The place of an error. */
 interface Place {
   readonly text: string
   readonly at: number
@@ -41,8 +42,8 @@ interface Place {
 }
 
 /**
- * @param text what was read, up to the end of the first document
- * @returns undefined when the text is right up to the place of the error, beyond which kube-apiserver does not look
+ * @param text the first document
+ * @returns `endsAt` where the text before the error is a valid document: kube-apiserver does not read further
  */
 export function yamlSyntaxError(text: string, error: YAMLException): YamlError | { readonly endsAt: number } {
   const line = error.mark?.line ?? 0
@@ -61,12 +62,12 @@ function errorOf({ text, line }: Place, { found, text: what, at }: Problem): Yam
 export const yamlErrorAt = (line: number, what: string) =>
   new YamlError(`yaml: ${line > 0 ? `line ${line}: ` : ''}${what}`)
 
-/** kube-apiserver counts a last line without a line break as finished. */
+/** kube-apiserver counts a last line without a line break as a whole line. */
 const endLine = (text: string) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
 const lastLine = (text: string, found: Problem['found']) =>
   found === 'structure' ? endLine(text) : text.split('\n').length - 1
 
-/** The line of the next token after those of a line. */
+/** The line of the first token after a line. */
 function nextLine(text: string, line: number): number {
   const lines = text.split('\n')
   for (let next = line + 1; next < lines.length; next++) if (/^\s*[^\s#]/.test(lines[next]!)) return next
@@ -98,7 +99,7 @@ function problemOf(place: Place, reason: string): Problem | undefined {
   return standsInList(place) ? noItem : noKey
 }
 
-/** Whether the line begins at the column of the items of a list that is a level of its own. */
+/** Whether the line begins at the column of list items, where the list has its own indentation level. */
 function standsInList({ text, line }: Place): boolean {
   const lines = text.split('\n').slice(0, line + 1)
   const column = lines.pop()!.search(/\S/)
@@ -133,7 +134,7 @@ function knownReason(place: Place, reason: string): Problem | undefined {
 
 const lineBefore = ({ text, at }: Place) => text.slice(text.lastIndexOf('\n', at - 1) + 1, at)
 
-/** Whether nothing, or nothing but spaces, stands before the place in its line. */
+/** Whether the place is at the start of its line. @param spaces spaces may precede it */
 const isLineStart = (place: Place, spaces = false) => (spaces ? /^ *$/ : /^$/).test(lineBefore(place))
 
 function directive(text: string): Problem {
@@ -141,22 +142,24 @@ function directive(text: string): Problem {
   return token(/^%[\w-]+\s/.test(text) ? 'found unknown directive name' : 'found unexpected non-alphabetical character')
 }
 
-/** Patterns look at so many characters of a line. */
+/** Patterns search at most this many characters of a line. */
 const LONG = 400
 
-/** A tab where spaces should be. The message depends on what the line before it is part of. */
+/** The error for a tab in place of spaces. Its message depends on the node to which the line before belongs. */
 function tab({ text, line }: Place): Problem {
   const before = text.split('\n').slice(0, line).reverse()
   const last = (before.find((one) => /\S/.test(one)) ?? '').slice(0, LONG)
   const header = before.find((one) => one.search(/\S/) < last.search(/\S/) && /\S/.test(one)) ?? ''
   if (/[|>][-+0-9]*\s*$/.test(last) || /: [|>][-+0-9]*\s*$/.test(header))
     return token('found a tab character where an indentation space is expected')
-  // pattern: of a line that is cut (LONG)
+  // pattern: the line is cut (LONG)
   const isPlain = /(?:[:-] )?[^\s:"'\]}|>#-][^"'\]}#]*$/.test(last) && !/:\s*$/.test(last) && !/["'\]}]\s*$/.test(last)
   return isPlain ? token('found a tab character that violates indentation') : cannotStart
 }
 
-/** Quotes and brackets may go on without indentation there: they are not closed, or something stands in them. */
+/**
+ * The error within quotes or brackets, which may continue without indentation: one is unclosed, or has invalid content.
+ */
 function unclosed({ text, at }: Place): Problem {
   const before = text.slice(0, at)
   const quote = /(["'])[^"'\n]*\n[^\n]*$/.exec(before)?.[1] ?? /(["'])[^"'\n]*\n?$/.exec(before)?.[1]
@@ -168,8 +171,8 @@ function unclosed({ text, at }: Place): Problem {
 }
 
 /**
- * The brackets that open ones wait for, innermost last. What is in quotes does not count; a quote that does not end is
- * a character like others, and then none behind it ends either.
+ * The closing brackets that open ones need, innermost last. Quoted brackets do not count. A quote without an end is a
+ * plain character, and so are later quotes of the same kind.
  * @param work counts characters
  */
 export function openBrackets(text: string, work = new Budget()): string[] {
@@ -190,7 +193,7 @@ export function openBrackets(text: string, work = new Budget()): string[] {
   return open
 }
 
-/** Where the quote ends that begins at a place; -1 where it does not. Quotes in single quotes are not doubled here. */
+/** The end of the quoted text that begins at `start`, or -1. It ignores that `''` is an escape within single quotes. */
 function endOfQuoted(text: string, start: number, work: Budget): number {
   const quote = text[start]!
   for (let at = start + 1; at < text.length; at++) {
@@ -204,7 +207,7 @@ function endOfQuoted(text: string, start: number, work: Budget): number {
 const closing = (text: string) => openBrackets(text).at(-1) ?? ']'
 
 function endOfFlow(text: string): Problem {
-  // pattern: the end of a line is always there
+  // pattern: every line has an end, so the match cannot fail late
   const content = text.replace(/(^|\s)#.*$/gm, '').trimEnd()
   if (/[[{,:?]$/.test(content)) return structure(noNode.text, 'end')
   return structure(`did not find expected ',' or '${closing(text)}'`, 'end')
@@ -227,8 +230,8 @@ function betweenElements(text: string, at: number): Problem {
 const closes = (text: string, at: number) => endOfQuoted(text, at, new Budget()) >= 0
 
 /**
- * Something that is no item follows an item. A list that stands at the column of its name is no level of its own, and
- * it is the mapping around it that goes on.
+ * The error for a line that follows a list item and is none. Where the list is at the column of its name, it has no
+ * indentation level of its own, so the parser expects a key of the mapping around it.
  */
 function afterItem(place: Place): Problem {
   const lines = place.text.split('\n').slice(0, place.line).reverse()
@@ -242,7 +245,7 @@ function afterItem(place: Place): Problem {
   return above !== undefined && above.search(/\S/) === itemColumn ? noKey : noItem
 }
 
-/** Something follows the root node: at its column it should have been part of it; elsewhere it is not looked at. */
+/** The error for text behind the root node. At a column left of the root node, kube-apiserver ignores the text. */
 function afterRoot(place: Place): Problem | undefined {
   const { text, at } = place
   const first = /^(?:---)?([ \t]*)([^\s#].*)$/m.exec(text)
@@ -261,7 +264,7 @@ function afterRoot(place: Place): Problem | undefined {
   if (/^["']/.test(character) && !closes(text, at)) return endOfStream
   if (/^!\S*["'{}[\],]/.test(text.slice(at))) return noSpaceAfterTag
   const isItem = /^-(?: |$)/.test(content)
-  // a name needs its colon before anything else can be said of it
+  // the scanner looks for the colon of a name before the parser sees the name
   const rest = /^[^\n]*/.exec(text.slice(at))![0]
   if (isItem && column === rootColumn && !/:(?: |$)/.test(rest) && !/^[[{\]},]/.test(rest)) return noColon
   return isItem ? noItem : noKey

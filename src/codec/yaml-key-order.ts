@@ -3,7 +3,9 @@ import { isDigit, isLetter } from '../api/unicode.ts'
 
 const codeOf = (character: string) => character.codePointAt(0)!
 
-/** Names in the order of kube-apiserver's library: numbers inside of them by value, letters after everything else. */
+/**
+ * Compares names like kube-apiserver's YAML library: digits by their numeric value, letters after all other characters.
+ */
 export function compareKeys(a: string, b: string): number {
   const quick = compareLetters(a, b)
   if (quick !== undefined) return quick
@@ -18,7 +20,7 @@ export function compareKeys(a: string, b: string): number {
   return x.length - y.length
 }
 
-/** Where the first difference is between ASCII letters, or one name begins with the other. */
+/** @returns undefined where names differ first in characters that are not both ASCII letters */
 function compareLetters(a: string, b: string): number | undefined {
   const length = Math.min(a.length, b.length)
   let at = 0
@@ -31,7 +33,7 @@ function compareLetters(a: string, b: string): number | undefined {
 
 const isAsciiLetter = (code: number): boolean => (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)
 
-/** From the first difference on, both may go on with digits. */
+/** Compares the numbers that may begin at the first difference. */
 function compareNumbers(x: readonly string[], y: readonly string[], at: number): number {
   let start = 0
   if (x[at] === '0' || y[at] === '0')

@@ -1,4 +1,4 @@
-/** From the flat events of the YAML parser to nodes. */
+/** Makes nodes from the flat events of the YAML parser. */
 import { leastOf } from '../api/extremes.ts'
 import { Pace } from '../api/pace.ts'
 import type { Steps } from '../api/slices.ts'
@@ -11,19 +11,19 @@ export interface YamlNode {
   readonly kind: 'scalar' | 'sequence' | 'mapping' | 'alias'
   /** Counted from 1. */
   readonly line: number
-  /** `!!str`, `!mine`; empty when there is none. */
+  /** `!!str`, `!mine`; empty without a tag. */
   readonly tag: string
-  /** Text of a scalar, name of an alias. */
+  /** The text of a scalar, or the name of an alias. */
   readonly value: string
   readonly isPlain: boolean
-  /** Elements; names and values of a mapping in turn. */
+  /** The elements of a sequence, or alternately the names and values of a mapping. */
   readonly children: YamlNode[]
   readonly target?: YamlNode
 }
 
 const ABSENT = -1
 
-/** From the parser's flat events to nodes, with aliases bound to what they name. */
+/** Makes a tree of nodes and resolves aliases. */
 export class Composer {
   private next = 0
   private readonly anchors = new Map<string, YamlNode>()
@@ -56,7 +56,7 @@ export class Composer {
     return this.leaf()
   }
 
-  /** A node without others in it. */
+  /** A scalar or an alias. */
   private leaf(): YamlNode {
     const event = this.events[this.next++]!
     if (event.type === EVENT_ID.SCALAR) return this.scalar(event)
@@ -79,7 +79,7 @@ export class Composer {
     })
   }
 
-  /** A block scalar at the very end of the text has no last line break where the text has none. */
+  /** The value of a scalar. A block scalar at the end of the text has a last line break only if the text has one. */
   private value(event: ScalarEvent): string {
     const value = getScalarValue(this.text, event)
     const isBlock = event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK
@@ -102,7 +102,7 @@ export class Composer {
     return node
   }
 
-  /** A colon without a name before it. YAML 1.2 allows that; kube-apiserver's library refuses it. */
+  /** Refuses a colon without a name, like kube-apiserver's library. YAML 1.2 allows it. */
   private checkName({ style }: MappingEvent, name: YamlNode): void {
     const event = this.events[this.next - 1]!
     if (
@@ -118,11 +118,11 @@ export class Composer {
       throw yamlErrorAt(line, isFlow ? 'did not find expected node content' : 'did not find expected key')
   }
 
-  /** Counted from 0: the line of the first colon after the last token that has nothing before it. */
+  /** The line, counted from 0, of the first colon without a name after the last token. */
   private colonLine(): number | undefined {
     const start = this.lineStarts[this.lastLine - 1]!
-    // a colon further away has no line in its error
-    // pattern: 400 characters are looked at
+    // the search is bounded, and the error omits the line of a colon further away
+    // pattern: it searches 400 characters
     const found = /(?:^|[\s{,-]) *:(?=[\s,}]|$)/m.exec(this.text.slice(start, start + 400))
     if (found === null || /(?:^|\s)\?(?:\s|$)/.test(this.text.slice(start, start + found.index + found[0].length)))
       return undefined
@@ -141,7 +141,7 @@ export class Composer {
     return (verbatim ?? text).replace(/^tag:yaml\.org,2002:/, '!!')
   }
 
-  /** Line of a position; a node without a position is on the line of the node before it. */
+  /** The line of a position. A node without a position gets the line of the node before it. */
   private lineOf(position: number): number {
     if (position !== ABSENT) {
       let low = 0
@@ -157,7 +157,7 @@ export class Composer {
   }
 }
 
-/** A node begins with its tag or anchor, whichever comes first. */
+/** A node begins with its tag or its anchor, if it has one. */
 function startOf({ anchorStart, tagStart }: { anchorStart: number; tagStart: number }, start: number): number {
   const first = leastOf([anchorStart, tagStart, start].filter((position) => position !== ABSENT))
   return first === Infinity ? ABSENT : first

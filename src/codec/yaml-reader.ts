@@ -1,4 +1,4 @@
-/** The reader of YAML: a module of its own, loaded with the first body that may need it. */
+/** Loads the YAML reader, a module of its own, with the first body that may need it. */
 
 type Reader = typeof import('./yaml.ts')
 
@@ -8,7 +8,7 @@ export async function loadYaml(): Promise<void> {
   reader ??= await import('./yaml.ts')
 }
 
-/** After loadYaml. */
+/** Callers await loadYaml first. */
 export function yamlReader(): Reader {
   if (reader === undefined) throw new Error('assertion failed: a body is YAML, whose reader was not loaded')
   return reader

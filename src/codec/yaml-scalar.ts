@@ -1,12 +1,12 @@
-/** What a plain YAML scalar means to Kubernetes' YAML library: YAML 1.1 booleans, octal numbers, no sexagesimals. */
+/** Resolves plain YAML scalars like Kubernetes' YAML library: YAML 1.1 booleans, octal numbers, no sexagesimals. */
 import { wholeNumber } from '../api/json-numbers.ts'
 
-/** Floats and whole numbers differ only under an explicit `!!int` or `!!float`. */
+/** Only an explicit `!!int` or `!!float` distinguishes floats from integers. */
 export type Scalar =
   | { readonly tag: '!!str'; readonly value: string }
   | { readonly tag: '!!bool'; readonly value: boolean }
   | { readonly tag: '!!null'; readonly value: null }
-  /** `text` is the decimal number; value is undefined beyond 64 bits with a sign. */
+  /** `text` is the decimal number; `value` is undefined beyond an int64. */
   | { readonly tag: '!!int'; readonly value: number | bigint | undefined; readonly text: string }
   | { readonly tag: '!!float'; readonly value: number }
   | { readonly tag: '!!timestamp'; readonly value: string }
@@ -26,7 +26,7 @@ const date = /^\d{4}-\d{1,2}-\d{1,2}$/
 const moment =
   /^\d{4}-\d{1,2}-\d{1,2}(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?)$/
 
-/** The meaning of an untagged plain scalar. */
+/** Resolves an untagged plain scalar. */
 export function resolveScalar(text: string): Scalar {
   const known = named.get(text)
   if (known !== undefined) return known
@@ -54,7 +54,7 @@ function isTimestamp(text: string): boolean {
 const MAX_UINT64 = 2n ** 64n - 1n
 const MIN_INT64 = -(2n ** 63n)
 
-/** Whole numbers with Go's prefixes: 0x, 0o, 0b, and 0 for octal. */
+/** Parses integers with Go's prefixes: 0x, 0o, 0b, and 0 for octal. */
 function integerOf(text: string): Scalar | undefined {
   const [, sign, digits] = /^([-+]?)(.+)$/.exec(text) ?? []
   if (digits === undefined) return undefined

@@ -1,4 +1,4 @@
-/** How a text is written in YAML: bare, in quotes or as a block, and with which escapes. */
+/** Chooses the YAML style of a text (plain, quoted or literal block) and its escapes. */
 import { ownValue } from '../api/own.ts'
 import { byteLength } from '../api/utf8.ts'
 import { resolveScalar } from './yaml-scalar.ts'
@@ -6,15 +6,17 @@ import { resolveScalar } from './yaml-scalar.ts'
 export const INDENT = 2
 const MAX_SIMPLE_KEY = 128
 
-/** Most texts: words that begin with a letter or a slash and can be nothing but strings. */
+/** A fast test for most texts: words that begin with a letter or a slash, and that YAML reads as strings. */
 const word = /^[A-Za-z/](?:[\w./@:-]*[\w./-])?$/
 export const isWord = (text: string): boolean =>
   text.length <= MAX_SIMPLE_KEY && word.test(text) && resolveScalar(text).tag === '!!str'
 
-/** ASCII without a space, a quote and a backslash. */
+/** Printable ASCII without space, double quote and backslash. */
 export const simple = /^[\x21\x23-\x5b\x5d-\x7e]*$/
 
-/** Indentation, where the text itself begins with a space, and what becomes of the line breaks at its end. */
+/**
+ * Hints of a literal block: its indentation where the text begins with a space, and the treatment of final line breaks.
+ */
 export function literalHints(text: string): string {
   const indent = /^[ \r\n\x85\u2028\u2029]/.test(text) ? String(INDENT) : ''
   if (!isBreak(text.at(-1)!)) return `${indent}-`
@@ -23,10 +25,9 @@ export function literalHints(text: string): string {
 
 export const isBreak = (character: string) => /^[\r\n\x85\u2028\u2029]$/.test(character)
 
-/** Characters that kube-apiserver's library writes as they are: no tabs, and none beyond the basic plane. */
+/** Characters that kube-apiserver's library does not escape: no tabs, and none beyond the Basic Multilingual Plane. */
 export const isPrintable = (character: string) => /^[\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]$/.test(character)
 
-/** Finds a character that the library escapes. */
 const unprintable = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/
 
 const named: Readonly<Record<string, string>> = {
@@ -70,7 +71,7 @@ export function styleOf(text: string, isKey: boolean): 'plain' | 'single' | 'dou
   return canBe.single ? 'single' : 'double'
 }
 
-/** The styles from which a reader would get the same text. */
+/** The styles from which a YAML reader gets the same text. */
 function stylesAllowed(text: string): { plain: boolean; single: boolean; literal: boolean } {
   const isSpecial = unprintable.test(text) || / [\r\n\x85\u2028\u2029]/.test(text)
   const breakThenSpace = /[\r\n\x85\u2028\u2029] /.test(text)

@@ -1,6 +1,6 @@
 /**
- * YAML answers as Kubernetes writes them (sigs.k8s.io/yaml over JSON): names sorted, block style, two spaces, lists at
- * the indentation of their name, long text folded at 80 columns, quotes only where a scalar would be misread.
+ * Writes YAML answers like Kubernetes (sigs.k8s.io/yaml over JSON): sorted names, block style, two spaces, lists at the
+ * indentation of their name, long text folded at 80 columns, quotes only where a plain scalar has another meaning.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
@@ -25,7 +25,7 @@ const WIDTH = 80
 
 const keyOrder: KeyOrder = { sort: (names) => names.sort(compareKeys), compare: compareKeys }
 
-/** A whole document, with its final newline. Members that are undefined are left out. */
+/** Writes a whole document with its final newline and without undefined members. */
 export function yamlText(value: Json): string {
   const orders: Orders = kept(value, () => new Map())
   if (goesInParts()) noteOrders(value, orders, keyOrder)
@@ -44,29 +44,29 @@ function numberText(value: number | bigint): string {
 
 type Context = 'root' | 'element' | 'value' | 'key'
 
-/** A list or map that is being written. */
+/** A list or map whose end is not written yet. */
 interface Open {
   readonly value: readonly Json[] | JsonObject
   /** undefined: a list */
   readonly names: readonly string[] | undefined
   readonly length: number
   next: number
-  /** Indentation around it. */
+  /** The indentation around the list or map. */
   readonly outside: number
 }
 
-/** The rest of a long text, or what follows it. @returns how much it did, or false at its end */
+/** Writes a part of a long text, or its end. @returns the weight of the part (api/parts.ts), or false at the end */
 type Rest = () => number | false
 
-/** Characters of a long text that are written at once. */
+/** Characters of a long text that one step writes. */
 const CHARACTERS = 4096
 
-/** After so many pieces of text they are joined. */
+/** The writer joins this many pieces of text. */
 const PIECES = 1024
 
-/** Writes one document. It has the states of kube-apiserver's emitter, which decide where lines break. */
+/** Writes one document. Its states are those of kube-apiserver's emitter, because they decide about line breaks. */
 class YamlWriter {
-  /** Of pieces that have been put together: a string of a million pieces takes the engine long to send. */
+  /** The joined pieces. The engine takes long to send a string of a million pieces. */
   private flat = ''
   private pieces: string[] = []
   private readonly open: (Open | Rest)[] = []
@@ -96,7 +96,10 @@ class YamlWriter {
     if (this.pieces.push(text) === PIECES) this.join()
   }
 
-  /** Writes one element or member, some of a long text, or an end. @returns how much that was, or false at the end */
+  /**
+   * Writes one element or member, a part of a long text, or the end of a list or map.
+   * @returns the weight of the step (api/parts.ts), or false at the end of the document
+   */
   step(): number | false {
     const open = this.open.at(-1)
     if (open === undefined) {
@@ -124,7 +127,7 @@ class YamlWriter {
     return 1
   }
 
-  /** A scalar, or the beginning of a list or map. */
+  /** Writes a scalar, or the beginning of a list or map. */
   private node(value: Json, context: Context): void {
     if (typeof value === 'object' && value !== null) {
       if (Array.isArray(value)) this.list(value, context)
@@ -137,7 +140,7 @@ class YamlWriter {
 
   private list(list: readonly Json[], context: Context): void {
     if (list.length === 0) return this.indicator('[]', true, false, false)
-    // a list that is the value of a name stands at the name's own indentation
+    // a list that is the value of a name has the indentation of the name
     this.begin(list, undefined, context === 'value' && !this.isIndention)
   }
 
@@ -187,7 +190,7 @@ class YamlWriter {
     else this.literal(text, end)
   }
 
-  /** @param write one character of the text @param end comes behind the last one */
+  /** Writes a text by characters, a long one in steps. @param end runs after the last character */
   private characters(text: string, write: (character: string, at: number, isLast: boolean) => void, end: () => void) {
     let at = 0
     const some = (most: number): number | false => {
@@ -216,7 +219,7 @@ class YamlWriter {
     this.column = 0
   }
 
-  /** Begins a new line at the indentation, unless the line is there already. */
+  /** Begins a new line at the indentation, unless the current line is there and empty. */
   private newLine(): void {
     const indent = Math.max(this.indent, 0)
     if (!this.isIndention || this.column > indent || (this.column === indent && !this.isWhitespace)) this.lineBreak()
@@ -269,7 +272,7 @@ class YamlWriter {
     end()
   }
 
-  /** Text in which single spaces beyond the width become line breaks. */
+  /** Writes a text, in which single spaces beyond the width become line breaks. */
   private folded(
     text: string,
     breaks: boolean,
@@ -362,5 +365,5 @@ class YamlWriter {
 
 const nothing = (): void => {}
 
-/** 1 where a high surrogate and a low one are one character. */
+/** 1 where the next unit is a low surrogate, which belongs to the same character. */
 const pairs = (text: string, at: number): number => ((text.charCodeAt(at + 1) & 0xfc00) === 0xdc00 ? 1 : 0)

@@ -1,4 +1,4 @@
-/** From nodes of YAML to JSON. */
+/** Makes JSON from YAML nodes. */
 import { setOwn } from '../api/own.ts'
 import { Pace } from '../api/pace.ts'
 import type { Steps } from '../api/slices.ts'
@@ -13,7 +13,10 @@ import type { YamlNode } from './yaml-nodes.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 import { goFloat } from '../go/float.ts'
 
-/** The share of all reads that may come from aliases: nearly all in small documents, few in large ones. */
+/**
+ * Limits of the document size for allowedAliasShare: nearly all reads may come from aliases up to SMALL, few from LARGE
+ * on.
+ */
 const SMALL = 400_000
 const LARGE = 4_000_000
 
@@ -24,7 +27,7 @@ function allowedAliasShare(reads: number): number {
 
 type Key = string | number | bigint | boolean
 
-/** From nodes to JSON. Aliases are read again each time, so that nothing in the tree is shared. */
+/** Makes a JSON tree. Each alias makes a new copy, so that the tree shares no values. */
 export class NodeReader {
   readonly duplicates: string[] = []
   private reads = 0
@@ -88,7 +91,7 @@ export class NodeReader {
     return members
   }
 
-  /** `<<`: the members of another mapping, or of several. An earlier mapping overrides a later one. */
+  /** `<<` merges the members of one mapping or of several. An earlier mapping overrides a later one. */
   private *merge(value: YamlNode, members: Map<Key, JsonTree>): Steps<void> {
     const all = value.kind === 'sequence' ? value.children.toReversed() : [value]
     for (const one of all) {
@@ -135,7 +138,7 @@ function binary(text: string): string {
 /** Go's text of a name in an error: `"a"`, `true`, `1`. */
 const keyText = (key: Key) => (typeof key === 'string' ? goQuote(key) : String(key))
 
-/** A name as JSON has it. */
+/** The JSON name of a key. */
 const nameOf = (key: Key) =>
   typeof key === 'number' && !Number.isInteger(key) ? goFloat(Math.fround(key)) : String(key)
 

@@ -1,7 +1,6 @@
 /**
- * YAML bodies as Kubernetes reads them (sigs.k8s.io/yaml): the first document, turned into JSON. Names of members that
- * are numbers or booleans become text, members are sorted, and aliases may multiply a document only as far as
- * kube-apiserver allows.
+ * Parses YAML bodies like Kubernetes (sigs.k8s.io/yaml): the first document becomes JSON with sorted members. Names
+ * that are numbers or booleans become text. Aliases may enlarge a document only as far as kube-apiserver allows.
  */
 import { Pace } from '../api/pace.ts'
 import { atOnce } from '../api/slices.ts'
@@ -19,19 +18,19 @@ export { YamlError }
 
 export interface ParsedYaml {
   readonly tree: JsonTree
-  /** `line 7: key "a" already set in map`, in the order in which kube-apiserver finds them. */
+  /** `line 7: key "a" already set in map`, in kube-apiserver's order. */
   readonly duplicates: readonly string[]
 }
 
 /**
- * The most lists, maps, names and scalars of a document. The parser reads all of them without a pause, which takes some
- * 50 ms for so many. It is three times the number of members that a map may have.
+ * The most lists, maps, names and scalars of a document. The parser reads them without a pause, which takes some 50 ms.
+ * The number is three times the limit for the members of a map.
  */
 const MAX_NODES = 150_000
 
 /**
- * Counts nodes while the parser runs, which has no limit of its own: it compares the depth of each node with this
- * value.
+ * Counts nodes while the parser runs. The parser has no limit for nodes, but compares the depth of each node with this
+ * value, which calls valueOf.
  */
 class NodeLimit {
   private nodes = 0
@@ -45,7 +44,7 @@ class NodeLimit {
 /** @throws {YamlError} */
 export const parseYaml = (text: string): ParsedYaml => atOnce(parsingYaml(text))
 
-/** The same in steps. */
+/** Like parseYaml, in steps. */
 export function* parsingYaml(text: string): Steps<ParsedYaml> {
   const document = yield* eventsOf(yield* firstDocument(text))
   yield
@@ -56,10 +55,10 @@ export function* parsingYaml(text: string): Steps<ParsedYaml> {
   return { tree, duplicates: reader.duplicates }
 }
 
-/** The same of bytes: UTF-8, or UTF-16 with its byte order mark. @throws {YamlError} */
+/** Parses bytes of UTF-8, or of UTF-16 with a byte order mark. @throws {YamlError} */
 export const parseYamlBytes = (bytes: Uint8Array): ParsedYaml => atOnce(parsingYamlBytes(bytes))
 
-/** The same in steps. */
+/** Like parseYamlBytes, in steps. */
 export function* parsingYamlBytes(bytes: Uint8Array): Steps<ParsedYaml> {
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return yield* parsingYaml(new TextDecoder('utf-16le').decode(bytes))
@@ -79,7 +78,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /**
- * An applied configuration: its value, and what is repeated in it.
+ * Parses an applied configuration. `repeated` lists its repeated names.
  * @throws {YamlError} with the text that follows `error decoding YAML: `
  */
 export function parseAppliedYaml(bytes: Uint8Array): { readonly tree: JsonTree; readonly repeated: readonly string[] } {
@@ -94,7 +93,7 @@ export function parseAppliedYaml(bytes: Uint8Array): { readonly tree: JsonTree; 
 const mark = /(?:---|\.\.\.)(?:\s|$)/y
 const nothing = /^(?:\s*#|%|\s+$)/
 
-/** Only the first document is read. The mark that ends it stands at the beginning of a line. */
+/** The text of the first document. A mark at the beginning of a line ends it. */
 function* firstDocument(text: string): Steps<string> {
   const pace = new Pace()
   let begun = false
@@ -113,10 +112,10 @@ function* firstDocument(text: string): Steps<string> {
   return text
 }
 
-/** How often a text is parsed. After an error behind the root node it is parsed again up to the end of that node. */
+/** The most parses of a text. After an error behind the root node, the next one parses the text up to that error. */
 const MAX_ATTEMPTS = 3
 
-/** The line, counted from 1, that has a tab in its indentation, where only comments and blank lines precede it. */
+/** The line, counted from 1, of a tab in the indentation of the first line that is neither blank nor a comment. */
 function* tabbedLine(text: string): Steps<number | undefined> {
   const blank = /(?: *(?:#.*)?|---)\n/y
   const tab = / *\t/y
@@ -130,7 +129,7 @@ function* tabbedLine(text: string): Steps<number | undefined> {
   }
 }
 
-/** The events of a document, and the text that they are of: up to the end of the root node. */
+/** The parser's events for a document, and the parsed text, which ends with the root node. */
 function* eventsOf(text: string, attempts = MAX_ATTEMPTS): Steps<{ events: Event[]; text: string }> {
   const line = yield* tabbedLine(text)
   try {

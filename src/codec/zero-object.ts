@@ -1,4 +1,4 @@
-/** Objects with nothing in them but their version: what bookmarks carry. */
+/** The objects of bookmarks, which have only a resourceVersion. */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { ObjectMeta } from '../api/meta/v1.ts'
 import type { KubeObject } from '../api/object.ts'

@@ -1,6 +1,6 @@
 /**
- * The condition Available of APIServices (kube-aggregator's controllers/status). Key: the name. A remote APIService is
- * checked again and again while it exists, because the other server may change at any time.
+ * The condition Available of APIServices (kube-aggregator's controllers/status). Key: the name. The controller keeps
+ * checking a remote APIService, because the extension server may change at any time.
  */
 import type { APIService, APIServiceCondition } from '../api/apiregistration/v1.ts'
 import type { Service } from '../api/core/v1.ts'
@@ -17,7 +17,7 @@ import { CallFailed } from '../webhooks/outgoing-call.ts'
 import { managerClients, serverClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
-/** Milliseconds between two looks at a remote service: soon while something was just changed, and is not ready. */
+/** Milliseconds between two checks of a remote service: SOON if it is unavailable and changed less than JUST ago. */
 const AGAIN = 30_000
 const SOON = 3_000
 const JUST = 120_000
@@ -43,7 +43,7 @@ export const apiServiceAvailability: Controller = {
 const LOCAL: Finding = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
 const PASSED: Finding = { status: 'True', reason: 'Passed', message: 'all checks passed' }
 
-/** Made, or found out not to be available, a moment ago. */
+/** Whether the service was created, or its condition changed, less than JUST ago. */
 function isRecent(service: APIService, now: Date): boolean {
   const times = [service.metadata.creationTimestamp, availableOf(service)?.lastTransitionTime]
   return times.some((time) => typeof time === 'string' && now.getTime() - Date.parse(time) < JUST)
@@ -58,7 +58,7 @@ async function remoteFinding(apiService: APIService, context: ControllerContext)
     const why = await discoveryProblem(context, apiService)
     return why === undefined ? PASSED : no('FailedDiscoveryCheck', why)
   }
-  // a setting places it, whatever its Service says
+  // a setting gives its URL, so its Service does not matter
   if (isPlaced(context, reference)) return problem()
   const services = managerClients(context).resource({ group: '', resource: 'services' }, namespace)
   const service = (await services.get(name)) as Service | undefined
@@ -80,11 +80,11 @@ const hasAddress = ({ ports, endpoints }: EndpointSlice, portName: string): bool
   (endpoints ?? []).some(({ conditions }) => conditions?.ready !== false)
 
 const ANSWER_MS = 5_000
-/** The first try goes alone; a Service may have other endpoints that answer. */
+/** After a failed first try, these go in parallel: other endpoints of the Service may answer. */
 const MORE_TRIES = 4
 const MAX_BYTES = 3 << 20
 
-/** Why the other server does not list the resources of its version; undefined where it does. */
+/** Why the extension server does not list the resources of its version; undefined where it does. */
 async function discoveryProblem(context: ControllerContext, service: APIService): Promise<string | undefined> {
   if ((await tried(context, service)) === undefined) return undefined
   const others = await Promise.all(Array.from({ length: MORE_TRIES }, () => tried(context, service)))
@@ -122,7 +122,7 @@ async function write(name: string, { status, reason, message }: Finding, context
   const change = (object: KubeObject): void => {
     const service: KubeObject & APIService = object
     const known = availableOf(service)
-    // the time is that of the last change of the status alone
+    // the transition time changes only with the status
     const lastTransitionTime = known?.status === status ? known.lastTransitionTime : timeText(context.now())
     const others = (service.status?.conditions ?? []).filter(({ type }) => type !== 'Available')
     service.status = { conditions: [...others, { type: 'Available', status, lastTransitionTime, reason, message }] }

@@ -1,4 +1,4 @@
-/** Tokens with which machines join: they end, and those that may sign the public cluster-info. */
+/** Bootstrap tokens: their expiry, and the signatures of the public cluster-info by tokens that may sign. */
 import type { ConfigMap, Secret } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { bootstrapTokenData, hasExpired, isBootstrapToken } from '../authentication/bootstrap-token.ts'
@@ -17,7 +17,7 @@ type StoredSecret = Secret & KubeObject
 const secretsOf = (context: ControllerContext) =>
   managerClients(context).resource({ group: '', resource: 'secrets' }, TOKEN_NAMESPACE)
 
-/** Removes a token when its time is over. Key: the Secret's name. */
+/** Deletes a token when it expires. Key: the Secret's name. */
 export const tokenCleaner: Controller = {
   async reconcile(name, context) {
     const secrets = secretsOf(context)
@@ -32,8 +32,8 @@ export const tokenCleaner: Controller = {
 }
 
 /**
- * Signs the kubeconfig in kube-public/cluster-info with each token that is for signing. So a client that knows a token
- * can trust a document that anybody may read. The key is empty.
+ * Signs the kubeconfig in kube-public/cluster-info with each token whose usages allow signing. So a client that knows
+ * a token can trust this public document. The key is empty.
  */
 export const bootstrapSigner: Controller = {
   async reconcile(_key, context) {

@@ -1,6 +1,6 @@
 /**
- * CertificateSigningRequests for the signers of kubernetes.io: approves those of kubelets, signs approved ones, and
- * deletes old ones. (kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests)
+ * Approves CertificateSigningRequests of kubelets, signs approved requests for the signers of kubernetes.io, and
+ * deletes old requests (kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests).
  */
 import { settingsOf } from '../settings.ts'
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '../api/certificates/v1.ts'
@@ -23,7 +23,7 @@ const KUBELET_CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const YEAR = 365 * 24 * HOUR
-/** Clocks of verifiers may be behind. Certificates for less than SHORT get this on top of their time. */
+/** Certificates begin this much earlier, as clocks of verifiers may be slow. A lifetime below SHORT grows by it. */
 const BACKDATE = 5 * MINUTE
 const SHORT = 8 * HOUR
 const MIN_LIFETIME = 10 * MINUTE
@@ -49,7 +49,7 @@ export const certificateRequests: Controller = {
 const condition = ({ status }: Request, type: string): CertificateSigningRequestCondition | undefined =>
   status?.conditions?.find((one) => one.type === type && one.status === 'True')
 
-/** Milliseconds until the request is removed. */
+/** Milliseconds until the controller deletes the request. */
 function timeLeft(request: Request, now: Date): number {
   const decided = condition(request, 'Approved') ?? condition(request, 'Denied') ?? condition(request, 'Failed')
   const since = decided?.lastUpdateTime ?? request.metadata.creationTimestamp ?? ''
@@ -59,7 +59,7 @@ function timeLeft(request: Request, now: Date): number {
 const contentOf = ({ spec }: Request): CertificateRequest =>
   parseCertificateRequest(new TextDecoder().decode(fromBase64(spec?.request ?? '')))
 
-/** Says yes to a kubelet that may have its certificate. */
+/** Approves the request of a kubelet that may have its certificate. @returns whether it did */
 async function approves(request: Request, context: ControllerContext): Promise<boolean> {
   const { spec = {}, status, metadata } = request
   if (spec.signerName !== KUBELET_CLIENT || (status?.certificate ?? '') !== '') return false
@@ -134,6 +134,6 @@ async function sign(request: Request, context: ControllerContext): Promise<void>
     })
 }
 
-/** Milliseconds. */
+/** The lifetime of a certificate in milliseconds. */
 const lifetimeOf = (seconds: number | undefined): number =>
   seconds === undefined ? YEAR : Math.min(YEAR, Math.max(MIN_LIFETIME, seconds * 1000))

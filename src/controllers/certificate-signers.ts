@@ -1,4 +1,4 @@
-/** The rules of the signers of kubernetes.io (texts as in pkg/apis/certificates helpers of kube-apiserver). */
+/** The rules of the signers of kubernetes.io (with the texts of kube-apiserver's pkg/apis/certificates helpers). */
 import { ownValue } from '../api/own.ts'
 import type { CertificateRequest } from '../x509/certificate-request.ts'
 
@@ -11,7 +11,7 @@ const signers: Readonly<Record<string, Check>> = {
   'kubernetes.io/legacy-unknown': () => undefined,
 }
 
-/** Why a signer refuses; `not ours` for signers outside of this server; undefined where the request is in order. */
+/** Why a signer refuses; `not ours` for signers outside of this server; undefined for a valid request. */
 export function signerProblem(signer: string, request: CertificateRequest, usages: readonly string[]) {
   const check = ownValue(signers, signer)
   return check === undefined ? 'not ours' : check(request, usages)
@@ -27,7 +27,7 @@ function client(_request: CertificateRequest, usages: readonly string[]): string
 
 const KEY_ENCIPHERMENT = 'key encipherment'
 
-/** All usages. Only RSA keys need encipherment. */
+/** The usages must be all of `wanted`. Key encipherment is optional, because only RSA keys need it. */
 function usagesProblem(usages: readonly string[], wanted: readonly string[]): string | undefined {
   const given = [...new Set(usages)].sort().join()
   const withoutRsa = wanted.filter((usage) => usage !== KEY_ENCIPHERMENT)

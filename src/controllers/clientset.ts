@@ -1,4 +1,4 @@
-/** The clients of one controller (client-go's clientset). Its reads and writes take the steps of any request. */
+/** The clients of one controller (client-go's clientset). Its reads and writes go through the steps of any request. */
 import { admissionChain } from '../admission/chain.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -13,7 +13,7 @@ import { ResourceClient } from './resource-client.ts'
 
 /** A resource, and the type of its objects: `{ group: '', resource: 'pods' } satisfies TypedResource<Pod>`. */
 export interface TypedResource<O extends KubeObject = KubeObject> extends GroupResource {
-  /** No value has this member: it carries the type. */
+  /** Only a type: no value has this member. */
   readonly objects?: O
 }
 
@@ -42,18 +42,18 @@ export class Clientset {
     return this.of<O>(entry, namespace)
   }
 
-  /** The same of a resource that need not be served. */
+  /** Like `resource`, for a resource that need not be served. */
   of<O extends KubeObject>(entry: ResourceEntry, namespace = ''): ResourceClient<O> {
     return new ResourceClient<O>(this.context, this.actor, entry, namespace)
   }
 
-  /** Undefined where the resource was not served when the work was taken up. */
+  /** Undefined where the resource was not served when the work began. */
   ifKnown<O extends KubeObject>(resource: TypedResource<O>, namespace = ''): ResourceClient<O> | undefined {
     const entry = entryIn(this.context.served, resource)
     return entry && this.of<O>(entry, namespace)
   }
 
-  /** Undefined where the resource is not served, not even by a definition of this moment. */
+  /** Undefined where the resource is not served, even after reading the latest definitions. */
   async ifServed<O extends KubeObject>(
     resource: TypedResource<O>,
     namespace = '',
@@ -63,7 +63,10 @@ export class Clientset {
   }
 }
 
-/** As kube-controller-manager runs it: with the ServiceAccount of its name in kube-system, and all of admission. */
+/**
+ * Writes as the ServiceAccount in kube-system with the controller's name, as kube-controller-manager does. All of
+ * admission applies.
+ */
 export const clientsetFor = (context: ControllerContext, controller: string): Clientset =>
   new Clientset(context, serviceAccountActor(controller))
 
@@ -77,9 +80,9 @@ const serviceAccountActor = (name: string): Actor => ({
 })
 
 /**
- * Writes as the user of the controller's topic. All of admission applies, as to kube-controller-manager's requests, and
- * a refused write is tried again later.
- * @param fieldManager owner of the written fields
+ * Writes as the user of the controller's topic. All of admission applies, as to kube-controller-manager's requests. The
+ * controller retries a refused write later.
+ * @param fieldManager the owner of the written fields
  */
 export const managerClients = (context: ControllerContext, fieldManager = 'kube-controller-manager'): Clientset =>
   new Clientset(context, {
@@ -88,7 +91,7 @@ export const managerClients = (context: ControllerContext, fieldManager = 'kube-
     admission: admissionChain,
   })
 
-/** For requests of kube-apiserver to itself (its loopback client): all of admission applies. */
+/** For requests that kube-apiserver sends to itself by its loopback client. All of admission applies. */
 export const serverClients = (context: ControllerContext, fieldManager = 'kube-apiserver'): Clientset =>
   new Clientset(context, {
     user: API_SERVER,
@@ -96,7 +99,7 @@ export const serverClients = (context: ControllerContext, fieldManager = 'kube-a
     admission: admissionChain,
   })
 
-/** For what kube-apiserver does in its registry, below admission: the objects of a definition that goes. */
+/** For work that kube-apiserver does in its registry, below admission: deleting the objects of a deleted definition. */
 export const registryClients = (context: ControllerContext): Clientset =>
   new Clientset(context, {
     user: API_SERVER,
@@ -105,8 +108,8 @@ export const registryClients = (context: ControllerContext): Clientset =>
   })
 
 /**
- * The storage version's resource, where several versions share their objects.
- * @param resource the name under which its objects are stored: a definition may have the names of a built-in type
+ * The resource in the storage version, where several versions share their objects.
+ * @param resource the storage name of the resource, because a definition may have the names of a built-in type
  */
 function entryIn(served: ServedResources, { group, resource }: GroupResource): ResourceEntry | undefined {
   const entries = served.inGroup(group).filter(({ storage }) => storage.resource === resource)

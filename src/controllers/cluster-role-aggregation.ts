@@ -11,18 +11,18 @@ const MANAGER = 'clusterrole-aggregation-controller'
 
 type StoredRole = ClusterRole & KubeObject
 
-/** ClusterRoles with an aggregationRule have the rules of all roles whose labels it selects. The key is empty. */
+/** Gives ClusterRoles with an aggregationRule the rules of all roles whose labels it selects. The key is empty. */
 export const clusterRoleAggregation: Controller = {
   async reconcile(_key, context) {
     const client = managerClients(context).resource({ group: 'rbac.authorization.k8s.io', resource: 'clusterroles' })
-    // only this kind is kept there
+    // this resource has only this kind
     const roles = (await client.list()) as StoredRole[]
     for (const role of roles) {
       if (role.aggregationRule === undefined || role.metadata.deletionTimestamp !== undefined) continue
       const rules = aggregatedRules(role, roles)
       if (textOf(rules) === textOf(role.rules ?? [])) continue
       const { apiVersion, kind, metadata } = role
-      // its own write brings it back here: roles that gather from this one follow then
+      // this write brings the controller back here, which then handles roles that aggregate this one
       await client.apply(
         { apiVersion, kind, metadata: { name: metadata.name }, rules: rules as unknown as Json },
         { fieldManager: MANAGER, mayCreate: false },
@@ -32,11 +32,11 @@ export const clusterRoleAggregation: Controller = {
   },
 }
 
-/** Selector by selector, roles in the order of their names, each rule once. */
+/** The rules by selector and then by the name of the role, without duplicates. */
 export function aggregatedRules(role: StoredRole, roles: readonly StoredRole[]): PolicyRule[] {
   const rules = new Map<string, PolicyRule>()
   for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
-    // validated when the role was written
+    // the selector was validated when the role was written
     const requirements = labelSelectorRequirements(selector as LabelSelector)
     for (const source of roles) {
       if (source.metadata.name === role.metadata.name || !matchesLabels(requirements, source.metadata.labels ?? {}))

@@ -1,8 +1,8 @@
 /**
- * Applies the spec of a control plane: makes its simulated nodes and their objects, and looks at everything, because
- * writes of the time when its controllers were off are work for nobody. A request that began before the change writes
- * by the old switches, so the controller looks at everything once more when such requests have ended. Key: nothing, or
- * `settled` for the second time.
+ * Applies the spec of a control plane: makes its simulated nodes and their objects, and queues all objects, because
+ * writes make no work while the controllers are off. A request that began before the change still writes by the old
+ * switches, so the controller queues all objects again when such requests have ended. Key: empty, or `settled` for the
+ * second time.
  */
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
@@ -14,17 +14,17 @@ import { serverClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
 const SETTLED = 'settled'
-/** Longer than the webhooks of a write are waited for. */
+/** Longer than a write can wait for its webhooks. */
 const SETTLED_MS = 120_000
 const EXISTS = 409
 
 export const controlPlaneController: Controller = {
   async reconcile(key, context) {
-    // the one that this isolate has may be older than the change
+    // the control snapshot of this isolate may be older than the change
     await context.freshServed()
     const { workloads } = switchesOf(context)
     if (workloads === 'off') return undefined
-    // objects that a user deleted since stay away
+    // the second time leaves out objects that a user deleted meanwhile
     if (key !== SETTLED) {
       const access = accessOf(context)
       await createSimulatedNodes(access, controlPlaneSpec(lastSnapshot(context.tenant))?.nodes ?? 0)
@@ -41,7 +41,7 @@ function accessOf(context: ControllerContext): ClusterAccess {
   return {
     count: async (place, labelSelector = '') => (await clients.resource(place).list({ labelSelector })).length,
     create: async (place, object) => {
-      // its results are whole objects
+      // the results are whole objects
       await clients
         .resource(place)
         .create(object as KubeObject)

@@ -2,7 +2,7 @@ import type { ApiCall } from '../request/context.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import type { ControllerContext } from './controller.ts'
 
-/** A call that a controller makes within the server: with its own time and audit id, and no HTTP. */
+/** A call that a controller makes inside the server, without HTTP. It has its own time and audit id. */
 export const controllerCall = (
   { env, storage, tenant, now, waitUntil }: ControllerContext,
   user: UserInfo,

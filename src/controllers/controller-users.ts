@@ -1,4 +1,4 @@
-/** As whom each controller writes: what kube-controller-manager, or kube-apiserver, calls the one that does the same. */
+/** The user of each controller: the ServiceAccount that the same controller of Kubernetes has, or kube-apiserver's. */
 import type { CONTROLLER_ACCOUNTS } from '../bootstrap/controller-accounts.ts'
 import { serviceAccountGroups, serviceAccountUser } from '../authentication/service-account-name.ts'
 import type { Topic } from '../registry/topic.ts'

@@ -9,69 +9,71 @@ import type { Topic } from '../registry/topic.ts'
 
 export interface ControllerContext {
   readonly env: Env
-  /** Absent: that of the environment. */
+  /** Default: the storage of the environment. */
   readonly storage?: Storage
   readonly tenant: Tenant
-  /** Built-in resources and those of definitions, as of when the work was taken up. */
+  /** The built-in resources, and those of the definitions at the time when the work began. */
   readonly served: ServedResources
-  /** The same with every definition that was written before the call: asked before something is called unknown. */
+  /** `served` with every definition written before the call. A type that it lacks is unknown. */
   freshServed(): Promise<ServedResources>
-  /** As whom the controller writes. */
+  /** The user that the controller writes as. */
   readonly user: UserInfo
-  /** Lets work go on that the reconciliation does not wait for. */
+  /** Keeps work alive that the reconciliation does not wait for. */
   waitUntil(work: Promise<unknown>): void
-  /** When the work is done: reading it again may give a later time. */
+  /** The present time, which advances during the work. */
   now(): Date
   /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */
   dependentsOf(ownerKind: string): readonly GroupResource[]
   addDependents(resource: GroupResource, ownerKinds: readonly string[]): void
   /**
-   * The definition of a type went. Should it come back, the collector looks at its objects and isolates announce their
-   * owners again.
+   * Call this when the definition of a type is gone. If it comes back, the collector reads its objects, and isolates
+   * announce their owners again.
    */
   forgetDependents(resource: GroupResource): void
-  /** Runs work when no other work of that name is under way. */
+  /** Runs the work while no other work of that name runs. */
   alone<Done>(name: string, work: () => Promise<Done>): Promise<Done>
   /**
-   * Shares one read among the works of a batch, all of which were taken up before it. Work that comes later reads
-   * again.
-   * @param what names the read; the same text means the same read
+   * Shares one read among the work items of a batch, which all began before the read. Later items read again.
+   * @param what identifies the read: equal texts mean the same read
    */
   once<Found>(what: string, read: () => Promise<Found>): Promise<Found>
   readonly absentOwners: AbsentOwners
   readonly watchedKinds: WatchedKinds
   readonly sightings: Sightings
-  /** Hands work to a controller, after so many milliseconds. */
+  /** Adds work for a controller, due after `delay` milliseconds. */
   later(controller: Topic, key: string, delay: number): void
 }
 
-/** Owners that went and whose kind may go as well. The collector still knows that their dependents have no owner. */
+/**
+ * Owners that are gone and whose kind may go as well. They let the collector know that their dependents have no owner.
+ */
 export interface AbsentOwners {
   has(owner: AbsentOwner): boolean
   add(owner: AbsentOwner): void
 }
 
-/** Definitions, by name and uid, whose objects were watched before there were any. */
+/** Definitions, by name and uid, that had a watch before they had objects. */
 export interface WatchedKinds {
   has(name: string): boolean
-  /** Forgets those of the name that have another uid. */
+  /** Forgets definitions of the name that have another uid. */
   forgetOthers(name: string, uid: string): void
 }
 
 /**
- * Observations of a controller, each with a time of this server's clock: times that others write come from other
- * clocks. A key names a Lease, a node, an autoscaler or a Job, and goes with it.
+ * Observations of a controller, each with a time of this server's clock, because times in objects come from other
+ * clocks. A key names a Lease, a node, an autoscaler or a Job, and is removed with it.
  */
 export interface Sightings {
   get(key: `${SightingKind}/${string}`): Sighting | undefined
-  /** Undefined: forgets it. */
+  /** @param sighting undefined: removes the key */
   set(key: `${SightingKind}/${string}`, sighting: Sighting | undefined): void
 }
 
 /**
- * `autoscaler`: its latest recommendations. `back-off`: how many pods of a Job failed and when the last did. `lease`:
- * until when another leader holds it. `heartbeat`: when that of a kubelet came. `taints`: since when evicting taints
- * are there. `eviction-zone`: when the last of its nodes was evicted. `stages`: the delays of pods.
+ * `autoscaler`: its latest recommendations. `back-off`: how many pods of a Job failed and when the last one did.
+ * `lease`: until when another leader holds it. `heartbeat`: when the last one of a kubelet came. `taints`: since when a
+ * node has evicting taints. `eviction-zone`: when the last eviction of a node in the zone was. `stages`: the delays of
+ * pods.
  */
 export type SightingKind = 'back-off' | 'autoscaler' | 'lease' | 'heartbeat' | 'taints' | 'eviction-zone' | 'stages'
 
@@ -81,15 +83,15 @@ export interface Sighting {
   readonly time: number
 }
 
-/** Brings the objects of one key nearer to their desired state, whatever happened before. */
+/** Brings the objects of a key nearer to their desired state. It depends only on their present state, not on events. */
 export interface Controller {
   /**
-   * Nobody else does the work that it leaves undone. Work that fails is never parked; in the end it is tried every
-   * 1,000 seconds, as in kube-controller-manager.
+   * No other controller or user does this work if this one gives up. So failed work is never parked: the back-off
+   * grows to 1,000 seconds, as in kube-controller-manager.
    */
   readonly neverGivesUp?: true
   /**
-   * @returns milliseconds after which to look again; nothing when the key needs no more
+   * @returns milliseconds until the next reconciliation; undefined where none is needed
    * @throws HopelessWork
    */
   reconcile(key: string, context: ControllerContext): Promise<number | undefined>

@@ -36,8 +36,8 @@ import { validatingAdmissionPolicyStatus } from './validating-admission-policy-s
 import { volumeProtection } from './volume-protection.ts'
 
 /**
- * Loaded with the first work for it: only some control planes have workloads. Where they are off, or another program
- * leads, work is dropped: the controllers look at everything when they are switched on again.
+ * Loads a workload controller with its first work, because only some control planes have workloads. It drops work
+ * while workloads are off or another program leads: the controllers queue all objects when they are on again.
  */
 const ofWorkloads = (topic: WorkloadTopic): Controller => ({
   async reconcile(key, context) {
@@ -46,7 +46,7 @@ const ofWorkloads = (topic: WorkloadTopic): Controller => ({
   },
 })
 
-/** By the name that outbox messages give (see outbox.ts). */
+/** The controllers by the topic of outbox rows (see outbox.ts). */
 export const controllers: Readonly<Record<Topic, Controller>> = {
   'api-service-availability': apiServiceAvailability,
   autoscaled: ofWorkloads('autoscaled'),
@@ -119,8 +119,8 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'volume-protection': volumeProtection,
 }
 
-/** Undefined for a name that another release gave. */
+/** Undefined for a topic of another release. */
 export const controllerOf = (topic: string): Controller | undefined => ownValue(controllers, topic)
 
-/** As whom it writes. */
+/** The user that the controller of a topic writes as. */
 export const userOf = (topic: string): UserInfo => ownValue(controllerUsers, topic) ?? API_SERVER

@@ -1,6 +1,6 @@
 /**
- * An APIService for each served version of a group of custom resources (kube-apiserver's CRD registration controller).
- * Key: the group.
+ * Keeps an APIService for each served version of a group of custom resources (kube-apiserver's CRD registration
+ * controller). Key: the group.
  */
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
@@ -39,7 +39,7 @@ export const crdApiServicesController: Controller = {
   },
 }
 
-/** Its strategy makes it available at once, as any local one. */
+/** Creates an APIService. Its strategy makes it available at once, like any local APIService. */
 async function register(client: ResourceClient, group: string, version: string): Promise<void> {
   const name = `${version}.${group}`
   const service: APIService = {

@@ -1,4 +1,4 @@
-/** Shows of a definition in a protected group whether it is approved. Key: the definition's name. */
+/** Writes the approval condition of a definition in a protected group. Key: the definition's name. */
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import { approvalOf, isProtectedGroup } from '../registry/apiextensions/approval.ts'
 import type { Approval } from '../registry/apiextensions/approval.ts'

@@ -1,6 +1,6 @@
 /**
- * Deletes the objects of a CustomResourceDefinition that is being deleted, then lets it go (kube-apiserver's finalizing
- * controller). Key: the definition's name.
+ * Deletes the objects of a CustomResourceDefinition that is being deleted, then removes its finalizer (kube-apiserver's
+ * finalizing controller). Key: the definition's name.
  */
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../api/apiextensions/v1.ts'
 import { StatusError } from '../api/status.ts'
@@ -26,7 +26,7 @@ export const crdFinalizerController: Controller = {
     const definition = (await client.get(name)) as CustomResourceDefinition | undefined
     if (definition?.metadata.deletionTimestamp === undefined) return undefined
     if (!definition.metadata.finalizers?.includes(CLEANUP)) return undefined
-    // what failed says so until it succeeds
+    // after a failure the condition stays until the deletion succeeds
     if (conditionOf(definition, 'Terminating')?.reason !== 'InstanceDeletionFailed')
       await tell(client, name, context, {
         status: 'True',
@@ -69,7 +69,7 @@ async function tell(
   )
 }
 
-/** @returns whether something is still there */
+/** @returns whether objects are left */
 async function deleteInstances(definition: CustomResourceDefinition, context: ControllerContext): Promise<boolean> {
   const version = versionNamed(definition, storageVersion(definition))
   if (version === undefined) return false
@@ -82,7 +82,7 @@ async function deleteInstances(definition: CustomResourceDefinition, context: Co
       const { gone } = await client.delete(metadata.name!)
       if (!gone) isLeft = true
     } catch (error) {
-      // another writer was faster
+      // another writer deleted the object first
       if (!(error instanceof StatusError) || error.code !== 404) throw error
     }
   }

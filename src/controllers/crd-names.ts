@@ -1,5 +1,5 @@
 /**
- * Gives CustomResourceDefinitions the names that no other definition of their group has, and then begins to serve them
+ * Accepts the names of a CustomResourceDefinition that no other definition of its group has, and then establishes it
  * (kube-apiserver's naming and establishing controllers). Key: the definition's name.
  */
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../api/apiextensions/v1.ts'
@@ -15,14 +15,14 @@ export const crdNamesController: Controller = {
   neverGivesUp: true,
   async reconcile(name, context) {
     const group = name.slice(name.indexOf('.') + 1)
-    // two definitions of a group must not be given the same name at once
+    // one definition of a group at a time, so that no two get the same name
     const named = await context.alone(`crd-names ${group}`, () => reconcileNames(name, group, context))
     await establish(serverClients(context).resource(DEFINITIONS), named, context)
     return undefined
   },
 }
 
-/** @returns the definition with the names that it has now; undefined: it is gone */
+/** @returns the definition with its accepted names; undefined: it is gone */
 async function reconcileNames(
   name: string,
   group: string,
@@ -32,7 +32,7 @@ async function reconcileNames(
   const own = inGroup.find(({ metadata }) => metadata.name === name)
   const client = serverClients(context).resource(DEFINITIONS)
   const written = own === undefined ? undefined : await acceptNames(client, own, inGroup, context)
-  // other definitions may wait for names that this one gave up
+  // other definitions may wait for names that this one had
   if (own === undefined || written !== undefined)
     for (const { metadata, spec, status } of inGroup)
       if (metadata.name !== name && !sameNames(spec?.names, status?.acceptedNames))
@@ -87,7 +87,7 @@ interface Problem {
   readonly message: string
 }
 
-/** Where other definitions have several of the names, the condition names the last one. */
+/** The accepted names. Where other definitions have several of the wanted names, `problem` is about the last one. */
 function namesFor(
   { spec, status }: CustomResourceDefinition,
   inGroup: readonly CustomResourceDefinition[],
@@ -126,7 +126,7 @@ function namesFor(
   return problem === undefined ? { names } : { names, problem }
 }
 
-/** Once the names are accepted. */
+/** Sets the condition Established when the names are accepted. */
 async function establish(
   client: ResourceClient,
   definition: Definition | undefined,

@@ -1,7 +1,7 @@
 /**
- * Ends the watches of custom resources whose definition changed or went, where that is not done yet. For a definition
- * that went, the control shard forgets the objects' shard if it is empty, and the garbage collector forgets its
- * dependents. A kind without writes and watches has no database, and gets none. Key: the definition's name.
+ * Ends remaining watches of custom resources whose definition changed or is gone. For a definition that is gone, the
+ * control shard forgets the shard of its objects if it is empty, and the garbage collector forgets its dependents. A
+ * kind without writes and watches has no database, and this controller makes none. Key: the definition's name.
  */
 import type { KubeObject } from '../api/object.ts'
 import { DEFINITIONS } from '../registry/custom-resources/definition.ts'
@@ -18,7 +18,7 @@ export const crdRenewalController: Controller = {
     const definition = (await freshControlSnapshot(context)).get<KubeObject>(DEFINITIONS, name)
     const stored = customStorageOf(groupResourceNamed(name))
     const collection = collectionOf(tenant, stored)
-    // at once: a definition of the name that is younger than the snapshot cannot have objects yet
+    // before any wait: a definition of the name that is newer than the snapshot cannot have objects yet
     if (definition === undefined) context.forgetDependents(stored)
     if (watchedKinds.has(name) || (await wasWritten(context, stored))) {
       if (definition !== undefined) await renewWatches(context, definition)

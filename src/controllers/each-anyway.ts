@@ -1,11 +1,14 @@
-/** Milliseconds that failures may take before the rest waits for the next attempt: a webhook that is dead takes up to 34 s. */
+/**
+ * Milliseconds that failures may take before the remaining items wait for the next attempt: a call to a dead webhook
+ * takes up to 34 s.
+ */
 const BUDGET_MS = 30_000
 
 /**
- * Does work for each item, even if some fail: an object that admission refuses holds back its siblings no more than in
- * kube-controller-manager, where each has its own place in the queue. It begins with another item each second, so that
- * an item whose failure takes long does not keep the others waiting.
- * @throws the first failure, when all were tried or failures took too long
+ * Does work for each item, even if some fail: an object that admission refuses must not hold back its siblings, which
+ * have their own place in the queue of kube-controller-manager. The first item changes each second, so that an item
+ * that fails slowly does not always delay the same items.
+ * @throws the first failure, after all items were tried or failures took too long
  */
 export async function forEachAnyway<Item>(
   items: readonly Item[],

@@ -1,7 +1,7 @@
 /**
- * Restores the flow schemas and priority levels of a fresh control plane when they are deleted, and their spec when it
- * is changed: always for the mandatory ones, for the others as long as their annotation allows it. Deletes objects that
- * carry the annotation and are none of these.
+ * Restores deleted flow schemas and priority levels of a fresh control plane. Restores a changed spec too: always for
+ * mandatory objects, for suggested ones while their annotation allows it. Deletes other objects that have the
+ * annotation.
  */
 import type { KubeObject } from '../api/object.ts'
 import { StatusError } from '../api/status.ts'
@@ -43,7 +43,7 @@ async function ensure(resource: string, wanted: readonly BootstrapObject[], cont
     if (live === undefined) await client.create(structuredClone(object)).catch(unlessCode(409))
     else if (revised(live, object) !== undefined)
       await client
-        // own key: kubernetes' members, made by revised
+        // own key: `revised` makes the members
         .updateWithRetries(name, (current) => void Object.assign(current, revised(current, object)))
         .catch(unlessCode(404))
   }
@@ -53,11 +53,11 @@ async function ensure(resource: string, wanted: readonly BootstrapObject[], cont
 
 type WithSpec = KubeObject & { spec?: object }
 
-/** What of `live` is to become something else; undefined: nothing. */
+/** The members of `live` to change, with their new values; undefined: none. */
 export function revised(live: WithSpec, wanted: WithSpec): Partial<WithSpec> | undefined {
   const { metadata } = live
   const asked = parseBool(metadata.annotations?.[AUTOUPDATE])
-  // the mandatory ones of both kinds have the same names
+  // the mandatory objects of both kinds have the same names
   const updatesSpec = mandatoryFlowSchemas.has(metadata.name ?? '') || (asked ?? metadata.generation === 1)
   const spec = updatesSpec && !isSameSpec(live, wanted) ? { spec: structuredClone(wanted.spec ?? {}) } : {}
   const annotations = { ...metadata.annotations, [AUTOUPDATE]: String(updatesSpec) }
@@ -67,12 +67,12 @@ export function revised(live: WithSpec, wanted: WithSpec): Partial<WithSpec> | u
 
 function isSameSpec({ spec, kind = '', metadata }: WithSpec, wanted: WithSpec): boolean {
   const type = `io.k8s.api.flowcontrol.v1.${kind}Spec`
-  // the shares of the exempt level are free
+  // users may change the shares of the exempt level
   if (kind === 'PriorityLevelConfiguration' && metadata.name === EXEMPT) return spec !== undefined && 'exempt' in spec
   return sameValue(type, spec, wanted.spec)
 }
 
-/** As Go's strconv reads it; undefined for anything else. */
+/** A boolean that Go's strconv accepts; undefined for other texts. */
 function parseBool(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined
   if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true

@@ -12,7 +12,7 @@ const DANGLING = 'Dangling'
 
 type StoredSchema = FlowSchema & KubeObject
 
-/** The condition Dangling of all FlowSchemas: whether their priority level is missing. The key is empty. */
+/** Sets the condition Dangling of all FlowSchemas: whether their priority level is missing. The key is empty. */
 export const flowSchemaStatus: Controller = {
   neverGivesUp: true,
   async reconcile(_key, context) {

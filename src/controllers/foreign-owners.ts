@@ -1,6 +1,6 @@
 /**
- * An owner is in the namespace of its dependents, or has none. An object with an owner of another namespace gets an Event
- * (kube-controller-manager's garbage collector), since the object may be deleted for it.
+ * Writes an Event about an object whose owner is in another namespace, because the collector may delete the object for
+ * that (kube-controller-manager's garbage collector). An owner must be in the namespace of its dependents, or in none.
  */
 import type { Event } from '../api/core/v1.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
@@ -63,7 +63,7 @@ async function report(context: ControllerContext, dependent: Found, owner: Owner
   await managerClients(context).resource(EVENTS, within).create(event).catch(ignoreRefused)
 }
 
-/** The Event is only a hint, so it is not tried again when the namespace is gone or the name is taken. */
+/** Ignores that the namespace is gone or the name is taken: the Event is only a hint, so nothing retries it. */
 function ignoreRefused(error: unknown): void {
   if (!(error instanceof StatusError) || error.code >= 500) throw error
 }

@@ -1,7 +1,7 @@
 /**
- * Garbage collection by owner references (kube-controller-manager's garbage collector), driven by events: an owner
- * went, an owner waits for its dependents, an object names an owner. The collector looks for dependents only in
- * resource types whose objects have named an owner of that kind (see owner-kinds.ts).
+ * Garbage collection by owner references (kube-controller-manager's garbage collector), driven by events: an owner is
+ * gone, an owner waits for its dependents, an object names an owner. The collector lists dependents only in resource
+ * types whose objects have named an owner of that kind (see owner-kinds.ts).
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
@@ -19,16 +19,16 @@ import { FOREGROUND, ORPHAN, ownerKindOf, ownerKindsOf } from '../registry/owner
 import type { Found, OwnerState } from './owners.ts'
 import { findObject, stateOf, waitsForDependents } from './owners.ts'
 
-/** How often an object is judged again because it changed meanwhile, before the work waits. */
+/** How often the collector judges an object that keeps changing, before the work waits. */
 const TRIES = 5
 
-/** Key: a DeletedOwner. Its dependents may go, and owners that waited for it may too. */
+/** Key: a DeletedOwner. Its dependents may be deleted now, and owners that waited for it too. */
 export const deletedOwnerController: Controller = {
   neverGivesUp: true,
   async reconcile(key, context) {
     const deleted = deletedOwnerIn(key)
     const dependents = await dependentsOf(context, deleted.ownerKind, deleted.uid)
-    // a built-in kind stays served: whether it is gone can be looked up
+    // a built-in kind stays served, so the collector can read whether an owner of it is gone
     if (dependents.length > 0 && !isBuiltIn(context, deleted.ownerKind)) context.absentOwners.add(deleted)
     if (deleted.namespace !== '') {
       await lookAtNamespace(context, deleted.namespace)
@@ -43,7 +43,7 @@ export const deletedOwnerController: Controller = {
   },
 }
 
-/** Key: FreedOwners. References to them were taken off, or hold them back no longer. */
+/** Key: FreedOwners, owners that a dependent no longer names or no longer blocks. */
 export const freedController: Controller = {
   neverGivesUp: true,
   async reconcile(key, context) {
@@ -52,7 +52,7 @@ export const freedController: Controller = {
   },
 }
 
-/** Those that waited for this dependent may go, if it was the last. */
+/** Finishes the deletion of owners that waited only for this dependent. */
 async function letGo(context: ControllerContext, { namespace, owners }: FreedOwners): Promise<void> {
   await forEachAnyway(owners, context.now, async (reference) => {
     const found = await stateOnce(context, reference, namespace)
@@ -60,7 +60,7 @@ async function letGo(context: ControllerContext, { namespace, owners }: FreedOwn
   })
 }
 
-/** Key: OwnedObjects, or an ObjectKey. Objects that name owners may name none that exists. */
+/** Key: OwnedObjects, or an ObjectKey. Deletes objects that name owners of which none exists. */
 export const ownedController: Controller = {
   neverGivesUp: true,
   async reconcile(key, context) {
@@ -75,7 +75,7 @@ export const ownedController: Controller = {
   },
 }
 
-/** Objects that name one of the owners, each once. */
+/** The objects that name one of the owners, without duplicates. */
 async function naming(context: ControllerContext, { namespace, owners, ...resource }: OwnedObjects): Promise<Found[]> {
   const client = await managerClients(context).ifServed(resource, namespace)
   const found = new Map<string, Found>()
@@ -85,12 +85,13 @@ async function naming(context: ControllerContext, { namespace, owners, ...resour
   return [...found.values()]
 }
 
-/** Many dependents come and go with one owner. */
+/** The state of an owner, read once for a batch: many dependents are created and deleted together. */
 const stateOnce = (context: ControllerContext, owner: OwnerReference, namespace: string): Promise<OwnerState> =>
   context.once(JSON.stringify([owner, namespace]), () => stateOf(context, owner, namespace))
 
 /**
- * An object whose owners are all there to stay needs nothing: if it names others later, that write is work of its own.
+ * Whether all owners exist and stay. Then the collector has nothing to do: a write that names other owners makes work
+ * of its own.
  */
 async function areThere(
   context: ControllerContext,
@@ -105,8 +106,8 @@ async function areThere(
 }
 
 /**
- * Key: a ServedKind. Objects that name owners of the kind could not be judged while it was not served, and neither
- * could its own objects.
+ * Key: a ServedKind. While the kind was not served, the collector could judge neither its objects nor objects with
+ * owners of that kind, so it does that now.
  */
 export const servedKindController: Controller = {
   neverGivesUp: true,
@@ -122,7 +123,7 @@ export const servedKindController: Controller = {
       const client = await managerClients(context).ifServed(one)
       for await (const object of client?.each() ?? []) {
         const owners = object.metadata.ownerReferences ?? []
-        // this owner's kind came back; earlier knowledge of its owners went with the old definition
+        // the collector forgot which owners the objects of this kind name when the old definition went
         if (isOfKind && owners.length > 0) context.addDependents(one, ownerKindsOf(object))
         if (isOfKind ? owners.length > 0 : owners.some((owner) => ownerKindOf(owner) === ownerKind))
           context.later('owned', JSON.stringify(keyOf(keyed(one, object))), 0)
@@ -132,7 +133,7 @@ export const servedKindController: Controller = {
   },
 }
 
-/** Key: an ObjectKey. An object that is being deleted waits for its dependents or is to leave them behind. */
+/** Key: an ObjectKey. An object that is being deleted has to wait for its dependents, or to orphan them. */
 export const waitingController: Controller = {
   neverGivesUp: true,
   async reconcile(key, context) {
@@ -145,7 +146,7 @@ export const waitingController: Controller = {
   },
 }
 
-/** Deletes its dependents. When no blocking dependent is left, removes its finalizer. */
+/** Deletes the dependents of an owner. Removes the owner's finalizer when no blocking dependent is left. */
 async function foreground(context: ControllerContext, owner: Found): Promise<void> {
   const dependents = await dependentsOf(context, kindOf(owner.object), owner.uid)
   // an object that owns itself does not wait for itself
@@ -169,7 +170,7 @@ async function orphan(context: ControllerContext, owner: Found): Promise<void> {
 const collectUnowned = (context: ControllerContext, dependents: readonly Found[]): Promise<void> =>
   forEachAnyway(dependents, context.now, (dependent) => collectIfUnowned(context, dependent))
 
-/** Deletes an object if none of its owners stays. Otherwise removes the references to owners that do not. */
+/** Deletes an object if no owner of it stays. Otherwise removes the references to owners that do not stay. */
 async function collectIfUnowned(context: ControllerContext, dependent: Found): Promise<void> {
   let found: Found | undefined = dependent
   for (let attempt = 1; found !== undefined; attempt++) {
@@ -177,7 +178,7 @@ async function collectIfUnowned(context: ControllerContext, dependent: Found): P
       return await collectOnce(context, found)
     } catch (error) {
       if (!isStatus(error, 409) || attempt === TRIES) throw error
-      // it was written meanwhile, and may have other owners
+      // the object was written meanwhile, and may have other owners
       found = await findObject(context, found)
     }
   }
@@ -186,7 +187,7 @@ async function collectIfUnowned(context: ControllerContext, dependent: Found): P
 type Verdict =
   /** The object stays: it has no owner references, or an owner whose state is unknown. */
   | { readonly is: 'kept' }
-  /** It has an owner, and others that are gone or are going. */
+  /** The object has an owner that stays, and others that are gone or are going. */
   | { readonly is: 'owned'; readonly leaving: ReadonlySet<string> }
   | { readonly is: 'unowned'; readonly isAwaited: boolean }
 
@@ -224,7 +225,7 @@ async function collectOnce(context: ControllerContext, dependent: Found): Promis
   if (isDeleted) return
   const its = verdict.isAwaited ? await dependentsOf(context, kindOf(dependent.object), dependent.uid) : []
   let resourceVersion = metadata.resourceVersion
-  // Its dependent waits for its own dependents as its owner does: were this a circle, none of them would ever go.
+  // A dependent that waits for its own dependents may be part of a circle, in which no object would ever go.
   if (its.some(({ object }) => waitsForDependents(object))) resourceVersion = await unblockOwners(context, dependent)
   await clientOf(context, dependent)
     .delete(dependent.name, {
@@ -237,7 +238,7 @@ async function collectOnce(context: ControllerContext, dependent: Found): Promis
 const policyIn = (finalizers: readonly string[]): string =>
   finalizers.includes(ORPHAN) ? 'Orphan' : finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background'
 
-/** Its dependents block nothing any more. @returns its version then */
+/** Clears blockOwnerDeletion in the owner references of a dependent. @returns its new resourceVersion */
 async function unblockOwners(context: ControllerContext, { uid, name, ...at }: Found): Promise<string | undefined> {
   const written = await clientOf(context, at).updateWithRetries(name, ({ metadata }) => {
     if (metadata.uid !== uid) return
@@ -269,7 +270,7 @@ async function dropFinalizer(context: ControllerContext, key: ObjectKey, finaliz
     .catch(unlessGone(context, key))
 }
 
-/** A type whose definition is gone has no objects. */
+/** The dependents in all served types. A type whose definition is gone has no objects. */
 async function dependentsOf(context: ControllerContext, ownerKind: string, uid: string): Promise<Found[]> {
   const found = await Promise.all(
     context.dependentsOf(ownerKind).map(async (resource) => {
@@ -294,7 +295,7 @@ const keyed = ({ group, resource }: GroupResource, object: KubeObject): Found =>
   object: headOf(object),
 })
 
-/** The fields that the collector reads: an owner may have twenty thousand dependents. */
+/** The fields that the collector reads. It keeps no others, because an owner may have twenty thousand dependents. */
 function headOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } = metadata
   const kept = { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences }
@@ -310,7 +311,7 @@ const kindOf = ({ apiVersion = '', kind = '' }: KubeObject): string => ownerKind
 
 const isStatus = (error: unknown, code: number): boolean => error instanceof StatusError && error.code === code
 
-/** Gone by now: nothing is left to do. A webhook may refuse with the same code. */
+/** Ignores 404 where the object is gone. A webhook may refuse with the same code. */
 const unlessGone =
   (context: ControllerContext, key: ObjectKey) =>
   async (error: unknown): Promise<void> => {

@@ -1,17 +1,17 @@
 import { flatMapParts, inPartsAwaiting, PART } from '../api/parts.ts'
 import { SLICE, turnOfOthers } from '../api/slices.ts'
 
-/** Pieces of work that begin in one turn: what each does before it waits for storage takes a millisecond or two. */
+/** Work items that begin in one turn: each computes for a millisecond or two before it waits for storage. */
 export const TOGETHER = 4
 /**
- * Pieces of work that run side by side. Storage commits writes that come together in one step and answers all at once,
- * and each piece then goes on in the same turn.
+ * Work items that run concurrently. Storage commits concurrent writes in one step and answers them all at once, and
+ * then all items continue in the same turn.
  */
 export const MOST = 16
 
 /**
- * Begins a few pieces of work a turn, and limits how many run side by side, so that requests are served between them.
- * Throws the first failure when all are done.
+ * Begins a few work items a turn, and limits how many run concurrently, so that the isolate serves requests between
+ * them. Throws the first failure when all items have ended.
  */
 export async function inTurns<Item>(
   items: readonly Item[],
@@ -38,7 +38,7 @@ export async function inTurns<Item>(
   if (failure !== undefined) throw failure.error
 }
 
-/** One item after the other, a slice a turn: for work where most items take little time. */
+/** Yields one item after the other, a slice a turn: for work where most items take little time. */
 export async function* eachInTurns<Item>(
   items: readonly Item[],
   turn: () => Promise<void> = turnOfOthers,
@@ -49,12 +49,13 @@ export async function* eachInTurns<Item>(
   }
 }
 
-/** The weight of an item of a plan in its loops (api/parts.ts): so many of them are a slice. */
+/** The weight of one item in the loops of a plan (api/parts.ts). */
 export const PLANNED = PART / SLICE
 
 /**
- * Plans over many objects in parts. A plan is written as if it ran at once: its loops are those of api/parts.ts.
- * @param items of few a plan is made at once
+ * Computes a plan over many objects in parts. Its code looks like code that runs in one go, but its loops are those of
+ * api/parts.ts.
+ * @param items the objects: a plan over one slice runs in one go
  */
 export async function planned<Plan>(
   items: { readonly length: number },
@@ -64,7 +65,7 @@ export async function planned<Plan>(
   return items.length <= SLICE ? plan() : inPartsAwaiting(plan, turn)
 }
 
-/** `items.filter(isOne)` of many, a slice a turn. */
+/** `items.filter(isOne)` for many items, a slice a turn. */
 export const filtered = <Item>(
   items: readonly Item[],
   isOne: (item: Item) => boolean,

@@ -1,7 +1,7 @@
 /**
- * Steps back while a kube-controller-manager or kube-scheduler holds its Lease, and takes over when the Lease is given
- * up or ends. Each renewal is a write and brings this work, so nothing is polled. The end of a Lease is an alarm. This
- * server holds no Lease itself: it would have to renew it, and a free Lease tells the other programs that they may
+ * Steps back while a kube-controller-manager or kube-scheduler holds its Lease, and takes over when the holder releases
+ * the Lease or it expires. Each renewal is a write that queues this work, and an alarm wakes it at the expiry, so
+ * nothing polls. This server holds no Lease itself: it would have to renew it, and a free Lease lets the other programs
  * begin. Key: the name of the Lease.
  */
 import type { Lease } from '../api/coordination/v1.ts'
@@ -25,7 +25,7 @@ export const leaderLease: Controller = {
   },
 }
 
-/** A kube-controller-manager that leads waits for news of every node. */
+/** Queues all simulated nodes: a kube-controller-manager that begins to lead needs heartbeats of every node. */
 async function beginHeartbeats(context: ControllerContext): Promise<void> {
   const nodes = await clientsetFor(context, 'node-controller')
     .resource(NODES)
@@ -34,8 +34,9 @@ async function beginHeartbeats(context: ControllerContext): Promise<void> {
 }
 
 /**
- * Time counts from when this server sees a renewal, as for other candidates: clocks differ.
- * @returns milliseconds until the Lease ends; undefined: nobody holds it
+ * The duration of a Lease counts from the time when this server sees the renewal, as in client-go's leader election,
+ * because clocks differ.
+ * @returns milliseconds until the Lease expires; undefined: no program holds it
  */
 export async function observeLease(name: string, context: ControllerContext): Promise<number | undefined> {
   const lease = await clientsetFor(context, 'deployment-controller').resource(LEASES, 'kube-system').get(name)
@@ -48,7 +49,7 @@ export async function observeLease(name: string, context: ControllerContext): Pr
   const known = context.sightings.get(`lease/${name}`)
   const record = JSON.stringify([holderIdentity, renewTime, leaseDurationSeconds])
   const until = known?.record === record ? known.time : now + leaseDurationSeconds * 1000
-  // the end is remembered: when it is seen again, the controllers do not begin a second time
+  // time 0 records the expiry, so that the controllers do not begin a second time
   if (known?.record !== record || until <= now)
     context.sightings.set(`lease/${name}`, { record, time: until > now ? until : 0 })
   return until > now ? until - now : undefined

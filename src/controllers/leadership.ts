@@ -1,4 +1,4 @@
-/** Decides who does a work: this server, or a kube-controller-manager or kube-scheduler that leads. */
+/** Decides whether this server does a controller's work, or a kube-controller-manager or kube-scheduler that leads. */
 import type { ControllerName } from '../configuration/controllers.ts'
 import type { Topic } from '../registry/topic.ts'
 import type { LeaderLease } from '../registry/workload-controllers.ts'
@@ -14,7 +14,7 @@ export function isHeld(lease: LeaderLease, { sightings, now }: Pick<Asked, 'sigh
   return (sightings.get(`lease/${lease}`)?.time ?? 0) > now().getTime()
 }
 
-/** Whether the switches of the control plane and the Leases let this server do it. */
+/** Whether the switches of the control plane and the Leases let this server run a controller. */
 export function isControllerOurs(controller: ControllerName, context: Asked): boolean {
   const { workloads, controllers } = switchesOf(context)
   const lease = leaseOf(controller)
@@ -22,10 +22,10 @@ export function isControllerOurs(controller: ControllerName, context: Asked): bo
   return workloads !== 'off' && controllers.isEnabled(controller) && !isLed
 }
 
-/** Also simulated provisioners, which work beside another program that binds claims. */
+/** Topics that check this themselves: their simulated provisioners run even if another program binds claims. */
 const askThemselves: ReadonlySet<WorkloadTopic> = new Set(['claim-binding', 'volume-binding'])
 
-/** The same of the controller of a topic. */
+/** Whether this server runs the controller of a topic. */
 export function isOurs(topic: WorkloadTopic, context: Asked): boolean {
   const controller = workloadTopics[topic]
   return controller === 'several' || askThemselves.has(topic)

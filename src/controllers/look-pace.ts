@@ -1,12 +1,12 @@
 /**
- * How often a controller looks at one busy key: at once after a pause, and otherwise so many milliseconds after its
- * last look, when it sees all changes since. A look at an owner reads all its pods.
+ * Limits how often a controller reconciles a busy key: at once after a pause, otherwise a fixed time after the last
+ * reconciliation. Each reconciliation of an owner reads all its pods, so it sees all changes since.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { ownValue } from '../api/own.ts'
 import type { Topic } from '../registry/topic.ts'
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two reconciliations of a key. */
 const paces: Partial<Readonly<Record<Topic, number>>> = {
   autoscaled: 1_000,
   'daemon-set': 250,
@@ -27,7 +27,7 @@ const paces: Partial<Readonly<Record<Topic, number>>> = {
   'taint-eviction': 250,
 }
 
-/** Further keys are looked at without delay. */
+/** The most keys with a pace. Further keys have no delay. */
 const MOST_KEYS = 10_000
 
 export class LookPace {
@@ -35,7 +35,7 @@ export class LookPace {
 
   constructor(private readonly now: () => number) {}
 
-  /** Milliseconds until the next look. */
+  /** Milliseconds until the next reconciliation. */
   delay(topic: string, key: string): number {
     const pace = ownValue(paces, topic)
     if (pace === undefined) return 0
@@ -43,7 +43,7 @@ export class LookPace {
     return last === undefined ? 0 : Math.max(0, last + pace - this.now())
   }
 
-  /** A look is over. */
+  /** Call this when a reconciliation has ended. */
   looked(topic: string, key: string): void {
     if (ownValue(paces, topic) !== undefined) this.last.set(`${topic} ${key}`, this.now())
   }

@@ -1,12 +1,12 @@
-/** The served kinds that the rules of an admission policy name, as a RESTMapper finds them. */
+/** The served kinds that the rules of an admission policy name, found by the rules of a RESTMapper. */
 import type { NamedRuleWithOperations } from '../api/admissionregistration/v1.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { ServedResources } from '../registry/resources.ts'
 
-/** The limit of one rule. The controller checks no further rules of a policy that has one above it. */
+/** The most kinds of one rule. After a rule with more kinds the controller checks no further rules of the policy. */
 const MAX_KINDS = 10
 
-/** By group, version and kind. Rules with wildcards name none, and so do subresources. */
+/** The kinds, sorted by group, version and kind. Rules with wildcards and subresources name no kinds. */
 export function matchedKinds(rules: readonly NamedRuleWithOperations[], served: ServedResources): GroupVersionKind[] {
   const found = new Map<string, GroupVersionKind>()
   for (const rule of rules) {
@@ -19,13 +19,13 @@ export function matchedKinds(rules: readonly NamedRuleWithOperations[], served: 
   )
 }
 
-/** In the order of the rule's names. */
+/** The kinds of a rule, sorted by the names in it. */
 function kindsOf(rule: NamedRuleWithOperations, served: ServedResources): GroupVersionKind[] {
   const groups = new Set(rule.apiGroups)
   const versions = new Set(rule.apiVersions)
   const names = new Set(rule.resources?.filter((name) => !/[*/]/.test(name)).map((name) => name.toLowerCase()))
   if ([...groups, ...versions].some((name) => name.includes('*'))) return []
-  // to a RESTMapper the name of the core group says nothing of a group
+  // a RESTMapper takes the empty group name of the core group for any group
   const entries = groups.has('') ? served.resources : [...groups].flatMap((group) => served.inGroup(group))
   return entries
     .filter(({ version }) => versions.has(version))

@@ -1,7 +1,7 @@
 /**
  * Empties a namespace that is being deleted, then removes its finalizer (kube-controller-manager's namespace
- * controller). Key: its name. It begins some seconds after the deletion, so that clients can still delete the objects
- * that they know. Pods go first, and nothing else before they are gone.
+ * controller). Key: its name. The controller begins some seconds after the deletion, so that clients can delete objects
+ * themselves. It deletes pods first, and other objects when the pods are gone.
  */
 import type { Namespace, NamespaceCondition, Pod } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -18,18 +18,18 @@ import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapsh
 
 const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' }
 const PODS: StoredResource = { group: '', version: 'v1', resource: 'pods' }
-/** Between the deletion and the first look, as in kube-controller-manager. */
+/** Milliseconds between the deletion and the first reconciliation, as in kube-controller-manager. */
 const GRACE_MS = 5_000
-/** deletionTimestamp has whole seconds: the deletion was up to one later. */
+/** deletionTimestamp is cut to whole seconds, so the deletion was up to this much later. */
 const CUT_MS = 999
-/** So many milliseconds after the deletion, the controller looks as soon as one of the namespace's objects goes. */
+/** From this many milliseconds after the deletion on, each deleted object of the namespace queues the controller. */
 const LONG_MS = 30_000
 
 interface StoredResource extends GroupResource {
   readonly version: string
 }
 
-/** Objects of one type that are deleted in one look: other work of controllers waits for its end, some seconds. */
+/** Objects of one type that one reconciliation deletes. It takes some seconds, and other controllers wait for it. */
 const MOST_AT_ONCE = 2_000
 
 /** The objects that are still in the namespace: how many of each resource, and the finalizers that hold them. */
@@ -37,7 +37,7 @@ export interface Remains {
   readonly resources: Map<string, number>
   readonly finalizers: Map<string, number>
   readonly failures: string[]
-  /** Not everything was deleted yet. The last of several looks reports the rest. */
+  /** Whether objects are left for the next reconciliation. The last one reports the remaining objects. */
   isPart?: boolean
 }
 
@@ -60,7 +60,7 @@ export const namespaceController: Controller = {
       .updateStatusWithRetries(name, (object) => setConditions(object as Namespace, remains, timeText(context.now())))
       .catch((error: unknown) => {
         if (!(error instanceof StatusError)) throw error
-        // kube-controller-manager goes on without them, too
+        // kube-controller-manager goes on after this error, too
         logError('the conditions of a namespace could not be written', { namespace: name, error })
       })
     if (!isEmpty(remains)) return untilNextLook(deletionTimestamp, context.now())
@@ -79,7 +79,7 @@ export const namespaceController: Controller = {
   },
 }
 
-/** What went may have been the last that a namespace waited for. */
+/** Queues a namespace in deletion after one of its objects went: it may have been the last one. */
 export async function lookAtNamespace(context: ControllerContext, name: string): Promise<void> {
   const snapshot = await controlSnapshot(context)
   const { deletionTimestamp } = snapshot.get(NAMESPACES, name)?.metadata ?? {}
@@ -87,12 +87,12 @@ export async function lookAtNamespace(context: ControllerContext, name: string):
     context.later('namespace', name, 0)
 }
 
-/** Milliseconds after which no Worker takes a namespace that went for one that is there. */
+/** Milliseconds after which no isolate still takes a deleted namespace for an existing one. */
 const SWEEP_MS = 3_000
 
 /**
- * Deletes objects that a Worker created in the last moment of a namespace, before it knew of the deletion. Key: its
- * name.
+ * Deletes objects that an isolate created in the last moment of a namespace, before it knew of the deletion. Key: the
+ * namespace's name.
  */
 export const namespaceSweeper: Controller = {
   neverGivesUp: true,
@@ -105,7 +105,7 @@ export const namespaceSweeper: Controller = {
   },
 }
 
-/** Deletes everything, type by type, and counts the rest. */
+/** Deletes all objects, type by type, and counts those that remain. */
 async function empty(context: ControllerContext, namespace: string, deletedAt: Date): Promise<Remains> {
   const remains: Remains = { resources: new Map(), finalizers: new Map(), failures: [] }
   const age = context.now().getTime() - deletedAt.getTime()
@@ -118,14 +118,14 @@ async function empty(context: ControllerContext, namespace: string, deletedAt: D
   return remains
 }
 
-/** The data of the objects of one type: it keeps only the names of 20,000. */
+/** The data of the objects of one type. There may be 20,000, so it keeps only their names. */
 interface Content {
   readonly names: string[]
-  /** Objects that nobody has deleted yet. */
+  /** Objects without a deletionTimestamp. */
   readonly unmarked: string[]
-  /** How many objects each of them holds back. */
+  /** How many objects each finalizer holds back. */
   readonly finalizers: Map<string, number>
-  /** Seconds that the pods that have not ended may take for it. */
+  /** The longest grace period of pods that have not ended, in seconds. */
   readonly grace: number
 }
 
@@ -139,7 +139,7 @@ async function contentOf(objects: AsyncIterable<KubeObject>): Promise<Content> {
     names.push(metadata.name!)
     if (metadata.deletionTimestamp === undefined) unmarked.push(metadata.name!)
     for (const finalizer of metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
-    grace = Math.max(grace, graceOf(object as Pod)) // nobody needs the count of other types
+    grace = Math.max(grace, graceOf(object as Pod)) // callers read `grace` only of pods
   }
   return { names, unmarked, finalizers, grace }
 }
@@ -166,7 +166,7 @@ async function emptyOf(
     await client.deleteCollection(isPart ? unmarked.slice(0, MOST_AT_ONCE) : names, { propagationPolicy: 'Background' })
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
-    // Nothing is counted of it then, not even pods: the others are deleted, as by kube-controller-manager.
+    // Objects of this type, even pods, do not count then: the other types are deleted, as by kube-controller-manager.
     remains.failures.push(error.message)
     return
   }
@@ -174,7 +174,7 @@ async function emptyOf(
     remains.isPart = true
     return
   }
-  // whatever the deletes answered, the remaining objects count
+  // the remaining objects count, not the responses of the deletes
   const left = await contentOf(client.each())
   if (left.names.length === 0) return
   remains.resources.set(`${resource.resource}.${resource.group}`, left.names.length)
@@ -185,7 +185,10 @@ async function emptyOf(
   remains.failures.push(`unexpected items still remain in namespace: ${namespace} for gvr: ${type}`)
 }
 
-/** Types that may have objects: a Worker that does not know of the deletion yet may just have made the first one. */
+/**
+ * Types that may have objects, by the latest control snapshot: an isolate that does not know of the deletion yet may
+ * just have created the first object of a type.
+ */
 async function namespacedResources(context: ControllerContext): Promise<StoredResource[]> {
   const entries = writtenEntries(context.env, context.tenant, await freshControlSnapshot(context))
   const stored = entries.filter(({ namespaced }) => namespaced).map(({ storage }) => storage)
@@ -199,8 +202,8 @@ function ignoreGone(error: unknown): void {
 }
 
 /**
- * The five conditions that kube-apiserver always shows, in its order. While there are pods it does not count the rest:
- * the last two conditions say that all is well.
+ * Sets the five conditions that kube-controller-manager always writes, in its order. While there are pods it counts no
+ * objects: the last two conditions are False then.
  */
 export function setConditions(namespace: Namespace, remains: Remains, now: string): void {
   const { failures } = remains
@@ -251,7 +254,7 @@ export function setConditions(namespace: Namespace, remains: Remains, now: strin
   // few: the conditions above
   const others = before.filter(({ type }) => !wanted.some((condition) => condition.type === type))
   const conditions = wanted.map((condition) => {
-    // few: for each of the conditions above
+    // few: the five conditions
     const old = before.find(({ type }) => type === condition.type)
     const same =
       old?.status === condition.status && old?.reason === condition.reason && old?.message === condition.message

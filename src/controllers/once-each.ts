@@ -1,8 +1,8 @@
-/** Reads that works of one batch share: the first work that needs one makes it. */
+/** Reads that the work items of one batch share: the first item that needs a read makes it. */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { ControllerContext } from './controller.ts'
 
-/** An object may name ten thousand owners. What is forgotten is read again. */
+/** The most kept reads: an object may name ten thousand owners. A dropped read is made again. */
 const MOST = 1_000
 
 export function onceEach(): ControllerContext['once'] {
@@ -10,6 +10,6 @@ export function onceEach(): ControllerContext['once'] {
   return <Found>(what: string, read: () => Promise<Found>): Promise<Found> => {
     const known = reads.get(what) ?? read()
     reads.set(what, known)
-    return known as Promise<Found> // the same text stands for the same read
+    return known as Promise<Found> // equal texts mean the same read
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The state of an owner that an object names. The garbage collector deletes only objects that certainly have no owner:
- * an owner whose kind cannot be read is neither there nor gone.
+ * The state of an owner that an object names. The garbage collector deletes only objects that certainly have no owner.
+ * So an owner whose kind cannot be read counts neither as present nor as gone.
  */
 import { parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
@@ -10,7 +10,7 @@ import { managerClients } from './clientset.ts'
 import type { ControllerContext } from './controller.ts'
 import { FOREGROUND, ownerKindOf } from '../registry/owner-kinds.ts'
 
-/** An object that was read, and where it is. */
+/** An object that was read, and its key. */
 export interface Found extends ObjectKey {
   readonly object: KubeObject
 }
@@ -24,7 +24,7 @@ const GONE: OwnerState = { state: 'gone' }
 const NOT_SERVED: OwnerState = { state: 'unknown', why: 'its kind is not served' }
 const NO_NAMESPACE: OwnerState = { state: 'unknown', why: 'a cluster-scoped object has no namespace' }
 
-/** The owner as a dependent in `namespace` sees it: gone where it is in another namespace, or has another uid. */
+/** The state of the owner for a dependent in `namespace`: gone where it is in another namespace, or has another uid. */
 export async function stateOf(
   context: ControllerContext,
   owner: OwnerReference,
@@ -36,7 +36,7 @@ export async function stateOf(
   if (wasSeenToGo('') || (namespace !== '' && wasSeenToGo(namespace))) return GONE
   const entry = await ownerEntry(context, owner)
   if (entry === undefined) return NOT_SERVED
-  // reviews, bindings: no object of the kind is stored
+  // the server stores no objects of such kinds: reviews, bindings
   if (!entry.persisted) return GONE
   if (entry.namespaced && namespace === '') return NO_NAMESPACE
   const { group, resource } = entry.storage
@@ -63,6 +63,6 @@ export async function findObject(context: ControllerContext, key: ObjectKey): Pr
   return object === undefined || object.metadata.uid !== key.uid ? undefined : { ...key, object }
 }
 
-/** It goes when its dependents are gone that hold it back. */
+/** Whether an object in foreground deletion waits for its blocking dependents. */
 export const waitsForDependents = ({ metadata }: KubeObject): boolean =>
   metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(FOREGROUND)

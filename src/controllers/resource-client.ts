@@ -1,4 +1,4 @@
-/** One resource in one namespace, as one actor reads and writes it (client-go's ResourceInterface). */
+/** A client of one resource in one namespace, for one actor (client-go's ResourceInterface). */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { cloneInParts } from '../api/clone-json.ts'
@@ -47,41 +47,41 @@ import { parsedOnce } from './parsed-once.ts'
 
 export interface ListOptions {
   readonly labelSelector?: string
-  /** Each with this value. */
+  /** Labels that must have these values. */
   readonly labels?: Readonly<Record<string, string>>
   readonly fieldSelector?: string
   readonly fields?: Readonly<Record<string, string>>
-  /** UID: only its dependents. */
+  /** The uid of an owner: only its dependents match. */
   readonly owner?: string
-  /** Objects that it finds are shared, and no caller may change them: each version is parsed once. */
+  /** Whether the objects are shared: each version is parsed once, and no caller may change it. */
   readonly shared?: boolean
 }
 
 export interface ApplyOptions {
-  /** Default: that of the actor. */
+  /** Default: the field manager of the actor. */
   readonly fieldManager?: string
   readonly subresource?: string
-  /** Default: an absent object is created. */
+  /** Whether to create an absent object. Default: true. */
   readonly mayCreate?: boolean
 }
 
 interface Changed<O> {
   readonly key: string
   readonly object: O | undefined
-  /** UTF-16 units of its text. */
+  /** The length of the text in UTF-16 units. */
   readonly length: number
 }
 
-/** A page: the pages after it go on where it ends. */
+/** One page of changes. The next page begins where this one ends. */
 export interface Changes<O> {
   readonly revision: Revision
-  /** The caller must forget earlier objects. */
+  /** Whether the caller must forget earlier objects. */
   readonly reset: boolean
-  /** By NAMESPACE/NAME, or NAME; without an object it is gone. */
+  /** The changed objects with their keys, NAMESPACE/NAME or NAME. An object that is gone is undefined. */
   readonly changed: readonly Changed<O>[]
 }
 
-/** Errors are the StatusErrors that a client would get. */
+/** Throws the StatusErrors that a client would get. */
 export class ResourceClient<O extends KubeObject = KubeObject> {
   constructor(
     private readonly context: ControllerContext,
@@ -90,12 +90,12 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     private readonly namespace: string,
   ) {}
 
-  /** Undefined: there is none. */
+  /** Undefined where the object does not exist. */
   async get(name: string): Promise<O | undefined> {
     return this.typed((await readLive(this.call(name), name))?.object)
   }
 
-  /** Its subresource `scale`: null where the resource has none, undefined where there is no object. */
+  /** The subresource `scale`: null where the resource has none, undefined where the object does not exist. */
   async scale(name: string): Promise<Scale | undefined | null> {
     const isServed = this.entry.subresources.some((subresource) => subresource.name === 'scale')
     const view = isServed ? this.call(name, 'scale').resource.view : undefined
@@ -103,10 +103,10 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     const object = await this.get(name)
     if (object === undefined) return undefined
     view.checkRead?.(object)
-    return view.of(object) as Scale // its kind says so
+    return view.of(object) as Scale // the view of `scale` makes a Scale
   }
 
-  /** As PUT of that subresource. @throws StatusError Conflict */
+  /** A PUT of the subresource `scale`. @throws StatusError Conflict */
   async updateScale(scale: Scale & KubeObject): Promise<void> {
     const scope = this.writing('update', scale.metadata.name ?? '', 'scale')
     await update(scope, await decoded(scope, scale), this.options, this.actor.admission)
@@ -118,7 +118,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return items
   }
 
-  /** The same, one after the other. */
+  /** Like `list`, one object after the other. */
   async *each(options: ListOptions = {}): AsyncGenerator<O> {
     const scope = this.call('')
     const { values, revision } = await scope.storage.list(scope.collection, {
@@ -130,8 +130,8 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   /**
-   * The latest state of all objects that changed after a revision, in all namespaces; of all existing objects where the
-   * log no longer has that revision. Only for a resource with a shard of its own.
+   * The latest state of all objects that changed after a revision, in all namespaces. Where the log no longer has that
+   * revision: of all existing objects. Only for a resource with a shard of its own.
    * @param shared as in ListOptions
    */
   async *changes(since?: Revision, shared = false): AsyncGenerator<Changes<O>> {
@@ -147,20 +147,20 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
           object: text === undefined ? undefined : this.stored(scope, { revision: at, text }, shared),
           length: text?.length ?? 0,
         }))
-        // changes are in the order of their revisions
+        // the changes are sorted by revision
         const upTo = at === slices.length - 1 ? revision : slice.at(-1)!.revision
         yield { revision: upTo, reset: reset && at === 0, changed: objects }
       }
     }
   }
 
-  /** Its name may be left to generateName. @param shared as in ListOptions. @throws StatusError AlreadyExists */
+  /** The object may have generateName. @param shared as in ListOptions. @throws StatusError AlreadyExists */
   async create(object: O, shared = false): Promise<O> {
     const scope = this.writing('create', '')
     return this.written(scope, await this.insert(scope, object), shared)
   }
 
-  /** The same for callers that do not read the stored object: it is not parsed. */
+  /** Like `create`, for callers that do not need the stored object: it is not parsed. */
   async add(object: O): Promise<void> {
     await this.insert(this.writing('create', ''), object)
   }
@@ -169,7 +169,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return create(scope, await decoded(scope, object), this.options, this.actor.admission)
   }
 
-  /** As PUT: the object's resourceVersion, where it has one, must still be that. @throws StatusError Conflict */
+  /** A PUT: a resourceVersion in the object must be the present one. @throws StatusError Conflict */
   async update(object: O): Promise<O> {
     const scope = this.putting(object, '')
     return this.written(scope, await this.put(scope, object))
@@ -181,16 +181,16 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   /**
-   * The same for callers that do not read the stored object: it is not parsed.
-   * @param known as the caller just read it; it is not read again, because the compare and swap notices a later change
+   * Writes the status for callers that do not need the stored object: it is not parsed.
+   * @param known the object that the caller just read. It is not read again: the compare and swap notices later changes
    */
   async putStatus(object: O, known?: O): Promise<void> {
     await this.put(this.putting(object, 'status'), object, known)
   }
 
   /**
-   * @param change edits the object in place; runs again when another writer was faster
-   * @returns the stored object, which is the old one if nothing changed
+   * @param change edits the object in place, and runs again after a conflict
+   * @returns the stored object; the old one if nothing changed
    */
   async updateWithRetries(name: string, change: (object: O) => void, subresource = ''): Promise<O> {
     const scope = this.writing('update', name, subresource)
@@ -199,7 +199,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     const { result } = await updateWith(scope, this.options, this.actor.admission, {
       mayCreate: false,
       *wanted(live) {
-        // never undefined: an absent object was answered with NotFound
+        // never undefined: an absent object is a NotFound before
         const wanted = typed(yield* inParts(() => cloneInParts(live!)))
         change(wanted)
         const object = yield* decoding(scope, wanted)
@@ -214,12 +214,12 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.updateWithRetries(name, change, 'status')
   }
 
-  /** @param body a JSON patch is a list of operations; the other types are an object to merge */
+  /** @param body the list of operations of a JSON patch; an object to merge for the other types */
   patch(name: string, type: Exclude<PatchTypeName, typeof APPLY>, body: unknown, subresource = ''): Promise<O> {
     return this.patched(name, subresource, { type, bytes: jsonBytes(body), mayCreate: false }, this.options)
   }
 
-  /** Server-side apply with force: it takes over fields of other managers. */
+  /** Server-side apply with force, which takes over fields of other managers. */
   apply(
     config: JsonObject & KubeObject,
     { fieldManager = this.actor.fieldManager, subresource = '', mayCreate = true }: ApplyOptions = {},
@@ -231,12 +231,12 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.patched(config.metadata.name ?? '', subresource, body, { ...this.options, fieldManager, force: true })
   }
 
-  /** @param known as in putStatus */
+  /** @param known the object that the caller just read, as in putStatus */
   delete(name: string, options: DeleteOptions = {}, known?: O): Promise<Deleted> {
     return deleteObject(this.writing('delete', name), name, options, this.actor.admission, known && { known })
   }
 
-  /** A DELETE of the collection: admission sees each object, and no name. @throws StatusError of the first that is refused */
+  /** A DELETE of the collection: admission sees each object, and no name. @throws StatusError of the first refusal */
   async deleteCollection(names: readonly string[], options: DeleteOptions = {}): Promise<void> {
     await deleteEach(this.writing('delete', ''), names, options, this.actor.admission)
   }
@@ -282,7 +282,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.written(scope, result)
   }
 
-  /** Each call counts as a request of its own, with its own time and audit id. */
+  /** The scope of one call, which counts as a request with its own time and audit id. */
   call(name: string, subresource = ''): ResourceScope {
     const { context, entry, actor, namespace } = this
     return resourceScope(controllerCall(context, actor.user), entry, { name, subresource, namespace })
@@ -311,7 +311,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.typed(await walked(scope.request, () => live.object))
   }
 
-  // only objects of the resource's type are stored under it
+  // the resource stores only objects of its type
   private typed(object: KubeObject): O
   private typed(object: KubeObject | undefined): O | undefined
   private typed(object: KubeObject | undefined): O | undefined {
@@ -331,7 +331,7 @@ const selectionOf = ({ labelSelector = '', fieldSelector = '', labels, fields, o
   ...(owner === undefined ? {} : { owner }),
 })
 
-/** In its normal form, with defaults: as if it had come as the body of a request. A large one gives others their turn. */
+/** The object in normal form with defaults, like the body of a request. A large one is decoded in parts. */
 async function decoded(scope: ResourceScope, sent: KubeObject): Promise<KubeObject> {
   if (hasMoreValues(sent, MANY_VALUES)) scope.request.isLarge = true
   return finished(scope.request, decoding(scope, sent))
@@ -348,5 +348,5 @@ function* decoding(scope: ResourceScope, sent: KubeObject): Steps<KubeObject> {
   return Object.assign(object as unknown as KubeObject, { kind: kind.kind, apiVersion: apiVersionOf(kind) })
 }
 
-// what JSON can say is a Json
+// every object is JSON
 const jsonBytes = (value: unknown): Uint8Array => new TextEncoder().encode(stringify(value as JsonObject))

@@ -1,6 +1,6 @@
 /**
- * Keeps the status of quotas (kube-controller-manager's resource quota controller): their limits and usage. Admission
- * charges writes, so here usage rises only for a new quota, and falls when objects go.
+ * Keeps the limits and usage in the status of quotas (kube-controller-manager's resource quota controller). Admission
+ * charges writes. So this controller raises usage only for a new quota, and lowers it when objects are deleted.
  */
 import { WebhookDenial } from '../admission/webhooks/ask.ts'
 import type { ResourceQuota } from '../api/core/v1.ts'
@@ -21,19 +21,19 @@ import type { Controller, ControllerContext } from './controller.ts'
 
 const RESOURCE_QUOTAS: GroupResource = { group: '', resource: 'resourcequotas' }
 
-/** Milliseconds in which several deletions are counted together. */
+/** Milliseconds in which the controller gathers deletions for one count. */
 const GATHERING = 200
 /**
- * Milliseconds. A charged object may not be written yet, and then the count misses it. So usage falls only if the quota
- * did not change for so long.
+ * Milliseconds. The controller lowers usage only after the quota did not change for this long: a charged object may not
+ * be written yet, and then the count misses it.
  */
 const QUIET = 1000
-/** So often a quota that keeps changing is waited for. */
+/** How often the controller waits for a quota that keeps changing. */
 const PATIENCE = 10
 
 type Quota = ResourceQuota & KubeObject
 
-/** Something in a namespace went. */
+/** Queues a count of the namespace after a deletion in it. */
 export async function countAgain(context: ControllerContext, namespace: string): Promise<void> {
   if (await wasWritten(context, RESOURCE_QUOTAS)) context.later('resource-quota', namespace, GATHERING)
 }
@@ -43,7 +43,7 @@ export const resourceQuotaController: Controller = {
   neverGivesUp: true,
   async reconcile(namespace, context) {
     if (!(await wasWritten(context, RESOURCE_QUOTAS))) return undefined
-    // only this kind is kept there
+    // this resource has only this kind
     const quotas = (await managerClients(context).resource(RESOURCE_QUOTAS, namespace).list()) as Quota[]
     let wait = Infinity
     for (const quota of quotas) wait = Math.min(wait, await judge(context, quota, 0))
@@ -52,8 +52,8 @@ export const resourceQuotaController: Controller = {
 }
 
 /**
- * Key: `NAMESPACE/NAME PERIOD` of a quota that was charged in that period (registry/quota/work.ts). The isolate that
- * charged it may have ended before the write, and nothing else would report that.
+ * Key: `NAMESPACE/NAME PERIOD` of a quota that was charged in that period (registry/quota/work.ts). The controller
+ * counts again: the isolate that charged the quota may have ended before its write, and nothing else reports that.
  */
 export const chargedQuota: Controller = {
   neverGivesUp: true,
@@ -62,20 +62,20 @@ export const chargedQuota: Controller = {
     if (namespace === undefined || name === undefined) throw new HopelessWork(`no quota and period: ${key}`)
     const wait = isOverAt(Number(period)) - context.now().getTime()
     if (wait > 0) return wait
-    // only this kind is kept there
+    // this resource has only this kind
     const quota = (await managerClients(context).resource(RESOURCE_QUOTAS, namespace).get(name)) as Quota | undefined
     if (quota !== undefined) await judge(context, quota, 0)
     return undefined
   },
 }
 
-/** Key: `NAMESPACE/NAME REVISION TRIES` of a quota whose usage, at that revision, was less than its status says. */
+/** Key: `NAMESPACE/NAME REVISION TRIES` of a quota whose usage was below its status at that revision. */
 export const loweredQuota: Controller = {
   neverGivesUp: true,
   async reconcile(key, context) {
     const [, namespace, name, revision, tries] = /^([^/ ]+)\/([^ ]+) (\d+) (\d+)$/.exec(key) ?? []
     if (namespace === undefined || name === undefined) throw new HopelessWork(`no quota and revision: ${key}`)
-    // only this kind is kept there
+    // this resource has only this kind
     const quota = (await managerClients(context).resource(RESOURCE_QUOTAS, namespace).get(name)) as Quota | undefined
     if (quota === undefined) return undefined
     const isQuiet = quota.metadata.resourceVersion === revision || Number(tries) >= PATIENCE
@@ -84,7 +84,7 @@ export const loweredQuota: Controller = {
   },
 }
 
-/** @returns milliseconds after which less will be used although nothing is written */
+/** @returns milliseconds until usage falls without a write */
 async function judge(context: ControllerContext, quota: Quota, tries: number, mayLower = false): Promise<number> {
   const { namespace = '', name = '', resourceVersion: revision = '' } = quota.metadata
   const hard = quota.spec?.hard ?? {}
@@ -103,7 +103,7 @@ async function judge(context: ControllerContext, quota: Quota, tries: number, ma
   return wait
 }
 
-/** A rise may be written at once. */
+/** The larger amount of each name: rises may be written at once, falls not. */
 const larger = (used: Amounts, before: Amounts): Amounts =>
   new Map(
     [...used].map(([name, amount]) => {
@@ -122,7 +122,7 @@ async function writeStatus(
     await managerClients(context)
       .resource(RESOURCE_QUOTAS, namespace)
       .updateStatusWithRetries(name, (object) => {
-        // the count does not include charges made meanwhile
+        // a conflict if admission charged the quota meanwhile, which the count does not include
         object.metadata.resourceVersion = resourceVersion
         Object.assign(object, { status })
       })
@@ -135,7 +135,7 @@ async function writeStatus(
   }
 }
 
-/** Of the names that can be counted. */
+/** Counts the usage of those names in the quota that can be counted. */
 function countOf(context: ControllerContext, quota: Quota): Promise<Counted> {
   const { namespace = '' } = quota.metadata
   const clientOf = (resource: GroupResource, of: string) => managerClients(context).ifServed(resource, of)

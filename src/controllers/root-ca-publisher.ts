@@ -12,8 +12,8 @@ const DESCRIPTION =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
 /**
- * Keeps the server's CA, and nothing else, in a ConfigMap of every namespace. Key: the namespace, or nothing: all
- * namespaces with another CA, and all token Secrets with another one.
+ * Keeps the server's CA, and nothing else, in a ConfigMap of every namespace. Key: the namespace; or empty, which
+ * queues all namespaces whose ConfigMap has another CA, and all token Secrets.
  */
 export const rootCaPublisher: Controller = {
   async reconcile(namespace, context) {

@@ -1,7 +1,7 @@
 /**
- * The server's own objects. It restores the ones that it needs (Service default/kubernetes is one) when they are
- * deleted, and adds those of a new release or other settings to an existing control plane. Admission applies,
- * validation does not: a local server may have an address that no Endpoints may have.
+ * The server's own objects. Restores deleted objects that the server needs, for example Service default/kubernetes, and
+ * adds those of a new release or other settings to an existing control plane. Admission applies. Validation does not: a
+ * local server may have an address that validation refuses in Endpoints.
  */
 import { admissionChain } from '../admission/chain.ts'
 import { restoreServerObjects, writeEdition } from '../bootstrap/ensure-bootstrapped.ts'
@@ -10,7 +10,7 @@ import { freshControlSnapshot, noticingControlWrites } from '../tenancy/control-
 import type { NewControlPlane } from '../tenancy/control-snapshot.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
-/** Key: the namespace that may be a new one, or nothing. */
+/** Key: a namespace that may be new, or empty. */
 export const restoredServerObjects: Controller = {
   neverGivesUp: true,
   async reconcile(namespace, context) {
@@ -23,7 +23,7 @@ export const restoredServerObjects: Controller = {
   },
 }
 
-/** Key: an object that could not be written before, or nothing: all of them. */
+/** Key: an object that could not be written before; or empty, for all objects. */
 export const serverEdition: Controller = {
   neverGivesUp: true,
   async reconcile(key, context) {
@@ -31,7 +31,7 @@ export const serverEdition: Controller = {
     const snapshot = await freshControlSnapshot(plane)
     const unwritten = await writeEdition(plane, snapshot, admissionChain, key === '' ? undefined : key)
     if (key !== '' && unwritten.length > 0) throw unwritten[0]!.why
-    // each is tried again by itself: an object that a user deletes meanwhile stays away
+    // a retry writes only one object: it must not restore other objects that a user deleted meanwhile
     for (const one of unwritten) context.later('server-edition', one.key, 0)
     return undefined
   },

@@ -1,4 +1,4 @@
-/** Secrets of type kubernetes.io/service-account-token: filled with a token that lasts as long as they do. */
+/** Fills Secrets of type kubernetes.io/service-account-token with a token that is valid while the Secret exists. */
 import { settingsOf } from '../settings.ts'
 import type { Secret } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -38,7 +38,7 @@ export const serviceAccountSecret: Controller = {
   },
 }
 
-/** An account is gone, and its tokens with it. Key: NAMESPACE/NAME of the account. */
+/** Deletes the token Secrets of a deleted account. Key: NAMESPACE/NAME of the account. */
 export const deletedServiceAccount: Controller = {
   async reconcile(key, context) {
     const [namespace = '', name = ''] = key.split('/')
@@ -66,12 +66,12 @@ async function remove(secrets: ResourceClient, { metadata }: StoredSecret): Prom
   try {
     await secrets.delete(metadata.name ?? '', { preconditions: { uid: metadata.uid } })
   } catch (error) {
-    // gone, or a new account of that name
+    // the Secret is gone or was replaced
     if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
   }
 }
 
-/** The missing or wrong entries; undefined where there are none. */
+/** The correct values of missing or wrong entries; undefined where there are none. */
 async function filled(
   { env }: ControllerContext,
   { metadata, data = {} }: StoredSecret,

@@ -4,7 +4,7 @@ import type { Controller } from './controller.ts'
 import { DEFAULT_SERVICE_ACCOUNT } from '../registry/core/service-accounts.ts'
 import { isActiveNamespace } from './namespace-state.ts'
 
-/** Every namespace has a ServiceAccount `default`. Key: the namespace. */
+/** Creates the ServiceAccount `default` of every namespace. Key: the namespace. */
 export const serviceAccountController: Controller = {
   async reconcile(namespace, context) {
     if (!(await isActiveNamespace(context, namespace))) return undefined
@@ -17,7 +17,7 @@ export const serviceAccountController: Controller = {
   },
 }
 
-/** Somebody else was faster: that is as good. */
+/** Ignores AlreadyExists: another writer created the object first. */
 export function ignoreExisting(error: unknown): void {
   if (!(error instanceof StatusError) || error.code !== 409) throw error
 }

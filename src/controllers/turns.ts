@@ -1,8 +1,8 @@
-/** Runs work of the same name one after the other, in the order of the calls. Work of different names runs side by side. */
+/** Runs work of the same name one at a time, in the order of the calls. Work of different names runs concurrently. */
 export class Turns {
   /**
-   * The last work of each name; its promise never rejects. Bound: work under way, since an entry goes when its work
-   * ends.
+   * The last work of each name; its promise never rejects. Bound: unfinished work, because the end of the work removes
+   * the entry.
    */
   private readonly last = new Map<string, Promise<void>>()
 

@@ -58,7 +58,7 @@ async function warningsOf({ spec = {} }: Policy, context: ControllerContext): Pr
   return warnings.map(({ fieldRef, warning }) => ({ fieldRef, warning }))
 }
 
-/** Undefined where the type of the kind is not known: another server has it, or none. */
+/** Undefined where the type of the kind is unknown: an extension server serves the kind, or no server does. */
 async function typeOf(
   gvk: GroupVersionKind,
   served: ServedResources,

@@ -1,7 +1,7 @@
 /**
  * Removes the protection finalizer of deleted claims, volumes, VolumeAttributesClasses and PodGroups that nothing uses
- * (kube-controller-manager's pvc-protection, pv-protection, vac-protection and podgroup-protection controllers). The
- * key is that of `protectedKey`.
+ * (kube-controller-manager's pvc-protection, pv-protection, vac-protection and podgroup-protection controllers).
+ * `protectedKey` makes the key.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
@@ -15,11 +15,11 @@ import type { ListObjects } from '../registry/work.ts'
 import { groupResourceNamed } from '../storage/collections.ts'
 
 /**
- * Milliseconds between a DELETE and the first look, so that a client that reads the deleted object sees it as
+ * Milliseconds between a DELETE and the first reconciliation, so that a client that reads the deleted object sees it
  * terminating.
  */
 const FIRST_LOOK = 3_000
-/** Milliseconds until the controller looks again at an object that is still used. */
+/** The shortest delay in milliseconds until the controller checks again an object that is still used. */
 const RETRY = 10_000
 
 export const volumeProtection: Controller = {
@@ -49,7 +49,7 @@ async function release(client: ResourceClient, name: string, finalizer: string):
       else delete metadata.finalizers
     })
   } catch (error) {
-    // another writer removed the finalizer
+    // the object is gone: another writer removed the finalizer
     if (!(error instanceof StatusError) || error.code !== 404) throw error
   }
 }
@@ -57,5 +57,5 @@ async function release(client: ResourceClient, name: string, finalizer: string):
 const listing =
   (context: ControllerContext): ListObjects =>
   async <O>(resource: GroupResource, namespace: string) =>
-    // the definition says the type of the resource
+    // the caller's definition knows the type of the resource
     (await managerClients(context).resource(resource, namespace).list()) as O[]

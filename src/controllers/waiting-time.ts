@@ -1,14 +1,14 @@
 /**
- * How often to look again at an object that waits for its finalizers to be removed. The longer it has waited, the more
- * seldom: nobody knows whether that will ever happen, and in between the control plane sleeps.
+ * How often to check an object that waits for the removal of its finalizers. The interval grows with the time waited:
+ * the removal may never happen, and the control plane sleeps between checks.
  */
 const SHORTEST_MS = 1_000
-/** As seldom as kube-controller-manager's queues retry. */
+/** The longest back-off of kube-controller-manager's queues. */
 const LONGEST_MS = 1_000_000
-/** Of the time that was waited until now. */
+/** The interval as a part of the time waited until now. */
 const PART = 1 / 16
 
-/** Milliseconds from now on. */
+/** Milliseconds from now until the next check. */
 export function untilNextLook(deletionTimestamp: string, now: Date, shortest = SHORTEST_MS): number {
   const waited = now.getTime() - Date.parse(deletionTimestamp)
   return Math.min(Math.max(shortest, Math.round(waited * PART)), LONGEST_MS)

@@ -1,5 +1,5 @@
 /**
- * The workload controllers: those of kube-controller-manager, a scheduler and the kubelets of simulated nodes
+ * The workload controllers: controllers of kube-controller-manager, a scheduler and the kubelets of simulated nodes
  * (docs/workloads.md).
  */
 import { nodeLifecycle } from './nodes/node-lifecycle.ts'

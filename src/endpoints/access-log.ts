@@ -3,7 +3,7 @@ import type { ApiRequest } from '../request/context.ts'
 import type { RequestRecord } from '../request/record.ts'
 import { settingsOf } from '../settings.ts'
 
-/** One line of each request, when the head of its answer is there. */
+/** Writes one line for each request, when the head of its answer is known. */
 export function logRequest(request: ApiRequest, record: RequestRecord, { status }: Response): void {
   if (!settingsOf(request.env).logsRequests) return
   const { answerHeaders, clock, headers, info, method, now } = request

@@ -3,7 +3,7 @@ import { measurementsOf } from '../metrics/measurements.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { Row } from './identity-metrics.ts'
 
-/** Of plug-ins, policies and webhooks. */
+/** Metrics of plugins, policies and webhooks. */
 export function admissionRows(request: ApiRequest): Row[] {
   const admission = admissionMeasurements(request)
   const { policyChecks, policyTimes } = measurementsOf(request)

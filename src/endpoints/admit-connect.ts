@@ -1,4 +1,4 @@
-/** CONNECT: what a client wants to be connected to is an object of options, which are its query. */
+/** Admission of CONNECT. Its object is an options object, which is made from the query. */
 import { admit, validateAdmission } from '../admission/chain.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
@@ -8,7 +8,10 @@ import { typeOfKind } from '../schema/built-in.ts'
 import type { Field, Structural } from '../schema/structural.ts'
 import { admissionAttributes } from '../admission/write-admission.ts'
 
-/** @param deeper the path behind a proxy. @throws StatusError where admission refuses */
+/**
+ * @param deeper the path behind a proxy
+ * @throws StatusError where admission refuses
+ */
 export async function admitConnect(scope: RequestScope, deeper: readonly string[]): Promise<void> {
   const {
     request,
@@ -23,7 +26,7 @@ export async function admitConnect(scope: RequestScope, deeper: readonly string[
     ...optionsIn(request.query, typeOfKind(kind)?.fields ?? []),
     ...(deeper.length === 0 ? {} : { path: `/${deeper.join('/')}` }),
   }
-  // options have no metadata, for which plugins ask of objects that are kept
+  // options have no metadata; plugins need metadata only of stored objects
   const object = options as unknown as KubeObject
   const of: RequestScope = { ...scope, resource: { ...scope.resource, kind } }
   const attributes = { ...admissionAttributes(of, 'CONNECT', { dryRun: false }, { object }), options: {} }
@@ -42,7 +45,7 @@ function optionsIn(query: QueryParameters, fields: readonly Field[]): JsonObject
   return options
 }
 
-/** Undefined where it is empty. */
+/** Undefined where the value is empty. */
 function valueOf(type: Structural, values: readonly string[]): Json | undefined {
   const [first] = values
   if (first === undefined) return undefined

@@ -4,7 +4,10 @@ import { assertAuthorized } from '../authorization/authorized.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { actionOf } from '../registry/resource-scope.ts'
 
-/** A write that turns out to create needs the permission to create too. @throws 403 */
+/**
+ * An update or apply that creates an object also needs the permission to create.
+ * @throws StatusError 403
+ */
 export async function authorizeCreate(scope: RequestScope): Promise<void> {
   const {
     request,

@@ -1,8 +1,7 @@
 /**
- * A backup is lines of JSON: a head with the cut, then for each resource type a line that names it and its objects, one
- * a line, exactly as storage has them, and an end that counts them. Revisions of all shards come from one clock, so
- * the state of every shard at one revision is one state of the whole. A backup that could not be finished ends with
- * what went wrong.
+ * A backup is lines of JSON: a head with the revision of the cut, then for each resource type a line that names it,
+ * its objects, one a line, exactly as stored, and at last a line that counts them. All shards take revisions from one
+ * clock, so the objects at one revision are one state of the control plane. A backup that fails ends with the error.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { badRequest } from '../api/status.ts'
@@ -15,12 +14,12 @@ export const FORMAT = 'kedge-backup/1'
 
 export interface Head {
   readonly format: string
-  /** The cut. */
+  /** The revision of the cut. */
   readonly revision: Revision
   readonly time: string
 }
 
-/** Of so many objects, which follow. */
+/** A resource type and the number of its objects, which follow. */
 export interface Section extends GroupResource {
   readonly count: number
 }
@@ -50,7 +49,7 @@ export function sectionIn(line: string): Section | End {
   return { group, resource, count }
 }
 
-/** Undefined for what is no JSON object. */
+/** Undefined for a text that is no JSON object. */
 export function parsedLine(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(line)
@@ -66,7 +65,7 @@ const isWhole = (value: unknown): value is number => Number.isSafeInteger(value)
 export const isDefinitions = ({ group, resource }: GroupResource): boolean =>
   group === DEFINITIONS.group && resource === DEFINITIONS.resource
 
-/** Each once. */
+/** Each shard once. */
 export function shardsOf(tenant: Tenant, types: readonly GroupResource[]): ShardName[] {
   const names = new Set(types.map((type) => collectionOf(tenant, type).shard))
   return [...names].map((shard) => ({ tenant: tenant.uid, shard }))

@@ -1,6 +1,6 @@
 /**
- * GET /backup (for members of system:masters: authorization/privileged-paths): all of a control plane at one revision (see backup-format.ts). While it is written every shard keeps what
- * is readable at that revision, however long the reader takes.
+ * GET /backup (for members of system:masters: authorization/privileged-paths): a whole control plane at one revision
+ * (see backup-format.ts). Until the reader has everything, each shard keeps what is readable at that revision.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { collectionOf } from '../storage/collections.ts'
@@ -21,7 +21,7 @@ import { FORMAT, shardsOf } from './backup-format.ts'
 
 export async function serveBackup(request: ApiRequest): Promise<Response> {
   const revision = revisionAt(request.now.getTime())
-  // a shard that gets its first write after this has a later revision
+  // a shard with its first write after this moment has only later revisions
   const snapshot = await freshControlSnapshot(request)
   const written = new Set([...writtenShards(snapshot), ...(await writtenThen(request, revision))])
   const types = storedResources(request.tenant, snapshot, [...written])
@@ -33,7 +33,7 @@ export async function serveBackup(request: ApiRequest): Promise<Response> {
   return new Response(readable, { headers: { 'Content-Type': 'application/jsonl', 'Cache-Control': 'no-store' } })
 }
 
-/** The shards that had objects at that revision, those included that were emptied since. */
+/** The shards that had objects at that revision, including those that were emptied since. */
 async function writtenThen(request: ApiRequest, revision: Revision): Promise<string[]> {
   const query = { selection: everything, at: { kind: 'exact', revision } } as const
   const { values } = await storageOf(request.env).list(writtenShardsOf(request.tenant.uid), query)
@@ -71,7 +71,7 @@ async function writeBackup(
     await writable.close()
   } catch (error) {
     logError('a backup was not finished', { error })
-    // half a line may be there already; nothing more is said to a reader who has gone
+    // the last line may be incomplete; a reader that has gone does not get the error
     await write(`\n${JSON.stringify({ error: String(error) })}\n`)
       .then(() => writable.close())
       .catch(() => writable.abort(error).catch(() => {}))

@@ -1,4 +1,4 @@
-/** What a body must say of its kind, and how it is refused: see ResourceForms.bodies. */
+/** The rules for apiVersion and kind in a body, and the errors where they are broken: see ResourceForms.bodies. */
 import { internalTypeName } from '../codec/partial-object-metadata.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
@@ -20,26 +20,36 @@ export interface SentBody extends Pick<ParsedBody, 'apiVersion' | 'kind' | 'tree
   readonly bytes: Uint8Array
 }
 
-/** `expected` is the endpoint's kind, `found` what kindOf says of the body. */
+/** `expected` is the endpoint's kind, `found` the body's kind as kindOf returns it. */
 export interface BodyRules {
   /** @throws DecodeError */
   kindOf(body: SentBody, expected: GroupVersionKind): GroupVersionKind
-  /** By which type the body is read. @param own the endpoint's. @throws DecodeError */
+  /**
+   * The type by which the body is decoded.
+   * @param own the endpoint's type
+   * @throws DecodeError
+   */
   typeOf(found: GroupVersionKind, expected: GroupVersionKind, own: StructType): StructType
-  /** After it was read. @throws DecodeError */
+  /**
+   * Called after decoding.
+   * @throws DecodeError
+   */
   checkKind(found: GroupVersionKind, expected: GroupVersionKind): void
-  /** Of the complaints of strict decoding, those that are made. */
+  /** Selects the errors of strict decoding that the client gets. */
   complaints(found: GroupVersionKind, expected: GroupVersionKind, strict: readonly string[]): readonly string[]
-  /** The kind of the object from here on. */
+  /** The kind of the decoded object. */
   objectKind(found: GroupVersionKind, expected: GroupVersionKind): string
-  /** @param text why the body cannot be read */
+  /** @param text why the body cannot be decoded */
   refusal(text: string): StatusError
 }
 
 const isSame = (a: GroupVersionKind, b: GroupVersionKind): boolean =>
   a.kind === b.kind && a.group === b.group && a.version === b.version
 
-/** Go types: what is missing is the endpoint's, and what is of another kind is decoded as that first. */
+/**
+ * Go types: a missing kind or version is the endpoint's. A body of another kind is decoded as that kind before it is
+ * refused.
+ */
 const typed: BodyRules = {
   kindOf({ apiVersion, kind }, expected) {
     const version = apiVersion === '' ? expected : versionIn(apiVersion)
@@ -62,11 +72,11 @@ const typed: BodyRules = {
   refusal: badRequest,
 }
 
-/** Maps: the body must say what it is, and another kind is refused when the object is validated. */
+/** Unstructured objects: the body must have a kind. Validation refuses another kind later. */
 const unstructured: BodyRules = {
   kindOf({ apiVersion, kind, tree, format, bytes }) {
     const version = versionIn(apiVersion)
-    // members in another case are read first, but the object says nothing in them
+    // decoding takes these names in any case, but only the exact names count in the object
     const members = tree === undefined ? undefined : membersOf(tree)
     if (kind === '' || members?.has('kind') === false)
       throw missingKind(format === 'json' || tree === undefined ? decodeUtf8(bytes) : treeText(tree))
@@ -74,17 +84,17 @@ const unstructured: BodyRules = {
   },
   typeOf: (_found, _expected, own) => own,
   checkKind: () => {},
-  // a definition says nothing of what is in objects of another kind, but for their metadata
+  // the schema says nothing about objects of another kind, except for their metadata
   complaints: (found, expected, strict) =>
     found.group === expected.group && found.kind === expected.kind
       ? strict
       : strict.filter((text) => !text.startsWith('unknown field') || text.startsWith('unknown field "metadata.')),
-  // validation speaks of the kind that was sent
+  // validation reports the kind that the client sent
   objectKind: ({ kind }) => kind,
   refusal: badRequest,
 }
 
-/** The codec of custom resources knows their own kind, and Scale as it is expected. */
+/** The codec of custom resources knows only their own kind, and Scale in the expected version. */
 const customScale: BodyRules = {
   ...typed,
   typeOf(found, expected, own) {

@@ -1,6 +1,6 @@
 /**
- * componentstatuses (core v1, deprecated): the state of the control plane's parts, found out when asked. Nothing is
- * stored, so that a list has no version.
+ * componentstatuses (core v1, deprecated): the state of the control plane's components, checked on request. They are
+ * not stored, so a list has no resourceVersion.
  */
 import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
@@ -15,7 +15,7 @@ import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 import { builtInForms } from '../codec/built-in-forms.ts'
 
-/** A component and its error. The controllers of the API run within the server. */
+/** The check of each component, which returns its error. The controllers run within this server, so theirs has none. */
 const parts: Readonly<Record<string, (request: ApiRequest) => Promise<string | undefined>>> = {
   'controller-manager': async () => undefined,
   'etcd-0': (request) => failureOf('etcd', request),

@@ -1,7 +1,7 @@
 /**
- * Finds databases of a control plane that cannot be read. The local server names those that are on its disk when the
- * engine starts. Each isolate checks the ones that were ever written to, once, from its first readiness check on, and
- * the bad ones again. Requests that meet a later failure report it.
+ * Finds databases of a control plane that cannot be read. The local server names the databases that are on its disk
+ * when the engine starts. From its first readiness check on, each isolate checks those that were ever written to
+ * once, and the bad ones again and again. Databases that fail later are found by the requests that use them.
  */
 import { logError } from '../log/log.ts'
 import type { Env } from '../env.ts'
@@ -13,12 +13,15 @@ import { storageOf } from '../storage/environment-storage.ts'
 import { forEachShard } from '../storage/for-each-shard.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 
-/** Milliseconds that a database has to answer, and milliseconds after which a bad one is checked again. */
+/** Milliseconds in which a database must answer, and after which a bad one is checked again. */
 const PATIENCE = 2_000
 const AGAIN = 10_000
-/** How long a readiness check waits. There may be a thousand databases: the next answer has later findings. */
+/**
+ * Milliseconds that a readiness check waits. A thousand databases take longer, and the next readiness check reports
+ * the rest.
+ */
 const WAIT = 2 * PATIENCE
-/** After which a check counts as lost: the engine may end it together with the request that began it. */
+/** Milliseconds after which a check counts as lost. The engine may end it together with the request that began it. */
 const LOST_AFTER = 30_000
 
 interface Database {
@@ -31,16 +34,16 @@ interface Found {
   readonly bad: Map<string, string>
   /** The databases to check, by name; undefined before the first check. */
   due: Map<string, Database> | undefined
-  /** When the last look began, in milliseconds since 1970. */
+  /** When the last check began, in milliseconds since 1970. */
   lookedAt: number
-  /** Settles: it is awaited for a while (WAIT), and made anew after LOST_AFTER. */
+  /** Settles: a readiness check waits WAIT for it at most, and starts another after LOST_AFTER. */
   looking: Promise<void> | undefined
 }
 
-/** Of each binding, which an isolate has one of. At most as long as the list of databases. */
+/** By binding; an isolate has one. Its value is at most as large as the list of databases. */
 const found = new WeakMap<Env['SHARDS'], Found>()
 
-/** Names, sorted: `TENANT/SHARD` or `TENANT/controllers`. */
+/** The sorted names: `TENANT/SHARD` or `TENANT/controllers`. */
 export async function unreadableDatabases(request: ApiRequest): Promise<string[]> {
   const { env, clock } = request
   let state = found.get(env.SHARDS)
@@ -92,8 +95,8 @@ async function within<Value>(milliseconds: number, work: Promise<Value>, late?: 
 }
 
 /**
- * Those on the disk: asking for another would make it.
- * @param names of some; undefined: all
+ * The databases on disk, because a call of another one would create it.
+ * @param names a selection; undefined: all
  */
 async function databasesOf(request: ApiRequest, names?: readonly string[]): Promise<Map<string, Database>> {
   const { env, tenant } = request
@@ -112,7 +115,7 @@ async function databasesOf(request: ApiRequest, names?: readonly string[]): Prom
   ])
   return new Map(
     all
-      // few: an operator asks
+      // few: only an operator asks
       .filter(([id, { name }]) => stored.has(id.toString()) && (names?.includes(name) ?? true))
       .map(([, database]) => [database.name, database]),
   )

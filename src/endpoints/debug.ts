@@ -1,7 +1,7 @@
 /**
- * GET /debug/shards: each shard's own statistics, which show what wakes it and what it costs. For members of
- * system:masters (authorization/privileged-paths). The request wakes shards, too. So `?shard=NAME` asks one shard only,
- * and of the shards of custom resources it asks only those that were ever written to.
+ * GET /debug/shards (for members of system:masters: authorization/privileged-paths): each shard's statistics, which
+ * show what wakes it and what that costs. This request wakes shards too. `?shard=NAME` asks one shard, and of custom
+ * resources only shards that were ever written to are asked.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { notServed } from '../api/status.ts'

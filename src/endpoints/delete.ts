@@ -22,7 +22,7 @@ export async function deleteOne(scope: RequestScope): Promise<Response> {
   const deleted = await deleteObject(scope, scope.place.name, options, admissionChain)
   if (deleted.gone && scope.resource.entry.deleteAnswersObject !== true)
     return respondSuccess(scope, output, successOf(scope, deleted))
-  // kube-apiserver answers 202 only to the old option orphanDependents=false
+  // kube-apiserver answers 202 only with the old option orphanDependents=false
   const waiting = !deleted.gone && options.orphanDependents === false
   return respondObject(scope, output, waiting ? 202 : 200, deleted.object)
 }
@@ -42,14 +42,14 @@ function successOf({ resource: { gvr: resource } }: RequestScope, { object }: De
   }
 }
 
-/** UTF-16 units of the objects that are kept for the answer. */
+/** The most text of objects that is kept for the answer, in UTF-16 units. */
 const MAX_KEPT = 1024 * 1024
-/** Milliseconds within which an answer is read whose objects are not kept. */
+/** Milliseconds in which an answer is read whose objects are not kept. */
 const READ_MS = 60_000
 
 /**
- * Deletes what the selectors match, one after the other, and answers the list of it. Of many objects only the names are
- * kept: the answer shows the state before, which storage keeps for it however long the deletions take.
+ * Deletes the selected objects one after the other, and answers with the list of them. For a large collection only
+ * the names are kept. The answer then reads the state before the deletions, which the shards hold until the end.
  */
 export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
@@ -67,7 +67,7 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
     const { object } = liveOf({ revision, text })
     names.push(object.metadata.name!)
     length += text.length
-    // objects that a webhook converts are converted before anything is deleted
+    // where a webhook converts objects, they are converted before the first deletion
     if (length <= MAX_KEPT || mustConvert(scope)) stored.push(object)
     else {
       stored.length = 0
@@ -89,10 +89,10 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
   })
 }
 
-/** The version under which kube-apiserver's events show them. */
+/** The version of DeleteOptions in kube-apiserver's audit events. */
 const INTERNAL_OPTIONS = 'meta.k8s.io/__internal'
 
-/** A body replaces the options of the query altogether. */
+/** The options of the body, if there is one, replace all those of the query. */
 async function deleteOptions(scope: RequestScope): Promise<DeleteOptions> {
   const { request } = scope
   const body = await readBody(request)

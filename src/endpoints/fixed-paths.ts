@@ -1,6 +1,6 @@
 /**
- * Every path without a resource: discovery, OpenAPI, version, health, metrics. One router has them all. A path without
- * a route is `404 page not found`, or a Status below a built-in group.
+ * Every path that is no resource: discovery, OpenAPI, version, health, metrics. One router serves them. A path
+ * without a route gets `404 page not found`, or a Status below a built-in group.
  */
 import { HonoBase } from 'hono/hono-base'
 import { LinearRouter } from 'hono/router/linear-router'
@@ -27,7 +27,10 @@ import { serveFlagz, serveStatusz } from './zpages.ts'
 
 export { notFoundText } from './text-response.ts'
 
-/** Undefined for a request of a resource. @throws StatusError */
+/**
+ * Undefined for resource requests.
+ * @throws StatusError
+ */
 export function serveFixedPath(request: ApiRequest, served: ServedResources): Response | Promise<Response> | undefined {
   const remote = remoteVersion(request.info.path, served)
   if (remote !== undefined) return serveRemote(request, ...remote)
@@ -37,7 +40,7 @@ export function serveFixedPath(request: ApiRequest, served: ServedResources): Re
 
 /** Hono answers a HEAD as a GET without its body. */
 async function answer(request: ApiRequest, served: ServedResources): Promise<Response> {
-  // before something is called unknown, the newest definitions are asked for
+  // before a path is answered with 404, the newest definitions are read
   if (!isKnown(request.info.path, served)) {
     served = await freshServedResources(request)
     const remote = remoteVersion(request.info.path, served)
@@ -46,13 +49,13 @@ async function answer(request: ApiRequest, served: ServedResources): Promise<Res
   return routes.fetch(request.request, { request, served })
 }
 
-/** Served by another server, as an APIService says; the path may go on behind the version. */
+/** The group version in the path, where an APIService says that another server serves it. */
 function remoteVersion(path: string, served: ServedResources): [group: string, version: string] | undefined {
   const [, group = '', version = ''] = /^\/apis\/([^/]+)\/([^/]+)/.exec(path) ?? []
   return served.version(group, version)?.remote === true ? [group, version] : undefined
 }
 
-/** Names that are empty lead nowhere, though the path can be read as a resource's. */
+/** A path with an empty part inside is not routed, even where it could be parsed as a resource's path. */
 const isRoutable = ({ info }: ApiRequest): boolean => !/^\/\/|[^/]\/\/+[^/]/.test(info.path)
 
 /** Whether a path below `/apis` or `/openapi/v3/apis` names a group and version that are served; true elsewhere. */
@@ -64,7 +67,10 @@ function isKnown(path: string, served: ServedResources): boolean {
 
 type Serve = (request: ApiRequest, served: ServedResources) => Response | Promise<Response>
 
-/** Routed: only GET is answered. @throws StatusError 405 */
+/**
+ * A path that allows only GET.
+ * @throws StatusError 405
+ */
 const routed =
   (serve: Serve): Serve =>
   (request, served) => {
@@ -77,7 +83,7 @@ const serveRoot: Serve = async ({ env }, served) => {
   return indentedJson({ paths: rootPaths(served, builtInServed(env).gates) })
 }
 
-/** Whatever the client accepts. */
+/** JSON, whatever the client accepts. */
 const indentedJson = (document: object): Response =>
   new Response(JSON.stringify(document, null, 2), {
     headers: { 'Cache-Control': NO_CACHE, 'Content-Type': 'application/json' },
@@ -88,14 +94,14 @@ const serveVersion = routed((request) => {
   return indentedJson(versionInfo())
 })
 
-/** Members of system:masters only. */
+/** Paths for members of system:masters only. */
 const privileged: Readonly<Record<PrivilegedPath, Serve>> = {
   '/backup': routed(serveBackup),
   '/debug/shards': routed(serveShardStats),
   '/restore': (request) => serveRestore(request),
 }
 
-/** Each without anything behind it, a slash neither. */
+/** Paths that match only without a slash or anything else at the end. */
 const exactPaths: Readonly<Record<string, Serve>> = {
   '/': serveRoot,
   '/index.html': serveRoot,
@@ -125,7 +131,7 @@ interface FixedPaths {
 
 const routes = new HonoBase<FixedPaths>({
   router: new LinearRouter(),
-  // as it came: Hono's own getPath decodes it once more
+  // the path as received: Hono's own getPath would decode it again
   getPath: (_request, options) => options!.env!.request.info.path,
 })
 
@@ -135,12 +141,12 @@ const at = (path: string, serve: Serve): void => {
 
 for (const path of privilegedPaths)
   at(path, (request, served) => {
-    // authorization knows the path without a slash behind
+    // authorization knows only the path without a slash at the end
     if (!isPrivilegedPath(request.info.path)) return notFoundText()
     assertPrivileged(request.user)
     return privileged[path](request, served)
   })
-// Hono takes a slash at the end for nothing; kube-apiserver's `/apis/` is another path than `/apis`
+// Hono ignores a slash at the end, but in kube-apiserver `/apis/` is another path than `/apis`
 for (const [path, serve] of Object.entries(exactPaths))
   routes.all(path, ({ env }, next) => (env.request.info.path === path ? serve(env.request, env.served) : next()))
 at('/openapi/v3/*', (request, served) => serveOpenApiV3(request, served, request.info.path.slice('/openapi/v3'.length)))
@@ -158,7 +164,7 @@ routes.onError((error) => {
   throw error
 })
 
-/** Below `/apis`: `GROUP`, `GROUP/VERSION`, each perhaps with a slash behind. */
+/** Paths below `/apis`: `GROUP` or `GROUP/VERSION`, with or without a slash at the end. */
 function serveGroup(request: ApiRequest, served: ServedResources, names: readonly string[]): Response {
   const [name = '', ...rest] = names
   const group = name === '' ? undefined : served.group(name)
@@ -187,7 +193,7 @@ function redirectToProfiles(): Response {
   })
 }
 
-/** A running server cannot change its log level. */
+/** The answer to a change of the log level, which a running server cannot make. */
 function unsupportedMethod(): Response {
   const response = textResponse('unsupported http method\n', { status: 406 })
   response.headers.set('Content-Type', 'text/plain')

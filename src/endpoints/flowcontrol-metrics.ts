@@ -8,7 +8,7 @@ import type { Row } from './identity-metrics.ts'
 
 export const waitingIn = ({ waiting }: PriorityLevel): number => waiting.length
 
-/** Of priority levels and, where requests are counted, of the schemas that led to them. */
+/** Metrics of priority levels and, for counts of requests, of FlowSchemas. */
 export function flowControlRows(tenant: Tenant): Row[] {
   const { seats, counts } = flowState(tenant)
   const ofLevels = (value: (level: PriorityLevel) => number): Sample[] =>

@@ -21,18 +21,22 @@ import { update } from './update.ts'
 import { serveNodeUsage, servePodUsage } from './usage.ts'
 import { watch } from './watch.ts'
 
-/** @param verb as it was authorized. @param deeper the path behind the subresource */
+/**
+ * @param verb the authorized one
+ * @param deeper the path behind the subresource
+ */
 export type Handler = (scope: RequestScope, verb: Verb | '', deeper: readonly string[]) => Promise<Response>
 
 export interface Handlers {
   readonly verbs: Readonly<Record<Verb, Handler>>
   /**
-   * Handlers for subresources of another kind than their resource, or without an object. Definitions name one of these.
+   * Handlers for subresources whose kind is not that of their resource, or that have no object. Definitions name
+   * them.
    */
   readonly endpoints: Readonly<Record<Endpoint, Handler>>
 }
 
-/** Admission runs before the object is looked up. */
+/** Runs admission before the object is read. */
 const connecting =
   (connect: Handler): Handler =>
   async (scope, verb, deeper) => {
@@ -68,14 +72,14 @@ export const handlers: Handlers = {
   },
 }
 
-/** A list never turns into a watch: the verb was decided, and authorized, before. */
+/** A list never becomes a watch, because authorization has decided about the verb before. */
 async function listAlone(scope: RequestScope): Promise<Response> {
   const options = parseListOptions(scope.request.query, false)
   if (options.watch) throw new Error('assertion failed: a watch was authorized as a list')
   return list(scope, options)
 }
 
-/** Other subresources read and write the object of their resource. */
+/** Verbs of other subresources, which read and write the object of their resource. */
 const ofObject: readonly (Verb | '')[] = ['get', 'update', 'patch']
 
 /** @throws StatusError 404 */

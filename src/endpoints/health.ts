@@ -1,8 +1,7 @@
 /**
- * `/healthz`, `/livez`, `/readyz` and their checks. The names are those of kube-apiserver, because monitoring excludes
- * and requests them one by one. A start-up hook (`poststarthook/…`) passes when the isolate answers at all: its
- * preparations are code here, or part of the first write. Only the state of the storage can change from one moment to
- * the next.
+ * `/healthz`, `/livez`, `/readyz` and their checks, with the names of kube-apiserver, because monitoring excludes and
+ * requests them by name. A start-up hook (`poststarthook/…`) passes whenever the isolate answers: its work is code
+ * here, or part of the first write. Only the state of the storage can change.
  */
 import { collectionOf } from '../storage/collections.ts'
 import type { FeatureGates } from '../api/feature-gates.ts'
@@ -15,7 +14,7 @@ import { notFoundText, textResponse } from './text-response.ts'
 export const healthEndpoints = ['healthz', 'livez', 'readyz'] as const
 export type HealthEndpoint = (typeof healthEndpoints)[number]
 
-/** Hooks of the start; a pair is a hook that only a feature has. */
+/** Start-up hooks; a pair names the feature gate that the hook needs. */
 const startHooks: readonly (string | readonly [hook: string, gate: string])[] = [
   'start-apiserver-admission-initializer',
   'generic-apiserver-start-informers',
@@ -55,7 +54,7 @@ const lateHooks = [
   'poststarthook/apiservice-openapiv3-controller',
 ]
 
-/** Names of the checks, in the order in which they are listed. */
+/** The names of the checks in the order of the answer. */
 export function healthChecks(gates: FeatureGates): Readonly<Record<HealthEndpoint, readonly string[]>> {
   const started = startHooks.flatMap((one) => {
     const [hook, gate] = typeof one === 'string' ? [one, undefined] : one
@@ -69,10 +68,10 @@ export function healthChecks(gates: FeatureGates): Readonly<Record<HealthEndpoin
   }
 }
 
-/** The storage must answer within this time, in milliseconds. */
+/** Milliseconds in which the storage must answer. */
 const STORAGE_PATIENCE = 2000
 
-/** The error; undefined: none. */
+/** The error of a check; undefined where it passes. */
 export async function failureOf(check: string, request: ApiRequest): Promise<string | undefined> {
   if (check !== 'etcd' && check !== 'etcd-readiness') return undefined
   const storage = storageOf(request.env)
@@ -93,7 +92,7 @@ export async function failureOf(check: string, request: ApiRequest): Promise<str
 const namesOf = ({ env }: ApiRequest, endpoint: HealthEndpoint): readonly string[] =>
   healthChecks(builtInServed(env).gates)[endpoint]
 
-/** `path` follows the endpoint: empty, or `/` and the name of a check. */
+/** @param path what follows the endpoint: empty, or `/` and the name of a check */
 export async function serveHealth(request: ApiRequest, endpoint: HealthEndpoint, path: string): Promise<Response> {
   if (path === '') return serveAll(request, endpoint)
   const check = namesOf(request, endpoint).find((name) => `/${name}` === path)
@@ -105,7 +104,7 @@ export async function serveHealth(request: ApiRequest, endpoint: HealthEndpoint,
 
 async function serveAll(request: ApiRequest, endpoint: HealthEndpoint): Promise<Response> {
   const databases = endpoint === 'readyz' ? await unreadableDatabases(request) : []
-  // one that can be read is not listed: kube-apiserver has no such checks
+  // readable databases are not listed, because kube-apiserver has no such checks
   const bad = databases.map((name) => `database/${name}`)
   const names = [...namesOf(request, endpoint), ...bad]
   const excluded = new Set(request.query.getAll('exclude'))

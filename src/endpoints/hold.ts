@@ -1,13 +1,13 @@
-/** Keeps compaction from what a request has yet to read, however long it takes. */
+/** Keeps versions that a request has yet to read from compaction, however long the request takes. */
 import type { Clock } from '../api/clock.ts'
 import { logError } from '../log/log.ts'
 import { forEachShard } from '../storage/for-each-shard.ts'
 import type { Revision, ShardName, Storage } from '../storage/storage.ts'
 
-/** A shard keeps the state for so long after it was last asked to. */
+/** Milliseconds for which a shard holds the versions after each call. */
 const HOLD_MS = 600_000
 const RENEW_MS = 240_000
-/** Milliseconds after which a request is no reason any more to keep the past: it fails where it needs that. */
+/** Milliseconds after which a request no longer renews its holds. It fails if it then needs an old version. */
 const LONGEST_MS = 12 * 3_600_000
 
 const notHeld = (error: unknown): void => logError('old versions could not be held', { error })
@@ -39,8 +39,8 @@ export class Hold {
   }
 
   /**
-   * A shard that misses this call releases its hold when the time is over.
-   * @param milliseconds for which it is held still
+   * Ends the hold. A shard that misses this call ends it when its time is over.
+   * @param milliseconds for which the shards still hold
    */
   async end(milliseconds = 0): Promise<void> {
     this.stop()

@@ -35,7 +35,7 @@ export async function identityRows(request: ApiRequest): Promise<Row[]> {
   ]
 }
 
-/** Reloads of a configuration whose file changed. None where there is no such configuration. */
+/** Reloads of a configuration file; no rows where it has no file. */
 function reloadRows(
   name: 'authentication' | 'authorization',
   reloads: Pick<Reloaded<never>, 'counts' | 'text'> | undefined,
@@ -65,7 +65,7 @@ function reloadRows(
   ]
 }
 
-/** Keys of the issuers of the configuration that is in force. */
+/** The keys of the issuers in the current configuration. */
 async function issuerRows({ env, tenant }: ApiRequest, server: Labels): Promise<Row[]> {
   const found = await issuersReloads(env)?.start()
   if (found === undefined) return []
@@ -170,7 +170,7 @@ function authorizationRows({ tenant }: ApiRequest): Row[] {
   ]
 }
 
-/** None where this server signs itself. */
+/** No rows where this server signs itself. */
 function signerRows({ env }: ApiRequest): Row[] {
   const counts = externalSigner(env)?.counts
   if (counts === undefined) return []

@@ -23,7 +23,7 @@ const CONTINUE_TOO_OLD =
 export const list = (scope: RequestScope, options: ListOptions): Promise<Response> =>
   answerList(scope, options, negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms }))
 
-/** @param state of the collection to show, whatever the options say */
+/** @param state of the collection to return; overrides the options */
 export async function answerList(
   scope: RequestScope,
   options: ListOptions,
@@ -52,8 +52,8 @@ export async function answerList(
 }
 
 /**
- * A started answer cannot become an error: objects that need a webhook are converted before, and most of them
- * remembered.
+ * Converts objects that need a webhook before the answer starts, because a started answer cannot become an error.
+ * Most results are kept for the answer.
  * @throws StatusError
  */
 async function checkList(scope: RequestScope, found: ListResult, again: () => Promise<ListResult>): Promise<void> {
@@ -70,8 +70,8 @@ export const mustConvert = ({ resource }: RequestScope): boolean =>
   resource.converter !== undefined && !passesText(resource)
 
 /**
- * The stored objects of a collection, from the place and of the state that the options name.
- * @param state overrides that of the options
+ * The stored objects of a collection, from the start and in the state that the options name.
+ * @param state overrides the state of the options
  * @throws StatusError 400 and 410 where a list cannot be continued
  */
 export async function listed(
@@ -91,7 +91,10 @@ export async function listed(
   }
 }
 
-/** At which state, from where and how many: the tables of resourceVersion, resourceVersionMatch, limit and continue. */
+/**
+ * The state, the start and the limit of a list, by the rules for resourceVersion, resourceVersionMatch, limit and
+ * continue.
+ */
 function placeOf(
   scope: RequestScope,
   options: ListOptions,
@@ -109,7 +112,7 @@ function placeOf(
   }
   if (resourceVersion === '') return { at: { kind: 'latest' }, ...paging }
   const revision = parseRevisionOfList(resourceVersion)
-  // any state will do: the cache of kube-apiserver answers with everything it has
+  // any state will do: kube-apiserver answers from its cache, and ignores the limit
   if (revision === 0) return { at: { kind: 'latest' }, ...(cached ? {} : paging) }
   const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && options.limit > 0)
   return { at: { kind: exact ? 'exact' : 'notOlderThan', revision }, ...paging }

@@ -1,6 +1,6 @@
 /**
- * `/metrics` and `/metrics/slis` in the text format of Prometheus, under kube-apiserver's names. They count the work of
- * this isolate since it began; an installation with several isolates sums over them, as over several servers.
+ * `/metrics` and `/metrics/slis` in the text format of Prometheus, with kube-apiserver's names. They count the work
+ * of this isolate since its start. A sum over isolates is like a sum over several servers.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { WorkCount } from '../storage/object-calls.ts'
@@ -42,7 +42,7 @@ const countsBy = (counts: ReadonlyMap<string, number>, label: string): Sample[] 
 const sumOf = <Item>(items: readonly Item[], of: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + of(item), 0)
 
-/** In the order of their names. */
+/** Sorted by name. */
 async function metrics(request: ApiRequest): Promise<Metric[]> {
   const all = measurementsOf(request)
   const { longRunning } = all
@@ -181,7 +181,7 @@ async function metrics(request: ApiRequest): Promise<Metric[]> {
   return rows.map(([name, type, help, samples]) => ({ name, type, help, samples }))
 }
 
-/** Those of other resources would have to be asked for, shard by shard, and wake them all. */
+/** Counts only resources of the control shard. Counting others would wake every shard. */
 async function objectCounts(request: ApiRequest, labels: (resource: GroupResource) => Labels): Promise<Sample[]> {
   const snapshot = await controlSnapshot(request)
   const kept = builtInServed(request.env).resources.resources.map(({ storage }) => storage)
@@ -206,7 +206,7 @@ const requestCounts = (kinds: readonly RequestKind[]): Sample[] =>
     [...codes].map(([code, value]) => ({ labels: { code: String(code), ...ofServer }, value })),
   )
 
-/** Whether it ever happened. */
+/** 1 for each label set that was ever counted. */
 const flags = (counters: Counters): Sample[] => counters.samples().map((sample) => ({ ...sample, value: 1 }))
 
 function buildLabels(): Labels {
@@ -265,7 +265,7 @@ function textOf(all: readonly Metric[]): string {
   return text
 }
 
-/** `slis`: only the health checks. */
+/** @param slis only the health checks */
 export async function serveMetrics(request: ApiRequest, { slis }: { readonly slis: boolean }): Promise<Response> {
   const text = textOf(await (slis ? healthMetrics(request) : metrics(request)))
   return new Response(request.method === 'HEAD' ? null : text, {

@@ -1,6 +1,6 @@
 /**
- * `/openapi/v2`, `/openapi/v3` and its documents, served as files for every method. The code that makes them is loaded
- * with the first request for one.
+ * `/openapi/v2`, `/openapi/v3` and its documents, served as files for every method. The code that builds them is
+ * loaded for the first request.
  */
 import { inPartsAwaiting } from '../api/parts.ts'
 import { turnOfOthers } from '../api/slices.ts'
@@ -19,13 +19,13 @@ import { NO_CACHE } from './text-response.ts'
 
 const JSON_TYPE = 'application/json'
 
-/** Both spellings are taken, the one without @ is answered. */
+/** Clients may use both spellings; the answer has the one without @. */
 const protobufTypes = (version: 'v2' | 'v3') => [
   `application/com.github.proto-openapi.spec.${version}.v1.0+protobuf`,
   `application/com.github.proto-openapi.spec.${version}@v1.0+protobuf`,
 ]
 
-/** Documents are as old as the isolate's knowledge of them. */
+/** When the isolate learned the served resources, which is the Last-Modified of their documents. */
 const builtAt = new WeakMap<object, Date>()
 
 function ageOf(document: object, now: Date): Date {
@@ -34,7 +34,7 @@ function ageOf(document: object, now: Date): Date {
   return date
 }
 
-/** Undefined: nothing that is produced is accepted. */
+/** Undefined where the client accepts no available type. */
 function acceptedType(request: Request, version: 'v2' | 'v3'): string | undefined {
   const accept = request.headers.get('Accept') ?? ''
   const [protobuf, old] = protobufTypes(version)
@@ -88,7 +88,7 @@ async function contentOf(
 const jsonOf = (document: OpenApiDocument | OpenApiStream): Content['body'] =>
   'text' in document ? new TextEncoder().encode(document.text) : () => slowText(document.pieces())
 
-/** That of a group version is made of its whole text. */
+/** The protobuf of a group version is made from its whole text. */
 async function protobufOf(
   document: OpenApiDocument | OpenApiStream | SwaggerStream,
   version: 'v2' | 'v3',
@@ -102,7 +102,7 @@ async function protobufOf(
 const acceptsGzip = (request: Request): boolean =>
   /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:$|[\s,]))/.test(request.headers.get('Accept-Encoding') ?? '')
 
-/** The 2 MB of v2 are compressed for clients that accept it. */
+/** Compresses the 2 MB of v2 for clients that accept gzip. */
 function gzipped(response: Response, isPacked: boolean): Response {
   if (response.status !== 200 || response.body === null) return response
   const headers = new Headers(response.headers)
@@ -112,7 +112,7 @@ function gzipped(response: Response, isPacked: boolean): Response {
   return new Response(body, { headers, encodeBody: 'manual' })
 }
 
-/** `path` follows `/openapi/v3`: empty for the index, else `/` and the key of a document. */
+/** @param path what follows `/openapi/v3`: empty for the index, else `/` and the key of a document */
 export async function serveOpenApiV3(request: ApiRequest, served: ServedResources, path: string): Promise<Response> {
   const documents = await documentsOf(request, served)
   return path === '' ? serveIndex(request, documents) : serveDocument(request, documents, path.slice(1))
@@ -135,7 +135,7 @@ const urlOf = (key: string, hash: string): string => `/openapi/v3/${key}?hash=${
 
 async function serveDocument(request: ApiRequest, documents: OpenApiDocuments, key: string): Promise<Response> {
   if (documents.keys.includes(key))
-    // known: its key is listed
+    // not undefined: the index lists the key
     return serveHashed(request, key, await documents.hash(key), async () => (await documents.v3(key))!)
   const converted = await convertedV3(request, key)
   if (converted !== undefined) return serveHashed(request, key, converted.hash, async () => converted)

@@ -7,7 +7,7 @@ import { publishedKeys } from '../authentication/published-keys.ts'
 import { tokenIssuer } from '../authentication/service-account-key.ts'
 import type { ApiRequest } from '../request/context.ts'
 
-/** @throws StatusError 406 in the words of the routing layer */
+/** @throws StatusError 406 with the text of kube-apiserver's routing layer */
 export function requireProduced(request: ApiRequest, ...mediaTypes: readonly string[]): void {
   const accept = request.headers.get('Accept') ?? ''
   // few: the media types of one path

@@ -1,27 +1,32 @@
 /**
- * Keeps the gzip of bodies that are expensive to make. The OpenAPI document of a thousand definitions takes more than a
- * second to make, and much less to inflate: the next client gets the kept bytes, or their plain text.
+ * Keeps the gzip of bodies that are expensive to make. The OpenAPI document of a thousand definitions takes more than
+ * a second to make, and much less to inflate. The next client gets the kept bytes, or their plain text.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { joined } from '../api/bytes.ts'
 import { drain, recoded } from '../codec/coded-stream.ts'
 import type { ByteReader } from '../storage/byte-chunks.ts'
 
-/** Bytes of gzip that an isolate keeps. */
+/** The most bytes of gzip that an isolate keeps. */
 export const MAX_KEPT = 8 * 1024 * 1024
-/** Bytes of gzip that are inflated at a time: some hundred kilobytes of a document that repeats itself. */
+/** Bytes of gzip that are inflated at a time: some hundred kilobytes of a repetitive document. */
 const SLICE = 8 * 1024
 
-/** By the inputs of a body. */
+/** By key of the body. */
 const kept = new BoundedMap<string, Uint8Array>({ entries: 16, size: MAX_KEPT, sizeOf: (_, gzip) => gzip.length })
-/** Stands for a gzip that is too large to be kept. */
+/** Marks a body whose gzip is too large to be kept. */
 const TOO_LARGE = new Uint8Array()
-/** Gathered at a time, each up to MAX_KEPT: readers may be slow, and go without a word. */
+/**
+ * The most bodies that are gathered at a time, each up to MAX_KEPT. Readers may be slow, or disappear without notice.
+ */
 const MOST_GATHERED = 2
-/** Bodies that are being gathered, once each. Bound: MOST_GATHERED; the oldest makes room. */
+/** The bodies that are being gathered, by key. Bound: MOST_GATHERED; the oldest one is dropped for a new one. */
 const gathering = new Map<string, Gathered>()
 
-/** @param key the same key, the same bytes. @param make is called where nothing is kept */
+/**
+ * @param key equal keys mean equal bytes
+ * @param make called where the body is not kept
+ */
 export function packedBody(key: string, make: () => ByteReader): ByteReader {
   const known = kept.get(key)
   if (known !== undefined && known !== TOO_LARGE) return slices(known)
@@ -29,18 +34,18 @@ export function packedBody(key: string, make: () => ByteReader): ByteReader {
   return known === TOO_LARGE || gathering.has(key) ? gzip : followed(gzip, new Gathered(key))
 }
 
-/** As `packedBody`, but plain. Where nothing is kept it is packed on its way to the client. */
+/** Like `packedBody`, but plain. Where the body is not kept, it is packed while it goes to the client. */
 export function plainBody(key: string, make: () => ByteReader): ByteReader {
   const known = kept.get(key)
   if (known !== undefined && known !== TOO_LARGE) return recoded(slices(known), new DecompressionStream('gzip'))
   return known === TOO_LARGE || gathering.has(key) ? make() : followed(make(), new PackedBeside(new Gathered(key)))
 }
 
-/** Gets each piece of the stream, which is valid only during the call. */
+/** Receives each piece of the stream. A piece is valid only during the call. */
 interface Follower {
   take(chunk: Uint8Array): void | Promise<void>
   end(): void | Promise<void>
-  /** The reader went, or the source failed. */
+  /** The reader has gone, or the source has failed. */
   drop(): void
 }
 
@@ -87,7 +92,7 @@ class PackedBeside implements Follower {
 
   constructor(private readonly gathered: Gathered) {
     this.whole = drain(this.coder.readable, (chunk) => gathered.take(chunk))
-    this.whole.catch(() => undefined) // of one that is dropped; `end` awaits the others
+    this.whole.catch(() => undefined) // nobody awaits a dropped body; `end` awaits the others
   }
 
   take(chunk: Uint8Array): Promise<void> {

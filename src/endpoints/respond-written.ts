@@ -6,7 +6,7 @@ import type { RequestScope } from '../registry/resource-scope.ts'
 import type { Updated } from '../registry/write/guaranteed-update.ts'
 import { walked } from '../request/turns.ts'
 
-/** The answer to a write that leaves an object: as it is stored now, or as a dry run would have left it. */
+/** The answer to a write: the object as it is stored now, or as a dry run would have stored it. */
 export async function respondWritten(
   scope: RequestScope,
   output: OutputNegotiation,

@@ -1,6 +1,6 @@
 /**
- * A backup goes only into a control plane without objects of users: it may have only those that the system itself
- * wrote.
+ * A backup is restored only into a control plane without objects of users. Objects that the system wrote may be
+ * there.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
@@ -17,7 +17,7 @@ import { storageOf } from '../storage/environment-storage.ts'
 import type { Revision } from '../storage/storage.ts'
 
 /**
- * @returns by shard, the revision at which it was found empty: a later write is not covered
+ * @returns by shard, the revision at which it was found empty; a later write is not covered
  * @throws StatusError 409
  */
 export async function revisionsIfEmpty(
@@ -29,7 +29,7 @@ export async function revisionsIfEmpty(
   await forEachShard(types, async (type) => {
     const collection = collectionOf(request.tenant, type)
     const { values, revision } = await storage.list(collection, { selection: everything, at: { kind: 'latest' } })
-    // the oldest of the types that share it
+    // the oldest revision of the types in the shard
     revisions.set(collection.shard, Math.min(revision, revisions.get(collection.shard) ?? Infinity))
     for await (const text of linesOf(values)) {
       const { object } = liveOf({ revision: 0, text })
@@ -47,15 +47,18 @@ export async function revisionsIfEmpty(
   return revisions
 }
 
-/** Undefined if the system itself wrote the object. An object without managedFields counts as a user's. */
+/**
+ * The manager that is not the system; undefined where only the system wrote the object. An object without
+ * managedFields counts as a user's.
+ */
 function otherWriterOf({ managedFields = [] }: ObjectMeta): string | undefined {
   if (managedFields.length === 0) return 'somebody who left no name in its managedFields'
   return managedFields.map(({ manager = '' }) => manager).find((manager) => !SYSTEM_MANAGERS.has(manager))
 }
 
 /**
- * Objects of the system that have no managers and no data of users: the ServiceAccounts of every namespace and of
- * controllers, and the ConfigMap of authorities where there are none.
+ * Whether it is an object of the system that has no managers and no data of users: the ServiceAccounts of namespaces
+ * and controllers, and the ConfigMap of authorities where there are none.
  */
 function isBareSystemObject({ group, resource }: GroupResource, object: KubeObject): boolean {
   if (group !== '') return false
@@ -71,7 +74,9 @@ function isBareSystemObject({ group, resource }: GroupResource, object: KubeObje
 
 const controllerAccounts: ReadonlySet<string> = new Set(CONTROLLER_ACCOUNTS)
 
-/** The managers of a new control plane's own objects (see src/bootstrap), and of those that `kedge start` makes. */
+/**
+ * The managers of a new control plane's own objects (see src/bootstrap), and of the objects that `kedge start` makes.
+ */
 const SYSTEM_MANAGERS = new Set([
   'kube-apiserver',
   'kube-controller-manager',

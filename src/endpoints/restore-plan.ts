@@ -1,8 +1,8 @@
 /**
- * The steps of a restore as the shards see them. It is one change from a state to another: it locks every shard before
- * it empties the first one, and unlocks them after it filled the last one, the control shard first and last. In between
- * all other requests are answered with 503. A restore that ends in the middle leaves the locks, for the next one to
- * take over: it has a later id.
+ * The steps of a restore in the shards, which make it one change of state. It locks all shards before it empties the
+ * first, and unlocks them after it has filled the last; the control shard is locked first and unlocked last.
+ * Meanwhile all other requests get 503. A restore that breaks off leaves the locks, and the next restore, whose id is
+ * later, takes them over.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -28,14 +28,14 @@ import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { shardsOf } from './backup-format.ts'
 import { revisionsIfEmpty } from './restore-emptiness.ts'
 
-/** How often the check is repeated while the control plane's own controllers write to it. */
+/** The most tries of the check while the control plane's own controllers write. */
 const TRIES = 5
 
 export type Pause = (milliseconds: number) => Promise<void>
 
 export class RestorePlan {
   private readonly storage: Storage
-  /** Emptied, by name. Bound: the shards of the resources there are. */
+  /** The emptied shards by name. Bound: the shards of the served resources. */
   private readonly shards = new Map<string, ShardName>()
   /** Names of the shards that got objects. Bound: as above. */
   private readonly filled = new Set<string>()
@@ -57,7 +57,7 @@ export class RestorePlan {
     const builtIn = new Set(builtInShards(request).map(({ shard }) => shard))
     const others = shards.filter(({ shard }) => shard !== CONTROL_SHARD)
     await forEachShard(others, (shard) => (builtIn.has(shard.shard) ? plan.clear(shard) : plan.leaveEmpty(shard)))
-    // last: until then it lists the other shards
+    // the control shard last, because it lists the other shards
     await plan.clear(plan.control)
     await plan.putRow(CONTROL_SHARD)
     return plan
@@ -77,8 +77,8 @@ export class RestorePlan {
   }
 
   /**
-   * Opens the shards, when no isolate has a copy of the old configuration any more. Old work of controllers is dropped;
-   * the restored values brought their own.
+   * Opens the shards once no isolate has a copy of the old configuration. The controllers' old work is dropped,
+   * because the restored objects brought their own.
    */
   async end(cut: Revision, pause: Pause): Promise<void> {
     await pause(Math.max(0, this.lockedAt + LONGEST_AGE - this.request.clock()))
@@ -89,13 +89,13 @@ export class RestorePlan {
       unlock,
     )
     await unlock(this.control)
-    // writes a control plane's own objects that the backup lacks
+    // also writes the control plane's own objects that the backup lacks
     await freshControlSnapshot(this.request)
   }
 
-  /** The control shard knows of a shard before anything is in it. */
+  /** Registers a shard in the control shard before the first object is written to it. */
   private async putRow(shard: string): Promise<void> {
-    // an id of its own, below those of a backup, which are times
+    // an id of its own, smaller than those of a backup, which are times
     const revision = this.filled.size + 1
     await this.storage.restore(writtenShardsOf(this.control.tenant), this.id, [
       { key: shard, revision, value: writtenShardValue(shard) },
@@ -111,7 +111,7 @@ export class RestorePlan {
     return env.CONTROLLERS.getByName(tenant.uid).forget()
   }
 
-  /** The control shard last: while it is locked, another restore finds all that this one leaves. */
+  /** Unlocks the control shard last: while it is locked, another restore finds everything that this one leaves. */
   private async unlock(shards: readonly ShardName[], cut: Revision): Promise<void> {
     const unlock = (shard: ShardName) => this.storage.unlock(shard, this.id, cut)
     await forEachShard(
@@ -121,7 +121,10 @@ export class RestorePlan {
     await unlock(this.control)
   }
 
-  /** Shards of a definition that goes: a later search for locked shards would not find them. */
+  /**
+   * Empties and unlocks shards of definitions that the restore removes. A later search for locked shards would not
+   * find them.
+   */
   private async leaveEmpty(shard: ShardName): Promise<void> {
     await this.storage.clear(shard, this.id)
     await this.storage.unlock(shard, this.id, 0)
@@ -132,7 +135,7 @@ export class RestorePlan {
     this.shards.set(shard, { tenant, shard })
   }
 
-  /** Of a restore that was not finished. */
+  /** Takes over the locks of a restore that broke off. */
   private async takeOver(): Promise<ShardName[]> {
     const { storage, id, control, request } = this
     await storage.lock(control, id)
@@ -144,7 +147,7 @@ export class RestorePlan {
     return shards
   }
 
-  /** In the state of the locked control shard. */
+  /** The shards of custom resources, read from the locked control shard. */
   private async customShards(): Promise<readonly string[]> {
     const { storage, id, request } = this
     const written = await storage.lockedKeys(writtenShardsOf(request.tenant.uid), id)
@@ -160,11 +163,11 @@ export class RestorePlan {
       const snapshot = await freshControlSnapshot(request)
       const types = allTypes(request, snapshot)
       const revisions = await revisionsIfEmpty(request, types)
-      // shards with a first write since then are not among them
+      // shards with a first write since then are not in the list
       revisions.set(CONTROL_SHARD, Math.min(snapshot.revision, revisions.get(CONTROL_SHARD) ?? Infinity))
       const names = new Set([
         ...shardsOf(request.tenant, types).map(({ shard }) => shard),
-        // of definitions that went, too: each forgets that the control shard knows of it
+        // also the shards of removed definitions, which forget that the control shard knows of them
         ...writtenShards(snapshot),
       ])
       const shards = [...names].map((shard): ShardName => ({ tenant: request.tenant.uid, shard }))
@@ -192,13 +195,13 @@ export class RestorePlan {
 
 const builtInShards = ({ tenant }: ApiRequest): ShardName[] => shardsOf(tenant, builtInStorages())
 
-/** Built-in types are checked even if they were never written to: a client may write to one now. */
+/** Built-in types are included even if they were never written to, because a client may write to one now. */
 const allTypes = ({ tenant }: ApiRequest, snapshot: ControlSnapshot): GroupResource[] => [
   ...builtInStorages(),
   ...storedResources(tenant, snapshot).filter((type) => !isBuiltInStorage(type)),
 ]
 
-/** By a restore that is under way, or that was not finished. */
+/** Whether a restore is in progress, or has broken off. */
 export async function isBeingRestored(request: ApiRequest): Promise<boolean> {
   try {
     await freshControlSnapshot(request)

@@ -1,7 +1,7 @@
 /**
- * POST /restore (for members of system:masters: authorization/privileged-paths) puts a backup into an empty control
- * plane. With `?abandon=true` it ends a restore that cannot be finished: it drops the rest, and the control plane is a
- * new one.
+ * POST /restore (for members of system:masters: authorization/privileged-paths) restores a backup into an empty
+ * control plane. `?abandon=true` gives up a restore that cannot be finished: it removes the restored objects, and the
+ * control plane is a new one.
  */
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'
@@ -66,7 +66,7 @@ async function abandon(request: ApiRequest, pause: Pause): Promise<Response> {
   return Response.json({ objects: 0 })
 }
 
-/** The error message says in which state it leaves the control plane. */
+/** Throws the error again. Its message says in which state the restore leaves the control plane. */
 function explain(error: unknown): never {
   if (!(error instanceof StatusError)) throw error
   const left = 'nothing of the backup is served; restore a whole one, or give up with kedge restore --abandon'
@@ -74,13 +74,13 @@ function explain(error: unknown): never {
 }
 
 class Filling {
-  /** Bound: those of the backup, which the control plane will hold. */
+  /** Bound: the definitions of the backup, which the control plane will hold. */
   private readonly definitions: CustomResourceDefinition[] = []
-  /** By definitions: made again when some were read. */
+  /** The served resources with `definitions`. Undefined after more definitions were read. */
   private served: ServedResources | undefined
   /**
-   * Types whose objects are restored but not served, because nothing defines the type. Bound: the sections of the
-   * backup.
+   * Types whose objects are restored but not served, because no definition serves the type. Bound: the sections of
+   * the backup.
    */
   readonly unserved: string[] = []
 
@@ -90,7 +90,7 @@ class Filling {
     private readonly lines: AsyncGenerator<string>,
   ) {}
 
-  /** @returns how many objects there were */
+  /** @returns the number of objects */
   async run(): Promise<number> {
     let objects = 0
     for (let line = await this.next(); line !== undefined; line = await this.next()) {
@@ -154,7 +154,7 @@ class Filling {
     }
   }
 
-  /** Of a definition that has no served version. */
+  /** The entry of a type whose definition has no served version. */
   private unservedEntry(section: Section): ResourceEntry | undefined {
     for (const definition of this.definitions) {
       const version = versionNamed(definition, storageVersion(definition))
@@ -174,11 +174,11 @@ interface RestoredKind {
   valueOf(object: KubeObject): NewValue
 }
 
-/** Names that a definition can have defined. */
+/** Whether a definition can define a resource of this name. */
 const isCustomName = ({ group, resource }: GroupResource): boolean =>
   /^(custom:)?[a-z0-9-]{1,63}$/.test(resource) && /^[a-z0-9.-]{1,253}$/.test(group)
 
-/** An object without a definition is written as it is. */
+/** The type of an object; one without a definition is written as it is. */
 function typeOf({ apiVersion = '', kind = '' }: KubeObject): StructType {
   const gvk = { group: '', version: '', ...parseApiVersion(apiVersion), kind }
   return typeOfKind(gvk) ?? customKindType(customModelName(gvk.group, gvk.version, kind), gvk, undefined)
@@ -187,7 +187,7 @@ function typeOf({ apiVersion = '', kind = '' }: KubeObject): StructType {
 const endsTooEarly = () => badRequest('the backup ends too early')
 
 function objectIn(text: string): KubeObject {
-  // a file that was cut off ends with half a line
+  // a truncated file ends with half a line
   if (parsedLine(text) === undefined) throw badRequest('the backup is damaged: a line is no JSON object')
   return liveOf({ revision: 0, text }).object
 }

@@ -10,7 +10,7 @@ import { trackingFields } from '../registry/track-fields.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { withManager } from './with-manager.ts'
 
-/** POST of a kind that is answered and never kept. */
+/** POST of a kind that is answered and not stored. */
 export async function review(
   scope: RequestScope,
   answer: Review,

@@ -1,4 +1,4 @@
-/** `/` and `/index.html`: the paths there are. */
+/** `/` and `/index.html`: the list of all paths. */
 import { append } from '../api/append.ts'
 import type { FeatureGates } from '../api/feature-gates.ts'
 import type { ServedResources } from '../registry/resources.ts'

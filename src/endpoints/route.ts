@@ -1,7 +1,6 @@
 /**
- * From a RequestInfo to its handler: whether the resource has this path, and which verb the method is there. The verb,
- * the namespace and the names are those of the RequestInfo, which were authorized; the method can only lead to a
- * refusal.
+ * Finds the handler of a RequestInfo: whether the resource has this path, and which verb the method means there.
+ * Verb, namespace and names come from the RequestInfo, which was authorized. The method can only lead to a refusal.
  */
 import { notServed } from '../api/status.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
@@ -11,7 +10,7 @@ import type { RequestInfo } from '../request/request-info.ts'
 /** Where a request leads. */
 export interface Route {
   readonly entry: ResourceEntry
-  /** '' is that of OPTIONS, which only a proxy answers. */
+  /** '' for OPTIONS, which only a proxy answers. */
   readonly verb: Verb | ''
   /** '' for a cluster-scoped resource and for all namespaces. */
   readonly namespace: string
@@ -23,7 +22,7 @@ export interface Route {
 }
 
 /**
- * @returns undefined for a path that does not exist, in a group that answers this with plain text
+ * @returns undefined where the path does not exist and its group answers in plain text
  * @throws StatusError 400, 404, 405
  */
 export function routeOf(entry: ResourceEntry, info: RequestInfo, method: string, builtIn: boolean): Route | undefined {

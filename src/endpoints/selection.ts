@@ -10,9 +10,9 @@ import type { RequestScope } from '../registry/resource-scope.ts'
 const METADATA_NAME = 'metadata.name'
 
 /**
- * The selectors of a list, watch or deletecollection, with only such fields as the resource knows. A path that names
- * an object (the deprecated /watch/…/NAME) selects it; a field selector beside it has to select that name, too. No
- * requirement is left out: an authorizer may have allowed the request because of it.
+ * The selectors of a list, watch or deletecollection. Only fields that the resource supports are allowed. A path that
+ * names an object (the deprecated /watch/…/NAME) selects it, and a field selector must then select that name too. No
+ * requirement is dropped, because an authorizer may have allowed the request because of it.
  */
 export function selectionOf(scope: RequestScope, options: ListOptions): Selection {
   const labels = parseLabelSelector(options.labelSelector)

@@ -1,14 +1,14 @@
 /**
- * A document served as a file, with the conditions and ranges of RFC 9110 as Go's http.ServeContent knows them: entity
- * tags compared weakly for If-None-Match, strongly elsewhere; any method is served.
+ * Serves a document as a file, with the conditions and ranges of RFC 9110 as in Go's http.ServeContent. Entity tags
+ * are compared weakly for If-None-Match and strongly elsewhere. Any method is served.
  */
 import type { ByteReader } from '../storage/byte-chunks.ts'
 import { lentStream } from '../storage/lent-stream.ts'
 
 export interface Content {
-  /** A stream has no ranges. */
+  /** A stream does not support ranges. */
   readonly body: Uint8Array | (() => ByteReader)
-  /** With its quotes. */
+  /** With quotes. */
   readonly etag?: string
   readonly lastModified: Date
   readonly headers: Readonly<Record<string, string>>
@@ -54,7 +54,7 @@ function answer(request: Request, body: Uint8Array, status: number, headers: Hea
 function preconditionOf(request: Request, { etag, lastModified }: Content): 'none' | 'failed' | 'not modified' {
   const get = (name: string) => request.headers.get(name) ?? ''
   const readOnly = request.method === 'GET' || request.method === 'HEAD'
-  // HTTP dates have whole seconds
+  // times in HTTP have whole seconds
   const modified = Math.floor(lastModified.getTime() / 1000) * 1000
   if (get('If-Match') !== '') {
     if (!listMatches(get('If-Match'), etag, strongly)) return 'failed'
@@ -88,7 +88,7 @@ function listMatches(header: string, etag: string | undefined, matches: Comparis
   return false
 }
 
-/** Without the condition, or when it names this very content, the range is served, else the whole. */
+/** Whether the range is served, and not the whole: there is no If-Range, or it names this content. */
 function ifRangeHolds(request: Request, { etag, lastModified }: Content): boolean {
   const condition = request.headers.get('If-Range') ?? ''
   const readOnly = request.method === 'GET' || request.method === 'HEAD'
@@ -104,7 +104,7 @@ interface ByteRange {
   readonly length: number
 }
 
-/** The ranges that lie in the content; a text says why there are none. */
+/** The ranges that lie in the content; a text where there are none. */
 function parseRanges(header: string, size: number): ByteRange[] | string {
   if (!header.startsWith('bytes=')) return 'invalid range'
   const ranges: ByteRange[] = []

@@ -1,4 +1,4 @@
-/** From a RequestInfo to a verb of its resource, which runs only as it was authorized. */
+/** Finds the verb of a RequestInfo and runs it, exactly as it was authorized. */
 import { notServed } from '../api/status.ts'
 import type { Authorized } from '../authorization/authorized.ts'
 import { assertAuthorized } from '../authorization/authorized.ts'
@@ -17,7 +17,7 @@ import { readyResource } from '../registry/resource-of.ts'
 import { resourceScope } from '../registry/scope.ts'
 import { notFoundText } from './text-response.ts'
 
-/** @param served at the beginning of the request */
+/** @param served the served resources at the start of the request */
 export async function serveResource(
   request: ApiRequest,
   authorized: Authorized,
@@ -27,7 +27,7 @@ export async function serveResource(
   const { info, method } = request
   let entry = served.find(info.apiGroup, info.apiVersion, info.resource)
   if (entry === undefined && !served.isBuiltInGroup(info.apiGroup)) {
-    // a definition may have been established since
+    // the definition may be new
     served = await freshServedResources(request)
     entry = served.find(info.apiGroup, info.apiVersion, info.resource)
     if (served.version(info.apiGroup, info.apiVersion)?.remote === true)

@@ -1,14 +1,16 @@
 import type { ByteReader } from '../storage/byte-chunks.ts'
 import { LentBytes } from '../storage/lent-stream.ts'
 
-/** UTF-16 units, or bytes, after which a chunk is full. */
+/** UTF-16 units or bytes that fill a chunk. */
 const CHUNK = 128 * 1024
-/** Pieces that may each take a good part of a millisecond to make. Other requests get their turn after each. */
+/** Pieces after which other requests have their turn. Each may take a good part of a millisecond. */
 const SLICE = 16
-/** Bytes that a UTF-16 unit may take. */
+/** The most bytes of UTF-8 for a UTF-16 unit. */
 const MAX_UTF8 = 3
 
-/** A text that is made piece by piece, as fast as the client reads it. Between the pieces other requests get their turn. */
+/**
+ * A text that is made piece by piece, as fast as the client reads. Other requests have their turn between the pieces.
+ */
 export function slowText(pieces: Iterable<string>): ByteReader {
   const encoder = new TextEncoder()
   return slowly(pieces, (made, text) => {
@@ -20,7 +22,7 @@ export function slowText(pieces: Iterable<string>): ByteReader {
   })
 }
 
-/** The same of bytes. */
+/** Like `slowText`, for bytes. */
 export const slowBytes = (pieces: Iterable<Uint8Array>): ByteReader => slowly(pieces, (made, piece) => made.add(piece))
 
 function slowly<Piece extends { readonly length: number }>(

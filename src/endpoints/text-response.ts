@@ -1,4 +1,4 @@
-/** Answers in plain text, as Go's net/http writes them. */
+/** Answers in plain text like those of Go's net/http. */
 
 export const NO_CACHE = 'no-cache, private'
 
@@ -13,11 +13,11 @@ export function textResponse(text: string, { status = 200, nosniff = false } = {
   })
 }
 
-/** For paths that are not part of the API. */
+/** The 404 for paths that are not part of the API. */
 export const notFoundText = (text = '404 page not found'): Response =>
   textResponse(`${text}\n`, { status: 404, nosniff: true })
 
-/** kube-apiserver's answer to a request without a seat. Clients try again after a second. */
+/** kube-apiserver's answer to a request that gets no seat. Clients try again after a second. */
 export function tooManyRequests(): Response {
   const response = textResponse('Too many requests, please try again later.\n', { status: 429, nosniff: true })
   response.headers.set('Retry-After', '1')

@@ -1,4 +1,7 @@
-/** NodeMetrics and PodMetrics (metrics.k8s.io/v1beta1) of simulated nodes. Nothing is stored: a list has no version. */
+/**
+ * NodeMetrics and PodMetrics (metrics.k8s.io/v1beta1) of simulated nodes. They are not stored, so a list has no
+ * resourceVersion.
+ */
 import type { Node, Pod } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { turnOfOthers } from '../api/slices.ts'
@@ -16,7 +19,7 @@ import { linesOf } from '../storage/lines.ts'
 import type { Selection } from '../storage/selection.ts'
 import { selectionOf } from './selection.ts'
 
-/** Objects that are read between two turns of others. */
+/** Objects that are read between two turns of other requests. */
 const TOGETHER = 100
 
 export async function servePodUsage(scope: RequestScope): Promise<Response> {
@@ -38,7 +41,7 @@ export async function serveNodeUsage(scope: RequestScope): Promise<Response> {
     for await (const node of stored<Node>(scope, 'nodes', selection))
       if (isSimulated(node)) usage.set(node.metadata.name ?? '', new NodeUsage(node))
     if (usage.size === 0) return []
-    // a node that is there has a name that means nothing to a selector
+    // the name of an existing node has no characters that mean something in a selector
     const wanted = { labels: [], fields: parseFieldSelector(place.name === '' ? '' : `spec.nodeName=${place.name}`) }
     for await (const pod of stored<Pod>(scope, 'pods', wanted)) usage.get(pod.spec?.nodeName ?? '')?.add(pod)
     return [...usage.values()].map((one) => one.metrics(request.now))
@@ -48,7 +51,7 @@ export async function serveNodeUsage(scope: RequestScope): Promise<Response> {
 async function answered(scope: RequestScope, find: (selection: Selection) => Promise<object[]>): Promise<Response> {
   const { request, resource, place } = scope
   const { forms } = resource
-  // each has the kind and metadata of its resource
+  // each has kind and metadata of its resource
   const found = async () => (await find(selectionOf(scope, parseListOptions(request.query, false)))) as KubeObject[]
   if (place.name === '')
     return respondItems(scope, negotiateOutput(request, { kind: 'list', forms }), { items: await found() })
@@ -69,7 +72,7 @@ async function* stored<O extends KubeObject>(
   const { values, revision } = await storage.list(collection, { selection, at: { kind: 'latest' }, ...where })
   let seen = 0
   for await (const text of linesOf(values)) {
-    // only objects of its type are stored under a resource
+    // only objects of this type are stored under the resource
     yield liveOf({ revision, text }).object as O
     if (++seen % TOGETHER === 0) await turnOfOthers()
   }

@@ -1,10 +1,10 @@
-/** `/version`: which Kubernetes API this is. */
+/** `/version`: the version of the Kubernetes API. */
 import type { JsonObject } from '../api/object.ts'
 
-/** The release that is measured against. */
+/** The Kubernetes release whose behaviour this server has. */
 export const RELEASE = { major: '1', minor: '36', gitVersion: 'v1.36.3' } as const
 
-/** Clients read major, minor and gitVersion; the others describe the build, as Go's do. */
+/** Clients read major, minor and gitVersion. The other fields describe the build. */
 export const versionInfo = (): JsonObject => ({
   major: RELEASE.major,
   minor: RELEASE.minor,

@@ -1,19 +1,19 @@
-/** Where the frames of a watch go: a chunked response, or a WebSocket. */
+/** Where the events of a watch go: a chunked response, or a WebSocket. */
 import type { AnswerHeaders } from '../codec/compression.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 
-/** A frame cannot be sent, because the client has gone or does not read. */
+/** The client has gone or does not read, so an event cannot be sent. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }
 
 export interface WatchSink {
   readonly response: Response
-  /** Several events may go in one send. */
+  /** One send may contain several events. */
   readonly takesLines: boolean
-  /** Resolves when the client took it; rejects when the client is gone. */
+  /** Resolves when the client has taken the frame; rejects when the client has gone. */
   send(frame: Uint8Array): Promise<void>
-  /** Something that means nothing to a client, by which a dead connection is noticed. */
+  /** Sends something that clients ignore, to notice a dead connection. */
   heartbeat(): void
   close(): void
   onGone(work: () => void): void
@@ -21,16 +21,16 @@ export interface WatchSink {
 
 const NEWLINE = new Uint8Array([10])
 
-/** How far ahead of the client the stream may be before a send waits. */
+/** Bytes that the stream may be ahead of the client before a send waits. */
 const AHEAD_BYTES = 256 * 1024
-/** Unsent bytes of a WebSocket whose client does not read. A send to a WebSocket cannot be awaited. */
+/** The most unsent bytes of a WebSocket whose client does not read. A send to a WebSocket cannot be awaited. */
 const MAX_UNSENT = 4 * 1024 * 1024
 /** WebSocket close code. */
 const TRY_AGAIN = 1013
 
 /**
- * A ReadableStream of our own instead of the engine's pipe. The engine cancels it as soon as the client disconnects; a
- * pipe notices that only at its next write.
+ * A ReadableStream of its own rather than a pipe: the engine cancels it as soon as the client disconnects, and a pipe
+ * only at its next write.
  */
 export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
   let gone: () => void = () => {}
@@ -80,8 +80,8 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
 }
 
 /**
- * One event a message. The handshake is checked as kube-apiserver does: an Origin that is an absolute URL, version 13,
- * at most one sub-protocol, which is echoed whatever it is.
+ * One message for each event. The handshake is checked as in kube-apiserver: an Origin that is an absolute URL,
+ * version 13, and at most one sub-protocol, which is echoed whatever it is.
  */
 export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | Response {
   const refused = refuseHandshake(asked)

@@ -9,7 +9,10 @@ import { selectionOf } from './selection.ts'
 import { socketSink, streamSink, wantsSocket } from './watch-sink.ts'
 import { pumpWatch } from './watch-stream.ts'
 
-/** Without timeoutSeconds a watch ends after half an hour to an hour, so that not all clients come back at once. */
+/**
+ * Without timeoutSeconds a watch ends after half an hour to an hour, at random, so that not all clients return at
+ * once.
+ */
 const DEFAULT_SECONDS = 30 * 60
 
 export async function watch(scope: RequestScope, options: ListOptions): Promise<Response> {
@@ -33,7 +36,7 @@ export async function watch(scope: RequestScope, options: ListOptions): Promise<
   return sink.response
 }
 
-/** From a revision on, or existing objects first (WatchList, KEP-3157). */
+/** Where the watch begins: after a revision, or with the existing objects (WatchList, KEP-3157). */
 async function beginningOf(
   scope: RequestScope,
   { sendInitialEvents }: ListOptions,

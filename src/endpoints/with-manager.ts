@@ -2,7 +2,7 @@ import { managerOfUserAgent } from '../patch/managed-fields.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { WriteOptions } from '../request/options.ts'
 
-/** A client that names no field manager is called after its User-Agent. */
+/** Without a fieldManager parameter the manager's name comes from the User-Agent. */
 export const withManager = <Options extends WriteOptions>({ headers }: ApiRequest, options: Options): Options =>
   options.fieldManager === ''
     ? { ...options, fieldManager: managerOfUserAgent(headers.get('User-Agent') ?? 'unknown') }

@@ -1,6 +1,6 @@
 /**
- * `/flagz` and `/statusz`: the settings of this server and its state, for people as text, for programs as
- * config.k8s.io objects.
+ * `/flagz` and `/statusz`: the server's settings and state, as text for people and as config.k8s.io objects for
+ * programs.
  */
 import { settingsOf } from '../settings.ts'
 import type { JsonObject } from '../api/object.ts'
@@ -18,7 +18,7 @@ const versions = ['v1alpha1', 'v1beta1']
 const structured = { 'application/json': 'json', 'application/yaml': 'yaml' } as const
 
 interface Form {
-  /** Undefined: text. */
+  /** Undefined means text. */
   readonly target?: { readonly serialization: 'json' | 'yaml'; readonly version: string }
 }
 
@@ -56,7 +56,7 @@ function respond(request: ApiRequest, page: Page, fields: JsonObject, text: () =
   )
 }
 
-/** The settings that decide what clients see, under the names of kube-apiserver's flags. */
+/** The settings that clients can notice, under the names of kube-apiserver's flags. */
 function flagsOf({ env }: ApiRequest): Record<string, string> {
   const { featureGates, runtimeConfig, issuers, serviceRange } = settingsOf(env)
   const flags: Record<string, string> = {

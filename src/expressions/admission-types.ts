@@ -1,4 +1,4 @@
-/** Types of `request` and `namespaceObject` in expressions of admission. */
+/** The types of `request` and `namespaceObject` in admission expressions. */
 import type { Type, TypeProvider } from '../cel/type.ts'
 import { BOOL, DYN, INT, listOf, mapOf, STRING, structNamed, TIMESTAMP } from '../cel/type.ts'
 
@@ -59,7 +59,7 @@ const fields: Readonly<Record<string, Readonly<Record<string, Type>>>> = {
 
 export const admissionTypes = recordTypes(fields)
 
-/** Types whose fields are listed here. */
+/** Provides types whose fields are listed in a record. */
 export function recordTypes(records: Readonly<Record<string, Readonly<Record<string, Type>>>>): TypeProvider {
   const types = new Map(Object.entries(records).map(([name, members]) => [name, new Map(Object.entries(members))]))
   return {

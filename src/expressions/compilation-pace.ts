@@ -1,17 +1,17 @@
-/** Characters of expressions that are compiled between two turns: some milliseconds. */
+/** Characters of expressions that are compiled before the work yields to other requests: some milliseconds. */
 const PART = 8 * 1024
 
-/** An expression that has turns of its own between the passes of its compilation. */
+/** Whether an expression is so long that its own compilation yields to other requests. */
 export const isLong = ({ length }: string): boolean => length >= PART
 
-/** What takes as long as so many characters, however short an expression is. */
+/** The fixed time of compiling an expression, in characters. */
 const EACH = 64
 
-/** Of many expressions that are compiled one after the other: how far they are in their part. */
+/** Counts the characters of expressions that have been compiled since the work last yielded. */
 export class CompilationPace {
   private left = PART
 
-  /** Called for each. @returns whether others should have their turn */
+  /** Called for each expression. @returns whether the work should yield to other requests */
   isOver(...texts: readonly string[]): boolean {
     for (const { length } of texts) this.left -= EACH + length
     if (this.left > 0) return false

@@ -1,6 +1,6 @@
 /**
- * A value of an update beside the old value at the same place (apiserver's cel/common CorrelatedObject): fields by name,
- * elements of a list by their keys. Rules on what did not change warn and do not refuse.
+ * A new value of an update and the old value at the same path (apiserver's cel/common CorrelatedObject). Fields
+ * correlate by name, elements of a list by their keys. If a value has not changed, a rule about it only warns.
  */
 import type { Json } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -21,7 +21,7 @@ export class Correlated {
     private readonly schema: Structural,
   ) {}
 
-  /** Undefined: there is no old value, or the schema does not know the field. */
+  /** @returns undefined if there is no old value or the schema does not declare the field */
   key(name: string): Correlated | undefined {
     if (!this.children.has(name)) this.children.set(name, this.field(name))
     return this.children.get(name)
@@ -71,7 +71,7 @@ export class Correlated {
   }
 }
 
-/** Finds the old element with the keys of a new one: only lists of type map have such. */
+/** Finds the old element with the same keys as a new one. Only lists with listType `map` have keys. */
 export function correlatedItems(schema: Structural, old: readonly Json[]): (item: Json) => Json | undefined {
   if (schema.shape !== 'list' || schema.listType !== 'map' || schema.keys.length === 0) return () => undefined
   const byKey = kept(old, () => new Map<string, Json>())
@@ -85,11 +85,11 @@ export function correlatedItems(schema: Structural, old: readonly Json[]): (item
   }
 }
 
-/** Undefined where a key is absent or no scalar. */
+/** @returns undefined if a key is absent or no scalar */
 function keyOf(item: Json, keys: readonly string[]): string | undefined {
   if (!isJsonObject(item)) return undefined
   const values = keys.map((key) => ownValue(item, key))
   const areScalars = values.every((value) => value !== undefined && value !== null && typeof value !== 'object')
-  // undefined ones were just refused
+  // the line above has refused undefined values
   return areScalars ? stringifySorted(values as Json[]) : undefined
 }

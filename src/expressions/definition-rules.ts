@@ -1,7 +1,7 @@
 /**
- * Whether the rules of a CustomResourceDefinition compile and what they may cost (apiextensions' CELSchemaContext). How
- * often a rule may run in one object follows from the sizes of the lists and maps around it, or, where one of these has no
- * limit, from how often its smallest value fits into a request.
+ * Compiles the rules of a CustomResourceDefinition and estimates their cost (apiextensions' CELSchemaContext). The size
+ * limits of the lists and maps around a rule determine how often it may run in one object. If one of them has no limit,
+ * the number is how often its smallest value fits into a request.
  */
 import type { JSONSchemaProps, ValidationRule } from '../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
@@ -17,11 +17,11 @@ import type { CompiledRule, MaybeCompiled } from './schema-rules.ts'
 import { compileRules, weightOfRule } from './schema-rules.ts'
 import { maxCardinality } from './schema-types.ts'
 
-/** The limit of one rule, for all values for which it may run. */
+/** The cost limit of one rule, over all values for which it may run. */
 const RULE_LIMIT = 10_000_000
-/** The limit of all rules of a schema. */
+/** The cost limit of all rules of a schema. */
 const SCHEMA_LIMIT = 100_000_000
-/** Rules that are named where all together are too expensive. */
+/** How many rules the error names if all rules together are too expensive. */
 const MAX_NAMED = 4
 
 const ADVICE =
@@ -29,16 +29,16 @@ const ADVICE =
 
 export interface DefinitionRules {
   readonly root: RuleScope
-  /** Errors of single rules, in the order of their places. */
+  /** The errors of single rules, in the order of their paths. */
   readonly errors: readonly FieldError[]
-  /** Errors of all rules together. */
+  /** The errors if all rules together are too expensive. */
   totalErrors(at: FieldPath): readonly FieldError[]
 }
 
-/** @param isUnchanged the version's schema is that of before: no rule is refused for its own cost */
+/** @param isUnchanged the update keeps the version's schema, so no rule is refused for its own cost */
 export function definitionRules(schema: JSONSchemaProps, isUnchanged: boolean): DefinitionRules {
   const rules = new SchemaRules(isUnchanged)
-  // a schema is JSON, but its interface does not say so
+  // a schema is JSON, although its interface has no index signature
   return { root: new Scope(rules, schema, structuralOf(schema as unknown as JsonObject), true, 1), ...rules.answers }
 }
 
@@ -81,9 +81,9 @@ class Scope implements RuleScope {
     private readonly schema: JSONSchemaProps,
     private readonly structural: Structural,
     private readonly isRoot: boolean,
-    /** How many values there may be here; undefined: any number. */
+    /** The most values that an object can have at this node. Undefined: unlimited. */
     private readonly cardinality: number | undefined,
-    /** Below a list whose elements have no identity, values have no old ones. */
+    /** The path of a list around this node whose elements have no keys. Values below such a list have no old value. */
     private readonly uncorrelated?: FieldPath,
   ) {}
 
@@ -107,7 +107,7 @@ class Scope implements RuleScope {
     )
   }
 
-  /** @param structural undefined: the type around does not know the schema, which is read for itself */
+  /** @param structural undefined: the parent's type does not contain the schema, so it is converted on its own */
   private below(schema: JSONSchemaProps, structural: Structural | undefined, uncorrelated?: FieldPath): RuleScope {
     const factor = elementsOf(this.schema)
     const { cardinality } = this
@@ -186,7 +186,7 @@ class Scope implements RuleScope {
 
 const costOf = (compiled: MaybeCompiled): number => (compiled.program === undefined ? 0 : compiled.maxCost)
 
-/** How many values below it a value may have for each place in its schema; undefined: any number. */
+/** The most values that a value can have at a node directly below its own. Undefined: unlimited. */
 function elementsOf(schema: JSONSchemaProps): number | undefined {
   const limit = (size: number | undefined): number | undefined => (size === undefined ? undefined : Math.max(0, size))
   if (schema.type === 'array') return limit(schema.maxItems)
@@ -201,5 +201,5 @@ function costText(what: string, cost: number, limit: number): string {
   return `${what} exceeds budget by factor of ${times} ${ADVICE}`
 }
 
-/** As Go, it rounds a value halfway between two figures to the even one. */
+/** One fraction digit. As in Go, a value halfway between two digits is rounded to the even one. */
 const tenths = (value: number): string => (value % 1 === 0.25 ? (value - 0.05).toFixed(1) : value.toFixed(1))

@@ -1,4 +1,4 @@
-/** Selectors of devices, evaluated as kube-scheduler does it (dynamic-resource-allocation's cel). */
+/** Evaluates device selectors as kube-scheduler does (dynamic-resource-allocation's cel). */
 import type { Device, DeviceAttribute } from '../api/resource/v1.ts'
 import { ValueMap } from '../cel/collections.ts'
 import { compile } from '../cel/compile.ts'
@@ -13,10 +13,10 @@ import { deviceEnvironment } from './environments.ts'
 import { quantityOf } from './library/quantity.ts'
 import { semverOf } from './library/semver.ts'
 
-/** An expression that cannot be compiled, or that fails for a device. */
+/** A selector does not compile, or its evaluation fails for a device. */
 export class SelectorFailed extends Error {}
 
-/** The rest of the budget. */
+/** A cost budget, and how much of it is left. */
 export interface CostBudget {
   left: number
 }
@@ -63,7 +63,7 @@ export class DeviceSelectorProgram {
   }
 }
 
-/** A device as expressions see it, or why they cannot. */
+/** The CEL value of a device. `failure` is the error if the device has none. */
 export class DeviceValue {
   readonly value: Value
   readonly failure: string | undefined
@@ -93,7 +93,7 @@ function valueOf({ int, bool, string, version }: DeviceAttribute): Value | undef
   return bool ?? string
 }
 
-/** Names without a domain are of the driver's. */
+/** Groups names by domain. A name without a domain belongs to the driver's domain. */
 function byDomain(values: readonly (readonly [name: string, value: Value])[], driver: string): MapValue {
   const domains = new Map<string, [id: string, value: Value][]>()
   for (const [name, value] of values) {
@@ -106,7 +106,7 @@ function byDomain(values: readonly (readonly [name: string, value: Value])[], dr
   return new WithDefault(ValueMap.of([...domains].map(([domain, members]) => [domain, ValueMap.of(members)])))
 }
 
-/** A domain that is not there is there, and is empty: `device.attributes["a"].b` fails for want of b alone. */
+/** Returns an empty map for an unknown domain. So `device.attributes["a"].b` fails only because `b` is missing. */
 class WithDefault extends MapValue {
   constructor(private readonly map: MapValue) {
     super()

@@ -1,6 +1,6 @@
 /**
- * Selectors of devices: the variables of their expressions, and the limit of their cost. Schedulers evaluate them; the
- * API only refuses selectors that cannot be evaluated or cost too much.
+ * Validates device selectors. The API server refuses selectors that do not compile or that cost too much. Schedulers
+ * evaluate them.
  */
 import { ownValue } from '../api/own.ts'
 import type { PathSizes } from '../cel/estimate.ts'
@@ -11,23 +11,23 @@ import type { ExpressionProblem } from './admission-expressions.ts'
 import { resultTypeText } from './admission-expressions.ts'
 import { deviceEnvironment } from './environments.ts'
 
-/** Units that one evaluation may spend, and that an expression may cost by estimate. */
+/** The limit of one evaluation's cost, and of an expression's estimated cost. */
 export const COST_LIMIT = 1_000_000
 
 const MAX_DOMAIN_BYTES = 63
 const MAX_ID_BYTES = 32
 const MAX_DRIVER_BYTES = 63
 const MAX_VALUE_BYTES = 64
-/** Of a device; one domain may have them all. */
+/** The most attributes of a device. One domain may have all of them. */
 const MAX_ATTRIBUTES = 32
 
-/** How large the values at a place are at most. */
+/** The maximum size of the values at a path. */
 interface Sizes {
   readonly max: number
   readonly keys?: Sizes
   readonly values?: Sizes
   readonly fields?: Readonly<Record<string, Sizes>>
-  /** Of any field that is selected by name. */
+  /** The size of a field that an expression selects by name. */
   readonly anyField?: Sizes
 }
 
@@ -45,7 +45,7 @@ const DEVICE_SIZES: Sizes = {
       keys: DOMAIN,
       values: { max: MAX_ATTRIBUTES, keys: ID, values: ATTRIBUTE, anyField: ATTRIBUTE },
     },
-    // a capacity that is selected by name has no known size, as in kube-apiserver
+    // as in kube-apiserver, a capacity that an expression selects by name has no known size
     capacity: { max: MAX_ATTRIBUTES, keys: DOMAIN, values: { max: MAX_ATTRIBUTES, keys: ID, values: { max: 0 } } },
   },
 }
@@ -68,7 +68,7 @@ function below(at: Sizes | undefined, step: string): Sizes | undefined {
   }
 }
 
-/** The error of a selector; undefined: none. */
+/** @returns undefined if the selector is valid */
 export function deviceSelectorProblem(text: string): ExpressionProblem | 'too expensive' | undefined {
   const environment = deviceEnvironment()
   const { expression, issues } = compile(text, environment)

@@ -1,6 +1,6 @@
 /**
- * The environment of each use of expressions. An environment is made when the first expression of its use is compiled;
- * this module is loaded with the first expression of any use.
+ * The CEL environments for each use of expressions. An environment is created when the first expression of its use is
+ * compiled. This module is loaded with the first expression of any use.
  */
 import { lazy } from '../api/lazy.ts'
 import type { VariableDeclaration } from '../cel/declarations.ts'
@@ -29,14 +29,14 @@ import { mutationTypes } from './mutation-types.ts'
 import type { DeclaredType } from './schema-types.ts'
 import { typesOf } from './schema-types.ts'
 
-/** Units that one expression may spend. */
+/** The cost limit of one evaluation. */
 export const PER_CALL_LIMIT = 1_000_000
-/** The limit of all rules of a custom resource, or of all expressions of a policy binding. */
+/** The cost limit of all rules of a custom resource, or of all expressions of a policy binding. */
 export const RUNTIME_BUDGET = 10_000_000
-/** The limit of all match conditions of a webhook or a policy. */
+/** The cost limit of all match conditions of a webhook or a policy. */
 export const MATCH_CONDITIONS_BUDGET = 2_500_000
 
-/** All that kube-apiserver 1.36 gives every expression. */
+/** The libraries that kube-apiserver 1.36 gives to every expression. */
 export const baseEnvironment = lazy(() =>
   Environment.empty.extend({
     libraries: [
@@ -63,7 +63,10 @@ export const baseEnvironment = lazy(() =>
 
 const variable = (name: string, type: Type): VariableDeclaration => ({ name, type })
 
-/** Rules and message expressions of a custom resource. @param optionalOldSelf as the rule declares */
+/**
+ * The environment of a custom resource's rules and message expressions.
+ * @param optionalOldSelf the field of the rule
+ */
 export const ruleEnvironment = ({ type, provider }: DeclaredType, optionalOldSelf: boolean): Environment =>
   baseEnvironment().extend({
     variables: [variable('self', type), variable('oldSelf', optionalOldSelf ? optionalOf(type) : type)],
@@ -71,20 +74,22 @@ export const ruleEnvironment = ({ type, provider }: DeclaredType, optionalOldSel
   })
 
 export interface AdmissionVariables {
-  /** Match conditions of webhooks and of policies without paramKind have none. */
+  /** Whether there is a variable `params`. Webhooks and policies without paramKind have none. */
   readonly params?: boolean
-  /** kube-apiserver's type checking does not know of its requestResource. */
+  /** Whether there is an `authorizer`. In kube-apiserver's type checking it has no requestResource. */
   readonly authorizer?: boolean | 'without requestResource'
-  /** Where expressions make patches. */
+  /** Whether the expressions belong to a mutating policy. */
   readonly mutation?: boolean
-  /** Declared types of object and oldObject, and of params, where they are known: for type checking only. */
+  /** The declared types of `object`, `oldObject` and `params`, if known. Only type checking uses them. */
   readonly objectType?: DeclaredType | undefined
   readonly paramsType?: DeclaredType | undefined
-  /** The variables that the policy has declared so far. Later expressions know those that were added by then. */
+  /**
+   * The variables that the policy has declared so far. The array grows, and later expressions see the new variables.
+   */
   readonly variables?: readonly VariableDeclaration[]
 }
 
-/** Expressions of admission policies, and match conditions. */
+/** The environment of admission policies' expressions and of match conditions. */
 export function admissionEnvironment(asked: AdmissionVariables): Environment {
   const object = asked.objectType?.type ?? DYN
   const composed = asked.variables && variablesTypes(asked.variables)
@@ -114,14 +119,14 @@ const VARIABLES = 'kubernetes.variables'
 
 const variablesTypes = (variables: readonly VariableDeclaration[]): TypeProvider => ({
   findStruct: (name) => (name === VARIABLES ? structNamed(VARIABLES) : undefined),
-  // of two with one name the last counts
+  // the last of two variables with the same name wins
   findField: (_struct, field) => variables.findLast(({ name }) => name === field)?.type,
   fieldNames: () => variables.map(({ name }) => name),
 })
 
 const DEVICE = structNamed('kubernetes.DRADevice')
 
-/** Selectors of devices. */
+/** The environment of device selectors. */
 export const deviceEnvironment = lazy(() =>
   baseEnvironment().extend({
     libraries: [bindings],
@@ -129,7 +134,7 @@ export const deviceEnvironment = lazy(() =>
     types: recordTypes({
       'kubernetes.DRADevice': {
         driver: STRING,
-        // an attribute's type is known once there is a device
+        // the type of an attribute is known only at run time
         attributes: mapOf(STRING, mapOf(STRING, ANY)),
         capacity: mapOf(STRING, mapOf(STRING, structNamed('kubernetes.Quantity'))),
         allowMultipleAllocations: { kind: 'bool' },
@@ -138,18 +143,18 @@ export const deviceEnvironment = lazy(() =>
   }),
 )
 
-/** Expressions of authentication over the claims of a token. */
+/** The environment of authentication expressions about the claims of a token. */
 export const claimsEnvironment = lazy(() =>
   baseEnvironment().extend({ variables: [variable('claims', mapOf(STRING, DYN))] }),
 )
 
-/** Expressions of authentication over the user that claims were mapped to. */
+/** The environment of authentication expressions about the user to which the claims were mapped. */
 export const userEnvironment = lazy(() =>
   baseEnvironment().extend({ variables: [variable('user', ADMISSION_USER)], types: admissionTypes }),
 )
 const ADMISSION_USER = structNamed('kubernetes.UserInfo')
 
-/** Match conditions of authorization webhooks. */
+/** The environment of match conditions of authorization webhooks. */
 export const accessReviewEnvironment = lazy(() =>
   baseEnvironment().extend({
     variables: [variable('request', structNamed('kubernetes.SubjectAccessReviewSpec'))],

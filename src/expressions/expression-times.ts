@@ -1,12 +1,12 @@
 /**
- * How long rules of custom resources took to compile and to evaluate, in this isolate: metrics show it. On the platform
- * the clock stands still while code runs, so that the counts say more than the times.
+ * Metrics of how long this isolate took to compile and evaluate rules of custom resources. On Workers the clock does
+ * not advance while code runs, so the counts say more than the times.
  */
 import type { Clock } from '../api/clock.ts'
 import { platformClock } from '../api/clock.ts'
 import { Histogram } from '../metrics/series.ts'
 
-/** Upper bounds in seconds: those that Prometheus' clients have by themselves. */
+/** Upper bounds in seconds: the default buckets of Prometheus' client libraries. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export const expressionTimes = { compilation: new Histogram(buckets), evaluation: new Histogram(buckets) }

@@ -1,6 +1,6 @@
-/** Names of fields in expressions: a name that is no identifier is escaped (`foo-bar` is `foo__dash__bar`). */
+/** Escapes field names that are no CEL identifiers: `foo-bar` is `foo__dash__bar`. */
 
-/** Words that the language keeps for itself. */
+/** CEL's reserved words. */
 const RESERVED: ReadonlySet<string> = new Set(
   (
     'true false null in as break const continue else for function if import let loop package namespace return var ' +
@@ -18,14 +18,14 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ])
 const UNESCAPES: ReadonlyMap<string, string> = new Map([...ESCAPES].map(([plain, escaped]) => [escaped, plain]))
 
-/** @returns undefined where no expression can name the field */
+/** @returns undefined if no expression can name the field */
 export function escapeField(name: string): string | undefined {
   if (RESERVED.has(name)) return `__${name}__`
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined
   return name.replace(/__|[-./]/g, (part) => ESCAPES.get(part)!)
 }
 
-/** @returns undefined where the name has an escape that there is not */
+/** @returns undefined if the name has an unknown escape */
 export function unescapeField(escaped: string): string | undefined {
   if (!escaped.includes('__')) return escaped
   let known = true

@@ -1,6 +1,7 @@
 /**
  * Expressions of authentication and authorization configurations (apiserver's pkg/authentication/cel and
- * pkg/authorization/cel): over the claims of a token, over the user that they were mapped to, over an access review.
+ * pkg/authorization/cel). They are about the claims of a token, about the user to which the claims were mapped, or
+ * about a SubjectAccessReview.
  */
 import type { CompileExpression, Expression, ExpressionRefused, ExpressionUse } from '../authentication/expression.ts'
 import { ExpressionFailed } from '../authentication/expression.ts'
@@ -22,7 +23,7 @@ interface Use {
   readonly variable: 'claims' | 'user' | 'request'
   environment(): Environment
   readonly isBool: boolean
-  /** Whether fields that are no identifiers are found under their escaped names. */
+  /** Whether expressions can select a field that is no identifier by its escaped name. */
   readonly unescapes: boolean
 }
 
@@ -77,7 +78,10 @@ function run(text: string, program: Program, variable: string, subject: Value): 
   }
 }
 
-/** As JSON, but that what `.` and `-` in a name are escaped to finds it, too, at every depth. Numbers are doubles. */
+/**
+ * The value of JSON with numbers as doubles. Names with `.` and `-` are also found by their escaped form, at every
+ * depth.
+ */
 function unescaped(json: JsonLike): Value {
   return wrapped(valueOfJson(json, asDouble))
 }
@@ -121,7 +125,7 @@ class UnescapedList extends ListValue {
   }
 }
 
-/** Whether `operand.field`, or `operand.?field`, is in the expression. */
+/** Whether the expression contains `operand.field` or `operand.?field`. */
 function selects(node: Node, operand: string, field: string): boolean {
   const isOperand = (one: Node | undefined): boolean => one?.kind === 'identifier' && one.name === operand
   const within = (...nodes: readonly (Node | undefined)[]): boolean =>

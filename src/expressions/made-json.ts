@@ -1,4 +1,4 @@
-/** Values that expressions make of patches, as JSON. */
+/** Converts the results of patch expressions to JSON. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
 import { runtimeType, runtimeTypeName } from '../cel/runtime-types.ts'
@@ -8,14 +8,17 @@ import { Duration, ListValue, MapValue, Optional, Timestamp, Uint } from '../cel
 import { toBase64 } from '../x509/pem.ts'
 import { MadeObject } from './mutation-types.ts'
 
-/** A value that is no JSON, or too much of it. */
+/** The value has no JSON form, or its JSON is too large. */
 export class NoJson extends Error {}
 
-/** Values share their parts, JSON does not: it could grow without end. Characters, an element counting one. */
+/**
+ * The most JSON that a value can become, in characters. An element counts as one. CEL values can share their parts, but
+ * JSON repeats them, so it could grow without limit.
+ */
 const MAX_SIZE = 3 * 1024 * 1024
 
 /**
- * @param large the form of whole numbers that a double cannot hold: protobuf's JSON has them as text
+ * @param large the form of whole numbers that a double cannot hold: protobuf's JSON writes them as strings
  * @throws NoJson
  */
 export function madeJson(value: Value, large: 'text' | 'number'): Json {
@@ -80,5 +83,5 @@ function keyOf(key: Value): string {
   throw new NoJson(`unsupported type conversion from '${runtimeTypeName(runtimeType(key))}' to string`)
 }
 
-/** `Quantity` of `kubernetes.Quantity`. */
+/** The name of the type without its package: `Quantity` for `kubernetes.Quantity`. */
 const shortName = (value: Value): string => runtimeTypeName(runtimeType(value)).replace(/^.*\./, '')

@@ -1,6 +1,6 @@
 /**
- * `Object{…}` and `JSONPatch{…}`: the results of mutating policies' expressions. An object may have any fields; its
- * type is named by its place (`Object.spec.template`), which is checked when the whole object is there.
+ * `Object{…}` and `JSONPatch{…}`, the results of mutating policies' expressions. An object may have any fields. The
+ * name of its type is its path (`Object.spec.template`), and this is checked when the whole object exists.
  */
 import { equal, itemsOf } from '../cel/collections.ts'
 import { goTypeName } from '../cel/describe.ts'
@@ -14,7 +14,7 @@ import { goQuote } from '../go/quote.ts'
 export const OBJECT = structNamed('Object')
 export const JSON_PATCH = structNamed('JSONPatch')
 
-/** The result of a struct literal: its fields in the order of the text. */
+/** The value of a struct literal. Its fields have the order of the text. */
 export class MadeObject extends ObjectValue {
   constructor(
     readonly type: Type & { kind: 'struct' },
@@ -56,7 +56,7 @@ const patchFields: ReadonlyMap<string, Type> = new Map([
   ['value', DYN],
 ])
 
-/** kube-apiserver declares other fields of a patch with no type, which fits nothing. */
+/** The type of unknown fields of a JSONPatch. As in kube-apiserver, no value has this type. */
 const NOTHING = structNamed('')
 
 const isObject = (name: string): boolean => name === 'Object' || name.startsWith('Object.')
@@ -65,7 +65,7 @@ export const mutationTypes: TypeProvider = {
   findStruct: (name) => (name === 'JSONPatch' || isObject(name) ? structNamed(name) : undefined),
   findField: (struct, field) => (struct === 'JSONPatch' ? (patchFields.get(field) ?? NOTHING) : DYN),
   fieldNames: (struct) => (struct === 'JSONPatch' ? [...patchFields.keys()] : []),
-  /** kube-apiserver knows them where they are made only. */
+  /** In kube-apiserver these names are types only in struct literals. */
   isValue: () => false,
   newStruct(name, fields) {
     if (name === 'JSONPatch')
@@ -76,17 +76,20 @@ export const mutationTypes: TypeProvider = {
   },
 }
 
-/** As Go names the type of a plain value. */
+/** Go's name of the type of a plain value. */
 function goNative(value: Value): string {
   if (value === null) return '<nil>'
   const names: Readonly<Partial<Record<string, string>>> = { bigint: 'int64', number: 'float64', boolean: 'bool' }
   return names[typeof value] ?? goTypeName(value) // own key: the results of typeof
 }
 
-/** Values share their parts, so the check visits at most as many as JSON of this size may have. */
+/**
+ * The most values that the check visits: as many as JSON of this size can have. CEL values can share their parts, so a
+ * walk without a limit could take very long.
+ */
 const MAX_PARTS = 3 * 1024 * 1024
 
-/** Objects whose type is not that of their place, in kube-apiserver's words. */
+/** kube-apiserver's errors for objects whose type name is not their path. */
 export function misnamedTypes(value: Value, path: readonly string[] = ['Object']): string[] {
   try {
     return metered(MAX_PARTS, () => namesWithin(value, path)).made

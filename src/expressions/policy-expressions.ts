@@ -1,8 +1,8 @@
 /**
- * The expressions of one policy or webhook, compiled one after the other as validation comes to them.
+ * Compiles the expressions of one policy or webhook when validation reaches them.
  *
- * kube-apiserver has an environment for new expressions and one for those that were stored before; in 1.36 both know the
- * same, so that here is one.
+ * kube-apiserver has one environment for new expressions and one for stored expressions. In 1.36 both have the same
+ * libraries, so here one environment serves both.
  */
 import { forAsLong, goesInParts, kept, PART } from '../api/parts.ts'
 import type { VariableDeclaration } from '../cel/declarations.ts'
@@ -13,13 +13,13 @@ import { isLong } from './compilation-pace.ts'
 import { admissionEnvironment } from './environments.ts'
 
 export interface PolicyExpressionsOptions {
-  /** The policy has a paramKind. Webhooks and other policies have no `params`. */
+  /** Whether the policy has a paramKind. Webhooks and other policies have no `params`. */
   readonly hasParams: boolean
-  /** Whether there is a `variables`: not in webhooks, nor in validating policies that declare none. */
+  /** Whether there is `variables`. Webhooks, and validating policies that declare no variables, do not have it. */
   readonly hasVariables: boolean
 }
 
-/** The inputs of an environment. */
+/** The uses of expressions that have environments of their own. */
 type Scope = 'condition' | 'message' | 'mutation' | 'other'
 
 const scopes: Readonly<Partial<Record<ExpressionUse, Scope>>> = {
@@ -52,7 +52,7 @@ export class PolicyExpressions {
       if (done === true) compiling.made = value
       return PART
     })
-    return compiling.made! // it has come to its end
+    return compiling.made! // the loop ends when it is set
   }
 
   private environmentOf(use: ExpressionUse): Environment {
@@ -62,10 +62,10 @@ export class PolicyExpressions {
     const { hasParams, hasVariables } = this.options
     const made = admissionEnvironment({
       params: hasParams,
-      // messages are made without it
+      // message expressions have no authorizer
       authorizer: scope !== 'message',
       mutation: scope === 'mutation',
-      // conditions are compiled before there are variables
+      // match conditions are compiled before the variables are declared
       ...(hasVariables && scope !== 'condition' ? { variables: this.declarations } : {}),
     })
     this.environments.set(scope, made)

@@ -1,6 +1,6 @@
 /**
- * Type-checks a policy's expressions where the types of its objects are known (apiserver's TypeChecker). The results
- * are only warnings: the policy works in any case.
+ * Type-checks a policy's expressions against the known types of the kinds that it matches (apiserver's TypeChecker).
+ * The results are only warnings: the policy takes effect in any case.
  */
 import type { ValidatingAdmissionPolicySpec } from '../api/admissionregistration/v1.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
@@ -25,14 +25,14 @@ export interface ExpressionWarning {
   readonly warning: string
 }
 
-/** Bytes of expressions, each counted for every kind. Further ones are not checked. */
+/** The most bytes of expressions that are checked. Each expression counts once for every kind. */
 const MAX_CHECKED = 1024 * 1024
-/** Bytes of all warnings of a policy, which its status holds. */
+/** The most bytes of a policy's warnings. The policy's status stores them. */
 const MAX_WARNINGS = 256 * 1024
 
 /**
- * @param kinds those that the policy matches, in order
- * @param params undefined where the policy has no paramKind; without a type where that is not known
+ * @param kinds the kinds that the policy matches, in order
+ * @param params undefined if the policy has no paramKind; without a type if the type of the kind is not known
  */
 export function* expressionWarnings(
   spec: ValidatingAdmissionPolicySpec,
@@ -72,7 +72,7 @@ export function* expressionWarnings(
 const sizeOfVariables = ({ variables = [] }: ValidatingAdmissionPolicySpec): number =>
   variables.reduce((sum, { expression = '' }) => sum + byteLength(expression), 0)
 
-/** Conditions, variables and annotations are not checked on their own. */
+/** The expressions that are checked. Match conditions, variables and audit annotations get no warnings of their own. */
 const expressionsOf = ({ validations = [] }: ValidatingAdmissionPolicySpec) =>
   validations.flatMap(({ expression = '', messageExpression = '' }, index) => [
     { fieldRef: `spec.validations[${index}].expression`, text: expression },
@@ -81,7 +81,7 @@ const expressionsOf = ({ validations = [] }: ValidatingAdmissionPolicySpec) =>
       : [{ fieldRef: `spec.validations[${index}].messageExpression`, text: messageExpression }]),
   ])
 
-/** Messages name types after the kind and a number that means nothing. */
+/** The declared type of a kind. In messages its name is the kind and a number without meaning, as in kube-apiserver. */
 const declared = ({ kind }: GroupVersionKind, type: Structural, number: number): DeclaredType | undefined =>
   declaredTypeOf(type, `${kind}${number}`, true)
 

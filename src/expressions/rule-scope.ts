@@ -1,12 +1,12 @@
 import type { JSONSchemaProps } from '../api/apiextensions/v1.ts'
 import type { FieldPath } from '../api/field.ts'
 
-/** The expressions of a schema's rules, which are checked where the schema is right in all else. */
+/** Checks the rules of a schema (x-kubernetes-validations). Rules are checked only if the schema has no other error. */
 export interface RuleScope {
   property(schema: JSONSchemaProps, name: string): RuleScope
   values(schema: JSONSchemaProps): RuleScope
-  /** @param at where the list's schema is */
+  /** @param at path of the list's schema */
   items(schema: JSONSchemaProps, at: FieldPath): RuleScope
-  /** @param at where the schema is */
+  /** @param at path of the schema */
   check(at: FieldPath): void
 }

@@ -1,4 +1,4 @@
-/** A schema's places with rules. Rules are compiled when the first value at their place is validated. */
+/** The nodes of a schema that have rules. The rules of a node are compiled when its first value is validated. */
 import type { ValidationRule } from '../api/apiextensions/v1.ts'
 import { lazy } from '../api/lazy.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -12,18 +12,18 @@ import type { CompiledRules } from './schema-rules.ts'
 import { compileRules } from './schema-rules.ts'
 
 export interface RuleTree {
-  /** As the schema says, '' where it names none. */
+  /** The schema's `type`, or '' if it has none. */
   readonly type: string
   readonly schema: Structural
   readonly json: JsonObject
-  /** Undefined: there are none here, only below. */
+  /** Undefined: only nodes below this one have rules. */
   readonly rules: (() => CompiledRules | undefined) | undefined
   readonly properties: ReadonlyMap<string, RuleTree>
   readonly values: RuleTree | undefined
   readonly items: RuleTree | undefined
 }
 
-/** @returns undefined where there are no rules */
+/** @returns undefined if the schema has no rules */
 export const ruleTreeOf = (json: JsonObject, isRoot: boolean): RuleTree | undefined =>
   treeOf(json, structuralOf(json), isRoot)
 
@@ -51,8 +51,8 @@ function treeOf(json: JsonObject, schema: Structural, isRoot: boolean): RuleTree
 }
 
 /**
- * What expressions cannot see is not validated by them.
- * @param known undefined: the type around does not know the schema, which is read for itself
+ * The rules of a node below. Undefined also if expressions cannot see the node.
+ * @param known undefined: the parent's type does not contain the schema, so it is converted on its own
  */
 function below(json: Json | undefined, known: Structural | undefined): RuleTree | undefined {
   if (!isJsonObject(json)) return undefined
@@ -61,7 +61,7 @@ function below(json: Json | undefined, known: Structural | undefined): RuleTree 
   return treeOf(json, schema, ownValue(json, 'x-kubernetes-embedded-resource') === true)
 }
 
-// a definition's schema was decoded by the type of schemas
+// decoding the definition has checked that the rules have this type
 const rulesOf = (json: JsonObject): readonly ValidationRule[] =>
   Array.isArray(json['x-kubernetes-validations'])
     ? (json['x-kubernetes-validations'] as unknown as ValidationRule[])

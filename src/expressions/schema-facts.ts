@@ -1,17 +1,19 @@
-/** The facts that expressions need of a schema, of a built-in type or of a CustomResourceDefinition. */
+/**
+ * Properties of a schema that expressions need. The schema is that of a built-in type or of a CustomResourceDefinition.
+ */
 import type { Json } from '../api/object.ts'
 import type { Field, ListType, MapType, Structural, StructType } from '../schema/structural.ts'
 
-/** A schema of a definition that names no type, or one whose values have none: expressions cannot see its values. */
+/** Whether the schema has a type. Expressions cannot see values without a type. */
 export const isTyped = (schema: Structural): boolean =>
   schema.shape !== 'untyped' && (schema.validation === undefined || schema.validation['type'] !== undefined)
 
-/** The format of a string, which determines its type in expressions. */
+/** The format of a string. It determines the CEL type of the value. */
 export type TextFormat = 'duration' | 'date' | 'date-time' | 'byte' | undefined
 
 const formats: ReadonlySet<unknown> = new Set(['duration', 'date', 'date-time', 'byte'])
 
-/** A schema as expressions see it. */
+/** The form in which expressions see the values of a schema. */
 export type Shape =
   | { readonly is: 'hidden' }
   | { readonly is: 'int-or-string' }
@@ -33,7 +35,7 @@ export function shapeOf(schema: Structural): Shape {
     case 'list':
       return { is: 'list', schema }
     case 'map':
-      // `additionalProperties: true`: an object whose members have no known type
+      // with `additionalProperties: true` the members of the object have no known type
       return isOpen(schema) ? { is: 'object', schema: undefined } : { is: 'map', schema }
     case 'struct':
       return isTyped(schema) ? { is: 'object', schema } : { is: 'hidden' }
@@ -55,7 +57,7 @@ function specialShape(special: Extract<Structural, { shape: 'special' }>['specia
     case 'rawExtension':
     case 'fieldsV1':
       return { is: 'object', schema: undefined }
-    // declared as one of several types, or as any: kube-apiserver shows none of them to expressions
+    // kube-apiserver hides values of several types, or of any type, from expressions
     case 'quantity':
     case 'json':
     case 'schemaOrArray':
@@ -81,13 +83,13 @@ function leafShape({ scalar, validation }: Extract<Structural, { shape: 'leaf' }
       return { is: 'string', format: 'byte' }
     case 'string': {
       const format = validation?.['format']
-      // the set holds the members of the type and nothing else
+      // the set contains only members of the type
       return { is: 'string', format: formats.has(format) ? (format as TextFormat) : undefined }
     }
   }
 }
 
-/** A keyword that is a size; fewer than none is none. */
+/** The value of a size keyword. A negative value becomes 0. */
 export function sizeKeyword(
   { validation }: Structural,
   keyword: 'maxLength' | 'maxItems' | 'maxProperties',
@@ -123,7 +125,7 @@ const isText = (schema: StructType | undefined, name: string): boolean => {
   return type?.shape === 'leaf' && type.scalar === 'string'
 }
 
-/** Fields of the root of an object: kind, apiVersion, and the names in the metadata, whatever else is declared. */
+/** The fields of an object's root. It always has kind, apiVersion, and the names in metadata. */
 export function rootFields(schema: StructType): readonly Field[] {
   const { fields } = schema
   const metadata = schema.field('metadata')?.type

@@ -1,7 +1,6 @@
 /**
- * Schemas as types of expressions, with the sizes that they allow and the values that JSON is under them. A schema is
- * unfolded where an expression leads: a rule on `self.spec.replicas` looks at three nodes of a definition, however large
- * it is.
+ * CEL types of schemas, with the sizes that the schemas allow. Nodes of a schema are converted on demand: a rule on
+ * `self.spec.replicas` reads three nodes of a definition of any size.
  */
 import { mostOf } from '../api/extremes.ts'
 import type { PathSizes } from '../cel/estimate.ts'
@@ -12,12 +11,12 @@ import { escapeField, isReserved } from './field-names.ts'
 import type { Shape } from './schema-facts.ts'
 import { enumOf, isEmbedded, rootFields, shapeOf, sizeKeyword } from './schema-facts.ts'
 
-/** Of the largest request: no text, list or map of an object is larger than what fits into it. */
+/** The size of the largest request. It bounds each string, list and map of an object. */
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024
 
-/** Bytes of the shortest JSON of a value. */
+/** Bytes of the shortest JSON of each type. */
 const smallest = { text: 2, duration: 3, date: 12, 'date-time': 21, bool: 4, number: 1, dyn: 1, brackets: 2 } as const
-/** Characters of the longest text of a format, with its quotation marks. */
+/** Characters of the longest string of each format, with its quotation marks. */
 const longest = { duration: 32, date: 12, 'date-time': 32 } as const
 
 export interface DeclaredType {
@@ -27,9 +26,9 @@ export interface DeclaredType {
 }
 
 /**
- * @param name of the type at the top, which messages show; those below are named by their path from it
- * @param isRoot whether it is an object of the API, or embedded as such: it has kind, apiVersion and names in any case
- * @returns undefined where expressions cannot see values of the schema
+ * @param name name of the root type in messages; nested types are named by their path from it
+ * @param isRoot whether it is an API object or an embedded resource, which always has kind, apiVersion and names
+ * @returns undefined if expressions cannot see values of the schema
  */
 export function declaredTypeOf(schema: Structural, name: string, isRoot: boolean): DeclaredType | undefined {
   const structs = new Map<string, SchemaNode>()
@@ -37,7 +36,7 @@ export function declaredTypeOf(schema: Structural, name: string, isRoot: boolean
   return node.type && { node, type: node.type, provider: new SchemaTypes(structs) }
 }
 
-/** Sizes at paths from variables. As kube-apiserver does, it takes every variable for one of the root's type. */
+/** The sizes at paths from variables. As in kube-apiserver, every variable counts as one of the root type. */
 export const sizesOf =
   (root: SchemaNode): PathSizes =>
   ([, ...path]) => {
@@ -50,14 +49,14 @@ export const sizesOf =
     return { min: 0, max: node.maxElements }
   }
 
-/** How often data of that least size fits into a request. */
+/** How often a value of the node's minimum size fits into a request. */
 export const maxCardinality = ({ minSerializedSize }: SchemaNode): number =>
   Math.floor(MAX_REQUEST_BYTES / (minSerializedSize + 1))
 
-/** A field as expressions see it. */
+/** A field that expressions can see. */
 export interface DeclaredField {
   readonly node: SchemaNode
-  /** As objects have it. */
+  /** The name of the field in objects. */
   readonly name: string
 }
 
@@ -73,7 +72,7 @@ export class SchemaNode {
     readonly schema: Structural,
     private readonly name: string,
     readonly isRoot: boolean,
-    /** Of the whole type, by name. */
+    /** All struct types of the root type, by name. */
     private readonly structs: Map<string, SchemaNode>,
     private readonly parent: SchemaNode | undefined,
   ) {
@@ -92,12 +91,12 @@ export class SchemaNode {
     return this.shape.is === 'string' ? this.shape.format : undefined
   }
 
-  /** Undefined: hidden from expressions. */
+  /** Undefined: expressions cannot see the node. */
   get type(): Type | undefined {
     return (this.ownType ??= { type: this.makeType() }).type
   }
 
-  /** Of the elements of a list or the values of a map. */
+  /** The node of the elements of a list or of the values of a map. */
   get element(): SchemaNode | undefined {
     if (this.ownElement !== undefined) return this.ownElement
     if (this.shape.is === 'list') this.ownElement = this.child(this.shape.schema.element, '@idx')
@@ -105,7 +104,7 @@ export class SchemaNode {
     return this.ownElement
   }
 
-  /** Those that expressions see, under the names that they use. */
+  /** The fields that expressions can see, by their escaped names. */
   get fields(): ReadonlyMap<string, DeclaredField> {
     if (this.ownFields !== undefined) return this.ownFields
     const fields = new Map<string, DeclaredField>()
@@ -116,7 +115,7 @@ export class SchemaNode {
     return (this.ownFields = fields)
   }
 
-  /** All declared fields of an object, under their own names. */
+  /** All declared fields of an object, by their own names. */
   get members(): ReadonlyMap<string, SchemaNode> {
     return (this.ownMembers ??= new Map(
       this.declaredFields().map((field) => [field.name, this.child(field.type, escapeField(field.name) ?? field.name)]),
@@ -137,7 +136,7 @@ export class SchemaNode {
       case 'list':
         return sizeKeyword(schema, 'maxItems') ?? this.asManyAsFit(1)
       case 'map':
-        // two quotation marks, a colon, a comma and a short key
+        // an entry takes two quotation marks, a colon, a comma and a short key
         return sizeKeyword(schema, 'maxProperties') ?? this.asManyAsFit(6)
       default:
         return 0
@@ -213,7 +212,7 @@ export class SchemaNode {
     }
   }
 
-  /** What every object writes: a default stands for what a client leaves out. */
+  /** The fields that every object in a request has. A client can omit a required field that has a default. */
   private requiredFields(): readonly (readonly [name: string, node: SchemaNode])[] {
     return this.declaredFields()
       .filter((field) => field.required && field.default === undefined)
@@ -229,7 +228,9 @@ export class SchemaNode {
     return struct.fields
   }
 
-  /** A built-in type that holds itself (JSONSchemaProps) is an empty object inside, as kube-apiserver has it. */
+  /**
+   * Whether a built-in type contains itself, like JSONSchemaProps. As in kube-apiserver the inner one has no fields.
+   */
   private isWithinItself(struct: StructType): boolean {
     if (struct.name === '') return false
     for (let node = this.parent; node !== undefined; node = node.parent) if (node.schema === struct) return true
@@ -254,7 +255,7 @@ const times4 = (size: number | undefined): number | undefined => (size === undef
 const encoder = new TextEncoder()
 const utf8Length = (text: string): number => encoder.encode(text).length
 
-/** Answers the checker. */
+/** Provides the types of a schema to the checker. */
 class SchemaTypes implements TypeProvider {
   constructor(private readonly structs: ReadonlyMap<string, SchemaNode>) {}
 
@@ -262,7 +263,7 @@ class SchemaTypes implements TypeProvider {
     return this.structs.get(name)?.type
   }
 
-  /** Words of the language may be written as they are. */
+  /** A field with the name of a reserved word is found by its name and by its escaped name. */
   findField(struct: string, field: string): Type | undefined {
     const fields = this.structs.get(struct)?.fields
     return (fields?.get(field) ?? (isReserved(field) ? fields?.get(`__${field}__`) : undefined))?.node.type
@@ -273,7 +274,7 @@ class SchemaTypes implements TypeProvider {
   }
 }
 
-/** Several providers as one: the first that knows a type answers for it. */
+/** Combines providers. The first one that has a type provides it. */
 export function typesOf(...providers: readonly TypeProvider[]): TypeProvider {
   const owner = (name: string): TypeProvider | undefined =>
     providers.find((provider) => provider.findStruct(name) !== undefined)

@@ -1,6 +1,6 @@
 /**
- * Finds the FlowSchema of a request (kubernetes.io/docs/concepts/cluster-administration/flow-control), and with it the
- * priority level. Clients get the uids of both.
+ * Finds the FlowSchema of a request and its priority level
+ * (kubernetes.io/docs/concepts/cluster-administration/flow-control). Clients get the uids of both.
  */
 import type { FlowSchema, PolicyRulesWithSubjects, PriorityLevelConfiguration, Subject } from '../api/flowcontrol/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -15,7 +15,7 @@ const ALL = '*'
 
 type Stored<O> = O & KubeObject
 
-/** `X-Kubernetes-Pf-*` headers of every answer to an authenticated user. */
+/** The `X-Kubernetes-Pf-*` headers of every answer to an authenticated user. */
 export function flowControlHeaders({ schema, level }: Classification): Record<string, string> {
   return {
     'X-Kubernetes-Pf-Flowschema-Uid': schema.metadata.uid ?? '',
@@ -24,7 +24,7 @@ export function flowControlHeaders({ schema, level }: Classification): Record<st
 }
 
 export interface Classification {
-  /** Without a uid where a mandatory one had to be supplied. */
+  /** It has no uid where it is missing in storage and mandatory, so that the server supplies it. */
   readonly schema: Stored<FlowSchema>
   readonly level?: Stored<PriorityLevelConfiguration>
 }
@@ -33,8 +33,8 @@ const SCHEMAS = { group: GROUP, resource: 'flowschemas' }
 const LEVELS = { group: GROUP, resource: 'prioritylevelconfigurations' }
 
 /**
- * The first schema that matches, by precedence and then by name. Schemas whose priority level does not exist are left
- * out, and the mandatory ones are always there.
+ * The first matching schema, by precedence and then by name. Schemas without their priority level are left out. The
+ * mandatory ones are always there.
  */
 export function classify(snapshot: ControlSnapshot, asked: AuthorizationAttributes): Classification {
   const { candidates, otherwise } = choicesOf(snapshot)
@@ -50,13 +50,16 @@ const CATCH_ALL = mandatorySchemas.at(-1)!
 interface Choices {
   readonly levels: readonly Stored<PriorityLevelConfiguration>[]
   readonly candidates: readonly Classification[]
-  /** The mandatory schema catch-all, also for users without any group. */
+  /** The mandatory schema catch-all, which also matches users without any group. */
   readonly otherwise: Classification
 }
 
 const known = new WeakMap<readonly Stored<FlowSchema>[], Choices>()
 
-/** Computed once for each state of schemas and levels: while none changes, the snapshot's lists are the same values. */
+/**
+ * Computed once for each state of schemas and levels: the snapshot's lists stay the same values as long as none
+ * changes.
+ */
 function choicesOf(snapshot: ControlSnapshot): Choices {
   const schemas = snapshot.list<Stored<FlowSchema>>(SCHEMAS)
   const levels = snapshot.list<Stored<PriorityLevelConfiguration>>(LEVELS)
@@ -86,7 +89,7 @@ function makeChoices(
   }
 }
 
-/** Lists come in the order of names. */
+/** The lists are sorted by name. */
 function byPrecedence(schemas: readonly Stored<FlowSchema>[]): readonly Stored<FlowSchema>[] {
   const precedence = ({ spec }: FlowSchema): number => spec?.matchingPrecedence ?? 1000
   return [...schemas].sort((a, b) => precedence(a) - precedence(b))
@@ -127,6 +130,6 @@ function subjectMatches({ kind, user, group, serviceAccount }: Subject, { name, 
 
 const contains = (list: readonly string[], value: string): boolean => list.includes(ALL) || list.includes(value)
 
-/** A star stands for everything behind a slash: `/healthz/*`. */
+/** A star at the end matches everything behind the slash: `/healthz/*`. */
 const pathMatches = (url: string, path: string): boolean =>
   url === ALL || url === path || (url.endsWith('/*') && path.startsWith(url.slice(0, -1)))

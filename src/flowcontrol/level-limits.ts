@@ -1,4 +1,4 @@
-/** What PriorityLevelConfigurations say of seats: a seat is one request that is being served. */
+/** The seats of PriorityLevelConfigurations. A seat is one request that is being served. */
 import type { PriorityLevelConfiguration } from '../api/flowcontrol/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { mandatoryPriorityLevels } from '../registry/flowcontrol/mandatory-objects.ts'
@@ -14,18 +14,18 @@ export type LevelLimits =
   | {
       readonly kind: 'limited'
       readonly nominal: number
-      /** Seats that are never lent. */
+      /** Seats that the level never lends. */
       readonly lower: number
-      /** With all that may be borrowed. */
+      /** All seats, including those that the level may borrow. */
       readonly upper: number
-      /** Absent: a request without a seat is refused. */
+      /** Absent: a request that gets no seat is refused. */
       readonly queuing?: Queuing
     }
 
 type Level = PriorityLevelConfiguration & Pick<KubeObject, 'metadata'>
 type Spec = NonNullable<Level['spec']>
 
-/** The limits of every level by its name, the mandatory ones included, where `total` seats are to be shared out. */
+/** The limits of every level by name, with the mandatory ones, for `total` seats. */
 export function levelLimits(levels: readonly Level[], total: number): ReadonlyMap<string, LevelLimits> {
   const specs = new Map<string, Spec>(mandatoryPriorityLevels)
   for (const { metadata, spec } of levels) if (spec !== undefined) specs.set(metadata.name ?? '', spec)

@@ -1,20 +1,19 @@
 /**
- * Who of those that ask at once is served at once (API Priority and Fairness). Every priority level has seats; a level
- * may use seats of others that lend them while they stand empty. Who finds none waits in a queue, or is refused.
- *
- * While seats are free, a request costs a few additions: nothing is awaited. `used` is the sum, over all levels, of
- * what each has taken or keeps for itself: `max(taken, lower)`. Within `lower` a seat is always there; beyond it there
- * is one while `used` is less than `total`.
+ * Decides which requests are served at once (API Priority and Fairness). Every priority level has seats, and may use
+ * empty seats that other levels lend. A request that finds no seat waits in a queue, or is refused. While seats are
+ * free, a request costs a few additions and awaits nothing. `used` is the sum, over all levels, of what each has
+ * taken or keeps for itself: `max(taken, lower)`. Within `lower` a seat is always there. Beyond it there is one while
+ * `used` is less than `total`.
  */
 import { settledByOthers } from '../api/settled-by-others.ts'
 import type { LevelLimits } from './level-limits.ts'
 import { WaitingLine } from './waiting-line.ts'
 
-/** Milliseconds after which a seat counts as empty: the engine gave up the request and told nobody. */
+/** Milliseconds after which a seat counts as empty: the engine may drop a request without notice. */
 const LOST_AFTER = 60_000
-/** From so many on each request looks whether the oldest are lost. */
+/** From this many taken seats on, each request checks whether the oldest are lost. */
 const MANY = 128
-/** From a quarter of the seats on. */
+/** Seats are scarce where a quarter of them is taken. */
 const SCARCE = 4
 
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out'
@@ -23,7 +22,7 @@ export interface Seat {
   readonly level: PriorityLevel
   /** Milliseconds since 1970. */
   readonly since: number
-  /** Told that it is left. */
+  /** Called when the seat is left. */
   onLeave?: () => void
 }
 
@@ -46,9 +45,9 @@ export class PriorityLevel {
 }
 
 export class Seats {
-  /** Bound: the PriorityLevelConfigurations there are, and deleted ones with requests under way. */
+  /** Bound: the existing PriorityLevelConfigurations, and deleted ones with requests in progress. */
   private readonly levels = new Map<string, PriorityLevel>()
-  /** The oldest first. Bound: MANY, or the requests under way and those of LOST_AFTER that the engine gave up. */
+  /** The oldest first. Bound: MANY, or the requests in progress and those that the engine dropped within LOST_AFTER. */
   private readonly taken = new Set<Seat>()
   private used = 0
   private total = 0
@@ -78,7 +77,7 @@ export class Seats {
   }
 
   /**
-   * @param flow identifies the request's flow: the queues of a level are shared out among flows
+   * @param flow identifies the request's flow; a level shares its queues among flows
    * @param patience milliseconds to wait at most
    */
   take(level: PriorityLevel, flow: () => string, patience: number): Seat | Promise<Seat | Refusal> | Refusal {
@@ -94,12 +93,12 @@ export class Seats {
     return this.seatInTime(level, waiter, seat, patience)
   }
 
-  /** Whether seats that are never left would soon be missed. */
+  /** Whether the loss of seats would soon be felt. */
   isScarce({ limits, taken }: PriorityLevel): boolean {
     return limits.kind === 'limited' && (taken * SCARCE > limits.nominal || this.taken.size * SCARCE > this.total)
   }
 
-  /** Of all levels. */
+  /** The taken seats of all levels. */
   get count(): number {
     return this.taken.size
   }
@@ -123,7 +122,7 @@ export class Seats {
       timer = setTimeout(() => {
         const { length } = level.waiting
         level.waiting.leave(waiter)
-        // one that has a seat already is served
+        // a waiter that has its seat is served already
         if (level.waiting.length === length) return
         this.waiting--
         resolve('time-out')
@@ -145,7 +144,7 @@ export class Seats {
     return seat
   }
 
-  /** Seats that became free go to those who wait, first of all in the level that left one. */
+  /** Gives free seats to waiters, first to those of the level that left a seat. */
   private dispatch(first?: PriorityLevel): void {
     if (first !== undefined) this.dispatchIn(first)
     if (this.waiting > 0) for (const level of this.levels.values()) this.dispatchIn(level)
@@ -158,7 +157,10 @@ export class Seats {
     }
   }
 
-  /** Seats of LOST_AFTER become free. Requests for a seat do so where seats are short; who counts seats asks for it. */
+  /**
+   * Frees the seats that were taken longer than LOST_AFTER ago. Requests do so where seats are scarce; counting seats
+   * does so always.
+   */
   reclaimLost(): void {
     const before = this.now() - LOST_AFTER
     for (const seat of this.taken) {

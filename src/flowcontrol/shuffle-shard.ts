@@ -1,9 +1,13 @@
 /**
- * Which queues a flow may use (KEP 1040): a few of many, the same for each of its requests. Two flows seldom have all of
- * them in common, so one that fills its own leaves others some that are empty.
+ * The queues that a flow may use (KEP 1040): a few of many, the same for each of its requests. Two flows seldom share
+ * all their queues, so a flow that fills its own leaves empty ones for others.
  */
 
-/** @param decks how many queues there are, @param hand how many are dealt; different ones */
+/**
+ * Deals different queues to a flow.
+ * @param decks the number of queues
+ * @param hand the number of dealt ones
+ */
 export function dealtQueues(flow: string, decks: number, hand: number): number[] {
   let left = hashOf(flow)
   const dealt: number[] = []
@@ -11,14 +15,14 @@ export function dealtQueues(flow: string, decks: number, hand: number): number[]
     const remaining = decks - n
     let card = left % remaining
     left = Math.floor(left / remaining)
-    // counted among those that are still in the deck
+    // the card counts only those that are still in the deck
     for (const earlier of [...dealt].sort((a, b) => a - b)) if (card >= earlier) card++
     dealt.push(card)
   }
   return dealt
 }
 
-/** 53 bits: two hashes of FNV-1a, of the text and of the text backwards. */
+/** 53 bits from two FNV-1a hashes, of the text and of the reversed text. */
 function hashOf(text: string): number {
   let forwards = 0x811c9dc5
   let backwards = 0x811c9dc5

@@ -1,10 +1,10 @@
-/** Requests of one priority level that wait for a seat: queues take turns, so that each flow gets its share. */
+/** Requests of one priority level that wait for a seat. Queues take turns, so that each flow gets its share. */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { Queuing } from './level-limits.ts'
 import { dealtQueues } from './shuffle-shard.ts'
 
 export class WaitingLine<Waiter> {
-  /** By number; those that are empty are not there. Bound: `queues` of `queueLengthLimit`, as the level says. */
+  /** Queues that are not empty, by number. Bound: the level's `queues` times `queueLengthLimit`. */
   private readonly queues = new Map<number, Waiter[]>()
   private readonly hands = new BoundedMap<string, readonly number[]>({ entries: 1_000, size: 65_536, sizeOf: hand })
   length = 0
@@ -22,7 +22,7 @@ export class WaitingLine<Waiter> {
     return true
   }
 
-  /** The first of the queue whose turn it is, which goes behind the others. */
+  /** The first waiter of the next queue. That queue then goes behind the others. */
   next(): Waiter | undefined {
     for (const [number, queue] of this.queues) {
       const waiter = queue.shift()

@@ -1,4 +1,4 @@
-/** Text in quotes as Go's strconv.Quote writes it: the form in which names appear in Kubernetes' messages. */
+/** Quotes text like Go's strconv.Quote. Names in Kubernetes' messages have this form. */
 import { ownValue } from '../api/own.ts'
 import { isPrint } from '../api/unicode.ts'
 
@@ -17,7 +17,7 @@ const named: Readonly<Record<string, string>> = {
 /** ASCII that needs no escape. */
 const plain = /^[ !#-[\]-~]*$/
 
-/** Beyond ASCII it depends on the character. */
+/** Finds characters that may need an escape. Beyond ASCII it depends on the character. */
 const special = /["\\]|[^ -~]/gu
 
 const escape = (character: string): string => {
@@ -33,7 +33,7 @@ const hex = (code: number, digits: number) => code.toString(16).padStart(digits,
 
 export const goQuote = (text: string): string => (plain.test(text) ? `"${text}"` : `"${text.replace(special, escape)}"`)
 
-/** One byte in single quotes as encoding/json names the character that it cannot use: `'x'`, `'\''`, `'ï'`. */
+/** A byte in single quotes, as encoding/json's errors write an invalid character: `'x'`, `'\''`, `'ï'`. */
 export const goQuoteByte = (byte: number): string => {
   const character = String.fromCharCode(byte)
   if (character === "'") return "'\\''"

@@ -1,4 +1,4 @@
-/** Values as Go's fmt package prints them, in messages that quote a part of a patch. */
+/** Formats values like Go's fmt package, for messages that quote a part of a patch. */
 import { goFloat } from './float.ts'
 import { goQuote } from './quote.ts'
 import { RepeatedMembers } from '../api/json.ts'
@@ -8,7 +8,7 @@ import { ownValue } from '../api/own.ts'
 import { kept, mapNames, mapParts } from '../api/parts.ts'
 import type { JsonTree } from '../api/json.ts'
 
-/** `%v`: `map[a:1 b:[x y]]`, texts as they are, `<nil>`. May be a walk (api/parts.ts). */
+/** `%v`: `map[a:1 b:[x y]]`, strings without quotes, `<nil>`. It can run as a walk in parts (api/parts.ts). */
 export function goValue(value: JsonTree | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${mapParts(value, goValue).join(' ')}]`
@@ -17,7 +17,7 @@ export function goValue(value: JsonTree | undefined): string {
   return `map[${mapNames(members, sortedKeys, (name) => `${name}:${goValue(ownValue(members, name))}`).join(' ')}]`
 }
 
-/** `%#v`: Go syntax. */
+/** `%#v`: the value in Go syntax. */
 export function goSyntax(value: JsonTree | undefined): string {
   if (value === null || value === undefined) return 'interface {}(nil)'
   if (typeof value === 'string') return goQuote(value)
@@ -28,7 +28,7 @@ export function goSyntax(value: JsonTree | undefined): string {
     .join(', ')}}`
 }
 
-/** `%T` of a decoded JSON value: numbers are int64 where they are written as whole ones. */
+/** `%T` of a decoded JSON value. A number without a fraction or an exponent is int64. */
 export function goType(value: JsonTree | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return '[]interface {}'
@@ -52,7 +52,7 @@ export function goKind(value: JsonTree): string {
   return type.startsWith('map') ? 'map' : type.startsWith('[]') ? 'slice' : type
 }
 
-/** `%s`: what is no text is complained of, in lists and maps too, but for nothing inside of them. */
+/** `%s`: Go marks values that are no strings, also inside of lists and maps. A null inside of them is not marked. */
 export const goString = (value: JsonTree): string => (value === null ? '%!s(<nil>)' : stringInside(value))
 
 function stringInside(value: JsonTree | undefined): string {

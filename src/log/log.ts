@@ -1,11 +1,11 @@
 /**
- * What the server logs: one line of JSON each, on the console, which is Workers' logs on Cloudflare and the output of
- * `kedge start` locally. A line about a request has its auditID, as the answer's Audit-Id header and its audit events.
+ * The server's log: lines of JSON on the console, which are Workers Logs on Cloudflare and the output of `kedge start`
+ * locally. A line about a request has its auditID, which the Audit-Id header and the audit events have too.
  */
 export interface LogFields {
-  /** Of the request that the line is about. */
+  /** The audit id of the request that the line is about. */
   readonly auditID?: string
-  /** What was thrown: its message, and its stack where it has one. */
+  /** The thrown value: the line has its message, and its stack where it has one. */
   readonly error?: unknown
   readonly [name: string]: unknown
 }
@@ -18,9 +18,12 @@ function lineOf(level: 'error' | 'info', message: string, { error, ...fields }: 
   return JSON.stringify({ level, message, ...fields, ...(error === undefined ? {} : errorFields(error)) }, bounded)
 }
 
-/** Characters. Clients choose paths, agents and audit ids, and errors quote what was sent: none of them fills the log. */
+/**
+ * Characters of one text. Clients choose paths, user agents and audit ids, and errors quote requests: the limit keeps
+ * them from filling the log.
+ */
 const MAX_TEXT = 4096
-/** As in kube-apiserver's log. */
+/** The limit of kube-apiserver's log. */
 const MAX_AUDIT_ID = 64
 
 function bounded(name: string, value: unknown): unknown {

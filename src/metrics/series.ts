@@ -12,7 +12,7 @@ export interface Sample {
 export const secondBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10]
 export const byteBuckets = [1e3, 1e4, 1e5, 1e6, 1e7]
 
-/** For a metric whose labels are the server's own names. */
+/** The most series of a metric. */
 const MAX_SERIES = 500
 
 export class Counters {
@@ -31,9 +31,8 @@ export class Counters {
   }
 }
 
-/** One distribution. */
 export class Histogram {
-  /** Of values that are in this bucket and in none before it. */
+  /** How many values are in each bucket and not in an earlier one. */
   private readonly counts: number[]
   private sum = 0
   private count = 0
@@ -43,7 +42,7 @@ export class Histogram {
     this.counts = buckets.map(() => 0)
   }
 
-  /** Most values are in one of the first buckets. */
+  /** Scans from the first bucket: most values are in one of the first. */
   observe(value: number): void {
     this.sum += value
     this.count++
@@ -51,7 +50,7 @@ export class Histogram {
     for (let at = 0; at < buckets.length; at++) if (value <= buckets[at]!) return void this.counts[at]!++
   }
 
-  /** None where nothing was observed. */
+  /** No samples where nothing was observed. */
   samples(labels: Labels): Sample[] {
     if (this.count === 0) return []
     let upToHere = 0
@@ -73,7 +72,7 @@ export class Histograms {
 
   constructor(private readonly buckets: readonly number[] = secondBuckets) {}
 
-  /** @param key is another for other labels */
+  /** @param key a text that differs when the labels differ */
   observe(key: string, value: number, labels: () => Labels): void {
     let known = this.values.get(key)
     if (known === undefined)

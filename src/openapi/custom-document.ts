@@ -1,6 +1,6 @@
 /**
- * Writes the v3 document of a version of custom resources, piece by piece: the models of the resources, and those that
- * every document has (apiextensions' controller/openapiv3).
+ * Writes the v3 document of a version of custom resources piece by piece: the models of the resources, and the models
+ * that every document has (apiextensions' controller/openapiv3).
  */
 import { append } from '../api/append.ts'
 import { escapeHtml } from '../api/write-json.ts'

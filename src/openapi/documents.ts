@@ -1,7 +1,7 @@
 /**
- * The OpenAPI documents of a server: one of v3 for every group and version (and for the fixed paths), one of v2 for all
- * of it. Each is built for its first request and kept by the isolate. Those of built-in versions are kept when custom
- * resources change.
+ * The OpenAPI documents of a server: one of v3 for every group version and for the fixed paths, and one of v2 for
+ * everything. The isolate builds each on its first request and keeps it. A change of custom resources leaves the
+ * documents of built-in versions in place.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
@@ -26,15 +26,15 @@ import { SharedValue } from '../tenancy/shared-value.ts'
 import { openApiTexts } from './texts.ts'
 
 export interface OpenApiDocument {
-  /** JSON, compact. */
+  /** Compact JSON. */
   readonly text: string
-  /** SHA-512 in upper-case hexadecimal: the ETag. */
+  /** SHA-512 in upper-case hexadecimal, which is the ETag. */
   readonly hash: string
 }
 
-/** A document that is made and sent piece by piece. */
+/** A document that is built while it is sent. */
 export interface OpenApiStream {
-  /** JSON, compact, in pieces of some kilobytes; empty ones where a piece takes long to make. */
+  /** Compact JSON in pieces of some kilobytes. A piece is empty where the next one takes long to build. */
   pieces(): Iterable<string>
   readonly hash: string
 }
@@ -47,42 +47,39 @@ export interface OpenApiDocuments {
   /** `api/v1`, `apis/apps`, `apis/apps/v1`, `version` …, in alphabetical order. */
   readonly keys: readonly string[]
   hash(key: string): Promise<string>
-  /** Undefined for a key that is none. That of custom resources is made while it is read where it is large. */
+  /** Undefined for an unknown key. A large document of custom resources is built while it is sent. */
   v3(key: string): Promise<OpenApiDocument | OpenApiStream | undefined>
-  /** Where it is large it is made while it is read: a thousand definitions make tens of megabytes. */
+  /** A large document is built while it is sent: a thousand definitions make tens of megabytes. */
   v2(remote?: RemoteSpecs): Promise<OpenApiDocument | SwaggerStream>
 }
 
-/** Of other servers, joined with this one's. */
+/** The specs of other servers, which the v2 document also contains. */
 export interface RemoteSpecs {
-  /** The same text, the same specs. */
+  /** Equal keys mean equal specs. */
   readonly key: string
   readonly specs: readonly RemoteSpec[]
 }
 
 const bearerToken = { type: 'apiKey', description: 'Bearer Token authentication', name: 'authorization', in: 'header' }
 
-/** Milliseconds in which a document is made, on a busy machine too. */
+/** Milliseconds that building a document may take on a busy machine. */
 const MAKING = 10_000
 
 const documents = new WeakMap<ServedResources, OpenApiDocuments>()
 interface Kept {
   readonly of: ServedVersion | undefined
   readonly document: SharedValue<OpenApiDocument>
-  /** UTF-16 units, once it is built. */
+  /** UTF-16 units; 0 until the document is built. */
   readonly size: number
 }
 
-/** By key; a version of the same resources has the same document. */
+/** By document key. Two versions with the same resources have the same document. */
 const kept = new BoundedMap<string, Kept>({ entries: 500, size: 24 * 1024 * 1024, sizeOf: (_, { size }) => size })
 
-/**
- * Documents of versions of custom resources that are kept, and the longest of these: UTF-16 units. Larger ones are
- * streamed.
- */
+/** Limits of the kept documents of custom resources, in all and for one, in UTF-16 units. Larger ones are streamed. */
 const MAX_CUSTOM = 4 * 1024 * 1024
 const MAX_WHOLE_CUSTOM = 256 * 1024
-/** Stands for a version, which goes with its definition, and not with the document. */
+/** The key of a version's document. It lives as long as the definition, and the cache may drop the document before. */
 interface OfVersion {
   isLarge: boolean
 }
@@ -92,15 +89,15 @@ const customDocuments = new BoundedMap<OfVersion, KeptDocument>({
   size: MAX_CUSTOM,
   sizeOf: (_, { length }) => length,
 })
-/** UTF-16 units of a document of v2 that is kept whole: twice that of a server without definitions. */
+/** The largest v2 document that is kept whole, in UTF-16 units: twice the size of a document without definitions. */
 const MAX_WHOLE = 4 * 1024 * 1024
 
-/** Custom resources from which on a document of v2 is larger than that: each has 16 Ki of text. */
+/** With more custom resources than this a v2 document is larger than MAX_WHOLE: each has 16 Ki of text. */
 const MANY_CUSTOM = 256
 
 const versionHashes = new WeakMap<ServedVersion, string>()
 
-/** A hash of the sources of a document, so that an index of documents builds none of them. */
+/** A hash of the sources of a document. An index of documents needs only the hashes, and builds no document. */
 async function versionHash(group: string, version: ServedVersion): Promise<string> {
   const known = versionHashes.get(version)
   if (known !== undefined) return known
@@ -109,12 +106,10 @@ async function versionHash(group: string, version: ServedVersion): Promise<strin
   return hash
 }
 
-/**
- * A release that writes the documents of custom resources differently counts this up: clients cache them by their hash.
- */
+/** A release that changes the form of these documents increases it, because clients cache them by their hash. */
 const EDITION = 1
 
-/** The generation of a definition stands for its schema, which is not read for the hash. */
+/** The definition's generation takes the place of its schema, so that the hash does not read the schema. */
 function identityOf(group: string, { version, resources }: ServedVersion): string {
   const entries = resources.map((entry) => {
     const { openApi, ...facts } = factsOf(entry)
@@ -123,7 +118,7 @@ function identityOf(group: string, { version, resources }: ServedVersion): strin
   return JSON.stringify([EDITION, group, version, entries])
 }
 
-/** @param settings those that `served` was made with */
+/** @param settings the settings with which `served` was made */
 export function openApiDocuments(served: ServedResources, settings: OpenApiSettings): OpenApiDocuments {
   let known = documents.get(served)
   if (known === undefined) documents.set(served, (known = new Documents(served, settings)))
@@ -250,7 +245,7 @@ function everywhereKinds(name: string, gv?: { group: string; version: string }):
   return gv === undefined || gv.group === '' ? [own] : [own, kindEntry(gv.group, gv.version, kind)]
 }
 
-/** Kept for clients who come later: those who have it ask with its hash. */
+/** Packed, because few clients read it again: a client that has the document sends its hash. */
 class KeptDocument implements OpenApiDocument {
   private readonly packed: PackedText
   /** UTF-16 units. */

@@ -1,4 +1,4 @@
-/** The paths that are no resources: discovery, version, OIDC documents. */
+/** The paths that serve no resource: discovery, version, OIDC documents. */
 import type { GroupVersion } from '../api/group-version.ts'
 import type { OpenApiSettings, Operation, PathItem } from './operation.ts'
 import { operationIdOf, rootOf, tagOf } from './operation.ts'
@@ -50,7 +50,7 @@ export const groupPath = (group: string): PathItem =>
     discovery,
   )
 
-/** By document key. */
+/** By key of their document. */
 export const fixedPaths: Readonly<Record<string, PathItem>> = {
   '.well-known/openid-configuration': read(
     '/.well-known/openid-configuration/',

@@ -1,5 +1,5 @@
 /**
- * What a path does with a method, as OpenAPI tells it: one description, which render-v2.ts and render-v3.ts write down.
+ * What a method does at a path, described once. render-v2.ts and render-v3.ts write the description in their version.
  */
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
 import { isDigit, isLetter } from '../api/unicode.ts'
@@ -37,7 +37,7 @@ export interface PathItem {
   readonly operations: readonly Operation[]
 }
 
-/** The settings of the server that change its documents. */
+/** The server's settings that change its documents. */
 export interface OpenApiSettings {
   /** The feature gate CBORServingAndStorage is on. */
   readonly cbor: boolean
@@ -62,14 +62,14 @@ const groupText = (group: string): string => (group === '' ? 'core' : group.repl
 export const tagOf = (group: string, version?: string): string =>
   operationName(groupText(group), false) + (version === undefined ? '' : `_${operationName(version, false)}`)
 
-/** `read` + `CoreV1` + `NamespacedPod` */
+/** For example `read` + `CoreV1` + `NamespacedPod`. */
 export const operationIdOf = ({ group, version }: { group: string; version?: string }, verb: string, rest: string) =>
   verb + operationName(groupText(group), true) + operationName(version ?? '', true) + rest
 
 export const rootOf = ({ group, version }: GroupVersion): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 
-/** Splits the parameters of a path's operations into those that all of them share and the others. */
+/** Splits the parameters of a path's operations into those that all operations share and the others. */
 export function sharedParameters(operations: readonly Operation[]): {
   readonly shared: readonly Parameter[]
   readonly own: (operation: Operation) => readonly Parameter[]

@@ -1,6 +1,6 @@
 /**
- * What the paths of a resource do. Follows the routes and names of apiserver's installer (pkg/endpoints/installer.go,
- * openapi.go).
+ * The operations of a resource's paths, with the routes and names of apiserver's installer
+ * (pkg/endpoints/installer.go, openapi.go).
  */
 import { append } from '../api/append.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
@@ -90,7 +90,7 @@ class ResourcePaths {
     }))
   }
 
-  /** `namespace` and `pretty`, which nearly all have. */
+  /** The parameters `namespace` and `pretty`, which nearly all paths have. */
   private common(): Parameter[] {
     return this.path(...(this.entry.namespaced ? ['namespace'] : []), 'pretty')
   }
@@ -103,7 +103,7 @@ class ResourcePaths {
   private options(model: string, without: readonly string[] = []): Parameter[] {
     return (
       builtInType(model)
-        // few: the callers name them
+        // few: each caller names its own
         .fields.filter(({ name, type }) => !without.includes(name) && type.shape !== 'special')
         .map(({ name, type }) => ({
           name,

@@ -19,7 +19,8 @@ import type { Message, Write } from './protobuf-writer.ts'
 const infoV3: Message = { members: { title: [1, string], version: [6, string] } }
 
 /**
- * A number, boolean or string, even when it is zero. The message has no field for objects and lists, and is empty then.
+ * A number, boolean or string, also where it is zero. For an object or a list the message is empty, since it has no
+ * field for them.
  */
 const defaultV3: Write = (bytes, number, value) =>
   bytes.message(number, (nested) => {

@@ -1,6 +1,6 @@
 /**
- * How OpenAPI documents are written in protobuf (github.com/google/gnostic): a `Message` says under which number a
- * member of the JSON goes out, and a `Write` how.
+ * Writes OpenAPI documents in protobuf (github.com/google/gnostic). A `Message` maps each JSON member to a field
+ * number and to a `Write`, which encodes its value.
  */
 import { lazy } from '../api/lazy.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -61,7 +61,7 @@ export class Bytes {
     this.chunk(number, encoder.encode(text))
   }
 
-  /** A message by what writes it. */
+  /** Writes a nested message; `write` writes its fields. */
   message(number: number, write: (bytes: Bytes) => void): void {
     const nested = new Bytes()
     write(nested)
@@ -110,7 +110,7 @@ function yamlLines(value: Json, column = 0): string[] {
   })
 }
 
-const beyondText = lazy(() => new RegExp(String.raw`\p{C}`, 'u')) // Unicode's tables, where they are needed
+const beyondText = lazy(() => new RegExp(String.raw`\p{C}`, 'u')) // built on first use, because it needs tables of Unicode
 const plain = /^[A-Za-z_/](?:[\w./,+ -]*[\w./,+-])?$/
 const spoken = /^(?:true|false|null|yes|no|on|off|y|n|~)$/i
 
@@ -120,7 +120,7 @@ function yamlScalar(value: Json): string {
   return /["'\\\0-\x1f\x7f-\x9f]/.test(value) || beyondText().test(value) ? JSON.stringify(value) : `'${value}'`
 }
 
-/** Empty elements are written, too. */
+/** Writes empty strings too. */
 export const strings: Write = (bytes, number, value) => {
   for (const one of list(value)) bytes.text(number, String(one))
 }
@@ -131,10 +131,10 @@ export const each =
       bytes.put(written)
   }
 
-/** Of a message: it has a buffer, and members. */
+/** The weight of a message in `PART`. */
 const WEIGHT = 8
 
-/** A walk runs again where it was stopped (api/parts.ts): what an item writes goes into a buffer of its own. */
+/** The bytes of one item, in a buffer of its own: a walk in parts runs again from the start (api/parts.ts). */
 function writtenBy(write: (bytes: Bytes) => void): Uint8Array {
   const bytes = new Bytes()
   write(bytes)
@@ -143,7 +143,7 @@ function writtenBy(write: (bytes: Bytes) => void): Uint8Array {
 
 const list = (value: Json): readonly Json[] => (Array.isArray(value) ? value : [value])
 
-/** Members by name; `extensions` is the number that members beginning with `x-` go under. */
+/** Members by name. `extensions` is the field number of members that begin with `x-`. */
 export interface Message {
   readonly members: Readonly<Record<string, readonly [number: number, write: Write]>>
   readonly extensions?: number
@@ -192,7 +192,7 @@ export const orReference =
       ? bytes.message(number, (nested) => within(1, string)(nested, 2, value['$ref']!))
       : within(1, write)(bytes, number, value)
 
-/** `true` and `false` stand for any value and none. */
+/** `true` stands for any value, `false` for none. */
 export const allowance =
   (write: Write): Write =>
   (bytes, number, value) =>

@@ -27,7 +27,7 @@ function encoded(document: { readonly text: string }, form: Message): Uint8Array
   return bytes
 }
 
-/** Of a document of v2: the field of each section, and that of an entry in it. */
+/** For each section of a v2 document: its field number, and the field number of an entry in it. */
 const sections: Readonly<Record<Section, readonly [field: number, entry: number, write: Write]>> = {
   paths: [8, 2, named(message(() => pathItemV2))],
   definitions: [9, 1, named(message(() => schemaV2))],
@@ -41,8 +41,8 @@ function written(write: (bytes: Bytes) => void): Uint8Array {
 }
 
 /**
- * Makes a document piece by piece. The length of a section comes before its content, so each entry is made twice.
- * @returns pieces; empty ones where other requests may have a turn
+ * Makes a document piece by piece. The length of a section precedes its content, so each entry is encoded twice.
+ * @returns pieces; an empty one where other requests may have their turn
  */
 export function* protobufPieces(members: () => Iterable<SwaggerMember>): Generator<Uint8Array, void, undefined> {
   function* entryOf([section, name, json]: NonNullable<SwaggerMember>): Generator<Uint8Array, Uint8Array, undefined> {
@@ -77,6 +77,6 @@ export function* protobufPieces(members: () => Iterable<SwaggerMember>): Generat
   yield written((bytes) => writeMessage(bytes, documentV2, rest))
 }
 
-/** May be walks (api/parts.ts). */
+/** Callers may run it in parts (api/parts.ts). */
 export const protobufV2 = (document: { readonly text: string }): Uint8Array => encoded(document, documentV2)
 export const protobufV3 = (document: { readonly text: string }): Uint8Array => encoded(document, documentV3)

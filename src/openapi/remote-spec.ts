@@ -1,4 +1,7 @@
-/** The part of another server's OpenAPI v2 that is of one group version, and how it joins this server's. */
+/**
+ * The part of another server's OpenAPI v2 document that describes one group version, and how it is merged into this
+ * server's document.
+ */
 import { ownValue } from '../api/own.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -8,10 +11,10 @@ import type { Member } from './members.ts'
 import { textOf } from './members.ts'
 
 export interface RemoteSpec {
-  /** Tells two apart. */
+  /** Equal hashes mean equal specs. */
   readonly hash: string
   readonly paths: ReadonlyMap<string, Json>
-  /** Those that the paths need. */
+  /** The definitions that the paths refer to. */
   readonly definitions: ReadonlyMap<string, Json>
   readonly parameters: ReadonlyMap<string, Json>
 }
@@ -22,7 +25,10 @@ const membersOf = (object: JsonObject): [string, Json][] =>
 const SECTIONS = ['definitions', 'parameters'] as const
 type Section = (typeof SECTIONS)[number]
 
-/** @param document whatever came @param prefix of paths */
+/**
+ * @param document the other server's answer, unchecked
+ * @param prefix of the wanted paths
+ */
 export function* specBelow(document: unknown, prefix: string): Steps<RemoteSpec> {
   const entries = (name: string): [string, Json][] => {
     const value = isJsonObject(document) ? ownValue(document, name) : undefined
@@ -49,12 +55,10 @@ export function* specBelow(document: unknown, prefix: string): Steps<RemoteSpec>
   return { hash: hash.text, paths, ...needed }
 }
 
-/** Characters that are looked at between two steps. */
+/** Characters that are hashed between two steps. */
 const LOOKED_AT = 256 * 1024
 
-/**
- * FNV-1a of UTF-16 units, and the length: shows whether the document of a server has changed since it was read last.
- */
+/** FNV-1a of the UTF-16 units, and the length. It shows whether a server's document has changed since the last read. */
 class Hash {
   private hash = 0x811c9dc5
   private length = 0
@@ -77,7 +81,7 @@ class Hash {
 
 const REFERENCE = /^#\/(definitions|parameters)\/(.+)$/
 
-/** Undefined between those that it comes to: once for each value that it looks at. */
+/** The references in a value. It yields undefined once for each value that it visits, so that the caller can pause. */
 function* referencesIn(root: Json): Generator<readonly [Section, string] | undefined, void, undefined> {
   const waiting: Json[] = [root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
@@ -86,7 +90,7 @@ function* referencesIn(root: Json): Generator<readonly [Section, string] | undef
     else if (isJsonObject(value))
       for (const [name, member] of membersOf(value)) {
         const [, section, target] = name === '$ref' && typeof member === 'string' ? (REFERENCE.exec(member) ?? []) : []
-        // the expression has these two
+        // the pattern has both groups
         if (section !== undefined && target !== undefined) yield [section as Section, unescaped(target)]
         else waiting.push(member)
       }
@@ -96,8 +100,8 @@ function* referencesIn(root: Json): Generator<readonly [Section, string] | undef
 const unescaped = (pointer: string): string => pointer.replaceAll('~1', '/').replaceAll('~0', '~')
 
 /**
- * The members that the specs add to a document. A definition whose name another one has already gets a number
- * (`NAME_v2`), as kube-aggregator does it. Two that differ in their kinds alone are shared.
+ * The members that the specs add to a document. A definition whose name is taken gets a number (`NAME_v2`), as in
+ * kube-aggregator. Definitions that differ only in their kinds are shared.
  */
 export function addedBy(
   specs: readonly RemoteSpec[],
@@ -137,7 +141,7 @@ export function addedBy(
 
 const KINDS = 'x-kubernetes-group-version-kind'
 
-/** Definitions that differ only in their kinds and the order of members have the same text here. */
+/** The same text for definitions that differ only in their kinds and in the order of members. */
 const identity = (value: Json): string => JSON.stringify(sorted(value))
 
 function sorted(value: Json): Json {

@@ -1,5 +1,6 @@
 /**
- * Paths in OpenAPI v2, keys in the order of kube-apiserver; parameters that are no kind's own are shared by reference.
+ * Paths in OpenAPI v2, with keys in the order of kube-apiserver. Parameters that do not depend on a kind are shared
+ * by reference.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
@@ -10,7 +11,7 @@ import type { Operation, Parameter, PathItem } from './operation.ts'
 import { methods, sharedParameters } from './operation.ts'
 import { statusTexts } from './render-v3.ts'
 
-/** The paths, and the parameters they refer to, by name. */
+/** The paths, and the shared parameters by name. */
 export function pathsV2(items: readonly PathItem[]): { paths: JsonObject; parameters: JsonObject } {
   const parameters = new Map<string, JsonObject>()
   const share = (parameter: JsonObject): JsonObject => {
@@ -27,7 +28,7 @@ export function pathsV2(items: readonly PathItem[]): { paths: JsonObject; parame
         const { shared, own } = sharedParameters(operations)
         const item: JsonObject = {}
         for (const method of methods) {
-          // few: one of each method
+          // few: one for each method
           const operation = operations.find((one) => one.method === method)
           if (operation !== undefined) item[method] = operationV2(operation, own(operation), share)
         }
@@ -100,11 +101,11 @@ const parameterV2 = (parameter: Parameter): JsonObject => ({
 function isShared(parameter: JsonObject): boolean {
   const name = String(parameter['name'])
   if (name === 'name' || name === 'fieldValidation' || name === 'dryRun') return false
-  const schema = parameter['schema'] as JsonObject | undefined // only bodies have one, made above
+  const schema = parameter['schema'] as JsonObject | undefined // only body parameters have a schema, which was made above
   return schema === undefined || String(schema['$ref']).startsWith('#/definitions/io.k8s.apimachinery')
 }
 
-/** By the JSON: every resource has the same few dozen. */
+/** Hashes by the JSON of a parameter: all resources share a few dozen. */
 const hashes = new BoundedMap<string, string>({ entries: 1_000 })
 
 /** FNV-1 (64 bits) of the JSON as Go writes it, its first six bytes in base64url. */

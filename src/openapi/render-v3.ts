@@ -1,4 +1,7 @@
-/** Paths and documents in OpenAPI v3, keys in the order of kube-apiserver: the text is hashed. */
+/**
+ * Paths and documents in OpenAPI v3. The keys have the order of kube-apiserver, because the ETag is a hash of the
+ * text.
+ */
 import type { Json, JsonObject } from '../api/object.ts'
 import { referenceTo } from '../schema/to-openapi.ts'
 import type { Operation, Parameter, PathItem } from './operation.ts'
@@ -14,7 +17,7 @@ export function pathsV3(items: readonly PathItem[]): JsonObject {
         const { shared, own } = sharedParameters(operations)
         const item: JsonObject = {}
         for (const method of methods) {
-          // few: one of each method
+          // few: one for each method
           const operation = operations.find((one) => one.method === method)
           if (operation !== undefined) item[method] = operationV3(operation, own(operation))
         }

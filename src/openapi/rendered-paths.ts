@@ -1,6 +1,6 @@
 /**
- * The JSON of the paths of custom resources. Those of a resource are made together, but a document has them in another
- * order.
+ * The JSON of the paths of custom resources. One call renders all paths of a resource, but a document sorts the paths
+ * of all resources.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
@@ -11,12 +11,13 @@ import type { OpenApiSettings, PathItem } from './operation.ts'
 import { pathsOf } from './operations.ts'
 import { modelsOf } from './served-paths.ts'
 
-/** UTF-16 units of paths that are kept until the document has reached them. */
+/** The limit of rendered paths that wait for their place in the document, in UTF-16 units. */
 const MAX_KEPT = 2 * 1024 * 1024
 
 /**
- * One entry a step: its paths, whose texts are made when it is their turn.
- * @param render the paths of a resource, by path @param models gets those that the paths name
+ * Takes one entry in each step. A path's text is made when the document reaches it.
+ * @param render renders the paths of a resource
+ * @param models the names of the models that the paths refer to are added here
  */
 export function* pathMembers(
   entries: readonly ResourceEntry[],

@@ -1,4 +1,4 @@
-/** The sources of both versions of the documents: the paths of a group version, and the models that these refer to. */
+/** What both OpenAPI versions are made from: the paths of a group version, and the models that they refer to. */
 import type { ServedVersion } from '../registry/resources.ts'
 import { builtInTypeNames, structuralOf } from '../schema/built-in.ts'
 import type { Describe } from '../schema/to-openapi.ts'
@@ -9,7 +9,7 @@ import { pathsOf } from './operations.ts'
 export const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 export const info = { title: 'Kubernetes', version: '1.36' }
 
-/** Kinds that are in every document, as kinds of its group version. */
+/** Every document has these kinds, each also as a kind of its own group version. */
 export const EVERYWHERE = ['DeleteOptions', 'WatchEvent']
 
 export const pathsOfVersion = (
@@ -23,12 +23,13 @@ export const pathsOfVersion = (
 ]
 
 /**
- * kube-apiserver publishes built-in types in one way, and versions of custom resources, which have schemas, in another.
+ * Whether the resources have published schemas, as custom resources do. kube-apiserver writes their documents
+ * differently from those of built-in types.
  */
 export const publishesSchemas = ({ resources }: ServedVersion): boolean =>
   resources.some(({ serving }) => serving.publishesSchema)
 
-/** The models that operations name. */
+/** The names of the models that operations refer to. */
 export function modelsOf(items: readonly PathItem[]): Set<string> {
   const models = new Set<string>()
   for (const { operations } of items)
@@ -39,7 +40,7 @@ export function modelsOf(items: readonly PathItem[]): Set<string> {
   return models
 }
 
-/** Kinds of the protocol itself: their groups are registered nowhere. */
+/** Groups of the API machinery, which no server registers. */
 const NOT_SERVABLE: ReadonlySet<string> = new Set(['apidiscovery.k8s.io', 'meta.k8s.io'])
 
 let groupVersions: readonly { group: string; version: string }[] | undefined

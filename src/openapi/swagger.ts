@@ -1,6 +1,6 @@
 /**
  * Writes the v2 document, which describes everything that is served, piece by piece. The members of custom resources
- * are made one after the other and not kept.
+ * are made one after the other and are not kept.
  */
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -64,7 +64,7 @@ export function* swaggerPieces(members: Iterable<SwaggerMember>): Generator<stri
   yield `${end},${JSON.stringify(security).slice(1)}`
 }
 
-/** The members of one section after the other; undefined where other requests may have a turn. */
+/** The members, section by section; undefined where other requests may have their turn. */
 export function* swaggerMembers(
   served: ServedResources,
   describe: Describe,
@@ -126,7 +126,7 @@ const builtInDefinitions = (models: ReadonlySet<string>, describe: Describe): Me
 const customDefinitions = (custom: readonly ResourceEntry[], describe: Describe): Member[] =>
   custom.flatMap((entry) => modelMembers(entry, 'v2', describe))
 
-/** Every group version that Kubernetes knows has these kinds, served or not. */
+/** These kinds belong to every group version that Kubernetes knows, served or not. */
 function allKinds(name: string): JsonObject[] | undefined {
   const kind = EVERYWHERE.find((one) => name === `${META}.${one}`)
   if (kind === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * The texts of the OpenAPI documents: eight times the schema, so they are a module of their own that is loaded when the
- * first document is asked for.
+ * The descriptions in the OpenAPI documents. They are eight times as large as the schema, so a module of their own is
+ * loaded for the first document.
  */
 import { ownValue } from '../api/own.ts'
 import { unpackedTable } from '../api/unpacked-table.ts'
@@ -9,7 +9,10 @@ import { SharedValue } from '../tenancy/shared-value.ts'
 
 export interface OpenApiTexts {
   readonly describe: Describe
-  /** Hashes of the documents of built-in versions that serve all their resources: made ahead, since each costs a build. */
+  /**
+   * Hashes of the documents of built-in versions that serve all their resources. They are computed ahead, because
+   * each would cost a build.
+   */
   readonly knownHash: (document: string) => string | undefined
 }
 
@@ -20,7 +23,7 @@ export const openApiTexts = (): Promise<OpenApiTexts> => loaded.get(load)
 async function load(): Promise<OpenApiTexts> {
   const table = await unpackedTable((await import('./texts-table.json')).default)
   const texts: readonly string[] = table.texts
-  // JSON modules are typed as the literals they hold; what is looked up here is known only by name
+  // TypeScript types a JSON module by its literals; here names are looked up that are known only at run time
   const models = table.models as unknown as Readonly<Record<string, readonly [own: number, fields: string]>>
   const hashes: Readonly<Record<string, string>> = table.hashes
   const fieldsOf = new Map<string, ReadonlyMap<string, number>>()

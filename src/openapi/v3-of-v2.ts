@@ -1,6 +1,6 @@
 /**
- * Converts OpenAPI v2 of another server to v3, as kube-aggregator does (kube-openapi's openapiconv). Members that v3
- * does not have are left out; references within allOf, anyOf and the like stay as they are.
+ * Converts another server's OpenAPI v2 document to v3, as kube-aggregator does (kube-openapi's openapiconv). It
+ * leaves out members that v3 lacks, and does not change references within allOf, anyOf and the like.
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -19,7 +19,7 @@ export const v3OfV2 = (document: JsonObject, most: number): Steps<JsonObject> =>
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 
-/** Members that are the same in v3. */
+/** Members that v3 takes over unchanged, for each kind of object. */
 const OF_PATHS = new Set(['$ref'])
 const OF_OPERATIONS = new Set(['tags', 'summary', 'description', 'externalDocs', 'operationId', 'deprecated'])
 const OF_RESPONSES = new Set(['description'])
@@ -29,7 +29,10 @@ const OF_SECURITY_SCHEMES = new Set(['type', 'description', 'name', 'in'])
 const DEFINITIONS = '#/definitions/'
 
 class Conversion {
-  /** Characters. A schema is written once for each media type, and another server may name any number of these. */
+  /**
+   * Characters that schemas may still take. Each media type gets a copy of the schema, and another server may name
+   * any number of them.
+   */
   #left: number
   readonly #pace = new Pace()
 
@@ -131,7 +134,7 @@ class Conversion {
     const members: [string, Json][] = []
     for (const [name, value] of membersOf(schema)) members.push([name, yield* this.#part(name, value)])
     const reference = members.find(([name]) => name === '$ref')
-    // v3 has nothing beside a reference
+    // in v3 a $ref has no siblings
     if (reference === undefined || members.length === 1) return Object.fromEntries(members)
     const others = members.filter(([name]) => name !== '$ref' && name !== 'allOf')
     return Object.fromEntries([...others, ['allOf', [Object.fromEntries([reference])]]])
@@ -180,7 +183,7 @@ class Conversion {
   }
 }
 
-/** A value that v3 has unchanged. */
+/** A value that v3 takes over unchanged. */
 function* as<Of extends Json | undefined>(value: Of): Steps<Of> {
   return value
 }
@@ -200,7 +203,7 @@ function securityScheme(scheme: Json): Json {
   })
 }
 
-/** Of a parameter or a response. */
+/** The `$ref` of a parameter or a response; undefined where it has none. */
 function referenceOf(one: JsonObject, section: 'parameters' | 'responses'): string | undefined {
   const reference = one['$ref']
   return typeof reference === 'string' && reference !== ''
@@ -215,7 +218,7 @@ const membersOf = (object: JsonObject): [string, Json][] =>
 
 const isExtension = (name: string): boolean => /^x-/i.test(name)
 
-/** These members, and all extensions. */
+/** Keeps the named members and all extensions. */
 const kept = (object: JsonObject, names: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(membersOf(object).filter(([name]) => names.has(name) || isExtension(name)))
 

@@ -1,11 +1,11 @@
-/** Applied configurations in CBOR: what is repeated in them is refused, whatever fieldValidation says. */
+/** Reads applied configurations in CBOR. It refuses repeated map keys, whatever fieldValidation says. */
 import { NumberLiteral } from '../api/json-numbers.ts'
 import type { JsonTree } from '../api/json.ts'
 import type { Steps } from '../api/slices.ts'
 import { parsingCbor } from '../codec/cbor-decode.ts'
 import type { Applied } from './applied-yaml.ts'
 
-/** What reads the configuration, each time into a value of its own. @see appliedYaml */
+/** Returns a function that reads the configuration. Each call makes a new value. @see appliedYaml */
 export const appliedCbor = (body: Uint8Array): (() => Steps<Applied>) =>
   function* () {
     const tree = yield* parsingCbor(body)

@@ -1,4 +1,4 @@
-/** Applied configurations: YAML, of which JSON is the better part. */
+/** Reads applied configurations in YAML. It tries JSON first, which is a subset of YAML and what most clients send. */
 import { MAX_NESTING, RepeatedMembers } from '../api/json.ts'
 import { decodeUtf8 } from '../api/utf8.ts'
 import { parsingJsonBytes } from '../api/parse-json.ts'
@@ -17,9 +17,10 @@ export interface Applied {
 }
 
 /**
- * What reads the configuration, each time into a value of its own: a write that lost a race is made again.
- * @param finish does what is done in steps
- * @returns throws Error with kube-apiserver's text
+ * Returns a function that reads the configuration. Each call makes a new value, because a write that lost a race
+ * applies it again.
+ * @param finish runs the steps of the first read
+ * @returns a function that throws an Error with kube-apiserver's text
  */
 export async function appliedYaml(
   body: Uint8Array,
@@ -46,7 +47,7 @@ function* fromYaml(body: Uint8Array): Steps<Applied> {
 
 const OPEN_BRACE = 0x7b
 
-/** Most configurations are JSON. Members that are repeated have to be read as YAML: their lines are told. */
+/** Most configurations are JSON. JSON with repeated members is read as YAML, because the error names their lines. */
 function* plainJsonOf(body: Uint8Array): Steps<JsonTree | undefined> {
   if (body[0] !== OPEN_BRACE) return undefined
   try {

@@ -13,7 +13,7 @@ interface Conflict {
   readonly path: FieldPathElements
 }
 
-/** What others would lose. */
+/** The fields that other managers would lose. */
 export class Conflicts extends Error {
   constructor(readonly list: readonly Conflict[]) {
     super()

@@ -1,7 +1,7 @@
 /**
- * Server-side apply: the live object with all that a manager says put into it, without what the same manager said
- * before and says no more, unless another manager would lose something (structured-merge-diff's pkg/merge, and the
- * chain of apimachinery's pkg/util/managedfields around it).
+ * Server-side apply. It merges the applied configuration into the live object, and removes the fields that this
+ * manager applied before and has now left out. It fails with a conflict where another manager owns a field that would
+ * change (structured-merge-diff's pkg/merge, and the chain of apimachinery's pkg/util/managedfields around it).
  */
 import { inParts } from '../api/parts.ts'
 import { atOnce } from '../api/slices.ts'
@@ -32,7 +32,7 @@ import { fieldsOfLastApplied, refreshLastApplied } from './last-applied.ts'
 export interface Application {
   readonly type: StructType
   readonly kind: GroupVersionKind
-  /** In the version of the request; undefined: it does not exist yet. */
+  /** The live object in the version of the request; undefined where it does not exist yet. */
   readonly live: KubeObject | undefined
   /** The applied configuration, as it was sent. */
   readonly config: JsonObject
@@ -42,19 +42,22 @@ export interface Application {
   readonly now: Date
   readonly resetFields?: ResetFields | undefined
   readonly convert?: ConvertVersion | undefined
-  /** Why an object of this kind can't be converted: what would change it is refused, after conflicts. */
+  /**
+   * Why an object of this kind can't be converted. An apply that changes the object fails with this text, after the
+   * check for conflicts.
+   */
   readonly unconvertible?: string | undefined
   /**
-   * From what merging made to an object in its normal form, with defaults.
-   * @throws Error that says what does not fit
+   * Makes the merged object an object in normal form, with defaults.
+   * @throws Error that says what does not fit the type
    */
   toObject(merged: JsonObject): KubeObject
 }
 
 /**
- * The object to be stored, with its managedFields.
- * @throws StatusError 400 where the configuration is not of the kind, 409 for conflicts, 500 without a reason for
- * what does not have the form that its type demands
+ * Returns the object to be stored, with its managedFields.
+ * @throws StatusError 400 where the configuration is of another kind, 409 for conflicts, 500 without a reason where a
+ * value does not fit its type
  */
 export const serverSideApply = (application: Application): KubeObject => atOnce(applying(application))
 
@@ -72,7 +75,7 @@ export function* applying(application: Application): Steps<KubeObject> {
   return object
 }
 
-/** What is made where nothing exists and nothing is applied. */
+/** The object of an apply that creates it with an empty configuration. */
 const unnamed = ({ type, kind }: Application): KubeObject => {
   const object = emptyObject(type, apiVersionOf(kind)) as JsonObject
   return { ...object, metadata: { ...(object.metadata as JsonObject | undefined) } } as unknown as KubeObject
@@ -111,8 +114,8 @@ interface Applied {
 const KUBECTL = 'kubectl'
 
 /**
- * kubectl takes over what it has applied on the client side: conflicts about fields that still are as its annotation
- * says are none.
+ * kubectl may take over the fields of a client-side apply: a field that still has the value of the last-applied
+ * annotation is no conflict.
  */
 function* applyOrUpgrade(application: Application, managers: Managers): Steps<Applied> {
   try {
@@ -151,7 +154,7 @@ function* apply(application: Application, managers: Managers, force: boolean): S
   return { object, managers: after }
 }
 
-/** What does not fit its type in another version is told as it is. */
+/** A mismatch with the type in another version becomes an error with the same text. */
 function* compared(comparing: Steps<Updated>): Steps<Updated> {
   try {
     return yield* comparing
@@ -160,7 +163,7 @@ function* compared(comparing: Steps<Updated>): Steps<Updated> {
   }
 }
 
-/** An object that nobody tracked belongs to somebody now. */
+/** An object without managedFields gets a first manager, `before-first-apply`, which owns all its fields. */
 function* untrackedManagers(application: Application): Steps<Managers> {
   const { live, type, kind, subresource, now, resetFields, convert } = application
   if (live === undefined) return new Map()
@@ -202,7 +205,7 @@ function toObject({ toObject, config, kind, unconvertible }: Application, merged
   }
 }
 
-/** `NAMESPACE/NAME; apps/v1, Kind=Deployment`, as the configuration has it. */
+/** `NAMESPACE/NAME; apps/v1, Kind=Deployment`, read from the configuration. */
 function identityOf(config: JsonObject): string {
   const metadata = isJsonObject(config['metadata']) ? config['metadata'] : {}
   const text = (value: Json | undefined) => (typeof value === 'string' ? value : '')
@@ -246,7 +249,7 @@ function* update(
   yield
   if (!force) throwConflicts(managers, versions, key)
   const isSame = yield* inParts(() => valuesEqualApart(current, pruned.value))
-  // what is merged from objects is one
+  // merging objects makes an object
   const merged = isSame ? undefined : (pruned.value as JsonObject)
   return { merged, managers: yield* losing(managers, versions, key) }
 }
@@ -269,7 +272,10 @@ function mustMerge(merging: () => Json): Json {
 
 type Converter = (value: Versioned, apiVersion: string) => Versioned | undefined
 
-/** Removes what this manager applied the last time and now does not, but for what others own. */
+/**
+ * Removes the fields that this manager applied the last time and has now left out, except those that other managers
+ * own.
+ */
 function* prune(
   merged: Versioned,
   managers: Managers,
@@ -289,7 +295,7 @@ function* prune(
   return convert(withDangling, apiVersion) ?? withDangling
 }
 
-/** Fields of others, appliers or not, come back: first those of the version at hand. */
+/** Puts back the pruned fields that other managers own, starting with the version of the merged object. */
 function* addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers, convert: Converter): Steps<Versioned> {
   const owned = new Map<string, FieldSet>([[merged.apiVersion, FieldSet.empty]])
   for (const { apiVersion, fields } of managers.values()) {
@@ -315,7 +321,7 @@ function* addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers,
   return result
 }
 
-/** Only what this manager owned goes: parts of it that nobody owns stay. */
+/** Puts back the pruned fields that no manager owns. After this only fields that this manager owned are gone. */
 function* addBackDangling(merged: Versioned, pruned: Versioned, last: Owned, convert: Converter): Steps<Versioned> {
   const converted = convert(pruned, last.apiVersion)
   if (converted === undefined) return merged

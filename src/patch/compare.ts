@@ -42,7 +42,7 @@ export function compare(atom: Atom, left: Json, right: Json): Comparison {
 }
 
 interface Compared {
-  /** The place was compared as a whole. */
+  /** The value was compared as a whole, without its members. */
   readonly leaf: boolean
   readonly problems: Problem[]
 }
@@ -54,7 +54,7 @@ function compareAt(
   path: FieldPathElements,
   differences: Differences,
 ): Problem[] {
-  // most of two versions of an object is the same: no need to descend into what is
+  // two versions of an object are mostly equal: an equal value needs no walk
   if (left !== undefined && right !== undefined && valuesEqualApart(left, right)) return []
   if (left === undefined && isScalarAt(atom, right)) {
     differences.added.insert(path)
@@ -105,7 +105,7 @@ function compareMaps(
 ): Problem[] {
   const problems = kept(hasNoMembers(right) ? left : right, (): Problem[] => [])
   const visit = (name: string, type: Atom | undefined, ours: Json | undefined, theirs: Json | undefined) => {
-    // most of two versions of an object is the same
+    // two versions of an object are mostly equal
     if (ours === theirs) return
     const element = fieldElement(name)
     const found =

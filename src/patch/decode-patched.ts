@@ -1,4 +1,4 @@
-/** From a patched document to an object of the endpoint's kind, as kube-apiserver decodes it again. */
+/** Decodes a patched document to an object of the endpoint's kind, as kube-apiserver does after a patch. */
 import { internalTypeName } from '../codec/partial-object-metadata.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
@@ -113,8 +113,8 @@ function kindIn(tree: JsonTree): { apiVersion: string; kind: string } {
 }
 
 /**
- * As kube-apiserver decodes into its internal type. Fields there have the names of Go's members, which no client sends.
- * Only the metadata's are members of the object itself, so they are found.
+ * Decodes as kube-apiserver does into its internal type. Its fields have the names of Go's members, which no client
+ * sends. Only the members of metadata have the same names in both, so only they are decoded.
  */
 function decodeInternal(type: StructType, tree: JsonTree): Decoded {
   const metadata: { [name: string]: JsonTree | undefined } = {}

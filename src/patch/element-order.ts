@@ -1,4 +1,4 @@
-/** Elements of a list in a strategic merge patch: which are the same, and in which order they come. */
+/** Compares elements of lists in a strategic merge patch, and sorts them. */
 import { Pace } from '../api/pace.ts'
 import type { Steps } from '../api/slices.ts'
 import { plainError } from '../api/status.ts'
@@ -24,13 +24,16 @@ function keyOf(item: JsonTree, mergeKey: string): JsonTree {
 export const noMergeKey = (item: PatchMap, mergeKey: string) =>
   plainError(`map: ${goValue(item)} does not contain declared merge key: ${mergeKey}`)
 
-/** Go's ==: of the same type and equal. A number that is not written as a whole one is of another type. */
+/**
+ * Go's ==: of the same type and equal. A NumberLiteral, a number that is not written as a whole one, is of another
+ * type than a whole number.
+ */
 export function identical(a: JsonTree, b: JsonTree): boolean {
   if (a instanceof NumberLiteral && b instanceof NumberLiteral) return Number(a.text) === Number(b.text)
   return a === b
 }
 
-/** What a Map finds exactly where `identical` holds; lists and objects are only identical to themselves. */
+/** The key under which a Map finds a value that is `identical`. Lists and objects are only identical to themselves. */
 export const identityOf = (value: JsonTree): unknown =>
   value instanceof NumberLiteral ? `number ${Number(value.text)}` : typeof value === 'string' ? `text ${value}` : value
 
@@ -63,13 +66,13 @@ export function* placesOf(values: readonly JsonTree[], pace: Pace): Steps<Places
 class KeyedPlaces extends Places {
   constructor(
     private readonly mergeKey: string,
-    /** The first element that is no map; -1 where there is none. */
+    /** The index of the first element that is no map; -1 where there is none. */
     private readonly broken: number,
   ) {
     super()
   }
 
-  /** @throws StatusError 500 where it comes upon an element that is no map */
+  /** @throws StatusError 500 where the search reaches an element that is no map */
   override of(key: JsonTree): number {
     const place = super.of(key)
     if (place < 0 && this.broken >= 0) throw plainError(`value for key ${this.broken} is not a map`)
@@ -87,12 +90,12 @@ export function* keyedPlaces(list: readonly JsonTree[], mergeKey: string, pace: 
   for (const [at, item] of list.entries()) {
     if (at === broken) break
     if (pace.isOver()) yield
-    places.noteElement(item as PatchMap, at) // maps up to there
+    places.noteElement(item as PatchMap, at) // the elements before `broken` are maps
   }
   return places
 }
 
-/** Those that an order knows, and the others. */
+/** The elements that an order contains, and the other elements. */
 export function* partitioned(
   items: readonly JsonTree[],
   order: readonly JsonTree[],
@@ -120,7 +123,10 @@ interface Order {
   readonly pace: Pace
 }
 
-/** Known elements in their order, with the others between them where they stood in the live list. */
+/**
+ * The elements of the patch in their order. The other elements stay between the neighbours that they have in the live
+ * list.
+ */
 export function* inOrder(
   known: readonly JsonTree[],
   others: readonly JsonTree[],
@@ -145,8 +151,8 @@ function* normalized(items: readonly JsonTree[], order: readonly JsonTree[], by:
 }
 
 /**
- * As insertion sorts, which is how Go sorts short lists. It shows where an order does not know an item: that is taken
- * for less than its left neighbour, whatever this is, and so ends up before all that came before it.
+ * Insertion sort, because Go sorts short lists with it. It shows where the order does not contain an item: Go takes
+ * the item for less than its left neighbour, whatever the neighbour is, so the item moves to the front.
  */
 function* sortedBy(items: readonly JsonTree[], order: readonly JsonTree[], by: Order): Steps<JsonTree[]> {
   const places = yield* placesIn(order, by)
@@ -174,14 +180,14 @@ function* sortedBy(items: readonly JsonTree[], order: readonly JsonTree[], by: O
   return sorted
 }
 
-/** Where a list has an item of the same value, or of the same key: -1 where it has none. */
+/** The index in the list for each item of the same value, or of the same merge key; -1 where the list has none. */
 function* placesIn(list: readonly JsonTree[], { mergeKey, isMaps, pace }: Order): Steps<(item: JsonTree) => number> {
   const valueOf = (of: JsonTree): JsonTree => (isMaps ? ((isPatchMap(of) ? ownValue(of, mergeKey) : null) ?? null) : of)
   const places = yield* placesOf(list.map(valueOf), pace)
   return (item) => places.of(valueOf(item))
 }
 
-/** Live elements go before those of the patch that followed them in the live list. */
+/** Places each live element before the elements of the patch that followed it in the live list. */
 function* interleaved(
   others: readonly JsonTree[],
   known: readonly JsonTree[],

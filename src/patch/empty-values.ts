@@ -9,7 +9,7 @@ export function isEmptyMap(value: Json): boolean {
   return true
 }
 
-/** Asked once: of a map of many members V8 looks at all names before the first. */
+/** Kept for the whole walk: V8 reads all names of a large map before it returns the first. */
 export const hasNoMembers = (value: JsonObject): boolean => kept(value, () => isEmptyMap(value))
 
 export const itemsOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])

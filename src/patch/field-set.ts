@@ -1,6 +1,6 @@
 /**
- * Sets of fields: who owns what. A set is a tree of path elements, in memory as in the JSON of FieldsV1, and never
- * changes (structured-merge-diff's pkg/fieldpath).
+ * Sets of fields, which say what a manager owns. A set is an immutable tree of path elements, in memory as in the
+ * JSON of FieldsV1 (structured-merge-diff's pkg/fieldpath).
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -18,9 +18,9 @@ interface Node {
 export class FieldSet {
   static readonly empty: FieldSet = new FieldSet(new Map())
 
-  /** The set as JSON, once it has been written or if it was read from such; never changed. */
+  /** The set as JSON, kept after it was written or read. It is never changed. */
   #fields: JsonObject | undefined
-  /** The same below a member, which says so itself (`.`). */
+  /** The same JSON for a set below a member, with the `.` that says that the field itself is a member. */
   #fieldsOfMember: JsonObject | undefined
 
   private constructor(private readonly nodes: ReadonlyMap<PathElement, Node>) {}
@@ -31,12 +31,18 @@ export class FieldSet {
     return builder.build()
   }
 
-  /** @internal for the functions below: a map without nodes that hold nothing */
+  /**
+   * @internal for the functions below
+   * @param nodes none of them is empty
+   */
   static ofNodes(nodes: ReadonlyMap<PathElement, Node>): FieldSet {
     return nodes.size === 0 ? FieldSet.empty : new FieldSet(nodes)
   }
 
-  /** @internal for the functions below @param fields what it was read from, which it would write again */
+  /**
+   * @internal for the functions below
+   * @param fields the JSON that the set was read from; writing the set would make the same JSON
+   */
   static ofJson(nodes: ReadonlyMap<PathElement, Node>, fields: JsonObject, member: boolean): FieldSet {
     const set = FieldSet.ofNodes(nodes)
     if (set.isEmpty) return set
@@ -87,7 +93,7 @@ export class FieldSet {
     return FieldSet.ofNodes(nodes)
   }
 
-  /** Of sets of about one size: halves first, so that no set is copied more than a few times. */
+  /** The union of sets of similar size. It joins them in halves, so that no set is copied more than a few times. */
   static unionOf(sets: readonly FieldSet[]): FieldSet {
     if (sets.length <= 2) return (sets[0] ?? FieldSet.empty).union(sets[1] ?? FieldSet.empty)
     const half = sets.length >> 1
@@ -122,7 +128,7 @@ export class FieldSet {
     })
   }
 
-  /** The very same set where nothing changes. */
+  /** Returns the same set where no node changes. */
   #merged(keep: (element: PathElement, node: Node) => Node | undefined): FieldSet {
     const nodes = new Map<PathElement, Node>()
     let isSame = true
@@ -134,7 +140,7 @@ export class FieldSet {
     return isSame ? this : FieldSet.ofNodes(nodes)
   }
 
-  /** The same set with more members or fewer, chosen element by element. */
+  /** The set with members added or removed; `choose` decides for each element. */
   map(choose: (element: PathElement, member: boolean, below: FieldSet) => { member: boolean; below: FieldSet }) {
     return this.#merged((element, node) => {
       const { member, below } = choose(element, node.member, node.below)
@@ -159,7 +165,7 @@ export class FieldSet {
     for (const element of sorted) yield* this.below(element).paths([...prefix, element])
   }
 
-  /** Not to be changed: sets share it. */
+  /** Callers must not change it: sets share it. */
   toFieldsV1(): JsonObject {
     return (this.#fields ??= this.#write({}))
   }
@@ -196,9 +202,9 @@ const LEAF: Node = { member: true, below: FieldSet.empty }
 
 interface ReadFields {
   readonly set: FieldSet
-  /** Nothing is below it, or it says itself (`.`) that it is one. */
+  /** The field is a member: it has nothing below it, or it says so itself with `.`. */
   readonly member: boolean
-  /** Written again it would be the same text. */
+  /** Writing the set would make the same JSON. */
   readonly isCanonical: boolean
 }
 
@@ -237,12 +243,12 @@ function readFields(fields: Json | undefined): ReadFields {
   return { set, member: member || set.isEmpty, isCanonical: isCanonical && !(member && set.isEmpty) }
 }
 
-/** Collects paths. */
+/** Builds a set from paths. */
 export class FieldSetBuilder {
   readonly #root: Draft = new Map()
 
   insert(path: FieldPathElements): void {
-    // the whole object is nobody's
+    // no manager owns the whole object
     if (path.length === 0) return
     let level = this.#root
     for (let at = 0; at < path.length; at++) {
@@ -268,6 +274,6 @@ function built(draft: Draft): FieldSet {
     const { member, below } = draft.get(element)!
     nodes.set(element, below === undefined ? LEAF : { member, below: built(below) })
   })
-  // one and the same, however often the walk around it runs
+  // the same set in each run of the walk around it
   return kept(draft, () => FieldSet.ofNodes(nodes))
 }

@@ -1,6 +1,6 @@
 /**
- * The fields of a value as a set: which ones it has, the value without some of them, and a stored set made to fit the
- * type as it is now (structured-merge-diff's pkg/typed). Nothing here changes its input. Results may share parts with it.
+ * The fields of a value as a set, a value without some of its fields, and a stored set adapted to the present type
+ * (structured-merge-diff's pkg/typed). No function changes its input. Results may share parts with it.
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -14,7 +14,7 @@ import { FieldSet, FieldSetBuilder } from './field-set.ts'
 import { isScalarAt } from './type-problems.ts'
 import { hasNoMembers, isEmptyMap } from './empty-values.ts'
 
-/** Every leaf and every element of a list that the value mentions. */
+/** Every leaf and every list element that the value has. */
 export function fieldsIn(atom: Atom, value: Json): FieldSet {
   const fields = kept(value, () => new FieldSetBuilder())
   addFields(atom, value, [], fields)
@@ -41,7 +41,7 @@ function addElements(list: ListAtom, items: readonly Json[], path: FieldPathElem
   const times = kept(items, () => countEach(elements))
   eachPart(items, (item, index) => {
     const below = [...path, elements[index]!]
-    // a manager owns duplicates only as elements: nothing tells their fields apart
+    // a manager owns duplicates only as elements, because their fields have the same paths
     if (times.get(elements[index]!) === 1) addFields(list.element, item, below, fields)
     fields.insert(below)
   })
@@ -89,7 +89,7 @@ export function removeFields(atom: Atom, value: Json, fields: FieldSet): Json {
   })
 }
 
-/** The set, and each declared field that has members below it. */
+/** The set, with each declared field that has members below it added. */
 export function withNamedFields(atom: Atom | undefined, fields: FieldSet): FieldSet {
   return fields.map((element, member, below) => {
     const declared = element.startsWith('f:') ? atom?.map?.declared(element.slice(2)) : undefined

@@ -1,6 +1,7 @@
 /**
- * From a tree of maps to an object of a built-in type, as kube-apiserver converts the outcome of a strategic merge
- * (apimachinery's pkg/runtime converter): laxer than JSON decoding with numbers, and with texts of its own.
+ * Makes an object of a built-in type from a tree of maps, as kube-apiserver converts the result of a strategic merge
+ * (apimachinery's pkg/runtime converter). It accepts more numbers than JSON decoding does, and has its own error
+ * texts.
  */
 import type { JsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
@@ -23,7 +24,7 @@ export interface Converted {
   readonly strict: readonly string[]
 }
 
-/** @throws DecodeError with the converter's text */
+/** @throws DecodeError with the text of kube-apiserver's converter */
 export function fromUnstructured(type: StructType, tree: JsonTree): Converted {
   const unknown = kept(tree, (): string[] => [])
   const converted = kept(tree, () => convert(type, tree, '', unknown))
@@ -41,14 +42,14 @@ function convert(type: Structural, tree: JsonTree, path: string, unknown: string
     case 'leaf':
       return type.scalar === 'bytes' ? convertBytes(tree) : convertScalar(type, tree)
     case 'special':
-      // these decode themselves from JSON; an error is that of JSON
+      // these types decode themselves from JSON and fail with the errors of JSON decoding
       return withNumbers(type, tree)
     case 'list':
       if (!Array.isArray(tree)) throw new DecodeError(`cannot restore slice from ${goKind(tree)}`)
       return mapParts(tree, (item, at) => convert(type.element, item, `${path}[${at}]`, unknown))
     case 'map': {
       if (goKind(tree) !== 'map') throw new DecodeError(`cannot restore map from ${goKind(tree)}`)
-      // keys of maps are in no path: what is unknown below is reported without them
+      // paths do not contain keys of maps, so unknown fields below are reported without them
       return mapped(tree as Tree, (_, value) => convert(type.value, value, path, unknown))
     }
     case 'struct':
@@ -69,7 +70,7 @@ function convertStruct(type: StructType, tree: JsonTree, path: string, unknown: 
     if (isMeta) known[name] = convertScalar(text, value)
     else if (type.field(name) === undefined) kept(members, () => unknown.push(at(name)))
   }
-  // errors come in the order of the struct
+  // errors come in the order of the struct's fields
   for (const field of type.fields) {
     const value = ownValue(members, field.name)
     if (value !== undefined) setOwn(known, field.name, convert(field.type, value, at(field.name), unknown))
@@ -94,14 +95,17 @@ function mapped(map: Tree, convertMember: (name: string, value: JsonTree) => Jso
   return converted
 }
 
-/** Go converts within texts, booleans and numbers; whole numbers that are too big lose their upper bits. */
+/**
+ * Go converts strings, booleans and numbers to another type of the same group. Whole numbers that are too big lose
+ * their upper bits.
+ */
 function convertScalar(type: Leaf, tree: JsonTree): JsonTree {
   if (tree === null) return null
   const source = goType(tree)
   switch (type.scalar) {
     case 'string':
       if (source === 'string') return tree
-      // Go takes whole numbers for code points, which the converter does not
+      // Go would convert a whole number to the string of its code point; kube-apiserver's converter does not
       throw source === 'int64' ? cannotConvert(source, type) : unrecognized(type)
     case 'bool':
       if (source === 'bool') return tree
@@ -124,7 +128,7 @@ const cannotConvert = (source: string, type: Leaf) => new DecodeError(`cannot co
 
 const numberOf = (tree: JsonTree): number => Number(tree instanceof NumberLiteral ? tree.text : tree)
 
-/** What a float becomes that is too big for 64 bits, as processors do it. */
+/** A float that is too big for 64 bits becomes the value that processors return. */
 const wholeFloat = (value: number): bigint => (Math.abs(value) < 2 ** 63 ? BigInt(value) : -(2n ** 63n))
 
 function wrapped(type: Leaf, value: number | bigint): JsonTree {

@@ -1,7 +1,6 @@
 /**
- * A JSON document that patches change in place, as evanphx/json-patch keeps it: values stay as they were written until
- * a patch reaches into them, and what was reached into has its members in the order of their names afterwards. That
- * order shows in messages that quote the document.
+ * A JSON document that patches change in place, as in evanphx/json-patch. A value keeps its text until a patch opens
+ * it. The members of an opened object are sorted by name, and messages that quote the document show that order.
  */
 import { ownValue, setOwn } from '../api/own.ts'
 import { RepeatedMembers } from '../api/json.ts'
@@ -11,9 +10,9 @@ import { NumberLiteral } from '../api/json-numbers.ts'
 import type { JsonTree } from '../api/json.ts'
 import { eachName, eachPart, goesInParts, kept, mapParts, sortedItems } from '../api/parts.ts'
 
-/** An object or a list that has been reached into. */
+/** An object or a list that a patch has opened. */
 export type Container = OpenMap | OpenList
-/** Null stands for absence too, where the difference is not asked for. */
+/** Null also stands for an absent value where no caller needs the difference. */
 export type DocumentNode = JsonTree | Container
 
 export class OpenMap {
@@ -39,17 +38,20 @@ const isMapTree = (node: DocumentNode): boolean =>
   !(node instanceof NumberLiteral) &&
   !(node instanceof OpenList)
 
-/** Reaches into a value; undefined where it is a scalar. */
+/** Opens a value; undefined where it is a scalar. */
 export function opened(node: DocumentNode): Container | undefined {
   if (node instanceof OpenMap || node instanceof OpenList) return node
   if (Array.isArray(node)) return new OpenList([...node])
   return isMapTree(node) ? new OpenMap(node) : undefined
 }
 
-/** Members that are reached at once. */
+/** An object with more members is opened in parts. */
 const MANY = 1024
 
-/** The same in a walk (api/parts.ts). @param node the same in each run */
+/**
+ * `opened` for a walk in parts (api/parts.ts).
+ * @param node the same in each run
+ */
 export const openedInParts = (node: DocumentNode): Container | undefined => kept(node, () => openedParts(node))
 
 function openedParts(node: DocumentNode): Container | undefined {
@@ -76,7 +78,7 @@ export function closed(node: DocumentNode): JsonTree {
 
 const sortedMembers = (node: OpenMap): string[] => sortedItems(() => [...node.members.keys()], sortNames, compareNames)
 
-/** Decoding takes parts of a tree for its own and flattens it: where the tree is needed again, it gets a copy. */
+/** Decoding flattens a tree in place and keeps parts of it. A caller that needs the tree again decodes a copy. */
 export function copyOf(tree: JsonTree): JsonTree {
   if (typeof tree !== 'object' || tree === null || tree instanceof NumberLiteral) return tree
   if (Array.isArray(tree)) return mapParts(tree, copyOf)
@@ -101,7 +103,7 @@ function text(tree: JsonTree): string {
   return `{${entries.flatMap(([name, value]) => (value === undefined ? [] : [`${JSON.stringify(name)}:${text(value)}`])).join(',')}}`
 }
 
-/** Equality of documents: of numbers, the text counts. */
+/** Compares documents. Two numbers are equal where their texts are. */
 export function nodesEqual(a: DocumentNode, b: DocumentNode): boolean {
   const [ours, theirs] = [opened(a), opened(b)]
   if (ours instanceof OpenMap) {

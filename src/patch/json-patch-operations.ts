@@ -1,6 +1,6 @@
 /**
- * The operations of JSON patches, in the words of evanphx/json-patch where one cannot be done: PATCH tells them to nobody,
- * a mutating policy does.
+ * The operations of JSON patches, with the error texts of evanphx/json-patch. PATCH does not return these texts; a
+ * mutating policy does.
  */
 import { Budget } from '../api/budget.ts'
 import { eachPart, kept } from '../api/parts.ts'
@@ -14,16 +14,19 @@ import type { JsonPatch, Operation } from './json-patch.ts'
 
 /** Bytes by which the `copy` operations of one patch may make a document grow. */
 const MAX_COPIED = 3 * 1024 * 1024
-/** Elements that the insertions and removals of one patch may move: thousands of them at the front of a long list. */
+/**
+ * Elements that the insertions and removals of one patch may shift. An insertion at the front of a list shifts all
+ * its elements.
+ */
 const MAX_MOVED = 100_000_000
 
-/** Of a part's items: one moves as many elements as the longest list has. */
+/** The weight of an operation in `PART`: an operation may shift as many elements as the longest list has. */
 const OPERATION = 64
 
 const MISSING = 'missing value'
 const BAD_INDEX = 'invalid index referenced'
 
-/** 422 that says nothing more. */
+/** 422 without details. */
 export class PatchRejection extends StatusError {
   constructor(
     readonly why: string,
@@ -42,7 +45,7 @@ export function applyJsonPatch(document: JsonTree, patch: JsonPatch): JsonTree {
   try {
     patched = applied(document, patch)
   } catch (error) {
-    // each operation can nest the document deeper: between two of them it may be beyond what the stack holds
+    // each operation can nest the document deeper, so that the stack overflows between two operations
     throw error instanceof RangeError ? tooDeep() : error
   }
   if (nestsDeeper(patched, MAX_NESTING)) throw tooDeep()
@@ -145,7 +148,7 @@ function fail(why: string): never {
   throw new PatchRejection(why)
 }
 
-/** What goes wrong inside is said behind what was done. */
+/** Puts the name of the failed operation before the text of an error inside it. */
 const within = <Made>(what: string, work: () => Made): Made => rejectedAs((why) => `${what}: ${why}`, work)
 
 const instead = <Made>(what: string, work: () => Made): Made => rejectedAs(() => what, work)
@@ -158,7 +161,7 @@ function rejectedAs<Made>(text: (why: string) => string, work: () => Made): Made
   }
 }
 
-/** A value that is absent equals null and nothing; one that is there doesn't. */
+/** An absent value and null equal each other, and nothing else. */
 const isEqual = (found: DocumentNode | undefined, value: JsonTree | undefined): boolean =>
   found === undefined || found === null
     ? value === undefined || value === null
@@ -170,11 +173,11 @@ interface Place {
   readonly key: string
 }
 
-/** @param missing what is said where there is no such place */
+/** @param missing makes the error for a place that does not exist */
 function find(root: Container, pointer: string | undefined, missing: (at: string) => string): Place {
   return instead(`${missing(pointer ?? '')}: ${MISSING}`, () => {
     if (pointer === undefined) return fail(MISSING)
-    // what stands before the first slash does not count
+    // the text before the first slash is ignored
     const [, ...parts] = pointer.split('/')
     const key = parts.pop()
     if (key === undefined) return fail(MISSING)

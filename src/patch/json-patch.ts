@@ -17,7 +17,7 @@ import type { Container, DocumentNode } from './json-document.ts'
 
 const MAX_OPERATIONS = 10_000
 
-/** Of a part's items: each is decoded twice. */
+/** The weight of an operation in `PART`: each is decoded twice. */
 const OPERATION = 8
 
 export interface JsonPatch {
@@ -26,19 +26,22 @@ export interface JsonPatch {
   readonly strict: readonly string[]
 }
 
-/** Members of no use are left out. A member is undefined where it is absent or can't be used. */
+/** Operations ignore other members. A member is undefined where it is absent or has the wrong type. */
 export interface Operation {
   readonly op: string | undefined
   readonly path: string | undefined
   readonly from: string | undefined
   readonly value: JsonTree | undefined
-  /** kube-apiserver compares texts: a string of another spelling is not what the live object has (`<` for `\u003c`). */
+  /**
+   * False where a string is escaped in another way than in the live object (`<` for `\u003c`). kube-apiserver
+   * compares the texts, so such a `test` fails.
+   */
   readonly isSpelledAsStored: boolean
 }
 
 /**
- * @param checks members are looked at for unknown names and wrong types, as every fieldValidation but Ignore has it
- * @throws StatusError 400 where it is no JSON patch, 413 where it is too long
+ * @param checks whether to look for unknown names and wrong types; every fieldValidation but Ignore does
+ * @throws StatusError 400 where the tree is no JSON patch, 413 where the patch is too long
  */
 export function readJsonPatch(tree: JsonTree, checks: boolean, text = ''): JsonPatch {
   const strict = checks ? checkOperations(tree) : []
@@ -61,10 +64,10 @@ export function readJsonPatch(tree: JsonTree, checks: boolean, text = ''): JsonP
   return { operations, strict }
 }
 
-/** Characters that can be spelled in more than one way. */
+/** Characters that have more than one spelling in JSON. */
 const unusual = /[\\<>&\u2028\u2029]/
 const escapes = /\\(.)/gs
-/** A text in which every string, once parsed, is the way in which it was spelled. */
+/** Escapes a text so that parsing its strings returns their original spelling. */
 const keepEscape = (escape: string, character: string) =>
   character === '"' || character === '\\' ? `\\\\\\${character}` : `\\${escape}`
 
@@ -132,12 +135,12 @@ function readOperation(tree: JsonTree): Operation {
     op: text('op'),
     path: text('path'),
     from: text('from'),
-    value: members.get('value') as JsonTree | undefined, // nothing of it has been opened
+    value: members.get('value') as JsonTree | undefined, // no operation has opened it yet
     isSpelledAsStored: true,
   }
 }
 
-/** What kube-apiserver decodes a patch into, for the sake of its complaints. */
+/** The type into which kube-apiserver decodes an operation. Its fields decide which complaints there are. */
 const operationType = ((): StructType => {
   const text: Leaf = { shape: 'leaf', scalar: 'string' }
   const fields: Field[] = (

@@ -17,7 +17,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 /** The limit of all annotations together, in bytes. */
 const MAX_ANNOTATIONS = 256 * 1024
 
-/** Fields that the live object has as the annotation says. Undefined without a usable annotation. */
+/** The fields whose live value is still that of the annotation. Undefined without a usable annotation. */
 export function fieldsOfLastApplied(
   type: StructType,
   kind: GroupVersionKind,

@@ -1,7 +1,7 @@
 /**
  * metadata.managedFields: which manager owns which fields, and how a write changes that (apimachinery's
- * pkg/util/managedfields). `trackUpdate` is for plain writes: create, update, patches, status and other subresources;
- * server-side apply is in apply.ts.
+ * pkg/util/managedfields). `trackUpdate` handles plain writes: create, update, patches, status and other
+ * subresources. apply.ts handles server-side apply.
  */
 import { byteLength } from '../api/utf8.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -22,18 +22,18 @@ import type { ConvertVersion, Versions } from './object-versions.ts'
 import { versionConverter, versionsOf, withoutManagedFields } from './object-versions.ts'
 
 export interface Write {
-  /** Type of the version of the request. */
+  /** The type in the version of the request. */
   readonly type: StructType
   /** The object as it is stored, in the version of the request; undefined when it is created. */
   readonly live: KubeObject | undefined
   /**
-   * The object as the client wants it, in the version of the request, with defaults and with the managedFields that the
-   * client sent: before admission, and before a strategy restores fields that may not change.
+   * The object in the version of the request, with defaults and with the managedFields that the client sent.
+   * Admission has not changed it yet, and the strategy has not restored fields that may not change.
    */
   readonly object: KubeObject
   /** The fieldManager parameter, or `managerOfUserAgent`. */
   readonly manager: string
-  /** Of the request: `apps/v1`. */
+  /** The version of the request: `apps/v1`. */
   readonly apiVersion: string
   /** '' for the main resource. */
   readonly subresource: string
@@ -41,20 +41,20 @@ export interface Write {
   /** Fields that this write cannot change. */
   readonly resetFields?: ResetFields | undefined
   readonly convert?: ConvertVersion | undefined
-  /** Told why ownership could not be worked out. */
+  /** Called with the reason why ownership could not be computed. */
   failed(error: unknown): void
 }
 
 /**
- * The managedFields of the object after a plain write; undefined for none.
- * Where ownership can't be worked out, nothing is owned any more: a write does not fail for that.
+ * The managedFields of the object after a plain write; undefined for none. Where ownership can't be computed the
+ * write still succeeds, and the object loses its managedFields.
  */
 export const trackUpdate = (write: Write): ManagedFieldsEntry[] | undefined => atOnce(tracking(write))
 
 export function* tracking(write: Write): Steps<ManagedFieldsEntry[] | undefined> {
   const { live } = write
   const managers = yield* inParts(() => managersBefore(write))
-  // an untracked object stays untracked until somebody applies
+  // an object without managedFields gets none until the first apply
   if (managers.size === 0 && live?.metadata.uid) return undefined
   try {
     const after = yield* stepsAfter(write, managers)
@@ -100,8 +100,8 @@ export function managerOfUserAgent(userAgent: string): string {
 const MANAGER_MAX_BYTES = 128
 
 /**
- * Those that the client sent, if it did and they can be read, else those of the stored object. A subresource takes no
- * ownership from clients. One empty entry, or a list of none, forgets all.
+ * The managers that the client sent, where the list is there and readable, else those of the stored object. A write
+ * to a subresource ignores the client's list. An empty list, or a list of one empty entry, removes all managers.
  */
 function managersBefore({ live, object, subresource }: Write): Managers {
   const stored = () => decodeManagersOrNone(live?.metadata.managedFields)
@@ -140,7 +140,7 @@ function* updatedManagers(write: Omit<Write, 'failed'>, versions: Versions, befo
   return managers
 }
 
-/** Entries of versions that the kind does not have go. */
+/** Adapts the fields to the present type. Drops the entries of versions that the kind does not have. */
 export function* reconciledManagers(managers: Managers, versions: Versions): Steps<Map<string, Owned>> {
   const result = new Map<string, Owned>()
   for (const [key, owned] of managers) {

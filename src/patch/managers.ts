@@ -36,7 +36,7 @@ export function decodeManagersOrNone(entries: unknown): Managers {
   }
 }
 
-/** The error of a list; undefined without one. */
+/** The error of a list of entries; undefined where it is valid. */
 export function managedFieldsProblem(entries: unknown): string | undefined {
   try {
     decodeManagers(entries)
@@ -46,11 +46,11 @@ export function managedFieldsProblem(entries: unknown): string | undefined {
   }
 }
 
-/** @throws Error about the list */
+/** @throws Error where the list is invalid */
 export function decodeManagers(entries: unknown): Managers {
   const managers = new Map<string, Owned>()
   if (!Array.isArray(entries)) return managers
-  // entries were decoded as ManagedFieldsEntry, with any strings
+  // the entries were decoded as ManagedFieldsEntry, whose strings may have any value
   for (const [at, entry] of (entries as (ManagedFieldsEntry | null)[]).entries()) {
     const { manager = '', operation, apiVersion, time, fieldsType, fieldsV1, subresource = '' } = entry ?? {}
     if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`')
@@ -100,12 +100,12 @@ export function encodeOwned(owned: readonly Owned[]): ManagedFieldsEntry[] | und
 
 export const seconds = ({ time }: Owned): number => (time === undefined ? 0 : Math.floor(Date.parse(time) / 1000))
 
-/** Times have seconds, as all of metadata. */
+/** metadata writes times in whole seconds. */
 export const timeText = (now: Date): string => `${now.toISOString().slice(0, 19)}Z`
 
 /**
- * The old entries, where the new ones differ from them in times alone. A write that changes nothing else must not
- * change these either: it would make a new version of the object.
+ * The old entries, where the new ones differ only in their times. A write that changes nothing else keeps the old
+ * times, so that it makes no new version of the object.
  */
 export function sameButTimes(
   entries: readonly ManagedFieldsEntry[] | undefined,
@@ -123,7 +123,7 @@ export function sameButTimes(
   return isSame && entries.some(({ time }, at) => time !== old[at]!.time) ? [...old] : undefined
 }
 
-/** Nobody owns type and identity, or the fields that the server itself writes. */
+/** Fields that no manager owns: the type, the identity, and the fields that the server writes. */
 export const neverOwned = lazy(() =>
   FieldSet.of(
     ['f:apiVersion'],

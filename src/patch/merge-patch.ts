@@ -1,4 +1,4 @@
-/** JSON merge patch (RFC 7386), in the ways of evanphx/json-patch. */
+/** JSON merge patch (RFC 7386) as evanphx/json-patch does it. */
 import { eachName, kept, mapParts } from '../api/parts.ts'
 import { badRequest } from '../api/status.ts'
 import { decodeUnstructured } from '../codec/decode-untyped.ts'
@@ -8,8 +8,8 @@ import { OpenList, OpenMap, closed, copyOf, isMap, openedInParts } from './json-
 import type { DocumentNode } from './json-document.ts'
 
 /**
- * The document after the patch, and the patch's repeated members.
- * @param checks refuses a patch that is no object, with Go's words, and looks for repeated members
+ * The document after the patch, and the repeated members of the patch.
+ * @param checks refuses a patch that is no object, with Go's text, and looks for repeated members
  * @throws StatusError 400
  */
 export function applyMergePatch(
@@ -34,7 +34,7 @@ function repeatedMembers(patch: JsonTree): readonly string[] {
 function merged(live: DocumentNode, patch: DocumentNode): DocumentNode {
   if (!isMap(live)) return withoutNulls(patch)
   if (!isMap(patch)) return patch
-  // just seen to be maps
+  // both have just been checked to be maps
   const document = openedInParts(live) as OpenMap
   const { members } = openedInParts(patch) as OpenMap
   eachName(members, namesOf, (name) => {
@@ -52,7 +52,7 @@ function merged(live: DocumentNode, patch: DocumentNode): DocumentNode {
 
 const namesOf = (members: ReadonlyMap<string, DocumentNode>): string[] => [...members.keys()]
 
-/** Nulls go from objects wherever they are; in lists they stay. */
+/** Removes nulls from all objects. Nulls in lists stay. */
 function withoutNulls(node: DocumentNode): DocumentNode {
   const open = openedInParts(node)
   if (open instanceof OpenList)

@@ -12,7 +12,7 @@ import { TypeMismatch, at, isScalarAt, nameOf, problem, scalarPairProblems } fro
 import { entriesOf, hasNoMembers, isEmptyMap, itemsOf } from './empty-values.ts'
 
 /**
- * The live value with all that a configuration says put into it.
+ * The live value with the values of a configuration merged into it.
  * @throws TypeMismatch
  */
 export function merge(atom: Atom, live: Json, config: Json): Json {
@@ -62,7 +62,7 @@ function mergeMaps(map: MapAtom, live: JsonObject, config: JsonObject, problems:
 
 interface Indexed {
   readonly order: readonly PathElement[]
-  /** Of live duplicates, which are not merged with anything, null. */
+  /** null for live duplicates, which are not merged. */
   readonly values: ReadonlyMap<PathElement, Json>
 }
 
@@ -86,8 +86,8 @@ function indexed(list: ListAtom, items: readonly Json[], duplicates: boolean, pr
 }
 
 /**
- * Elements of the configuration come in its order; live ones that it does not mention stay between those neighbours
- * that both have.
+ * Elements of the configuration come in its order. Live elements that it does not have stay between the neighbours
+ * that both lists have.
  */
 function mergeLists(
   list: ListAtom,
@@ -102,7 +102,7 @@ function mergeLists(
   if (problems.length > before) return undefined
   const pairs = mergedPairs(owner, live, ours, theirs)
   const merged = flatMapParts(pairs, ([a, b]) => {
-    // kube-apiserver drops errors inside of elements: they were checked before
+    // kube-apiserver drops errors inside elements: both values were checked before
     const value = mergeAt(list.element, a, b, [])
     return value === undefined ? [] : [value]
   })
@@ -128,7 +128,7 @@ function mergedPairs(owner: readonly Json[], live: readonly Json[], ours: Indexe
     }
     const next = shared[so.s]
     if (left !== undefined && right !== undefined && theirs.values.has(left) && next !== undefined && next !== left) {
-      // both have it, but it is not its turn
+      // both lists have it, but the configuration has it later
       so.l++
       return true
     }

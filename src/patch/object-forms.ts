@@ -25,7 +25,7 @@ interface ObjectForms {
   merged(type: StructType, kind: GroupVersionKind, value: JsonObject, decoding: Decoding): JsonObject
 }
 
-/** How the caller decodes an object of the kind and fills in its defaults. */
+/** How the caller decodes an object of the kind and sets its defaults. */
 export interface Decoding {
   decode(tree: JsonTree): Decoded
   applyDefaults(object: JsonObject): void
@@ -35,7 +35,7 @@ const typed: ObjectForms = {
   written: (type, object) => canonical(type, object, { keepEmpty: true }),
   normal: (type, value) => fromUnstructured(type, value).object,
   *checking() {
-    // decoding as a built-in type has checked the object
+    // decoding has already checked objects of built-in types
   },
   keepEmptyManagedFields(sent, object) {
     const metadata = isJsonObject(sent) ? sent['metadata'] : undefined
@@ -58,7 +58,8 @@ const unstructured: ObjectForms = {
   },
   keepEmptyManagedFields() {},
   /**
-   * Unlike a decoded body, the merged object keeps its nulls, for validation to refuse; but not those of the metadata.
+   * Unlike a decoded body, the merged object keeps its nulls, so that validation refuses them. Nulls in the metadata
+   * are dropped.
    */
   merged(_type, _kind, value, decoding) {
     const decoded = kept(value, () => copyOf(value as JsonTree))
@@ -73,31 +74,40 @@ const unstructured: ObjectForms = {
 const forms = { typed, unstructured } satisfies Record<HeldAs, ObjectForms>
 
 /**
- * An object as field owners and patches see it. A Go struct has its inner structs that are no pointers, even if they
- * are not set, and null for lists and maps that are always written.
+ * The JSON form of an object that field ownership and patches use. A Go struct has its inner structs that are no
+ * pointers, even where they are not set, and null for lists and maps that are always written.
  */
 export const asWritten = (type: StructType, object: JsonObject): JsonObject => forms[type.heldAs].written(type, object)
 
-/** The object before a create, for comparisons: the zero value of its Go type, or nothing for custom ones. */
+/** The object before a create, for comparisons: the zero value of a Go type, an empty object for custom resources. */
 export const emptyObject = (type: StructType, apiVersion: string): Json =>
   asWritten(type, { apiVersion, kind: type.gvk?.kind ?? '' })
 
-/** From the form in which an object is written to its normal form. @throws DecodeError */
+/**
+ * Brings an object from its JSON form to its normal form.
+ * @throws DecodeError
+ */
 export const inNormalForm = (type: StructType, value: Json): JsonObject => forms[type.heldAs].normal(type, value)
 
-/** Checks written objects before their owners are worked out. @throws TypeMismatch */
+/**
+ * Checks objects in their JSON form before ownership is computed.
+ * @throws TypeMismatch
+ */
 export const checkingType = (type: StructType, objects: readonly Json[]): Steps<void> =>
   forms[type.heldAs].checking(type, objects)
 
 /**
- * Keeps an empty list, which means something else than an absent one and which decoding loses. kube-apiserver loses it,
- * too, for custom resources.
+ * Restores an empty list of managedFields, which decoding loses: an empty list removes all managers, an absent one
+ * does not. Custom resources lose it in kube-apiserver too.
  * @param sent the tree from which the object was decoded
  */
 export const keepEmptyManagedFields = (type: StructType, sent: JsonTree, object: KubeObject): void =>
   forms[type.heldAs].keepEmptyManagedFields(sent, object)
 
-/** The object that merging has made, with defaults. @throws DecodeError */
+/**
+ * Makes the result of a merge an object with defaults.
+ * @throws DecodeError
+ */
 export const mergedObject = (
   type: StructType,
   kind: GroupVersionKind,
@@ -105,7 +115,7 @@ export const mergedObject = (
   decoding: Decoding,
 ): JsonObject => forms[type.heldAs].merged(type, kind, value, decoding)
 
-/** The stored object is of the endpoint's kind, whatever a patch wrote there. */
+/** Sets the endpoint's kind, which a patch may have changed. */
 export const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
   ...object,
   kind: kind.kind,

@@ -1,4 +1,4 @@
-/** An object before and after a write, in each version in which some manager owns fields of it. */
+/** An object before and after a write, in each version in which a manager owns some of its fields. */
 import { parseApiVersion } from '../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import type { Atom } from '../schema/atom.ts'
@@ -11,24 +11,24 @@ import { compare } from './compare.ts'
 import { checkType } from './type-problems.ts'
 
 /**
- * Converts an object to another version of its kind. Returns it with its type; undefined where there is no such
- * version. The object names its own version.
+ * Converts an object to the version that it names, and returns it with its type. Undefined where its kind has no such
+ * version.
  */
 export type ConvertVersion = (
   object: JsonObject,
   apiVersion: string,
 ) => { readonly type: StructType; readonly object: JsonObject } | undefined
 
-/** A value of a version of its kind. */
+/** A value in one version of its kind. */
 export interface Versioned {
   readonly type: StructType
   readonly apiVersion: string
   readonly value: Json
 }
 
-/** A pair of objects in one version after the other, as the owners of the fields wrote them. */
+/** The objects before and after a write, in one version or another. Each pair is made on first use. */
 export interface Versions {
-  /** In the version of the request. */
+  /** The pair in the version of the request. */
   readonly own: VersionPair
   /** Undefined where the kind has no such version. */
   in(apiVersion: string): VersionPair | undefined
@@ -42,7 +42,7 @@ export interface VersionPair {
 }
 
 /**
- * @param convert converts a value to another version; undefined where there is no such version
+ * @param convert converts a value to another version; undefined where the kind has no such version
  * @throws TypeMismatch
  */
 export function versionsOf(
@@ -73,7 +73,7 @@ function pairOf(before: Versioned, after: Versioned, resetFields: ResetFields | 
   return { atom, gained: filter(modified.union(added)), removed: filter(removed) }
 }
 
-/** The caller's conversion, of and into values as they are written. */
+/** The caller's conversion, wrapped to take and return values in their JSON form. */
 export const versionConverter =
   (convert: ConvertVersion | undefined) =>
   (versioned: Versioned, apiVersion: string): Versioned | undefined => {
@@ -83,7 +83,7 @@ export const versionConverter =
     if (converted === undefined) return undefined
     const { type } = converted
     const value = asWritten(type, converted.object)
-    // unlike in its own version, kube-apiserver takes no duplicates here
+    // kube-apiserver refuses duplicates in a converted object, but not in the version of the request
     checkType(atomOf(type), value, 'refused')
     return { type, apiVersion, value }
   }

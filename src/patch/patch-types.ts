@@ -51,12 +51,12 @@ export interface PatchInput {
   readonly resetFields?: ResetFields | undefined
   readonly convert?: ConvertVersion | undefined
   /**
-   * Decodes a whole object of the endpoint's kind, as from the body of an update, with defaults. `decodePatched`
-   * does it for built-in kinds; custom resources are decoded by their schema.
+   * Decodes a whole object of the endpoint's kind with defaults, like the body of an update. `decodePatched` does it
+   * for built-in kinds. Custom resources are decoded by their schema.
    * @throws DecodeError
    */
   decode(tree: JsonTree): Decoded
-  /** Fills in defaults, in place, for built-in kinds, whose merged objects were not decoded. */
+  /** Sets defaults in place, for built-in kinds whose merged objects were not decoded. */
   applyDefaults(object: JsonObject): void
   /**
    * An applied configuration, in YAML or CBOR: its value, and its repeated members (`line 7: key "x" already set in
@@ -64,19 +64,25 @@ export interface PatchInput {
    * @throws Error with the text that follows `error decoding YAML: `
    */
   readApplied(body: Uint8Array): Steps<{ readonly tree: JsonTree; readonly repeated: readonly string[] }>
-  /** What conversion makes of an object of this version, which counts as written too. */
+  /**
+   * Converts an object of this version as the write will. Field ownership counts fields that conversion sets as
+   * written.
+   */
   afterConversion?(object: KubeObject): KubeObject
-  /** Default true. Nothing can be applied to a kind without one: kube-apiserver does not convert it. */
+  /**
+   * Default true. kube-apiserver cannot apply to a kind without an internal type, because it does not convert the
+   * kind.
+   */
   readonly hasInternalType?: boolean
-  /** Called with the error when field ownership could not be computed. */
+  /** Called with the error where field ownership could not be computed. */
   untracked(error: unknown): void
   /** A text for a Warning header. */
   warn(text: string): void
 }
 
 /**
- * The object to be stored, with its managedFields; admission and the strategy come after it. The patch may have changed
- * its metadata: the caller checks name, namespace and resourceVersion.
+ * Returns the object to be stored, with its managedFields. Admission and the strategy follow. A patch can change the
+ * metadata, so the caller checks name, namespace and resourceVersion.
  * @throws StatusError
  */
 export type Patch = (input: PatchInput) => Steps<KubeObject>
@@ -124,7 +130,7 @@ function* parse({ body }: PatchInput, text: (why: string) => string): Steps<Json
   }
 }
 
-/** The live object as a client gets it. */
+/** The live object in the JSON form that a client gets. */
 const documentOf = ({ type }: PatchInput, live: KubeObject): Steps<JsonTree> =>
   // an API object is JSON
   inParts(() => asWritten(type, live as unknown as JsonObject) as JsonTree)
@@ -144,10 +150,10 @@ function* decodeDocument(input: PatchInput, document: JsonTree, strict: readonly
   return object
 }
 
-// decoding fills in the metadata that every kind has which is stored
+// decoding sets the metadata that every kind has which is stored
 const asObject = (object: JsonObject) => object as unknown as KubeObject
 
-/** 422 about `patch`, of a kind and an object that have no name. */
+/** 422 about the field `patch`. kube-apiserver leaves out kind and name of the object. */
 const invalidPatch = (value: string, detail: string) =>
   invalid({ group: '', kind: '' }, '', [invalidValue(path('patch'), value, detail)])
 
@@ -210,7 +216,7 @@ function repeatedMembers(tree: JsonTree): readonly string[] {
   }
 }
 
-/** Of members that are there twice the last one counts. */
+/** Of repeated members the last one counts. */
 function withoutRepeats(tree: JsonTree): PatchMap {
   const flat = (node: JsonTree): JsonTree => {
     const open = openedInParts(node)
@@ -221,7 +227,7 @@ function withoutRepeats(tree: JsonTree): PatchMap {
     eachName(members, namesOf, (name) => setOwn(map, name, flat(members.get(name) as JsonTree)))
     return map
   }
-  // nothing at all changes nothing
+  // a patch of `null` changes nothing
   if (tree === null) return {}
   if (!isMap(tree))
     throw badRequest(`json: cannot unmarshal ${jsonKind(tree)} into Go value of type map[string]interface {}`)
@@ -230,7 +236,7 @@ function withoutRepeats(tree: JsonTree): PatchMap {
 
 const namesOf = (members: ReadonlyMap<string, unknown>): string[] => [...members.keys()]
 
-/** Go's name, in JSON errors, of a value that is no object. */
+/** Go's name for a JSON value that is no object, in its errors. */
 const jsonKind = (tree: JsonTree): string =>
   Array.isArray(tree) ? 'array' : typeof tree === 'string' ? 'string' : typeof tree === 'boolean' ? 'bool' : 'number'
 

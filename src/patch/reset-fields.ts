@@ -1,14 +1,14 @@
 /**
- * Fields that a write can't change, so that nobody becomes their owner by it: the main resource does not write the
- * status, `status` does not write the spec.
+ * Fields that a write cannot change, and of which it therefore makes no one the owner. A write to the main resource
+ * leaves the status alone, a write to `status` leaves the spec alone.
  */
 import { lazy } from '../api/lazy.ts'
 import { FieldSet } from './field-set.ts'
 
-/** Filters a set of fields of this version; undefined: keeps everything. */
+/** Returns the filter for sets of fields of this version; undefined where every field stays. */
 export type ResetFields = (apiVersion: string) => ((fields: FieldSet) => FieldSet) | undefined
 
-/** @param paths names of fields, from the object down */
+/** @param paths each a list of field names, from the root of the object */
 export const without = (...paths: readonly (readonly string[])[]): ResetFields => {
   const reset = lazy(() => FieldSet.of(...paths.map((path) => path.map((name) => `f:${name}`))))
   return () => (fields) => fields.recursiveDifference(reset())

@@ -1,6 +1,6 @@
 /**
- * The owners of a workload's replicas, as its scale sees them and back again. Writes to `scale` are tracked on the
- * Scale object, and their changes are carried over to the workload (apimachinery's managedfields ScaleHandler).
+ * Translates the owners of a workload's replicas into those of its Scale and back. A write to `scale` changes the
+ * owners on the Scale, and then those of the workload (apimachinery's managedfields ScaleHandler).
  */
 import type { ManagedFieldsEntry } from '../api/object.ts'
 import { lazy } from '../api/lazy.ts'
@@ -14,12 +14,15 @@ const replicasOfScale = lazy(() => FieldSet.of(['f:spec', 'f:replicas']))
 export const SPEC_REPLICAS: FieldPathElements = ['f:spec', 'f:replicas']
 
 /**
- * Where a version of the workload has its replicas; undefined for a version that is not known, null for one that has
- * none.
+ * The path of the replicas in a version of the workload. Undefined for an unknown version, null for a version without
+ * replicas.
  */
 export type ReplicasPath = (apiVersion: string) => FieldPathElements | null | undefined
 
-/** The owners of the replicas, as managedFields of the Scale. @throws Error where the entries can't be read */
+/**
+ * The owners of the replicas, as managedFields of the Scale.
+ * @throws Error where the entries are invalid
+ */
 export function ownersOfScale(
   parent: readonly ManagedFieldsEntry[] | undefined,
   replicasIn: ReplicasPath,
@@ -33,8 +36,8 @@ export function ownersOfScale(
 }
 
 /**
- * The managedFields of the workload after a write to its scale. As in kube-apiserver, updaters are identified by their
- * version too, so an updater that keeps the replicas has them in an entry without time from then on.
+ * The managedFields of the workload after a write to its scale. As in kube-apiserver, the version is part of an
+ * updater's identity, so an updater that keeps the replicas gets an entry for them without a time.
  * @param apiVersion of the workload in the request
  */
 export function ownersAfterScale(

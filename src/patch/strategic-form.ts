@@ -47,7 +47,7 @@ export function isDeletion(item: JsonTree): boolean {
 export const goKindOfType = (type: Structural) =>
   type.shape === 'struct' || type.shape === 'special' ? 'struct' : type.shape === 'map' ? 'map' : 'string'
 
-/** The first element; all must be of one type, and no lists. */
+/** Returns the first element. All elements must have one type, which is not a list. */
 export function* sameTypes(live: readonly JsonTree[], sent: readonly JsonTree[], pace: Pace): Steps<JsonTree> {
   const all = [...live, ...sent]
   const [first] = all
@@ -89,7 +89,7 @@ export function listMember(type: Structural, name: string): ListMember {
   const field = fieldOf(type, name)
   const list = field?.type ?? memberOfMap(type, name)
   return {
-    // of anything but a list Go takes the type for that of its elements
+    // where the type is no list, Go takes it for the type of the elements
     element: list.shape === 'list' ? list.element : list,
     strategy: field?.patchStrategy ?? noStrategy,
     mergeKey: field?.mergeKey ?? '',

@@ -1,7 +1,7 @@
 /**
- * Strategic merge patch: a merge patch that knows which lists are merged by which key and that has directives
- * (apimachinery's pkg/util/strategicpatch). Documents are plain trees, in which a NumberLiteral stands for a number
- * that is not written as a whole one; the original and the patch are both used up.
+ * Strategic merge patch: a merge patch that knows the merge keys of lists and has directives (apimachinery's
+ * pkg/util/strategicpatch). Documents are plain trees, in which a NumberLiteral stands for a number that is not
+ * written as a whole one. The merge changes both the original and the patch in place.
  */
 import { Pace } from '../api/pace.ts'
 import { atOnce } from '../api/slices.ts'
@@ -37,7 +37,7 @@ import { identityOf, inOrder, keyedPlaces, noMergeKey, partitioned, placesOf, sa
 export const applyStrategicMergePatch = (type: Structural, original: PatchMap, patch: PatchMap): PatchMap =>
   atOnce(applyingStrategicMergePatch(type, original, patch))
 
-/** The same in steps. */
+/** `applyStrategicMergePatch` in steps. */
 export const applyingStrategicMergePatch = (type: Structural, original: PatchMap, patch: PatchMap): Steps<PatchMap> =>
   mergeMap(original, patch, type, new Pace())
 
@@ -53,7 +53,7 @@ function* mergeMap(original: PatchMap, patch: PatchMap, type: Structural, pace: 
   return original
 }
 
-/** `$patch` in a map: the patch instead of the map, or an empty one. */
+/** `$patch` in a map: `replace` returns the patch in place of the map, `delete` an empty map. */
 function directedMap(directive: JsonTree, patch: PatchMap): PatchMap {
   if (directive === 'replace') {
     delete patch[DIRECTIVE]
@@ -63,7 +63,7 @@ function directedMap(directive: JsonTree, patch: PatchMap): PatchMap {
   throw unknownDirective(directive, patch)
 }
 
-/** `$retainKeys` lists all members that the map may have afterwards. */
+/** Keeps the members that `$retainKeys` lists, and removes the others. */
 export function retainKeys(original: PatchMap, patch: PatchMap): void {
   const retained = patch[RETAIN_KEYS]
   if (retained === undefined) return
@@ -78,7 +78,7 @@ export function retainKeys(original: PatchMap, patch: PatchMap): void {
   for (const name of Object.keys(original)) if (!keys.has(name)) delete original[name]
 }
 
-/** `$setElementOrder/LIST` says the order of the elements that the patch knows of; the others stay where they are. */
+/** `$setElementOrder/LIST` gives the order of the elements that the patch knows; other elements keep their place. */
 function* orderElements(original: PatchMap, patch: PatchMap, type: Structural, pace: Pace): Steps<void> {
   for (const [directive, order] of Object.entries(patch)) {
     if (!directive.startsWith(ELEMENT_ORDER) || order === undefined) continue
@@ -94,7 +94,7 @@ function* orderElements(original: PatchMap, patch: PatchMap, type: Structural, p
       sent === undefined
         ? live!
         : live === undefined
-          ? ((yield* withoutDirectives(sent, pace)) as JsonTree[]) // a list stays one
+          ? ((yield* withoutDirectives(sent, pace)) as JsonTree[]) // without its directives a list is still a list
           : yield* mergeList(live, sent, element, strategy, mergeKey, false, pace)
     const [known, others] = yield* partitioned(merged, order, mergeKey, pace)
     const first = yield* sameTypes(live ?? [], sent ?? [], pace)
@@ -106,8 +106,8 @@ function* orderElements(original: PatchMap, patch: PatchMap, type: Structural, p
 }
 
 /**
- * The live list as kube-apiserver compares orders with it: merging has moved its elements up over deleted ones and put
- * new ones into the room that became free, in place.
+ * The live list with which kube-apiserver compares orders. Merging changes the array in place: it moves elements over
+ * deleted ones, and puts new elements into the room behind.
  */
 function* overwritten(
   live: readonly JsonTree[],
@@ -115,7 +115,7 @@ function* overwritten(
   mergeKey: string,
   pace: Pace,
 ): Steps<JsonTree[]> {
-  const patch = sent as readonly PatchMap[] // their types have been compared
+  const patch = sent as readonly PatchMap[] // sameTypes has found only maps
   const deleted = patch.filter((item) => item[DIRECTIVE] === 'delete').map((item) => ownValue(item, mergeKey) ?? null)
   const { kept, freed } = yield* movedUp(live, deleted, mergeKey, pace)
   const list = [...kept, ...freed]
@@ -132,7 +132,10 @@ function* overwritten(
   return list
 }
 
-/** The rest of a list, and the array behind it: each deletion leaves the last element there, as in Go. */
+/**
+ * A list after deletions, and the array behind it: each deletion shifts the elements, and leaves a copy of the last
+ * one at the end, as in Go.
+ */
 function* movedUp(
   live: readonly JsonTree[],
   deleted: readonly JsonTree[],
@@ -239,7 +242,7 @@ function* withoutNulls(value: JsonTree, pace: Pace): Steps<void> {
   }
 }
 
-/** Undefined for a map that is a directive itself. */
+/** Undefined for a map that is itself a directive. */
 function* withoutDirectives(value: JsonTree, pace: Pace): Steps<JsonTree | undefined> {
   if (Array.isArray(value)) {
     const list: JsonTree[] = []
@@ -291,7 +294,7 @@ function* mergeList(
   return yield* inOrder(known, others, patch, before, { mergeKey, isMaps, pace })
 }
 
-/** The last of the list takes the place of a repeated one, which is how kube-apiserver drops it. */
+/** Removes repeated elements as kube-apiserver does: the last element of the list takes the place of a repeated one. */
 function* distinct(items: JsonTree[], pace: Pace): Steps<JsonTree[]> {
   const placesOf = new Map<unknown, number[]>()
   const note = (at: number) => {
@@ -311,7 +314,7 @@ function* distinct(items: JsonTree[], pace: Pace): Steps<JsonTree[]> {
     const repeats = placesOf.get(identity)
     if (repeats === undefined || repeats.length === 1) continue
     placesOf.delete(identity)
-    // a moved element is no longer at the place that was noted first
+    // an element that moved is no longer at the index that was noted first
     for (const at of repeats.sort((a, b) => a - b)) {
       if (at <= i) continue
       while (at < length && identityOf(items[at]!) === identity) {
@@ -323,7 +326,7 @@ function* distinct(items: JsonTree[], pace: Pace): Steps<JsonTree[]> {
   return items.slice(0, length)
 }
 
-/** `$patch` in elements of a list: deletes one, or replaces the whole list by the other elements. */
+/** `$patch` in list elements: `delete` removes one element, `replace` replaces the whole list by the other elements. */
 function* directedList(
   live: JsonTree[],
   sent: readonly JsonTree[],
@@ -335,7 +338,7 @@ function* directedList(
   let replaces = false
   for (const item of sent as readonly PatchMap[]) {
     if (pace.isOver()) yield
-    // sameTypes found maps only
+    // sameTypes has found only maps
     const directive = item[DIRECTIVE]
     if (directive === undefined) plain.push(item)
     else if (directive === 'delete') {
@@ -365,7 +368,7 @@ function* mergeElements(
   const places = yield* keyedPlaces(live, mergeKey, pace)
   for (const item of patch as readonly PatchMap[]) {
     if (pace.isOver()) yield
-    // sameTypes found maps only
+    // sameTypes has found only maps
     const key = ownValue(item, mergeKey)
     if (key === undefined) throw noMergeKey(item, mergeKey)
     const at = places.of(key)

@@ -14,7 +14,7 @@ export interface Problem {
   readonly message: string
 }
 
-/** A value that does not have the type it should have. */
+/** A value does not fit its type. */
 export class TypeMismatch extends Error {
   constructor(problems: readonly Problem[]) {
     const texts = problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
@@ -27,7 +27,7 @@ export const at = (element: PathElement, problems: readonly Problem[]): Problem[
 
 export const problem = (message: string): Problem[] => [{ path: '', message }]
 
-/** @throws TypeMismatch with all that is wrong */
+/** @throws TypeMismatch with all problems */
 export function checkType(atom: Atom, value: Json, duplicates: 'allowed' | 'refused'): void {
   const problems = problemsOf(atom, value, duplicates === 'allowed')
   if (problems.length > 0) throw new TypeMismatch(problems)
@@ -54,7 +54,7 @@ function problemsOf(atom: Atom, value: Json, duplicates: boolean): Problem[] {
 export const isScalarAt = (atom: Atom, value: Json | undefined): atom is Atom & { scalar: ScalarKind } =>
   typeof value !== 'object' && value !== undefined && atom.scalar !== undefined
 
-/** `%v` of kube-apiserver's wrapper around a value. */
+/** The text of Go's `%v` for kube-apiserver's wrapper around a value. */
 const wrapperText = (value: Json) => `&{${goValue(value)}}`
 
 const indexedProblems = (list: ListAtom, items: readonly Json[], duplicates: boolean): Problem[] =>

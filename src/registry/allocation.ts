@@ -1,22 +1,22 @@
 /**
- * A write may reserve something beside its object, such as an address or a port. It keeps the reservation if it
- * succeeds, else gives it back.
+ * A write may reserve something beside its object, such as an address or a port. If the write succeeds, it keeps the
+ * reservation. If it fails, it gives the reservation back.
  */
 export interface Allocation {
-  /** After the write: gives back what the object no longer needs. */
+  /** Runs after the write. It gives back reservations that the object no longer needs. */
   commit(): Promise<void>
-  /** After a failed write: gives back what it reserved. */
+  /** Runs after a failed write. It gives back the reservations of this write. */
   revert(): Promise<void>
 }
 
 type Release = () => Promise<void>
 
-/** Collects both sides while an object is prepared. */
+/** Collects the functions for commit and for revert while a write prepares its object. */
 export class AllocationLog implements Allocation {
   private readonly taken: Release[] = []
   private readonly dropped: Release[] = []
 
-  /** @param release undoes what was just done */
+  /** @param release undoes the reservation */
   took(release: Release): void {
     this.taken.push(release)
   }
@@ -35,8 +35,8 @@ export class AllocationLog implements Allocation {
 }
 
 /**
- * A reservation that cannot be given back now is found later, when another object asks for the same (see the allocators).
- * So a failure here does not change the answer to the write.
+ * A failure here does not change the answer to the write. The allocators find the unused reservation later, when
+ * another object asks for the same address or port.
  */
 async function runAll(releases: readonly Release[]): Promise<void> {
   await Promise.allSettled(releases.map((release) => release()))

@@ -1,6 +1,7 @@
 /**
- * All that is special about a built-in resource and not generated (resources-table.json, the schema, the columns of its
- * tables have the rest): one value for each, in registry/GROUP/RESOURCE.ts. A resource without one has all defaults.
+ * The behavior of a built-in resource that is written by hand: one value for each, in registry/GROUP/RESOURCE.ts. The
+ * rest is generated: resources-table.json, the schema, the columns of tables. A resource without such a value has all
+ * defaults.
  */
 import type { PodTemplateSpec } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -12,7 +13,9 @@ import type { Strategy } from './strategy.ts'
 import type { WorkRules } from './work.ts'
 
 export interface BuiltInDefinition<O extends KubeObject = KubeObject> extends Strategy<O>, WorkRules<O>, Presentation {
-  /** Subresources, '' for the resource itself, that are served in a way of their own. Default: by verb, as objects. */
+  /**
+   * Endpoints that serve a subresource in place of its verbs; '' is the resource itself. Default: the verbs serve it.
+   */
   readonly endpoints?: Readonly<Record<string, Endpoint>>
   /**
    * Defaults of a whole object that are no constants, by version. Defaults of its members are in
@@ -20,15 +23,15 @@ export interface BuiltInDefinition<O extends KubeObject = KubeObject> extends St
    */
   readonly defaults?: Readonly<Record<string, DefaultRule>>
   /**
-   * Conversions between a version and the storage version, by apiVersion, where they differ in more than that. The
-   * entry of the storage version itself removes what storage does not keep.
+   * Conversions between a version and the storage version, by apiVersion. Versions that differ in nothing else need
+   * none. The entry of the storage version itself removes fields that storage does not keep.
    */
   readonly conversions?: Readonly<Record<string, Conversion>>
   /** The pod template in an object of the kind, which PodSecurity checks. */
   podTemplate?(object: O): Pick<PodTemplateSpec, 'metadata' | 'spec'> | undefined
   /**
-   * The admission policies and webhooks that are never asked about the kind. A kind that configures admission could
-   * otherwise prevent its own repair, and other requests wait for reviews.
+   * The admission policies and webhooks that do not apply to the kind. They could otherwise block the repair of a kind
+   * that configures admission, or delay the reviews that other requests wait for.
    */
   readonly exemptFrom?: readonly ('policies' | 'webhooks')[]
 }

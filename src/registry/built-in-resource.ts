@@ -17,7 +17,7 @@ import { builtInServed } from './built-in-served.ts'
 import { definitionOf } from './definitions.ts'
 import type { Strategy } from './strategy.ts'
 
-/** Nothing of them is of a request. Bound: the subresources of the entry. */
+/** These values hold no data of a request. Bound: the subresources of the entry. */
 const resources = new WeakMap<ResourceEntry, Map<string, Resource>>()
 
 export function builtInResource(entry: ResourceEntry, subresource: string): Resource {
@@ -89,14 +89,14 @@ function betweenVersions({ env }: ApiCall, { group, kind, storage }: ResourceEnt
     const target = builtInServed(env).resources.resources.find(
       (other) =>
         apiVersionOf(other) === apiVersion &&
-        // kube-apiserver converts within a group, so it forgets an owner in another group (events)
+        // kube-apiserver converts within a group. It forgets a field manager that wrote in another group (events).
         other.group === group &&
         other.kind === kind &&
         other.storage.group === storage.group &&
         other.storage.resource === storage.resource,
     )
     if (from === undefined || target === undefined) return undefined
-    // field managers track objects of this kind only
+    // field managers own fields of this kind only
     const tracked = object as unknown as KubeObject
     const stored = converterBetween(from, storage, conversions).toStorage(tracked)
     const converted = converterBetween(target, storage, conversions).fromStorage(stored)

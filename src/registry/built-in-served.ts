@@ -10,7 +10,7 @@ export interface BuiltInServed {
   readonly gates: FeatureGates
 }
 
-/** By the text of both settings. Bound: an isolate has them once, tests have a handful. */
+/** By the text of both settings. Bound: an isolate has one pair of settings, tests have a handful. */
 const bySettings = new Map<string, BuiltInServed>()
 
 /** The resources of a server with default settings. */

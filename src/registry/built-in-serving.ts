@@ -8,7 +8,7 @@ import { verbOf } from './serving.ts'
 
 type Place = 'collection' | 'everywhere' | 'item' | 'subresource' | 'proxy' | 'watched' | 'nowhere'
 
-/** `everywhere` is a namespaced resource in all namespaces, `watched` a path below the deprecated prefix /watch/. */
+/** `everywhere` is a namespaced resource in all namespaces. `watched` is a path below the deprecated prefix /watch/. */
 function placeOf(entry: ResourceEntry, { prefix, inNamespace, pathName, subresource, deeper }: RequestInfo): Place {
   if (prefix === 'proxy' || (inNamespace && !entry.namespaced)) return 'nowhere'
   const isAcross = entry.namespaced && !inNamespace
@@ -25,7 +25,7 @@ function placeOf(entry: ResourceEntry, { prefix, inNamespace, pathName, subresou
 
 const ofSubresources = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
-/** Which methods a place answers, each where discovery lists this verb for the resource. */
+/** The methods of each place. A place answers a method if discovery lists the verb for the resource. */
 const methodsAt: Readonly<Record<Place, Readonly<Record<string, string>>>> = {
   collection: { GET: 'list', POST: 'create', DELETE: 'deletecollection' },
   everywhere: { GET: 'list' },
@@ -42,7 +42,7 @@ function verbAt(entry: ResourceEntry, info: RequestInfo, method: string): Verb |
   const listed = info.subresource === '' ? entry.verbs : subresourceVerbs(entry, info.subresource)
   const listedAs = ownValue(methods, method)
   if (listedAs === undefined || !listed.includes(listedAs)) {
-    // where no method is answered kube-apiserver has no path: 404 instead of 405
+    // kube-apiserver has no such path if it answers no method there: 404 instead of 405
     // few: verbs
     if (Object.values(methods).some((verb) => listed.includes(verb))) throw methodNotAllowed()
     return undefined

@@ -1,13 +1,13 @@
 /**
- * The payloads of the garbage collector's work. They outlive a release, in the shards' outboxes and in the controllers'
- * table, so each is checked when it is read.
+ * The payloads of the garbage collector's work. Shards' outboxes and the controllers' table may hold payloads of an
+ * older release, so each reader checks them.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { OwnerReference } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { HopelessWork } from './hopeless-work.ts'
 
-/** An object as work names it. */
+/** The identity of an object in a payload. */
 export interface ObjectKey extends GroupResource {
   readonly namespace: string
   readonly name: string
@@ -15,34 +15,34 @@ export interface ObjectKey extends GroupResource {
 }
 
 /**
- * Objects of a resource that name these owners. The payload names no object, so that many writes for one owner bring
- * the same work, which the table keeps once.
+ * Objects of a resource that name these owners. The payload names no object, so many writes for one owner bring the
+ * same work. The table keeps that work once.
  */
 export interface OwnedObjects extends GroupResource {
   readonly namespace: string
   readonly owners: readonly OwnerReference[]
 }
 
-/** Owners that an object does not hold back any more. */
+/** Owners whose deletion an object no longer blocks. */
 export interface FreedOwners {
-  /** Of the object. */
+  /** The namespace of the object. */
   readonly namespace: string
   readonly owners: readonly OwnerReference[]
 }
 
-/** An owner that was seen to go. */
+/** An owner whose deletion the server has seen. */
 export interface AbsentOwner {
   readonly uid: string
   /** `Kind.group` */
   readonly ownerKind: string
-  /** Empty for a cluster-scoped one. */
+  /** Empty for a cluster-scoped owner. */
   readonly namespace: string
 }
 
 /** The work after an object was removed. */
 export interface DeletedOwner extends FreedOwners, AbsentOwner {}
 
-/** A kind that is served from now on, or in other versions than before. */
+/** A kind that is now served, or that is served in other versions than before. */
 export interface ServedKind extends GroupResource {
   readonly kind: string
 }
@@ -52,7 +52,7 @@ export function objectKeyIn(payload: string): ObjectKey {
   return { group, resource, namespace, name, uid }
 }
 
-/** Work of earlier releases, and that of a kind that is served again, names one object. */
+/** Payloads of earlier releases name one object. So do those for a kind that is served again. */
 export function ownedIn(payload: string): OwnedObjects | ObjectKey {
   if (ownValue(parsed(payload), 'name') !== undefined) return objectKeyIn(payload)
   return { ...textsIn(payload, ['group', 'resource', 'namespace']), owners: ownersIn(payload) }
@@ -70,7 +70,7 @@ export function servedKindIn(payload: string): ServedKind {
   return textsIn(payload, ['group', 'resource', 'kind'])
 }
 
-/** @throws HopelessWork where one of the members is no text */
+/** @throws HopelessWork if a member is no text */
 function textsIn<Member extends string>(payload: string, members: readonly Member[]): Record<Member, string> {
   const object = parsed(payload)
   const texts = members.map((member): [Member, string] => {
@@ -78,7 +78,7 @@ function textsIn<Member extends string>(payload: string, members: readonly Membe
     if (typeof text !== 'string') throw new HopelessWork(`${member} is no text in ${payload}`)
     return [member, text]
   })
-  // one entry for each of the members
+  // `texts` has one entry for each member
   return Object.fromEntries(texts) as Record<Member, string>
 }
 
@@ -102,7 +102,7 @@ function parsed(payload: string): Readonly<Record<string, unknown>> {
     const object: unknown = JSON.parse(payload)
     if (isRecord(object)) return object
   } catch {
-    // as below
+    // fall through: the payload is no JSON object
   }
   throw new HopelessWork(`no JSON object: ${payload}`)
 }

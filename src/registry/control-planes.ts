@@ -1,6 +1,5 @@
 /**
- * ControlPlanes, which are custom resources. The server refuses invalid ones; a changed spec is work for their
- * controller.
+ * ControlPlanes are custom resources. The server refuses invalid ones, and a changed spec is work for their controller.
  */
 import type { FieldError } from '../api/field.ts'
 import { forbiddenField, path } from '../api/field.ts'
@@ -22,7 +21,7 @@ export const controlPlaneRules: WorkRules = {
   },
 }
 
-/** Checked in the server, because a user may have changed the CustomResourceDefinition. */
+/** The server checks ControlPlanes itself, because a user may have changed the CustomResourceDefinition. */
 export function withControlPlaneChecks(strategy: Strategy, isNamespaced: boolean): Strategy {
   const check = (object: KubeObject): readonly FieldError[] => {
     if (isNamespaced) return [forbiddenField(path('metadata', 'namespace'), 'a control plane has no namespace')]
@@ -38,7 +37,7 @@ export function withControlPlaneChecks(strategy: Strategy, isNamespaced: boolean
     },
     async validateUpdate(object, old, context) {
       const errors = (await strategy.validateUpdate?.(object, old, context)) ?? []
-      // an invalid object from before can still lose its finalizers
+      // a stored object that is invalid can still lose its finalizers
       return object.metadata.deletionTimestamp === undefined ? [...errors, ...check(object)] : errors
     },
   }

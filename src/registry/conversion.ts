@@ -12,18 +12,25 @@ export interface Converter {
 
 type Convert = (object: KubeObject) => KubeObject
 
-/** Converts between a version of a kind and its storage version. Each function gets a copy, which it may change. */
+/**
+ * Converts between a version of a kind and its storage version. Each function gets a copy of the object, which it may
+ * change.
+ */
 export interface Conversion {
   readonly toStorage?: Convert
   readonly fromStorage?: Convert
 }
 
-/** @param toStorage of an object in the one version, `fromStorage` of one in the other: a definition says which */
+/**
+ * The definition registers the conversion under an apiVersion.
+ * @param toStorage gets objects of that apiVersion
+ * @param fromStorage gets objects of the storage version
+ */
 export const conversion = <O extends KubeObject, Stored extends KubeObject>(
   toStorage: (object: O) => Stored,
   fromStorage?: (object: Stored) => O,
 ): Conversion => ({
-  // objects are given by their version
+  // the caller picks the function by the apiVersion of the object
   toStorage: toStorage as unknown as Convert,
   ...(fromStorage && { fromStorage: fromStorage as unknown as Convert }),
 })
@@ -31,7 +38,7 @@ export const conversion = <O extends KubeObject, Stored extends KubeObject>(
 const unchanged: Convert = (object) => object
 const identity: Converter = { toStorage: unchanged, fromStorage: unchanged }
 
-/** Whether conversion changes nothing, so that an object is the same after its way into storage and back. */
+/** Whether conversion changes nothing, so that a round trip through storage returns the same object. */
 export const isIdentity = ({ toStorage }: Pick<Converter, 'toStorage'>): boolean => toStorage === unchanged
 
 /** @param conversions of the resource, by apiVersion */

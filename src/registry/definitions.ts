@@ -1,4 +1,4 @@
-/** The definitions of the built-in resources, by `resource.group`: a file each, in the folder of the group. */
+/** The definitions of the built-in resources, by `resource.group`. Each has a file in the folder of its group. */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
@@ -57,10 +57,10 @@ const ofGroups: Readonly<Record<string, BuiltInDefinition>> = {
 
 const DEFAULTS: BuiltInDefinition = { allowUnconditionalUpdate: true, defaultPropagation: 'Background' }
 
-/** Bound: the definitions. */
+/** Bound: the number of definitions. */
 const made = new Map<string, BuiltInDefinition>()
 
-/** @param resource the name under which its objects are stored */
+/** @param resource the name under which storage keeps its objects */
 export function definitionOf(resource: GroupResource): BuiltInDefinition {
   const name = groupResourceText(resource)
   let definition = made.get(name)

@@ -1,4 +1,4 @@
-/** Names of the handlers that serve a request in place of a verb: endpoints/handlers.ts has one for each. */
+/** Names of handlers that serve a request in place of a verb. endpoints/handlers.ts has a handler for each. */
 export type Endpoint =
   | 'component-statuses'
   | 'eviction'

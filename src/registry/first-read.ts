@@ -1,6 +1,7 @@
 /**
- * A request without a snapshot at hand makes two calls side by side: one for the snapshot, one for the object that it
- * names. It drops the object if it is denied, or if it turns out to be about something else.
+ * Without a cached snapshot, a request makes two calls at once: for the snapshot, and for the object that it names. It
+ * drops the object if authorization denies the request, or if the snapshot shows that the request is about another
+ * object.
  */
 import type { ApiCall, ApiRequest } from '../request/context.ts'
 import { ANONYMOUS } from '../request/user-info.ts'
@@ -9,16 +10,16 @@ import { storageOf } from '../storage/environment-storage.ts'
 import type { Collection, StoredValue } from '../storage/storage.ts'
 import { builtInServed } from './built-in-served.ts'
 
-/** Verbs that read the object first. */
+/** Verbs whose first step reads the object. */
 const VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch'])
-/** Subresources that are read from the object itself. Others are of another kind, or no object at all. */
+/** Subresources that read the object itself. Other subresources have another kind, or no object at all. */
 const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status'])
 
 const placeOf = ({ shard, prefix }: Collection, key: string): string => `${shard} ${prefix}/${key}`
 
 export function beginFirstRead(request: ApiRequest): void {
   const { info, env, tenant, user } = request
-  // an anonymous request will likely be denied, so it does not wake the shard
+  // authorization will likely deny an anonymous request, so it does not wake the shard
   if (user.name === ANONYMOUS.name) return
   const { verb, apiGroup, apiVersion, resource, namespace, pathName, subresource, deeper } = info
   if (!info.isResourceRequest || !VERBS.has(verb) || !SUBRESOURCES.has(subresource)) return
@@ -28,15 +29,15 @@ export function beginFirstRead(request: ApiRequest): void {
   const collection = collectionOf(tenant, { group: entry.storage.group, resource: entry.storage.resource })
   const key = entry.namespaced ? `${namespace}/${pathName}` : pathName
   const stored = storageOf(env).get(collection, key)
-  // its error is that of the verb which takes it
+  // the verb that takes the object throws the error
   stored.catch(() => {})
   request.firstRead = { place: placeOf(collection, key), stored }
 }
 
 /**
- * Takes the object that was read beside the snapshot, once. Undefined where no read was begun, or that of another
- * object. Also where the object was not there: the call for the snapshot may have written the first objects of a fresh
- * control plane meanwhile.
+ * Takes the object that the request read together with the snapshot, once. Undefined if the request read no object, or
+ * another one. Undefined too if the object was absent: the call for the snapshot may have written the first objects of
+ * a fresh control plane meanwhile.
  */
 export function takeFirstRead(
   request: ApiCall & Pick<ApiRequest, 'firstRead'>,

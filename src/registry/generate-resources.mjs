@@ -1,6 +1,6 @@
 /**
- * Makes groups-table.json and resources-table.json: the built-in groups and resources with what they have in common left
- * out, one record a line. built-in-groups.ts and resources.ts say what a missing member means.
+ * Generates groups-table.json and resources-table.json: the built-in groups and resources, one record a line, without
+ * values that most have in common. built-in-groups.ts and resources.ts say what a missing member means.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const CODED_DEPRECATIONS = {
   '/v1/endpoints': { deprecated: '1.33', replacement: 'discovery.k8s.io,v1,EndpointSlice' },
 }
 
-/** Resources that need a feature gate besides their version being switched on. */
+/** Resources that need a feature gate and an enabled version. */
 const GATES = {
   'certificates.k8s.io/clustertrustbundles': 'ClusterTrustBundle',
   'certificates.k8s.io/podcertificaterequests': 'PodCertificateRequest',
@@ -22,7 +22,7 @@ const GATES = {
   'storagemigration.k8s.io/storageversionmigrations': 'StorageVersionMigrator',
 }
 
-/** Resources whose DELETE answers the object that went (all of resource.k8s.io do). */
+/** DELETE of these resources answers the deleted object. So do all resources of resource.k8s.io. */
 const DELETE_ANSWERS_OBJECT = new Set([
   '/persistentvolumeclaims',
   '/persistentvolumes',
@@ -38,12 +38,18 @@ const DELETE_ANSWERS_OBJECT = new Set([
   'storage.k8s.io/volumeattributesclasses',
 ])
 
-/** For how many releases a version that is not yet stable is taken for current, and then for deprecated. */
+/**
+ * Kubernetes deprecates a beta or alpha version after this number of releases, and removes it after the same number
+ * again.
+ */
 const RELEASES = 3
 
 const later = (release) => release.replace(/\d+$/, (minor) => Number(minor) + RELEASES)
 
-/** Versions that are not stable end at set times, where nothing else is declared; stable ones never do. */
+/**
+ * Computes the releases of deprecation and removal for beta and alpha versions that declare none. Stable versions have
+ * none.
+ */
 function deprecationOf(version, { introduced, ...declared }) {
   if (/^v\d+$/.test(version) || introduced === undefined) return declared
   const deprecated = declared.deprecated ?? later(introduced)
@@ -77,7 +83,7 @@ function subresourceRow(resource, { name, kind, group, version, verbs }) {
 function resourceRow(resource, lifecycle, knownVersions) {
   const { group, version } = resource
   const key = `${group}/${version}/${resource.resource}`
-  // a storage version that is served nowhere is an accident of history: only its hash is visible
+  // if no served version is the storage version, discovery shows only its hash
   const stored = resource.persisted && knownVersions.has(resource.storageVersion) ? resource.storageVersion : undefined
   const selectors = resource.fieldSelectors ?? []
   const { deprecated, removed, replacement } = CODED_DEPRECATIONS[key] ?? deprecationOf(version, lifecycle ?? {})
@@ -130,7 +136,7 @@ export const featureGatesTable = (gates) =>
     .map(([name, gate]) => `  "${name}": "${gate.stage[0]}${gate.default ? '+' : '-'}"`)
     .join(',\n')}\n}\n`
 
-/** Writes the tables below `out`, or only compares: answers the paths that differ. */
+/** Writes the tables below `out`. With `check` it only compares. Returns the paths that differ. */
 export function generateResources(facts, out, { check = false } = {}) {
   const different = []
   for (const [file, text] of [

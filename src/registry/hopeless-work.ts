@@ -1,4 +1,4 @@
-/** Work that cannot succeed however often it is tried. */
+/** Work that fails at every attempt. */
 export class HopelessWork extends Error {
   override readonly name = 'HopelessWork'
 }

@@ -1,4 +1,4 @@
-/** Which writes are work for which controller: stored with the write, in one transaction. */
+/** Derives the controllers' work from a write. The shard stores work and object in one transaction. */
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
 import type { WorkloadSwitches } from '../settings.ts'
@@ -25,7 +25,7 @@ export function workFor(rules: WorkRules, change: Change, switches: WorkloadSwit
   ]
 }
 
-/** For the controllers of workloads, where they are switched on. */
+/** Work for the workload controllers that are switched on. */
 export function workloadWork(rules: WorkRules, change: Change, switches: WorkloadSwitches): readonly Work[] {
   const { workloads } = switches
   if (workloads === 'off' || rules.workloadWork === undefined) return []
@@ -39,14 +39,14 @@ export const eachOnce = (all: readonly Work[]): Work[] => [
   ...new Map(all.map((item) => [`${item.topic} ${item.payload}`, item])).values(),
 ]
 
-/** A protected object goes when it is deleted and no other object uses it. */
+/** After a deletion mark, the controller removes the finalizer of a protected object that no other object uses. */
 function protectionWork({ protection }: WorkRules, { resource, object, old }: Change): Work[] {
   if (protection === undefined || object === undefined) return []
   if (old?.metadata.deletionTimestamp !== undefined) return []
   return work('volume-protection', protectedKey(resource, protection.finalizer, object))
 }
 
-/** Work for quotas after an update that changes usage. They count the old usage until their controller looks. */
+/** Work for quotas after an update that changes usage. Quotas count the old usage until their controller runs. */
 const changedUsage = ({ quota }: WorkRules, change: Change): Work[] =>
   quota !== undefined && quota !== 'uncounted' && changesUsage(quota, change)
     ? work('resource-quota', change.object?.metadata.namespace)
@@ -54,7 +54,7 @@ const changedUsage = ({ quota }: WorkRules, change: Change): Work[] =>
 
 function lostServerObject({ serverObjects }: WorkRules, { object, old }: Change): Work[] {
   if (serverObjects === undefined || object !== undefined || old === undefined) return []
-  // a namespace is made first, and its objects are not there without it
+  // the controller recreates the namespace first; its objects cannot exist before
   const { namespace, name } = old.metadata
   return serverObjects.includes(keyOf(old)) ? work('server-object-gone', namespace === undefined ? name : '') : []
 }
@@ -97,5 +97,5 @@ function ownedText({ group, resource }: GroupResource, { metadata }: KubeObject)
   return JSON.stringify({ group, resource, namespace, owners } satisfies OwnedObjects)
 }
 
-/** Whether an owner that is deleted in the foreground waits for this. */
+/** Whether an owner in foreground deletion waits for this dependent. */
 const holdsBack = ({ blockOwnerDeletion }: OwnerReference): boolean => blockOwnerDeletion === true

@@ -1,5 +1,6 @@
 /**
- * Group versions that another server serves, from APIServices. They are listed even when that server does not answer.
+ * Group versions that another server serves behind an APIService. Discovery lists them even if that server does not
+ * answer.
  */
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'

@@ -6,8 +6,8 @@ import type { Resource } from './resource.ts'
 import type { ResourceEntry } from './resources.ts'
 
 /**
- * The resource of an entry, or a subresource of it. No other code asks whether a resource is built in or of a
- * definition (test/check/two-implementations.ts): members of `Resource` or `Serving` tell what differs.
+ * The resource of an entry, or a subresource of it. No other code asks whether a resource is built-in or custom
+ * (test/check/two-implementations.ts). Members of `Resource` or `Serving` hold the differences.
  */
 export const resourceOf = (call: ApiCall, entry: ResourceEntry, subresource = ''): Resource =>
   entry.definition === undefined
@@ -15,8 +15,8 @@ export const resourceOf = (call: ApiCall, entry: ResourceEntry, subresource = ''
     : customResource(call, entry, entry.definition, subresource)
 
 /**
- * To be waited for where that is possible: what a resource is made of, where it is long and nobody has asked for it yet.
- * @returns undefined where there is nothing to wait for
+ * Prepares a resource whose long definition is not parsed yet. Callers that can wait await it first.
+ * @returns undefined if the resource needs no preparation
  */
 export const readyResource = (call: ApiCall, entry: ResourceEntry): Promise<void> | undefined =>
   entry.definition && versionsRead(call.tenant, entry.definition, entry.version, entry.storage.version)

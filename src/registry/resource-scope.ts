@@ -7,9 +7,9 @@ import type { DefaultingContext } from '../schema/default-rules.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { Collection, Storage } from '../storage/storage.ts'
 
-/** Which objects a call is about, in the resource. */
+/** Which objects of the resource a call is about. */
 export interface Place {
-  /** '' for cluster-scoped resources and across namespaces. */
+  /** '' for cluster-scoped resources, and for all namespaces. */
   readonly namespace: string
   /** '' for a collection. */
   readonly name: string
@@ -25,24 +25,27 @@ export interface ResourceScope<Call extends ApiCall = ApiCall> {
   readonly collection: Collection
   readonly storage: Storage
   strategyContext(dryRun: boolean): StrategyContext
-  /** Feature gates: on or off in this server. */
+  /** Whether this server has the feature gate on. */
   enabled(gate: string): boolean
 }
 
-/** The scope of a client's request, which the endpoints serve. */
+/** The scope of a client's request. Endpoints serve these. */
 export type RequestScope = ResourceScope<ApiRequest>
 
-/** What defaulting may read besides the object. */
+/** The data beside the object that defaulting may read. */
 export const defaultingOf = ({ request, resource, enabled }: ResourceScope): DefaultingContext => ({
   now: request.now,
   enabled,
   ofKind: resource.kindDefaults,
 })
 
-/** The resource as which objects are kept: that of the main version, core events for those of events.k8s.io. */
+/**
+ * The resource under which storage keeps the objects: that of the main version. Events of events.k8s.io are stored as
+ * core events.
+ */
 export const storedAs = ({ resource }: ResourceScope): GroupResource => resource.entry.storage
 
-/** The key behind the collection's prefix: `NAMESPACE/NAME`, or `NAME`. */
+/** The key after the collection's prefix: `NAMESPACE/NAME`, or `NAME`. */
 export const keyOf = (scope: ResourceScope, name: string, namespace = scope.place.namespace): string =>
   scope.resource.namespaced ? `${namespace}/${name}` : name
 

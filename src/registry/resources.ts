@@ -1,7 +1,7 @@
 /**
- * The list of served resources: the built-in ones from a generated table, as the settings switch them on, and those of
- * CustomResourceDefinitions laid over them. Discovery, routing, authorization's resource names, OpenAPI and storage all
- * read this list. Table columns are in codec/table, descriptions in the OpenAPI chunk.
+ * The list of served resources. A generated table has the built-in ones, and settings switch them on or off. Those of
+ * CustomResourceDefinitions are added to them. Discovery, routing, RBAC's resource names, OpenAPI and storage all read
+ * this list. Table columns are in codec/table, descriptions in the OpenAPI chunk.
  */
 import type { CustomResourceColumnDefinition, CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
@@ -20,7 +20,7 @@ import table from './resources-table.json' with { type: 'json' }
 
 export interface SubresourceEntry {
   readonly name: string
-  /** Of the object that it takes and answers. */
+  /** The kind of the objects that the subresource reads and answers. */
   readonly kind: string
   readonly group: string
   readonly version: string
@@ -43,40 +43,44 @@ export interface ResourceEntry {
   readonly categories: readonly string[]
   readonly subresources: readonly SubresourceEntry[]
   readonly serving: Serving
-  /** False for kinds that are answered and not stored: reviews, Binding, ComponentStatus. */
+  /** False for kinds that the server answers and does not store: reviews, Binding, ComponentStatus. */
   readonly persisted: boolean
   /**
-   * Where objects are kept. Resources with the same group and resource here show the same objects (events and
-   * events.k8s.io); `version` is that of the stored text.
+   * Where storage keeps the objects. Two resources with the same group and resource here share their objects (events
+   * and events.k8s.io). `version` is that of the stored text.
    */
   readonly storage: { readonly group: string; readonly version: string; readonly resource: string }
-  /** As in discovery; undefined for kinds that are not stored. */
+  /** The hash in discovery. Undefined for kinds that are not stored. */
   readonly storageVersionHash?: string
-  /** DELETE answers the object that went instead of a Status. */
+  /** DELETE answers the deleted object instead of a Status. */
   readonly deleteAnswersObject?: boolean
-  /** Labels a field selector may name. */
+  /** Labels that a field selector may name. */
   readonly fieldSelectors: readonly string[]
-  /** Of a custom resource: further facts that OpenAPI publishes. */
+  /** For a custom resource: further facts that OpenAPI publishes. */
   readonly openApi?: CustomOpenApi
-  /** Custom resources: the columns of their tables; absent when the version declares none. */
+  /** For a custom resource: the columns of its tables. Absent if the version declares none. */
   readonly printerColumns?: readonly CustomResourceColumnDefinition[]
-  /** Of a custom resource: the definition that its schemas are compiled from when they are first needed. */
+  /** For a custom resource: the definition. The server compiles its schemas on first use. */
   readonly definition?: CustomResourceDefinition
   /** The handler that serves it in place of its verbs, unless the definition of a built-in resource names one. */
   readonly endpoint?: Endpoint
-  /** Text of the Warning header of every request for it, when the version is deprecated. */
+  /** For a deprecated version: the text of the Warning header of every answer. */
   readonly deprecationWarning?: string
-  /** The release, `1.N`, in which a deprecated version goes. */
+  /** The release `1.N` that removes a deprecated version. */
   readonly removedRelease?: string
 }
 
-/** The members of an entry that are JSON: all but `serving` and `definition`. */
+/** The JSON members of an entry: all but `serving` and `definition`. */
 export const factsOf = ({ serving: _, definition: _definition, ...facts }: ResourceEntry) => facts
 
 export interface CustomOpenApi {
-  /** A schema belongs to a generation of its definition. */
-  readonly schemaOf: { readonly uid: string | undefined; readonly generation: number | undefined }
-  /** The version's openAPIV3Schema as in the CustomResourceDefinition; absent where it has none. */
+  /** Identifies the schema: the UID of the definition, and its generation at a revision. */
+  readonly schemaOf: {
+    readonly uid: string | undefined
+    readonly generation: number | undefined
+    readonly revision?: string | undefined
+  }
+  /** The version's openAPIV3Schema as in the CustomResourceDefinition. Absent if the version has none. */
   readonly schema?: JsonObject | undefined
   /** spec.preserveUnknownFields of the definition. */
   readonly preserveUnknownFields?: boolean
@@ -86,15 +90,15 @@ export interface CustomOpenApi {
 
 export interface ServedVersion {
   readonly version: string
-  /** Greater comes first in its group; with equal ones the order of version names decides. */
+  /** The highest version is the first of its group. If two are equal, the order of version names decides. */
   readonly priority: number
   readonly resources: readonly ResourceEntry[]
-  /** Another server serves it and cannot be reached (an APIService that is not available). */
+  /** The server behind the APIService of this version is not available. */
   readonly stale?: boolean
-  /** Another server, which an APIService names, serves it; this one knows none of its resources. */
+  /** Another server, which an APIService names, serves the version. This server knows none of its resources. */
   readonly remote?: boolean
   /**
-   * A definition's version of a built-in group, which discovery and OpenAPI show and requests do not reach.
+   * A definition added this version to a built-in group. Discovery and OpenAPI show it, but requests do not reach it:
    * kube-apiserver looks up every path of a built-in group among the built-in resources.
    */
   readonly unreachable?: boolean
@@ -102,18 +106,18 @@ export interface ServedVersion {
 
 export interface ServedGroup {
   readonly group: string
-  /** Greater comes first (groupPriorityMinimum of an APIService); with equal ones the name decides. */
+  /** The highest group comes first (groupPriorityMinimum of an APIService). If two are equal, the name decides. */
   readonly priority: number
   /** In the order of preference: the first is the preferred one. Never empty. */
   readonly versions: readonly ServedVersion[]
 }
 
 export interface ServedResources {
-  /** In the order of discovery. All definitions are read for it. */
+  /** In the order of discovery. This getter reads all definitions. */
   readonly groups: readonly ServedGroup[]
   /** Reads all definitions, a few at a time, so that other requests need not wait. `groups` costs little afterwards. */
   read(turn?: () => Promise<void>): Promise<void>
-  /** Computed on each use. With a thousand definitions it is long. */
+  /** Computed on each use. With a thousand definitions this takes long. */
   readonly resources: readonly ResourceEntry[]
   inGroup(name: string): readonly ResourceEntry[]
   group(name: string): ServedGroup | undefined
@@ -122,25 +126,28 @@ export interface ServedResources {
   findKind(kind: GroupVersionKind): ResourceEntry | undefined
   isServedGroupVersion(group: string, version: string): boolean
   /**
-   * Whether this server has built-in resources in the group. An unknown path is answered with a Status there, else with
-   * text.
+   * Whether this server has built-in resources in the group. It answers an unknown path there with a Status, elsewhere
+   * with plain text.
    */
   isBuiltInGroup(group: string): boolean
 }
 
-/** Settings that choose the served resources. Absent: the default server. */
+/** Settings that choose the served resources. An absent one has its default. */
 export interface ServedSettings {
   readonly runtimeConfig?: string
   readonly featureGates?: string
 }
 
-/** A group of custom resources (autoregistered APIServices of CRDs have priority 1000 and versions 100). */
+/**
+ * The priority of a group of custom resources. (kube-apiserver registers APIServices for CRDs with group priority 1000
+ * and version priority 100.)
+ */
 export const CUSTOM_GROUP_PRIORITY = 1000
 export const CUSTOM_VERSION_PRIORITY = 100
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
-/** A line of the table. A missing member has the value that most resources have. */
+/** A record of the table. A missing member has the value that most resources have. */
 interface ResourceRow {
   readonly group?: string
   readonly version?: string
@@ -166,17 +173,17 @@ interface ResourceRow {
   readonly deprecated?: { readonly deprecated: string; readonly removed?: string; readonly replacement?: string }
 }
 
-/** The resources of each built-in version. */
+/** The records of each built-in version. */
 const resourceRows = lazy(() =>
   Map.groupBy<string, ResourceRow>(table.resources, ({ group = '', version = 'v1' }) => `${group}/${version}`),
 )
 const rowsOf = (group: string, version: string): readonly ResourceRow[] =>
   resourceRows().get(`${group}/${version}`) ?? []
 
-/** The release of this API. Versions that were deprecated by then get a warning. */
+/** The minor release of this API. Versions that are deprecated in it cause a warning. */
 const MINOR_RELEASE = 36
 
-/** @throws Error when a setting cannot be read */
+/** @throws Error if a setting is invalid */
 export function builtInResources(settings: ServedSettings = {}): ServedResources {
   const gates = parseFeatureGates(settings.featureGates)
   const config = parseRuntimeConfig(settings.runtimeConfig)
@@ -200,7 +207,7 @@ export function builtInResources(settings: ServedSettings = {}): ServedResources
   })
 }
 
-/** Whether nothing of a built-in version is switched off. */
+/** Whether the settings switch off nothing of a built-in version. */
 export const isWholeVersion = (group: string, { version, resources }: ServedVersion): boolean =>
   resources.length === rowsOf(group, version).length
 

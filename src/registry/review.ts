@@ -1,4 +1,4 @@
-/** Answers objects that are not stored (reviews). */
+/** Answers objects that the server does not store (reviews). */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -14,7 +14,7 @@ import {
 } from './authorization/subject-access-review.ts'
 
 /**
- * @param object as it was sent, after mutating admission
+ * @param object the review as the client sent it, after mutating admission
  * @param admitted runs validating admission, at the point where kube-apiserver does
  * @throws StatusError
  */

@@ -40,7 +40,7 @@ export const scaleView: View = {
     const { metadata, spec } = view as Scale
     const replicas = spec?.replicas ?? 0
     const name = object.metadata.name ?? ''
-    const namespace = metadata.namespace || object.metadata.namespace // the path's, where the body names none
+    const namespace = metadata.namespace || object.metadata.namespace // if the body names none, that of the path
     const errors = validateObjectMeta({ ...metadata, namespace }, true, subdomainName)
     if (replicas < 0)
       errors.push(invalidValue(path('spec', 'replicas'), replicas, 'must be greater than or equal to 0'))
@@ -58,7 +58,7 @@ export const scaleView: View = {
   },
 }
 
-/** ReplicationControllers have a plain map of labels where the others have a label selector. */
+/** ReplicationControllers have a map of labels where other workloads have a label selector. */
 function selectorText(selector: LabelSelector | Record<string, string> | undefined): string {
   if (selector === undefined) return ''
   const isLabelSelector = 'matchLabels' in selector || 'matchExpressions' in selector

@@ -12,7 +12,7 @@ import { builtInByDefault, builtInServed } from './built-in-served.ts'
 import { auditedScope } from './write/audited-scope.ts'
 import type { WritingVerb } from './write/audited-scope.ts'
 
-/** Collects what the verbs need to know: the resource of the request, and the place in it. */
+/** Returns the input of the verbs: the resource of the request, and the place in it. */
 export function resourceScope<Call extends ApiCall>(
   request: Call,
   entry: ResourceEntry,
@@ -46,8 +46,8 @@ export function resourceScope<Call extends ApiCall>(
 }
 
 /**
- * The scope of a request that the server makes to itself while it serves a call, as kube-apiserver does with its
- * loopback client: its user is system:apiserver, and it has audit events of its own.
+ * The scope of a request that kube-apiserver makes to itself (loopback client) while it serves a call. Its user is
+ * system:apiserver, and it has its own audit events.
  */
 export const loopbackScope = (
   call: ApiCall,
@@ -57,9 +57,9 @@ export const loopbackScope = (
 ): ResourceScope => auditedScope(serverScope({ ...call, auditId: crypto.randomUUID() }, resource, place), verb)
 
 /**
- * The scope of a read or write that the server itself makes as part of a call. Warnings, audit and options of the call
+ * The scope of a read or write that the server makes itself as part of a call. Warnings, audit and options of the call
  * do not apply to it.
- * @param resource a built-in one, which need not be served
+ * @param resource a built-in resource; the settings may have switched it off
  */
 export function serverScope(
   call: ApiCall,

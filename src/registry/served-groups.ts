@@ -1,12 +1,12 @@
-/** Merges built-in groups with those of definitions and APIServices, and looks resources up in them. */
+/** Merges built-in groups with those of definitions and APIServices, and looks up resources in them. */
 import { turnOfOthers } from '../api/slices.ts'
 import { compareVersions } from '../api/version-order.ts'
 import type { ResourceEntry, ServedGroup, ServedResources, ServedVersion } from './resources.ts'
 
 /**
- * Adds groups of custom resources and of APIServices. Versions are added to a group of the same name, and resources to
- * a version of the same name. A built-in version stays as it is, and versions that definitions add to a built-in group
- * are only shown.
+ * Adds groups of custom resources and of APIServices. It adds versions to a group of the same name, and resources to a
+ * version of the same name. Built-in versions stay as they are. Versions that definitions add to a built-in group
+ * appear only in discovery and OpenAPI.
  */
 export function withDynamic(served: ServedResources, dynamic: readonly ServedGroup[]): ServedResources {
   const byName = Map.groupBy(dynamic, ({ group }) => group)
@@ -14,8 +14,8 @@ export function withDynamic(served: ServedResources, dynamic: readonly ServedGro
 }
 
 /**
- * The same, but each group is made on first use. Only discovery makes all of them.
- * @param names of the groups that may change
+ * Does the same as `withDynamic`, but makes each group on first use. Only discovery needs all of them.
+ * @param names the groups that differ from the built-in ones
  */
 export function withGroups(
   served: ServedResources,
@@ -50,7 +50,7 @@ function mergedOf(served: ServedResources, name: string, added: readonly ServedG
   return merged
 }
 
-/** Built-in groups keep their order. Another group comes before one of them only with a higher priority. */
+/** Built-in groups keep their order. Another group comes before a built-in one only if its priority is higher. */
 function ordered(
   served: ServedResources,
   builtIn: (name: string) => ServedGroup,
@@ -70,7 +70,7 @@ function ordered(
 const compareGroups = (a: ServedGroup, b: ServedGroup): number =>
   b.priority - a.priority || (a.group < b.group ? -1 : a.group > b.group ? 1 : 0)
 
-/** In the order of preference; the same value where they are in it. */
+/** Sorts the versions by preference. Returns the same value if they are sorted already. */
 export function sortedVersions(group: ServedGroup): ServedGroup {
   const versions = group.versions.toSorted((a, b) => b.priority - a.priority || compareVersions(a.version, b.version))
   return versions.every((version, at) => version === group.versions[at]) ? group : { ...group, versions }
@@ -104,7 +104,8 @@ function shownIn(builtIn: ServedGroup, added: ServedGroup): ServedGroup {
 }
 
 /**
- * The resources and kinds of a group by name. It is made once for each group; a change of one group keeps the others.
+ * Finds the resources and kinds of a group by name. Each group has its own index, so a change of one group keeps the
+ * others.
  */
 class GroupIndex {
   readonly versions: ReadonlyMap<string, ServedVersion>
@@ -129,11 +130,11 @@ function indexOf(group: ServedGroup): GroupIndex {
   return index
 }
 
-/** Groups whose definitions are read in one turn: ten of them take a millisecond. */
+/** The number of groups whose definitions are read in one turn. Ten of them take a millisecond. */
 const READ_TOGETHER = 4
 
 interface Groups {
-  /** Absent where there is nothing to read. */
+  /** Absent if there is nothing to read. */
   read?(turn?: () => Promise<void>): Promise<void>
   group(name: string): ServedGroup | undefined
   isBuiltInGroup(group: string): boolean

@@ -13,32 +13,34 @@ import { METRICS, usageGroup } from './metrics/usage-resources.ts'
 import { API_SERVICES, remoteGroups } from './remote-groups.ts'
 import type { ServedGroup, ServedResources } from './resources.ts'
 
-/** The resources that a tenant's server serves, with those of its CustomResourceDefinitions; at most a second old. */
+/**
+ * The resources that the server of a tenant serves, with those of its CustomResourceDefinitions. The state is at most a
+ * second old.
+ */
 export const servedResources = async (plane: ControlPlane): Promise<ServedResources> =>
   servedAt(plane.env, await controlSnapshot(plane))
 
-/** With every definition that was written before the call. */
+/** Includes every definition that was written before the call. */
 export const freshServedResources = async (plane: ControlPlane): Promise<ServedResources> =>
   servedAt(plane.env, await freshControlSnapshot(plane))
 
 interface Known {
   readonly builtIn: ServedResources
   /**
-   * The inputs of the remote groups, as text. It tells a real change from the APIServices that come and go with every
-   * definition.
+   * The remote groups as text. Every definition has an APIService, too. A change of those does not change this text.
    */
   readonly remote: string
   readonly isSimulated: boolean
   readonly all: ServedResources
 }
 
-/** One table for each state of the definitions: the snapshot's index of them is the same value while none changes. */
+/**
+ * One table for each state of the definitions. While no definition changes, the snapshot returns the same index, which
+ * is the key.
+ */
 const byDefinitions = new WeakMap<object, Known>()
 
-/**
- * The resources that are served in this state of the control plane. The definitions of a group are read on its first
- * use.
- */
+/** The resources that this state of the control plane serves. The first use of a group reads its definitions. */
 export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources {
   const definitions = snapshot.groups<KubeObject & CustomResourceDefinition>(DEFINITIONS)
   const remote = remoteGroupsOf(snapshot.list<KubeObject & APIService>(API_SERVICES))
@@ -60,13 +62,13 @@ export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources {
   return known.all
 }
 
-/** Another server serves metrics, and measures them. */
+/** Whether another server serves metrics. */
 const hasMetrics = (groups: readonly ServedGroup[]): boolean =>
   groups.some(
     ({ group, versions }) => group === METRICS.group && versions.some(({ version }) => version === METRICS.version),
   )
 
-/** The resources of these definitions alone, whatever the control plane holds. */
+/** The resources of these definitions alone, without those of the control plane. */
 export function servedWith(env: Env, definitions: readonly CustomResourceDefinition[]): ServedResources {
   const byGroup = Map.groupBy(definitions, ({ spec }) => spec?.group ?? '')
   const groups = [...byGroup].map(([group, ofGroup]) => customGroup(group, ofGroup))

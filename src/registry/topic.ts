@@ -1,4 +1,4 @@
-/** What work is called after: one controller each (see controllers.ts). A topic without one does not compile. */
+/** The kinds of work. Each has one controller (see controllers.ts). A topic without a controller does not compile. */
 export type Topic =
   | 'api-service-availability'
   | 'autoscaled'

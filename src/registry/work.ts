@@ -1,4 +1,4 @@
-/** The work of a write for controllers, and the rules by which a resource declares it. */
+/** The controllers' work after a write, and the rules with which a resource declares it. */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
@@ -12,9 +12,9 @@ import { ownersTopics } from './workload-controllers.ts'
 
 export interface Change<O extends KubeObject = KubeObject> {
   readonly resource: GroupResource
-  /** Absent: removed. */
+  /** Absent: the write removed the object. */
   readonly object?: O
-  /** Absent: created. */
+  /** Absent: the write created the object. */
   readonly old?: O
   /** Milliseconds since 1970. */
   readonly now: number
@@ -25,38 +25,43 @@ export interface Work extends OutboxMessage {
 }
 
 /**
- * Work for the workload controllers, which can be switched off. The key is `NAMESPACE/NAME` of the object to reconcile, a
- * namespace, or nothing if one reconciliation is for all. A write is work for the controller that owns the object. An
- * object without an owner is work for `orphan`, which looks for a controller whose selector matches it.
+ * Work for the workload controllers, which an administrator can switch off. The key is `NAMESPACE/NAME` of the object
+ * to reconcile, a namespace, or empty if one run reconciles all. A write is work for the controller of the object's
+ * owner. An object without an owner is work for `orphan`, which looks for a controller whose selector matches it.
  */
 export type WorkloadRule = (change: Change, mode: Exclude<Workloads, 'off'>) => readonly Work[]
 
-/** New objects get the finalizer, and volume-protection takes it off when they are deleted and nothing uses them. */
+/**
+ * New objects get the finalizer. volume-protection removes it after the object is deleted and no other object uses it.
+ */
 export interface Protection<O extends KubeObject = KubeObject> {
   readonly finalizer: string
-  /** @param list the objects of a resource in a namespace, '' for all; the caller knows their type */
+  /** @param list lists a resource's objects in a namespace, '' for all; the caller knows their type */
   isUsed(object: O, list: ListObjects): boolean | Promise<boolean>
 }
 
 export type ListObjects = <Other>(resource: GroupResource, namespace: string) => Promise<Other[]>
 
-/** The controllers for which a resource's writes are work, besides the garbage collector. Default: none. */
+/** The controllers that get work from a resource's writes, besides the garbage collector. Default: none. */
 export interface WorkRules<O extends KubeObject = KubeObject> {
   work?(change: Change<O>): readonly Work[]
   readonly workloadWork?: readonly WorkloadRule[]
   readonly protection?: Protection<O>
-  /** What quotas count of it besides `count/RESOURCE.GROUP`, or that they never count it. */
+  /** The evaluator if quotas count more than `count/RESOURCE.GROUP`, or that they never count the resource. */
   readonly quota?: Evaluator | 'uncounted'
-  /** Objects that the server needs itself, `[NAMESPACE/]NAME`: it makes them again. */
+  /** Objects `[NAMESPACE/]NAME` that the server itself needs. After a deletion it creates them again. */
   readonly serverObjects?: readonly string[]
-  /** Its objects come and go in numbers and own nothing: the garbage collector looks for no dependents. */
+  /**
+   * Clients create and delete many of its objects, and these own nothing: the garbage collector looks for no
+   * dependents.
+   */
   readonly ownsNothing?: boolean
 }
 
 export const work = (topic: Topic, payload: string | undefined): Work[] =>
   payload === undefined ? [] : [{ topic, payload }]
 
-/** Work whose payload names a moment. The same work is stored once, even after it was delivered. */
+/** Work whose payload names a time. The outbox stores equal work only once, even after its delivery. */
 export const storedOnce = (topic: Topic, payload: string): Work[] => [{ topic, payload, once: true }]
 
 export const keyOf = ({ metadata }: KubeObject): string =>
@@ -71,10 +76,10 @@ export const itself =
   ({ object }) =>
     object === undefined ? [] : [{ topic, payload: keyOf(object) }]
 
-/** The owners of now and before. */
+/** Work for the present owner and for the former one. */
 export const ownersWork: WorkloadRule = ({ object, old }) => [...ownerWork(object), ...ownerWork(old)]
 
-/** The owner of an object, in the form in which its controller names it. */
+/** Work for the object's owner, with the key that the owner's controller uses. */
 function ownerWork(object: KubeObject | undefined): Work[] {
   const owner = object && controllerRefOf(object)
   if (owner === undefined) return []
@@ -82,7 +87,7 @@ function ownerWork(object: KubeObject | undefined): Work[] {
   return topic === undefined ? [] : [{ topic, payload: `${object?.metadata.namespace}/${owner.name}` }]
 }
 
-/** The owners, and those that may select the object where it has none. */
+/** Work for the owners. If the object has none, work for controllers whose selectors may match it. */
 export const dependentWork: WorkloadRule = (change, mode) => {
   const { resource, object, old } = change
   const owners = ownersWork(change, mode)

@@ -1,9 +1,9 @@
-/** Which controller does the work of a topic, and which Lease says that another program does it. */
+/** The controller of each topic, and the Lease that shows that another program runs this controller. */
 import type { ControllerName } from '../configuration/controllers.ts'
 import type { WorkloadSwitches } from '../settings.ts'
 import type { Topic } from './topic.ts'
 
-/** `several`: it hands work to other controllers, and each of these decides whether it runs. */
+/** `several`: the topic hands its work to other controllers, and each of these may be on or off. */
 export const workloadTopics = {
   autoscaled: 'horizontal-pod-autoscaler-controller',
   'autoscaler-written': 'horizontal-pod-autoscaler-controller',
@@ -43,7 +43,7 @@ export const workloadTopics = {
   'workloads-begin': 'several',
 } as const satisfies Partial<Record<Topic, ControllerName | 'several'>>
 
-/** Which controller's work the objects of an owner are, by the owner's kind. */
+/** The topic for objects of an owner, by the owner's kind. */
 export const ownersTopics: Readonly<Record<string, WorkloadTopic>> = {
   'Deployment.apps': 'deployment',
   'ReplicaSet.apps': 'replica-set',
@@ -60,15 +60,13 @@ export type WorkloadTopic = keyof typeof workloadTopics
 export const LEADER_LEASES = ['kube-controller-manager', 'kube-scheduler'] as const
 export type LeaderLease = (typeof LEADER_LEASES)[number]
 
-/** The Lease whose holder does the controller's work; undefined: no other program does it. */
+/** The Lease whose holder does this controller's work. Undefined: no other program does it. */
 export function leaseOf(controller: ControllerName): LeaderLease | undefined {
   if (controller === 'simulated-kubelet') return undefined
   return controller === 'kube-scheduler' ? 'kube-scheduler' : 'kube-controller-manager'
 }
 
-/**
- * Whether the switches let work of the topic be done. Work of topics that belong to no workload controller always is.
- */
+/** Whether the switches allow work of the topic. They always allow work that belongs to no workload controller. */
 export function isSwitchedOn(topic: Topic, { workloads, controllers }: WorkloadSwitches): boolean {
   const controller: string | undefined = (workloadTopics as Partial<Record<Topic, string>>)[topic]
   if (controller === undefined) return true

@@ -1,8 +1,8 @@
 import type { RequestHeaders } from './request-headers.ts'
 
 /**
- * From where a request came: an IP address. The local server's front sends it beside the request, Cloudflare in a header
- * that clients cannot set.
+ * The IP address of the client. The local server's front sends it beside the request, Cloudflare in a header that
+ * clients cannot set.
  */
 export function addressSeen({ cf }: Request, headers: Pick<RequestHeaders, 'get'>): string | undefined {
   const address: unknown = cf?.clientAddress

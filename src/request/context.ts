@@ -9,63 +9,71 @@ import type { RequestHeaders } from './request-headers.ts'
 import type { RequestRecord } from './record.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
-/** One call of the API, by a client's request or a controller: of which control plane, by whom, and what it has to say besides. */
+/**
+ * One call of the API, from a client's request or from a controller. It says whose call it is and for which control
+ * plane.
+ */
 export interface ApiCall {
   readonly tenant: Tenant
   readonly env: Env
   readonly user: UserInfo
-  /** What audit and the log call it. */
+  /** The audit log and the log use this id. */
   readonly auditId: string
-  /** Taken once at the start: every time of one call is the same. */
+  /** Taken once at the start. Every timestamp of one call has this value. */
   readonly now: Date
-  /** For what is measured, and for what happens after the answer began. */
+  /** The clock for measurements, and for work after the answer has begun. */
   readonly clock: Clock
   /** Texts for `Warning: 299 - "…"` headers, in order. Repeats are dropped when rendered. */
   readonly warnings: string[]
-  /** For the audit log and the access log; undefined where neither is on. */
+  /** Data for the audit log and the access log; undefined where both are off. */
   readonly record: RequestRecord | undefined
-  /** A Durable Object makes it for itself. */
+  /** A Durable Object made the call for itself. */
   readonly isObject?: boolean
-  /** That of the object that makes it; absent: that of the environment. */
+  /** The storage of the Durable Object that made the call; absent: the storage of the environment. */
   readonly storage?: Storage
-  /** As in ControlPlane: it asks for a built-in resource. */
+  /** The call asks for a built-in resource, so definitions may lag (see ControlPlane). */
   readonly definitionsMayLag?: boolean
-  /** Its body, or what it changes, is LARGE: others have a turn between the steps of its verb (`if`, so that the rest awaits nothing). */
+  /**
+   * The body, or the object that the call changes, is LARGE: other requests have their turn between the steps of the
+   * verb. Test it with `if`, so that small calls await nothing.
+   */
   isLarge?: boolean
-  /** Of a request alone. */
+  /** Its body takes as long as one that is so many times as long, for want of defaults. Absent: 1. */
+  growth?: number
+  /** Present for requests only. */
   readonly method?: string
   readonly info?: RequestInfo
   readonly query?: QueryParameters
-  /** Work that may go on after the answer (ExecutionContext.waitUntil). */
+  /** Registers work that may go on after the answer (ExecutionContext.waitUntil). */
   waitUntil(work: Promise<unknown>): void
-  /** Of a request: is aborted when its client has hung up. What was asked of other servers ends then. */
+  /** For requests: aborted when the client has hung up. Calls to other servers end then. */
   readonly gone?: () => AbortSignal
 }
 
-/** The object that the path names: a read that began early. */
+/** An early read of the object that the path names. */
 export interface FirstRead {
-  /** Of storage: `SHARD PREFIX/KEY`. */
+  /** `SHARD PREFIX/KEY` in storage. */
   readonly place: string
-  /** Settles: it is of one request, which awaits it. */
+  /** Settles: it belongs to one request, which awaits it. */
   readonly stored: Promise<StoredValue | undefined>
 }
 
-/** A client's request on its way through the chain, with what the steps before found out. */
+/** A client's request on its way through the chain, with the results of earlier steps. */
 export interface ApiRequest extends ApiCall {
   readonly request: Request
-  /** What who ends TLS says of it; undefined: nothing (receive.ts). */
+  /** What the process that terminates TLS says about the request; undefined where it says nothing (receive.ts). */
   readonly cf: Request['cf']
   readonly headers: RequestHeaders
   readonly method: string
-  /** The query, first values winning; decoded leniently as Go's net/url does. */
+  /** The query, decoded as leniently as Go's net/url does. The first value of a name counts. */
   readonly query: QueryParameters
   readonly info: RequestInfo
-  /** Who has it now, and makes its errors. */
+  /** The step that has the request now, and formats its errors. */
   readonly stage: { maker: Maker }
-  /** Headers of the answer that say something of the request; more come as more is known of it. */
+  /** Headers for the answer. Steps add to them. */
   readonly answerHeaders: Record<string, string>
-  /** What was read before the request was authorized, for its verb to take. */
+  /** A read that began before authorization. The verb uses its result. */
   firstRead?: FirstRead
-  /** Another server has it now: it needs no seat of this one any more. */
+  /** Another server now handles the request, so it gives back its seat here. */
   delegate?(): void
 }

@@ -1,6 +1,6 @@
 /**
- * Mistakes of the server that an answer cannot report, because it has begun or goes on without the failed part. They
- * are logged with their request, and counted for the metric kedge_faults_total.
+ * Mistakes of the server that no answer can report: the answer has begun, or it goes on without the failed part. Each
+ * is logged with its request and counted in the metric kedge_faults_total.
  */
 import { logError } from '../log/log.ts'
 import type { ApiCall } from './context.ts'
@@ -17,19 +17,19 @@ const messages = {
 export type Fault = keyof typeof messages
 
 /**
- * Faults that an object of a client can cause, again and again: one a second is logged, as kube-apiserver logs them. All
- * are counted.
+ * A client's object can cause these faults again and again. All are counted, and at most one a second is logged, as
+ * in kube-apiserver.
  */
 const causedByClients: ReadonlySet<Fault> = new Set<Fault>(['managedFields'])
 const MILLISECONDS = 1000
 
-/** When each was last logged. Bound: the faults. */
+/** The time of the last log line for each fault. Bound: the faults. */
 const lastLogged = new Map<Fault, number>()
 
 /** Bound: the faults. */
 export const faultCounts = new Map<Fault, number>()
 
-/** @param call absent where the server works for itself */
+/** @param call absent where the server works without a call */
 export function noteFault(
   fault: Fault,
   error: unknown,

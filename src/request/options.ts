@@ -24,7 +24,7 @@ export interface ListOptions {
   readonly resourceVersionMatch: string
   readonly sendInitialEvents: boolean | undefined
   readonly timeoutSeconds: number | undefined
-  /** 0: everything. */
+  /** 0 means no limit. */
   readonly limit: number
   readonly continue: string
 }
@@ -42,7 +42,7 @@ export function parseListOptions(query: QueryParameters, forceWatch: boolean): L
     limit: Math.max(0, int64(query, 'limit') ?? 0),
     continue: query.get('continue') ?? '',
   }
-  // a request that only its path makes a watch is validated as a list
+  // without watch=true the options are validated as those of a list, even where the path makes it a watch
   const errors = flag(query, 'watch') === true ? watchErrors(options) : listErrors(options)
   if (errors.length > 0) {
     // errors of selectors come first
@@ -95,7 +95,7 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export interface WriteOptions {
   readonly dryRun: boolean
-  /** Owner of the fields that are written; '' when the query does not say. */
+  /** The owner of the written fields; '' where the query has none. */
   readonly fieldManager: string
   readonly fieldValidation: FieldValidation
 }
@@ -127,7 +127,7 @@ function writeOptions(query: QueryParameters, kind: string, before: readonly Fie
   return {
     dryRun: dryRun.length > 0,
     fieldManager,
-    // one of the three, as checked above; '' is the default
+    // one of the three, as checked above; '' means the default
     fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
   }
 }
@@ -136,7 +136,7 @@ function dryRunErrors(dryRun: readonly string[]): FieldError[] {
   return dryRun.every((value) => value === 'All') ? [] : [notSupported(path('dryRun'), dryRun, ['All'])]
 }
 
-/** meta/v1 DeleteOptions, of the body or of the query. */
+/** meta/v1 DeleteOptions, from the body or the query. */
 export interface DeleteOptions {
   readonly gracePeriodSeconds?: number
   readonly propagationPolicy?: string
@@ -167,7 +167,7 @@ export function deleteOptionsOfQuery(query: QueryParameters): DeleteOptions {
   }
 }
 
-/** @throws 422 with all complaints */
+/** @throws StatusError 422 with all problems */
 export function checkDeleteOptions(options: DeleteOptions): void {
   const errors: FieldError[] = []
   const at = path('propagationPolicy')
@@ -191,7 +191,7 @@ const flag = (query: QueryParameters, name: string): boolean | undefined => {
 
 const INT64_MAX = 9223372036854775807n
 
-/** Go's strconv.ParseInt in base 10. Beyond 2^53 the number is rounded: nothing here needs more. */
+/** Parses like Go's strconv.ParseInt in base 10. Values beyond 2^53 are rounded, which is exact enough here. */
 function int64(query: QueryParameters, name: string): number | undefined {
   const text = query.get(name)
   if (text === null) return undefined

@@ -1,8 +1,8 @@
 const none: readonly string[] = []
 
 /**
- * The parameters of a query, with the methods of URLSearchParams. That is an object of the engine's, whose every call
- * leaves the compiled code; a request looks at a dozen parameters and seldom has one.
+ * The parameters of a query, with the methods of URLSearchParams. Each call of URLSearchParams leaves compiled code
+ * for the engine, and a request asks for a dozen parameters of which it seldom has one.
  */
 export class QueryParameters {
   private readonly values = new Map<string, string[]>()
@@ -17,7 +17,7 @@ export class QueryParameters {
     return this.values.has(name)
   }
 
-  /** The first of its values; null where there is none. */
+  /** The first value; null where there is none. */
   get(name: string): string | null {
     return this.values.get(name)?.[0] ?? null
   }
@@ -28,9 +28,9 @@ export class QueryParameters {
 }
 
 /**
- * A query string as Go's url.ParseQuery reads it: `+` is a space, pairs with a semicolon or a bad escape are dropped.
- * Octets that are no UTF-8 are no bad escape: a selector that was dropped would select everything, and a dryRun write in
- * earnest. Go keeps them, and what reads the value refuses them; here a replacement character stands for each.
+ * Parses a query like Go's url.ParseQuery: `+` is a space, and pairs with a semicolon or a bad escape are dropped.
+ * Octets that are not UTF-8 become replacement characters, which the readers of the value refuse. Dropping such a
+ * pair would be dangerous: without its selector a request selects everything, without dryRun it writes.
  * @param search with its question mark, or empty
  */
 export function parseQuery(search: string): QueryParameters {
@@ -58,7 +58,7 @@ function unescapeQuery(text: string): string {
   }
 }
 
-/** @param escaped without bad escapes */
+/** @param escaped text without bad escapes */
 function octetsOf(escaped: string): Uint8Array {
   const octets: number[] = []
   for (const part of escaped.split(/(%[0-9A-Fa-f]{2})/)) {

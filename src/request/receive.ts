@@ -11,10 +11,10 @@ import { requestInfoOf } from './request-info.ts'
 import { targetOf } from './target.ts'
 
 /**
- * Reads method, path and query: everything that later steps need. A path that is no text is 400, one that names a verb
- * and no resource 500, for any user. The path is cut out of the URL as it came, because parsing would normalize it.
+ * Reads method, path and query for the later steps. For any user, a path that is not text gets 400, and a path with a
+ * verb but no resource gets 500. The path is cut out of the raw URL, because parsing would normalize it.
  * @param isBuiltInGroup whether this server serves built-in resources of an API group
- * @param isAttested it came with a genuine statement of the local front
+ * @param isAttested the request has a valid statement of the local front
  */
 export function receive(
   request: Request,
@@ -25,7 +25,7 @@ export function receive(
   isAttested = false,
 ): ApiRequest | Response {
   const settings = settingsOf(env)
-  // a front says nothing about a request without a statement, and reading `cf` costs time
+  // without a statement `cf` says nothing that came from a front, and reading it costs time
   const cf = settings.frontKey === undefined || isAttested ? request.cf : undefined
   const method = methodOf(request, cf)
   const target = targetOf(request)
@@ -65,13 +65,13 @@ export function receive(
   }
 }
 
-/** `/api/v1/watch`: a verb without a resource */
+/** The answer to `/api/v1/watch` and the like: a verb without a resource. */
 function unclear(target: string, auditId: string): Response {
   const why = `failed to create RequestInfo: unable to determine kind and namespace from url, ${target}`
   return internalErrorText(target, why, { 'Audit-Id': auditId })
 }
 
-/** kube-apiserver's answer to mistakes of its own outside of an API. */
+/** kube-apiserver's answer to an internal error outside of the API. */
 export function internalErrorText(target: string, why: string, more: Readonly<Record<string, string>> = {}): Response {
   const text = `Internal Server Error: ${JSON.stringify(target)}: ${why}\n`
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -79,7 +79,7 @@ export function internalErrorText(target: string, why: string, more: Readonly<Re
   return new Response(escaped, { status: 500, headers: { ...headers, ...more } })
 }
 
-/** The local engine cannot carry every method. Its front sends the real one beside the request. */
+/** The local engine cannot carry every method, so its front sends the real one in `cf`. */
 function methodOf({ method }: Request, cf: Request['cf']): string {
   const carried: unknown = cf?.method
   return typeof carried === 'string' ? carried : method

@@ -1,6 +1,6 @@
 /**
- * The data of a request for audit and the access log, which the steps add as they go. It exists only where one of these
- * is on. All copies of a request share it.
+ * The data of a request for the audit log and the access log. The steps add to it. It exists only where one of the
+ * logs is on, and all copies of a request share it.
  */
 import type { Status } from '../api/status.ts'
 import { levels } from '../configuration/audit-policy.ts'
@@ -10,7 +10,7 @@ import type { UserInfo } from './user-info.ts'
 export const reaches = (level: AuditLevel, wanted: AuditLevel): boolean =>
   levels.indexOf(level) >= levels.indexOf(wanted)
 
-/** Facts from an object's own metadata. */
+/** Facts from the metadata of an object. */
 export interface ObjectFacts {
   readonly name?: string | undefined
   readonly namespace?: string | undefined
@@ -18,7 +18,7 @@ export interface ObjectFacts {
   readonly resourceVersion?: string | undefined
 }
 
-/** Larger ones are left out of events. Characters. */
+/** The largest object in an audit event, in characters. Larger ones are left out. */
 export const MAX_OBJECT = 1 << 20
 
 export class RequestRecord {
@@ -27,20 +27,20 @@ export class RequestRecord {
   impersonated: { readonly user: UserInfo; readonly constraint: string } | undefined
   /** Name of the FlowSchema. */
   flowSchema = ''
-  /** `None` until the policy was asked. */
+  /** `None` until the audit policy has decided. */
   level: AuditLevel = 'None'
   readonly annotations = new Map<string, string>()
   object: ObjectFacts = {}
   /** JSON. */
   requestObject: string | undefined
-  /** The request's object is a patch, which is shown as it came. */
+  /** The request's object is a patch, which the event shows unchanged. */
   isPatch = false
-  /** JSON, which may come after the head of the answer. */
+  /** JSON. It may arrive after the head of the answer. */
   responseObject: string | undefined | Promise<string | undefined>
   truncated = false
   /** The Status of the answer, if it is one. */
   status: Status | undefined
-  /** The message of an error without an answer: a mistake of the server. */
+  /** The message of an internal error that has no answer. */
   panic: string | undefined
 
   get wantsRequest(): boolean {
@@ -51,19 +51,19 @@ export class RequestRecord {
     return this.level === 'RequestResponse'
   }
 
-  /** The first that says something under a key is believed. */
+  /** The first value of a key stays. */
   annotate(key: string, value: string): void {
     if (!this.annotations.has(key)) this.annotations.set(key, value)
   }
 
-  /** Text that is short enough, or nothing, which the event then says. */
+  /** Returns a text that is short enough. Else it returns undefined, and the event says that it was truncated. */
   bounded(text: string): string | undefined {
     if (text.length <= MAX_OBJECT) return text
     this.truncated = true
     return undefined
   }
 
-  /** The same of a stream of UTF-8, which is given up where it becomes too long. */
+  /** Does the same with a stream of UTF-8, and stops reading where it is too long. */
   async collected(stream: ReadableStream<Uint8Array>): Promise<string | undefined> {
     const decoder = new TextDecoder()
     const parts: string[] = []

@@ -1,4 +1,4 @@
-/** As the flags are set, and as extension servers read them in the ConfigMap extension-apiserver-authentication. */
+/** The names as the flags are set. Extension servers read them in the ConfigMap extension-apiserver-authentication. */
 export const REQUEST_HEADERS = {
   allowedNames: ['front-proxy-client'],
   username: 'X-Remote-User',

@@ -1,9 +1,9 @@
 /**
- * The headers of a request, all read at once: each question to the engine's own object leaves the compiled code, and
- * every request is asked for half a dozen.
+ * The headers of a request, all read at once. Each call of the engine's Headers leaves compiled code, and every
+ * request asks for half a dozen headers.
  */
 export class RequestHeaders {
-  /** @param values by names in lower case */
+  /** @param values by lower-case name */
   private constructor(private readonly values: ReadonlyMap<string, string>) {}
 
   static of(headers: Headers): RequestHeaders {
@@ -12,12 +12,12 @@ export class RequestHeaders {
     return new RequestHeaders(values)
   }
 
-  /** The same without one. */
+  /** A copy with one header set. */
   with(name: string, value: string): RequestHeaders {
     return new RequestHeaders(new Map([...this.values, [name.toLowerCase(), value]]))
   }
 
-  /** Several of one name are joined with a comma and a blank; null where there is none. */
+  /** Several values of one name are joined with a comma and a blank; null where there is none. */
   get(name: string): string | null {
     return this.values.get(name.toLowerCase()) ?? null
   }

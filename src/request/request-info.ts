@@ -1,7 +1,7 @@
 /**
  * The attributes of a request, read from its method, path and query (apiserver's pkg/endpoints/request RequestInfo).
- * Verb, resource, subresource, namespace and name are decided here and nowhere else: authorization decides about them,
- * and dispatch (endpoints/route.ts) serves or refuses them.
+ * Only this file decides verb, resource, subresource, namespace and name. Authorization checks them, and dispatch
+ * (endpoints/route.ts) serves them or answers 404.
  */
 import { ownValue } from '../api/own.ts'
 import { parseInt64 } from '../go/int.ts'
@@ -13,7 +13,10 @@ export interface RequestInfo {
   readonly isResourceRequest: boolean
   /** The path, percent-decoded, without the query. */
   readonly path: string
-  /** get, list, watch, create, update, patch, delete, deletecollection, proxy; the lower-case method elsewhere. */
+  /**
+   * get, list, watch, create, update, patch, delete, deletecollection or proxy for resources; else the lower-case
+   * method.
+   */
   readonly verb: string
   /** `api` or `apis`. */
   readonly apiPrefix: string
@@ -22,13 +25,13 @@ export interface RequestInfo {
   readonly namespace: string
   readonly resource: string
   readonly subresource: string
-  /** Of the object in the path, or the one that the field selector of a list or watch names. */
+  /** The name in the path, or the one that the field selector of a list or watch names. */
   readonly name: string
-  /** The name that stands in the path; '' for a collection. */
+  /** The name in the path; '' for a collection. */
   readonly pathName: string
   /** The resource stands below /namespaces/NAMESPACE/. A Namespace's own path does not. */
   readonly inNamespace: boolean
-  /** The path behind the subresource. */
+  /** The parts of the path behind the subresource. */
   readonly deeper: readonly string[]
   /** The deprecated prefix before the resource. */
   readonly prefix: '' | 'watch' | 'proxy'
@@ -44,9 +47,7 @@ const methodVerbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 }
 
-/**
- * `path` is already percent-decoded, as Go's `URL.Path` is: an encoded slash separates parts like a plain one.
- */
+/** @param path percent-decoded, like Go's `URL.Path`: an encoded slash separates parts like a plain one */
 export function requestInfoOf(method: string, path: string, query: QueryParameters): RequestInfo {
   const segments = path.split('/').filter((part) => part !== '')
   const apiPrefix = segments[0]
@@ -119,12 +120,12 @@ const otherPath = (method: string, path: string): RequestInfo => ({
   prefix: '',
 })
 
-/** Boolean query parameters: true unless `0` or `false` in any case. */
+/** The value of a boolean query parameter: true unless `0` or `false` in any case. */
 export const isTrue = (text: string): boolean => text !== '0' && text.toLowerCase() !== 'false'
 
 /**
- * A selector that names one object makes list and watch requests of that name for the authorizer, but where one of the
- * options cannot be read: then it is a list of everything, which the verb will refuse.
+ * The name that a field selector of a list or watch requires. The authorizer then sees a request for that name. Where
+ * an option cannot be read it is '', as for a list of everything, and the verb refuses the request.
  */
 function selectedName(query: QueryParameters): string {
   const selector = query.get('fieldSelector') ?? ''
@@ -142,7 +143,7 @@ function selectedName(query: QueryParameters): string {
   }
 }
 
-/** Of the options of a list. */
+/** Options of a list that must be whole numbers. */
 const wholeNumbers = ['timeoutSeconds', 'limit']
 
 const isAbsentOrWhole = (text: string | null): boolean => text === null || parseInt64(text) !== undefined

@@ -1,2 +1,5 @@
-/** Path and query as they came: parsing the URL would tidy them up. A host has no slash. */
+/**
+ * Path and query, unparsed: parsing the URL would normalize them. A host has no slash, so the path begins at the
+ * first slash behind it.
+ */
 export const targetOf = ({ url }: Request): string => url.slice(url.indexOf('/', url.indexOf(':') + 3))

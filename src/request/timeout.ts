@@ -1,6 +1,6 @@
 /**
- * The query parameter `timeout`, which every request but the long-running ones may carry. Work here has limits of its
- * own, so only its form matters: text that is no duration is refused, at any path and for any user.
+ * The query parameter `timeout`, which all requests but long-running ones may have. Requests here have limits of
+ * their own, so only the form counts: a text that is no duration is refused, at any path and for any user.
  */
 import { badRequest } from '../api/status.ts'
 import { parseDuration, TimeError } from '../schema/time.ts'
@@ -15,7 +15,10 @@ export function checkTimeout(request: Pick<ApiRequest, 'info' | 'query'>): void 
   timeoutOf(request)
 }
 
-/** Nanoseconds; undefined where none is asked for, or the request is long-running. @throws StatusError 400 */
+/**
+ * Nanoseconds; undefined without the parameter, and for long-running requests.
+ * @throws StatusError 400
+ */
 export function timeoutOf({ info, query }: Pick<ApiRequest, 'info' | 'query'>): bigint | undefined {
   const text = query.get('timeout') ?? ''
   if (text === '' || isLongRunning(info)) return undefined
@@ -27,7 +30,7 @@ export function timeoutOf({ info, query }: Pick<ApiRequest, 'info' | 'query'>): 
   }
 }
 
-/** By its form alone: whether there is such a resource, is not known yet. */
+/** Decides by the form of the request alone, because it is not yet known whether the resource exists. */
 export function isLongRunning({ verb, isResourceRequest, subresource, path }: RequestInfo): boolean {
   if (longRunningVerbs.has(verb)) return true
   return isResourceRequest ? longRunningSubresources.has(subresource) : path.startsWith('/debug/pprof/')

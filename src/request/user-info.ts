@@ -15,7 +15,7 @@ export const ANONYMOUS: UserInfo = { name: 'system:anonymous', uid: '', groups: 
 export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
 /**
- * The result of authenticators. Every known user belongs to system:authenticated, as the last group, except users of
+ * The result of authenticators. Every user belongs to system:authenticated, as the last group, except users of
  * system:unauthenticated.
  */
 export function authenticated(user: Pick<UserInfo, 'name'> & Partial<UserInfo>): UserInfo {
@@ -24,5 +24,5 @@ export function authenticated(user: Pick<UserInfo, 'name'> & Partial<UserInfo>):
   return { name, uid, groups: isSaid ? groups : [...groups, AUTHENTICATED], extra }
 }
 
-/** kube-apiserver itself: for its own writes beside requests, and its controllers. */
+/** The user of kube-apiserver itself: for its own writes beside requests, and for its controllers. */
 export const API_SERVER: UserInfo = authenticated({ name: 'system:apiserver', groups: [SYSTEM_MASTERS] })

@@ -1,13 +1,13 @@
-/**
- * Finds out whether the schema of a custom resource has something anywhere in it, so that a walk can skip values that
- * cannot have it.
- */
+/** Searches the schema of a custom resource for a property, so that walks can skip values whose type lacks it. */
 import type { HeldAs, Structural, StructType } from './structural.ts'
 
-/** Types that are asked for one answer. A definition has up to sixty thousand, of which a value has some. */
+/** The most types that one search visits. A definition declares up to sixty thousand, and a value uses few of them. */
 const MOST_ASKED = 1024
 
-/** @returns answers for a type and all that it holds, each type once; true where there is more than is asked */
+/**
+ * The search asks `is` once for each type.
+ * @returns a function that is true where a type or one inside of it passes `is`, or where MOST_ASKED ends the search
+ */
 export function isAnywhereIn(is: (type: Structural) => boolean): (type: Structural) => boolean {
   const known = new WeakMap<Structural, boolean>()
   let left = MOST_ASKED
@@ -27,7 +27,9 @@ export function isAnywhereIn(is: (type: Structural) => boolean): (type: Structur
   }
 }
 
-/** kube-apiserver's own code fills in and validates a Go struct (the metadata of a custom resource), and no schema does. */
+/**
+ * The metadata of a custom resource is a Go struct. kube-apiserver defaults and validates it in code, without a schema.
+ */
 const memberTypes = {
   typed: () => [],
   unstructured: ({ fields }) => fields.map(({ type }) => type),

@@ -1,7 +1,7 @@
 /**
- * A type as server-side apply sees it: what may stand at a place (a scalar, a list, a map, or several of them) and
- * whether its parts are owned one by one. The rules are those of kube-openapi's pkg/schemaconv, which reads them from
- * the OpenAPI form of the same type.
+ * A type as server-side apply sees it: whether a value may be a scalar, a list, a map, or several of them, and whether
+ * managers own its parts one by one. The rules are those of kube-openapi's pkg/schemaconv, which reads them from the
+ * OpenAPI form of the type.
  */
 import { builtInType } from './built-in.ts'
 import type { Json } from '../api/object.ts'
@@ -17,12 +17,12 @@ export interface Atom {
 export type ScalarKind = 'string' | 'numeric' | 'boolean' | 'untyped'
 
 export interface ListAtom {
-  /** Owned as a whole. */
+  /** A manager owns the value as a whole. */
   readonly atomic: boolean
-  /** Of a list of type map; empty for sets. */
+  /** The keys of a list of type map; empty for sets. */
   readonly keys: readonly string[]
   readonly element: Atom
-  /** The value that an element without a key field counts as having there. */
+  /** The value that server-side apply assumes for a key field that an element lacks. */
   keyDefault(name: string): Json | undefined
 }
 
@@ -30,13 +30,13 @@ export interface MapAtom {
   readonly atomic: boolean
   /** The type of a named field; undefined for the keys of a free map. */
   declared(name: string): Atom | undefined
-  /** The type of all other keys; undefined where there may be none. */
+  /** The type of all other keys; undefined where the map allows none. */
   readonly others: Atom | undefined
-  /** Free-form: nothing is known about any key. */
+  /** The schema describes no key of the map. */
   readonly deduced: boolean
 }
 
-/** Any value, owned as a whole. */
+/** Any value. A manager owns it as a whole. */
 export const untypedAtomic: Atom = {
   scalar: 'untyped',
   get list(): ListAtom {
@@ -63,7 +63,7 @@ const deducedMap: MapAtom = {
   deduced: true,
 }
 
-/** Any value: maps are owned key by key, lists as a whole. */
+/** Any value. Managers own maps key by key and lists as a whole. */
 export const deduced: Atom = { scalar: 'untyped', list: untypedList, map: deducedMap }
 
 const string: Atom = { scalar: 'string' }
@@ -75,7 +75,7 @@ const known = new WeakMap<Structural, Atom>()
 const knownInPreserving = new WeakMap<Structural, Atom>()
 
 /**
- * @param preserving the type stands inside of one that preserves unknown fields, which holds for all below it
+ * @param preserving an enclosing type has x-kubernetes-preserve-unknown-fields, which applies to all types inside of it
  */
 export function atomOf(type: Structural, preserving = false): Atom {
   const cache = preserving ? knownInPreserving : known
@@ -141,7 +141,7 @@ function makeAtom(type: Structural, preserving: boolean): Atom {
   }
 }
 
-/** Server-side apply takes any scalar for a string of any format but `byte`. */
+/** Server-side apply accepts any scalar where a string has a format other than `byte`. */
 const stringFormat = (format: Json | undefined): Atom =>
   format === undefined || format === '' || format === 'byte' ? string : anyScalar
 
@@ -157,7 +157,7 @@ function structMap(type: StructType, preserving: boolean): MapAtom {
   const found = new Map<string, Atom>()
   const declared = (name: string): Atom | undefined => {
     let atom = found.get(name)
-    // only declared fields are cached: a client can make up any number of other names
+    // the cache has declared fields only, because a client can invent any number of other names
     if (atom === undefined && (atom = find(name)) !== undefined) found.set(name, atom)
     return atom
   }
@@ -172,7 +172,7 @@ function structMap(type: StructType, preserving: boolean): MapAtom {
 
 const objectMeta = () => atomOf(builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'))
 
-/** As OpenAPI v3 publishes it: the declared default, or Go's zero of a scalar that is always written. */
+/** The default in OpenAPI v3: the declared one, or Go's zero value where Go always writes the scalar. */
 function keyDefault(element: Structural, name: string): Json | undefined {
   if (element.shape !== 'struct') return undefined
   const field = element.field(name)

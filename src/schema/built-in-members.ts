@@ -1,6 +1,6 @@
 /**
- * Reads what the generated table says of the members of built-in types into fields and their types. An object that
- * implements an interface here has all members of it, as in built-in.ts.
+ * Makes fields and their types from the texts of the generated table. As in built-in.ts, objects here have all members
+ * of the interface that they implement.
  */
 import { lazy } from '../api/lazy.ts'
 import type { Json } from '../api/object.ts'
@@ -48,7 +48,7 @@ function patchStrategy(text: string): PatchStrategy {
 
 type Referenced = (reference: string) => Structural
 
-/** The attributes of a field in the table. Some of them belong to the field, others to its type. */
+/** The attributes that the table lists for a field. Some belong to the field, others to its type. */
 interface Attributes {
   pointer: boolean
   omit: Field['omit']
@@ -117,7 +117,7 @@ function readAttributes(text: string): Attributes {
 }
 
 /**
- * The field that a text of the table describes, without its name and number.
+ * Parses the table's text of a field, which contains neither its name nor its number.
  * @param referenced the type that a reference names
  */
 export function readMember(text: string, referenced: Referenced): Field {
@@ -196,7 +196,7 @@ function leafOfValues(scalar: Scalar, index: number): Leaf {
   return type
 }
 
-/** The same type where a field declares another granularity than the type does. */
+/** The type with the x-kubernetes-map-type that a field declares. */
 function withMapType(type: StructType, mapType: 'granular' | 'atomic'): StructType {
   const { name, typeMeta, goType, gvk, unions } = type
   return {

@@ -1,8 +1,7 @@
 /**
- * The built-in types. Each is expanded from the generated table (generate-table.mjs describes its format) when it is
- * first used: a type costs some 10 µs once, all the types in a Pod little more than a millisecond. An object that
- * implements an interface here has all members of it, undefined ones too: V8 runs a codec faster when the objects it
- * meets have one shape.
+ * The built-in types. First use expands a type from the generated table (generate-table.mjs describes its format). That
+ * takes some 10 µs for a type, and little more than a millisecond for all types of a Pod. Objects here have all members
+ * of the interface that they implement, undefined ones too: V8 runs codecs faster on objects of one shape.
  */
 import { append } from '../api/append.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
@@ -24,17 +23,17 @@ import type {
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/** A package of types: the text of each from the table, and the types that were used so far. */
+/** A Go package: the table's text of each type, and the types that first use has expanded. */
 class Package {
   readonly name: string
-  /** Of its kinds; empty where they have none. */
+  /** The apiVersion of its kinds; empty where it has none. */
   readonly apiVersion: string
   /** In alphabetical order. */
   readonly kinds: readonly string[]
   /** Flags, unions and fields of each kind. */
   private readonly texts: readonly string[]
   private readonly types: (Structural | undefined)[] = []
-  /** Fields without name and number, by their text in the table. Most fields share a text with another one. */
+  /** Fields without name and number, by their text in the table. Most texts belong to several fields. */
   private readonly members = new Map<string, Field>()
 
   constructor([name, apiVersion, kinds, types]: readonly string[]) {
@@ -63,7 +62,7 @@ class Package {
     return this.typeAt(this.indexOf(kind))
   }
 
-  /** @param index among the kinds, as the table refers to types */
+  /** @param index in `kinds`; the table refers to types by it */
   typeAt(index: number): Structural | undefined {
     const text = this.texts[index]
     return text === undefined ? undefined : (this.types[index] ??= readType(this, this.kinds[index]!, text))
@@ -77,13 +76,13 @@ class Package {
   }
 }
 
-/** The packages that were used so far, by their number in the table. Bound: the packages of the table. */
+/** Packages that a request has used, by their number in the table. Bound: the packages of the table. */
 const packages: (Package | undefined)[] = []
 const packageAt = (index: number): Package => (packages[index] ??= new Package(table.packages[index]!))
 
 const packagesByName = lazy(() => new Map(table.packages.map(([name], index) => [name!, index])))
 
-/** Packages whose kinds are those of a group version (`apps/v1`); several for none but `v1`. */
+/** The package of each group version (`apps/v1`). Only `v1` has several. */
 const packagesByVersion = lazy(() => new Map(table.packages.map(([, apiVersion], index) => [apiVersion!, index])))
 
 function packageIn(places: ReadonlyMap<string, number>, key: string): Package | undefined {
@@ -95,7 +94,7 @@ const packageOf = (name: string): Package | undefined =>
   packageIn(packagesByName(), name.slice(0, name.lastIndexOf('.')))
 const kindOf = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
 
-/** The types that were used so far, by model name. Bound: the types of the table. */
+/** Expanded types by model name. Bound: the types of the table. */
 const named = new Map<string, Structural>()
 
 /**
@@ -116,18 +115,18 @@ export const isBuiltInType = (name: string): boolean => packageOf(name)?.textOf(
 export const builtInTypeNames = (): string[] =>
   table.packages.flatMap(([name, , kinds]) => kinds!.split(' ').map((kind) => `${name}.${kind}`))
 
-/** meta.k8s.io/v1beta1 has these kinds of meta.k8s.io/v1 under its own name. */
+/** meta.k8s.io/v1beta1 publishes these kinds of meta.k8s.io/v1, too. */
 const META_V1BETA1 = new Set(['Table', 'TableOptions', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
 
-/** The letter that says where a kind is registered, if it is. */
+/** The letter by which the table says where Kubernetes registers a kind; undefined for other types. */
 function registration(of: Package | undefined, kind: string): string | undefined {
   const letter = of?.textOf(kind)?.charAt(0)
   return letter === 'K' || letter === 'V' || letter === 'E' ? letter : undefined
 }
 
 /**
- * The type of a registered kind: those of a group version, the options that every group version has (ListOptions …,
- * WatchEvent) and the kinds without a group version of their own, which are `v1` (Status, APIGroupList …).
+ * The type of a registered kind. Every group version also has the options (ListOptions …) and WatchEvent. Kinds without
+ * a group version of their own (Status, APIGroupList …) are `v1`.
  */
 export function typeOfKind(gvk: GroupVersionKind): StructType | undefined {
   const apiVersion = apiVersionOf(gvk)
@@ -141,7 +140,7 @@ export function typeOfKind(gvk: GroupVersionKind): StructType | undefined {
   return found ? builtInType(`${META}.${gvk.kind}`) : undefined
 }
 
-/** The type behind a model name, whatever its shape. */
+/** The type of a model name, in any shape. */
 export function structuralOf(name: string): Structural {
   let type = named.get(name)
   if (type === undefined) {
@@ -171,7 +170,7 @@ function specialType(special: SpecialName, owner: Package): Special {
   return { shape: 'special', special, of: () => builtInType(`${owner.name}.JSONSchemaProps`) }
 }
 
-/** ExtraValue and Verbs: a list of strings with a name. */
+/** ExtraValue and Verbs: Go types that are lists of strings. */
 function wrapperType(goType: string): ListType {
   return {
     shape: 'list',
@@ -184,7 +183,7 @@ function wrapperType(goType: string): ListType {
   }
 }
 
-/** Reads everything on first use: most of the types that a type refers to are never used. */
+/** Parses each part of its text on first use, because requests never use most of the types that a type refers to. */
 class BuiltInStruct implements StructType {
   readonly shape = 'struct'
   private readonly owner: Package
@@ -252,7 +251,7 @@ class BuiltInStruct implements StructType {
   }
 }
 
-/** What the table says of a type before its fields. */
+/** The part of a type's text before its fields. */
 interface Head {
   readonly name: string
   readonly goType: string
@@ -303,7 +302,7 @@ function inlineFields(owner: Package, number: number, reference: string): Field[
   }))
 }
 
-/** @param fields of the same text, those of inline structs among them */
+/** @param fields all fields of the text, with those of inline structs */
 function messageOf(owner: Package, text: string, fields: readonly Field[]): MessageMember[] {
   const parts = text.split(';')
   const members: MessageMember[] = []
@@ -318,7 +317,7 @@ function messageOf(owner: Package, text: string, fields: readonly Field[]): Mess
 }
 
 const inlineOf = (owner: Package, text: string): BuiltInStruct =>
-  referenced(owner, text.split(' ', 1)[0]!) as BuiltInStruct // what is inline is an object
+  referenced(owner, text.split(' ', 1)[0]!) as BuiltInStruct // only structs are inline
 
 /** @param reference `@k`, type k of the same package, or `@n.k` of package n */
 function referenced(owner: Package, reference: string): Structural {

@@ -1,7 +1,7 @@
 /**
- * Defaults that are more than a fixed value for an absent field: one function for each type, which changes an object of
- * that type in place. Objects are in the normal form of codec/decode. The types here are those of members; the rule of
- * a whole kind is in its definition (`defaults` in src/registry/built-in-definition.ts).
+ * Defaults that are more than a fixed value for an absent field. Each function changes an object of its type in place;
+ * the object is in the normal form of codec/decode. This file has the types of members. The definition of a kind has
+ * the rule of the whole kind (`defaults` in src/registry/built-in-definition.ts).
  */
 import type * as ApiextensionsV1 from '../api/apiextensions/v1.ts'
 import type * as CoreV1 from '../api/core/v1.ts'
@@ -15,16 +15,16 @@ import { imageTag } from './image-tag.ts'
 import { overlaid } from './overlaid.ts'
 import { timeText } from './time.ts'
 
-/** What a default may depend on beside the object. */
+/** The inputs of a default in addition to the object. */
 export interface DefaultingContext {
   readonly now: Date
   /** Feature gates: on or off in this server. */
   enabled(gate: string): boolean
-  /** The rule of the kind that the call is about. */
+  /** The rule of the object's kind. */
   readonly ofKind?: KindDefaults | undefined
 }
 
-/** The rule of a whole object, which its definition has: applied before those of its members. */
+/** A definition's rule for the whole object. It runs before the rules of the members. */
 export interface KindDefaults {
   /** Model name. */
   readonly type: string
@@ -39,7 +39,7 @@ function container(container: CoreV1.Container | CoreV1.EphemeralContainer): voi
   container.terminationMessagePolicy ||= 'File'
 }
 
-/** All but the name: the members of VolumeSource are the volume's own. */
+/** A volume without a source is an emptyDir. VolumeSource is inline, so all members but `name` are sources. */
 function volume(volume: CoreV1.Volume): void {
   if (Object.keys(volume).every((name) => name === 'name')) volume.emptyDir = {}
 }
@@ -50,7 +50,7 @@ function imageVolume(source: CoreV1.ImageVolumeSource, context: DefaultingContex
 
 function nodeStatus(status: CoreV1.NodeStatus): void {
   const { allocatable, capacity } = status
-  // asked in each run of a walk, also where the run before has filled it in
+  // each run of a walk must get the same copy, also after an earlier run has filled it in
   const copy = kept(capacity, () => (allocatable === undefined && capacity !== undefined ? { ...capacity } : undefined))
   if (copy !== undefined) status.allocatable = copy
 }
@@ -76,9 +76,7 @@ function deviceRequest(request: ResourceV1.ExactDeviceRequest | ResourceV1.Devic
   if (request.allocationMode === 'ExactCount') request.count ||= 1
 }
 
-/**
- * A request without a class has a list of alternatives (firstAvailable), which kube-apiserver does not default here.
- */
+/** A request without deviceClassName has alternatives (firstAvailable), which kube-apiserver does not default here. */
 function deviceRequestV1beta1(request: ResourceV1beta1.DeviceRequest): void {
   if (request.deviceClassName) deviceRequest(request)
 }
@@ -96,16 +94,16 @@ function customResourceDefinitionSpec(spec: ApiextensionsV1.CustomResourceDefini
   spec.conversion ??= { strategy: 'None' }
 }
 
-/** `serviceAccount` is the old name of `serviceAccountName`. Where a client sends both, the new one counts. */
+/** `serviceAccount` is the old name of `serviceAccountName`. Where a client sends both, the new one wins. */
 function podSpec(spec: CoreV1.PodSpec): void {
   const name = spec.serviceAccountName || spec.serviceAccount
   if (name) spec.serviceAccountName = spec.serviceAccount = name
 }
 
-/** A rule of any type, as the table below and definitions hold them. */
+/** A rule without its type parameter, for the table below and for definitions. */
 export type DefaultRule = (object: JsonObject, context: DefaultingContext) => void
 
-/** defaulting.ts calls a rule only with objects of the type that the rule is listed for. */
+/** defaulting.ts calls a rule only with objects of the rule's type. */
 export const defaultRule = <T>(apply: (object: T, context: DefaultingContext) => void): DefaultRule =>
   apply as (object: unknown, context: DefaultingContext) => void
 

@@ -1,7 +1,7 @@
 /**
- * Default values of the built-in types: those that the schema declares at a field, those of defaults-table.json (a
- * value for a path where nothing is there), the rules of default-rules.ts, and that of the kind, which its definition
- * has. Applied to what was decoded or converted, before admission. Those of custom resources: structural-default.ts.
+ * Applies default values of the built-in types after decoding or conversion, before admission. They come from the
+ * schema of a field, from defaults-table.json (values for absent paths), from default-rules.ts, and from the definition
+ * of the kind. structural-default.ts has the defaults of custom resources.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -16,12 +16,12 @@ import type { Field, HeldAs, Structural, StructType } from './structural.ts'
 
 type Row = readonly [path: string, when: 'absent' | 'empty' | '==0', value: Json]
 
-// a JSON module is typed as the literals it holds
+// TypeScript types a JSON module by its literals
 const rows = table.rows as unknown as Readonly<Record<string, readonly Row[]>>
 
 /**
- * Changes an object in the normal form of codec/decode in place. First the rules of its own kind, then depth first
- * those of its members, in the order of the fields.
+ * Changes an object in the normal form of codec/decode in place. The rules of the kind run first, then those of the
+ * members, depth first in the order of the fields.
  */
 export function applyDefaults(type: StructType, object: JsonObject, context: DefaultingContext): void {
   defaulters[type.heldAs](type, object, context)
@@ -38,10 +38,12 @@ function applyTypedDefaults(type: StructType, object: JsonObject, context: Defau
   planOf(type)?.(object, context)
 }
 
-/** All defaulting of a value of one type. Undefined where the type has no defaults: defaulting skips such values. */
+/**
+ * All defaulting of a value of one type; undefined where the type has no defaults, so that defaulting skips the value.
+ */
 type Plan = ((value: Json, context: DefaultingContext) => void) | undefined
 
-/** Types of these packages have members with defaults, but kube-apiserver does not default objects of their kinds. */
+/** kube-apiserver does not default objects of these packages, although their members have types with defaults. */
 const withoutDefaults = /^io\.k8s\.api\.node\./
 
 const plans = new WeakMap<StructType, { plan: Plan }>()
@@ -118,7 +120,7 @@ function roundQuantities(quantities: Record<string, string>): void {
 function applyDeclared(object: JsonObject, { name, default: value, pointer }: Field): void {
   const before = object[name] // own key: a field of a built-in type
   const isAbsent = before === undefined || before === null || (!pointer && (before === '' || before === 0))
-  // without a pointer Go leaves the zero value out, so that such a default would not show
+  // without a pointer Go leaves the zero value out, so that a default of zero has no effect
   if (isAbsent && value !== undefined && (pointer || (value !== '' && value !== 0 && value !== false)))
     object[name] = copyOf(value) // own key: as above
 }

@@ -1,5 +1,5 @@
 /**
- * Fields of features that are switched off. A write drops them without a warning, unless the stored object already has
+ * Drops fields whose feature gate is off, without a warning. A write keeps them where the stored object already has
  * them. The schema names the feature gate of each field.
  */
 import type { Json, JsonObject } from '../api/object.ts'
@@ -17,16 +17,16 @@ const gatesElsewhere: Readonly<Record<string, readonly string[]>> = {
   'io.k8s.api.core.v1.VolumeProjection.podCertificate': ['PodCertificateRequest'],
   // the strategy of claims drops the whole reference instead
   'io.k8s.api.core.v1.TypedObjectReference.namespace': [],
-  // these belong to versions or fields that have no gate any more
+  // kube-apiserver has no gate for these any more
   'io.k8s.api.storage.v1.CSIDriverSpec.storageCapacity': [],
   'io.k8s.api.discovery.v1beta1.Endpoint.hints': [],
 }
 
-/** Structs that are dropped when their last member is dropped. */
+/** Structs that go when dropping has removed their last member. */
 const goesWhenEmpty = new Set(['io.k8s.api.core.v1.Lifecycle'])
 
 /**
- * Changes an object in its normal form in place.
+ * Changes an object in place; the object is in its normal form.
  * @param old the stored object of an update
  */
 export function dropDisabledFields(
@@ -36,7 +36,7 @@ export function dropDisabledFields(
   enabled: (gate: string) => boolean,
 ): void {
   const isOff = (field: string, gates: readonly string[]) => gates.some((gate) => !enabled(gate)) && !isUsed(field)
-  /** A struct that the client sent empty stays. */
+  /** Structs that lost a field here. A struct that the client sent empty stays. */
   const lessened = kept(object, () => new Set<Json>())
   const wasEmptied = (value: Json | undefined) => isEmptyObject(value) && lessened.has(value!)
   let used: ReadonlySet<string> | undefined
@@ -64,7 +64,7 @@ function fieldsIn(type: StructType, object: JsonObject): Set<string> {
   return found
 }
 
-/** What a definition declares has no gates, and there may be much of it: of a custom kind only the metadata is asked. */
+/** Fields of custom resources have no feature gates, and may be many. So only their metadata is checked. */
 const mayBeGated = {
   typed: ({ fields }) => fields,
   unstructured: (type) => (type.typeMeta ? [type.field('metadata')].filter((field) => field !== undefined) : []),
@@ -88,7 +88,7 @@ function gatedFields(type: StructType): readonly (readonly [name: string, field:
   return fields
 }
 
-/** Visits the innermost structs first, so that a struct is seen after its members have lost their fields. */
+/** Visits a struct after the structs inside of it, so that `visit` finds the members that have become empty. */
 function eachStruct(
   type: Structural,
   value: Json | undefined,
@@ -106,7 +106,7 @@ function eachStruct(
 
 const holding = new WeakMap<StructType, boolean>()
 
-/** Whether there is a gated field anywhere below. */
+/** Whether the type, or one inside of it, has a gated field. */
 function mayHoldGated(type: Structural): boolean {
   if (type.shape === 'list') return mayHoldGated(type.element)
   if (type.shape === 'map') return mayHoldGated(type.value)

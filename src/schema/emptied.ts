@@ -1,13 +1,13 @@
 /**
- * Lists and maps that a client sent empty. Objects in memory leave them out, as stored objects do. But until it stores
- * an object, kube-apiserver can tell an empty list from an absent one, and some validation rules and error texts do.
- * This file remembers the empty ones. An object that was read from storage has none.
+ * Remembers the lists and maps that a client sent empty. Objects in memory leave them out, as stored objects do. Until
+ * kube-apiserver stores an object, it distinguishes empty from absent lists, and so do some of its validation rules and
+ * error texts. An object that was read from storage has no empty ones.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
 import { eachName, eachPart, kept, mapParts } from '../api/parts.ts'
 
-/** The key of a member that Object.keys does not list, and that spreading and structuredClone do not copy. */
+/** The key of a hidden member: Object.keys does not list it, and spreading and structuredClone do not copy it. */
 const EMPTIED = Symbol('emptied')
 
 const emptiedOf = (object: object): JsonObject | undefined => (object as { [EMPTIED]?: JsonObject })[EMPTIED]
@@ -15,23 +15,23 @@ const emptiedOf = (object: object): JsonObject | undefined => (object as { [EMPT
 const setEmptied = (object: object, fields: JsonObject): void =>
   void Object.defineProperty(object, EMPTIED, { value: fields })
 
-/** @param value `[]` or `{}`, which was left out of the object */
+/** @param value the `[]` or `{}` that decoding leaves out of the object */
 export function noteEmptied(object: object, field: string, value: Json): void {
   const fields = emptiedOf(object)
   if (fields === undefined) setEmptied(object, { [field]: value })
   else fields[field] = value // own key: a field of a built-in type
 }
 
-/** The field, or the empty list or map that was sent for it. */
+/** The field, or the empty list or map that the client sent for it. */
 export const sentField = <O extends object, F extends keyof O & string>(object: O, field: F): O[F] | undefined =>
-  // what was noted is the empty value of the field's type
+  // noteEmptied got an empty value of the field's type
   // own key: a field of a built-in type
   object[field] ?? (emptiedOf(object)?.[field] as O[F] | undefined)
 
-/** A copy of JSON that also keeps which fields were sent empty. A walk (api/parts.ts). */
+/** Copies JSON together with the note of its empty fields. Runs as a walk (api/parts.ts). */
 export function copyWithEmptied<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
-  // the copy has the shape of what it copies
+  // the copy has the same type as the value
   if (Array.isArray(value)) return mapParts(value, copyWithEmptied) as T
   const copy = kept(value, (): JsonObject => ({}))
   eachName(value, Object.keys, (name) => setOwn(copy, name, copyWithEmptied((value as JsonObject)[name]!))) // own key: one of its own
@@ -43,7 +43,8 @@ export function copyWithEmptied<T>(value: T): T {
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * Whether a field anywhere inside was sent empty and is still absent. A walk (api/parts.ts).
+ * Whether the client sent a field of the value, or of one inside of it, empty, and the field is still absent. Runs as a
+ * walk (api/parts.ts).
  * @param ignored fields of the value itself
  */
 export function hasEmptied(value: unknown, ignored: ReadonlySet<string> = NONE): boolean {

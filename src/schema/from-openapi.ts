@@ -1,6 +1,6 @@
 /**
- * Reads the schema of a CustomResourceDefinition (a structural OpenAPI v3 schema) into a type. The constraints on
- * values are checked against the schema itself (validation/value-validation.ts).
+ * Makes a type from the schema of a CustomResourceDefinition (a structural OpenAPI v3 schema).
+ * validation/value-validation.ts reads the constraints on values from the schema itself.
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -12,12 +12,13 @@ import type { Field, ListType, PatchStrategy, Scalar, Structural, StructType, Va
 
 const NO_STRATEGY: PatchStrategy = { merge: false, replace: false, retainKeys: false }
 
-/** Members that every object has. What a schema says about them does not count. */
+/** Members that every object has. Schemas of these members have no effect. */
 const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 /**
- * @param name of the OpenAPI model. @param schema the version's openAPIV3Schema; absent: nothing is known
- * @param hasDefaults false: there are none, and nobody need look for them
+ * @param name of the OpenAPI model
+ * @param schema the version's openAPIV3Schema; without one, the type preserves unknown fields
+ * @param hasDefaults false: the caller knows that the schema has no defaults, and saves the search for them
  */
 export function customKindType(
   name: string,
@@ -30,7 +31,7 @@ export function customKindType(
   return new SchemaStruct(known, { name, gvk, members: OBJECT_MEMBERS, own: [metadata], hasDefaults })
 }
 
-/** A schema within another one. It refuses nothing: validation of the definition does. */
+/** The type of a schema within another one. Validation of the definition has refused invalid schemas. */
 export function structuralOf(schema: JsonObject): Structural {
   const validation = validationOf(schema)
   if (schema['x-kubernetes-int-or-string'] === true) return { shape: 'special', special: 'intOrString', validation }
@@ -68,19 +69,19 @@ const scalars: Readonly<Record<'string' | 'integer' | 'number' | 'boolean', Scal
 const preserves = (schema: JsonObject) => schema['x-kubernetes-preserve-unknown-fields'] === true
 const isEmbedded = (schema: JsonObject) => schema['x-kubernetes-embedded-resource'] === true
 
-/** What the root of a kind has beside its schema. */
+/** The facts about a root type that are not in its schema. */
 interface Root {
   readonly name: string
   readonly gvk: GroupVersionKind
-  /** Members that the schema says nothing of, and those of them that have a type. */
+  /** Members whose type does not come from the schema. `own` has those of them that have a type. */
   readonly members: ReadonlySet<string>
   readonly own: readonly Field[]
   readonly hasDefaults: boolean
 }
 
 /**
- * An object of a schema. A property is read when it is first asked for: a definition has up to sixty thousand, of which an
- * object has some.
+ * The type of a schema with properties. First use parses a property: a definition has up to sixty thousand, and an
+ * object uses few of them.
  */
 class SchemaStruct implements StructType {
   readonly shape = 'struct'
@@ -156,7 +157,7 @@ class SchemaStruct implements StructType {
   }
 }
 
-/** A property, whose type is read when it is first asked for. */
+/** A property. First use parses its type. */
 class SchemaField implements Field {
   readonly omit = 'empty'
   readonly pointer = true
@@ -218,7 +219,7 @@ function mapTypeOf(schema: JsonObject) {
     : ({ mapType: 'granular' } as const)
 }
 
-/** Keywords that are part of the structure, or say nothing about values. */
+/** Keywords of the structure, and keywords that do not constrain values. */
 const NO_CONSTRAINTS: ReadonlySet<string> = new Set(['properties', 'items', 'additionalProperties', 'description'])
 
 function validationOf(schema: JsonObject): ValueValidation {
@@ -227,10 +228,10 @@ function validationOf(schema: JsonObject): ValueValidation {
   return kept
 }
 
-/** Of schemas with properties. */
+/** Results of declaresDefaults, by schema with properties. */
 const haveDefaults = new WeakMap<JsonObject, boolean>()
 
-/** Whether there is a default anywhere below a schema. Nothing of it is read into a type. */
+/** Whether a schema has a default anywhere inside. This makes no types. */
 function declaresDefaults(schema: JsonObject): boolean {
   if (schema['x-kubernetes-int-or-string'] === true) return false
   const { additionalProperties: values, items, properties } = schema
@@ -256,7 +257,7 @@ function declaresDefaults(schema: JsonObject): boolean {
 
 const hasOwnDefault = (schema: Json | undefined): boolean => isJsonObject(schema) && schema['default'] !== undefined
 
-/** `default` and `nullable` of a schema, which need not be the schema of a field. */
+/** `default` and `nullable` of any schema: of a field, an element or a value of a map. */
 export const defaultOf = ({ validation }: { validation?: ValueValidation }): Json | undefined => validation?.['default']
 export const isNullable = ({ validation }: { validation?: ValueValidation }): boolean =>
   validation?.['nullable'] === true

@@ -1,8 +1,7 @@
 // columns.json and defaults.json → the tables of the table columns and of defaulting.
 const rows = (list) => `[\n${list.map((row) => JSON.stringify(row)).join(',\n')}\n]`
 
-/** `version/resource` or `group/version/resource` → [name, type, format, index of the description, priority] */
-/** Columns of what has none of its own, of scales and of statuses: no list of theirs can be asked for. */
+/** The default columns, and those of scale and status, which have no list to observe. */
 const FURTHER_COLUMNS = {
   default: [
     { name: 'Name', type: 'string', format: 'name', priority: 0 },
@@ -24,6 +23,7 @@ export function columnsTable(columns) {
     return known < 0 ? texts.push(text) - 1 : known
   }
   const sorted = Object.entries(columns).sort(([a], [b]) => (a < b ? -1 : 1))
+  // `version/resource` or `group/version/resource` → [name, type, format, index of the description, priority]
   const entries = sorted.map(([resource, list]) => [
     resource,
     list.map(({ name, type, format, description, priority }) => [name, type, format, index(description), priority]),
@@ -37,7 +37,7 @@ export function columnsTable(columns) {
 
 const conditions = ['absent', 'empty', '==0']
 
-/** A row that says all there is to do without words: a value for a path of names when nothing is there. */
+/** Whether a row needs no code: it is a value for an absent path. */
 const isPlain = ({ path, when, value, copyFrom, gate }) =>
   conditions.includes(when) &&
   value !== undefined &&
@@ -46,7 +46,7 @@ const isPlain = ({ path, when, value, copyFrom, gate }) =>
   /^[\w.]+$/.test(path) &&
   !(typeof value === 'string' && /^(now|as|lower|=)(?!\w)|^\[/.test(value))
 
-/** Types of further served versions that are defaulted as those of the same name in v1, by package. */
+/** Types of other served versions with the same defaults as in v1, by package. */
 const AS_IN_V1 = {
   'io.k8s.api.admissionregistration': {
     v1beta1: ['MatchResources', 'MutatingAdmissionPolicySpec'],
@@ -59,7 +59,7 @@ const AS_IN_V1 = {
   },
 }
 
-/** What the facts do not say. */
+/** Rows that the facts lack. */
 const FURTHER = [
   {
     type: 'io.k8s.api.admissionregistration.v1alpha1.ParamRef',
@@ -73,7 +73,7 @@ const FURTHER = [
     when: 'absent',
     value: '1',
   },
-  // unlike v1, whose ExactDeviceRequest is there only when it is wanted
+  // v1 needs no such condition: it has ExactDeviceRequest only where a client sends it
   { type: 'io.k8s.api.resource.v1beta1.DeviceRequest', path: 'allocationMode', when: 'deviceClassName is set' },
 ]
 
@@ -89,8 +89,8 @@ function ofFurtherVersions(rows) {
 }
 
 /**
- * `rows`: type → [path, when, value], in the order in which they apply. `code`: the types with a rule that takes words;
- * all their rules are functions of default-rules.ts. Rows with a note don't show in any answer.
+ * `rows`: type → [path, when, value], in the order in which they apply. `code`: the types with a rule that needs code;
+ * default-rules.ts has functions for all rules of these types. Rows with a note have no effect on answers.
  */
 export function defaultsTable({ functionDefaults }) {
   const byType = new Map()

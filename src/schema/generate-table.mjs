@@ -1,9 +1,9 @@
-// types.json → built-in-table.json: every type as a short text, which built-in.ts expands on first use. All types of a
-// package are one text, a line each, its kinds another and all sets of values a third: so the table is some two hundred
-// strings, and no type costs anything before it is asked for. What is read first is taken apart by one split.
+// types.json → built-in-table.json: every type as a short text, which built-in.ts expands on first use. A package has
+// one text with a line for each type, and one with its kinds. All sets of values are one text, too. So the table has
+// some two hundred strings, one split parses a text, and a type costs nothing before its first use.
 //
-// The text of a type is its head and NAME, NUMBER and TYPE of every field (an inline member is one too), with semicolons
-// between all of them:
+// The text of a type is its head and NAME, NUMBER and TYPE of every field (an inline member is one too), with
+// semicolons between all of them:
 //
 //   head    FLAGS [unions as JSON]
 //           K a kind of its package's group version · V a kind of `v1` without a group (Status …) · E of every group
@@ -12,8 +12,8 @@
 //   name    the JSON name · `~` inline · `^name` member of a special type or wrapper
 //   number  of protobuf
 //   type    TYPE [ATTRIBUTE …]
-//           s i l b y d x = string int32 int64 bool bytes double any · @k the kind k of the same package · @n.k of package n
-//           `*` before it: list · `{` before it: map by strings
+//           s i l b y d x = string int32 int64 bool bytes double any · @k the kind k of the same package ·
+//           @n.k of package n · `*` before it: list · `{` before it: map by strings
 //   attrs   p pointer · o / z left out when empty / also when a zero struct · r required · d union discriminator
 //           a, e, mKEYS declared list type atomic, set, map · Matomic, Mgranular declared map type
 //           PSTRATEGIES, KKEY strategic merge · Vn set of values n · YTYPE Go type where it does not follow
@@ -25,7 +25,7 @@ const scalars = { string: 's', int32: 'i', int64: 'l', bool: 'b', bytes: 'y', do
 const packageOf = (name) => name.slice(0, name.lastIndexOf('.'))
 const kindOf = (name) => name.slice(name.lastIndexOf('.') + 1)
 
-/** @param goTypes Go type text → `MODEL.field` for the fields whose Go type the facts do not tell */
+/** @param goTypes Go type text → `MODEL.field` for the fields whose Go type the facts lack */
 export function builtInTable({ kubernetesVersion, types, enums }, goTypes) {
   const packages = [...new Set(types.map((type) => packageOf(type.name)))].sort()
   const kinds = new Map(packages.map((name) => [name, []]))
@@ -37,7 +37,7 @@ export function builtInTable({ kubernetesVersion, types, enums }, goTypes) {
   const setIndex = new Map()
   const valueSet = (field) => {
     const known = enums[field.alias]
-    // a declared set is complete where it is declared; the field may carry an older copy of it
+    // the declared set of a type is complete; the field may have an older copy of it
     const values = (known?.declared ? known.values : field.enum) ?? known?.values ?? []
     if (field.alias === undefined && field.enum === undefined) return undefined
     const goType = field.alias === undefined ? 'string' : field.alias.split('.').slice(-2).join('.')

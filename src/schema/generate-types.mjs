@@ -1,5 +1,5 @@
 // Writes src/api/GROUP/VERSION.ts: TypeScript interfaces of the built-in types, from the facts (types.json).
-// Types only: they cost the bundle nothing. Every field is optional, for absence is how Go's zero values look in JSON.
+// Interfaces add nothing to the bundle. Every field is optional, because Go's encoder leaves out zero values.
 import { mkdirSync, readFileSync, writeFileSync, existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
@@ -68,7 +68,7 @@ export function typeFiles(facts) {
       for (const field of fields ?? []) {
         if (field.inline || field.json === null || field.json === undefined) members(byName.get(field.type)?.fields)
         else {
-          // an API object is never without metadata once it was decoded
+          // a decoded API object always has metadata
           const always = type.typeMeta && field.type.endsWith('.meta.v1.ObjectMeta')
           const name = /^[\w$]+$/.test(field.json) ? field.json : `'${field.json}'`
           lines.push(`  ${name}${always ? '' : '?'}: ${valueType(field)}`)
@@ -97,7 +97,7 @@ export function typeFiles(facts) {
   )
 }
 
-/** Writes the files below `out`, or only compares: answers the paths that differ. */
+/** Writes the files in `out`, or with `check` only compares them. @returns the paths that differ */
 export function generateTypes(facts, out, { check = false } = {}) {
   const different = []
   for (const [file, text] of typeFiles(facts)) {

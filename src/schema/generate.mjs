@@ -2,11 +2,11 @@
 //
 //   node src/schema/generate.mjs [--facts DIR] [--check]
 //
-// The facts are not part of this project. `npm run facts -- --release 1.36` makes those about types, resources and feature
-// gates from Kubernetes' published modules, below .facts; the rest are observed on a running kube-apiserver
-// (docs/releases.md). DIR is by default $KEDGE_FACTS, ../shared/kubernetes/v1.36 or .facts/v1.36, the first that is there.
-// A table whose facts are not in DIR stays as it is. `--check` writes nothing; it fails where a committed file differs,
-// and where there are no facts to compare it with.
+// The facts are not part of this project. `npm run facts -- --release 1.36` makes those about types, resources and
+// feature gates from Kubernetes' published modules, in .facts. A running kube-apiserver provides the others
+// (docs/releases.md). The default of DIR is the first that exists of $KEDGE_FACTS, ../shared/kubernetes/v1.36 and
+// .facts/v1.36. A table whose facts are not in DIR stays unchanged. `--check` writes nothing. It fails where a
+// committed file differs, and where DIR has no facts to compare it with.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -37,12 +37,12 @@ const hasFacts = (...names) => names.every((name) => existsSync(join(options.fac
 const read = (name) => JSON.parse(readFileSync(join(options.facts, name), 'utf8'))
 const types = read('types.json')
 const resources = read('resources.json')
-// facts of 2026 do not follow these constants into the package of the core group
+// facts of 2026 do not resolve these constants in the package of the core group
 const ADDRESS_TYPE = 'io.k8s.api.discovery.v1beta1.AddressType'
 types.enums[ADDRESS_TYPE] = types.enums[ADDRESS_TYPE.replace('v1beta1', 'v1')]
 const goTypes = JSON.parse(readFileSync(join(here, 'go-types.json'), 'utf8'))
 
-/** Each table with the facts that it needs beside types and resources. */
+/** Each table, with the facts that it needs in addition to types and resources. */
 const tables = [
   ['src/schema/built-in-table.json', [], () => builtInTable(types, goTypes)],
   ['src/schema/defaults-table.json', ['defaults.json'], () => defaultsTable(read('defaults.json'))],

@@ -1,4 +1,4 @@
-/** The names of Go's types, which error messages contain. */
+/** The names of Go's types in error messages. */
 import type { Leaf, Special, Structural } from './structural.ts'
 
 const goScalars = {
@@ -27,7 +27,6 @@ const goSpecials = {
   unknown: 'runtime.Unknown',
 } satisfies Record<Special['special'], string>
 
-/** Go's name of a type, as error texts have it. */
 export function goTypeOf(type: Structural): string {
   switch (type.shape) {
     case 'leaf':

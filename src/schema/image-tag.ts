@@ -1,4 +1,4 @@
-/** The parts of a container image's name that defaulting needs (the distribution project's reference grammar). */
+/** Parses the name of a container image for defaulting, by the distribution project's grammar of image references. */
 
 const component = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])'
 const host = `(?:${component}(?:\\.${component})*|\\[[a-fA-F0-9:]+\\])`
@@ -9,8 +9,8 @@ const digest = /^(?:sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128}
 const MAX_NAME = 255
 
 /**
- * The tag of an image, `latest` where it has neither tag nor digest.
- * @returns the empty text for a digest without a tag, and for what is no name of an image
+ * @returns the tag of an image; `latest` where it has neither tag nor digest; an empty text where it has a digest and
+ * no tag, and where the name is invalid
  */
 export function imageTag(image: string): string {
   const at = image.indexOf('@')
@@ -24,7 +24,10 @@ export function imageTag(image: string): string {
   return found ?? (at < 0 ? 'latest' : '')
 }
 
-/** Only a registry's host may have capitals: a first part with a dot, a port or capitals, or localhost. */
+/**
+ * Only the host of a registry may have capitals. The first part is a host if it is localhost or has a dot, a port or
+ * capitals.
+ */
 function isLowerCase(path: string): boolean {
   const slash = path.indexOf('/')
   const rest = slash < 0 ? path : path.slice(slash + 1)

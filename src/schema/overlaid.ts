@@ -4,9 +4,9 @@ import { eachName, kept } from '../api/parts.ts'
 type Texts = Record<string, string>
 
 /**
- * Merges maps of quantities or labels; a later map overrides an earlier one. It is a walk (api/parts.ts) that uses the
- * maps of its first run, because a later run may find the result where one of them was.
- * @param owner of the result
+ * Merges maps of quantities or labels; a later map overrides an earlier one. Runs as a walk (api/parts.ts). Later runs
+ * use the maps of the first run, because the caller may have replaced one of them with the result.
+ * @param owner the key under which the walk keeps the result
  */
 export function overlaid(owner: object, ...maps: readonly (Texts | undefined)[]): Texts {
   const { all, under } = kept(owner, () => ({ all: {} as Texts, under: maps }))

@@ -1,7 +1,6 @@
 /**
- * What selects a part of a value: a field (`f:name`), an element of a list by its keys (`k:{"name":"x"}`) or by its
- * value (`v:1`), or by its index (`i:0`). The spelling, that of FieldsV1, is canonical: equal elements are equal
- * strings.
+ * An element of a path: a field (`f:name`), or an element of a list by its keys (`k:{"name":"x"}`), its value (`v:1`)
+ * or its index (`i:0`). It has the canonical spelling of FieldsV1, so that equal elements are equal strings.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { goQuote } from '../go/quote.ts'
@@ -21,13 +20,13 @@ export const keyElement = (fields: readonly (readonly [name: string, value: Json
     .map(([name, value]) => `${elementJson(name)}:${elementJson(value)}`)
     .join(',')}}`
 
-/** An element, and the key or value that it contains; null for an element by name or index. */
+/** A parsed element. `value` is its key or value, and null for a field or an index. */
 export interface ReadElement {
   readonly element: PathElement
   readonly value: Json
 }
 
-/** In its canonical spelling; undefined for a kind of element that is not known. */
+/** Parses an element and gives it the canonical spelling. @returns undefined for an unknown kind of element */
 export function readPathElement(text: string): ReadElement | undefined {
   if (text.length < 2) throw new Error('key must be 2 characters long:')
   if (text.charAt(1) !== ':') throw new Error(`missing colon: ${text}`)
@@ -47,7 +46,7 @@ export function readPathElement(text: string): ReadElement | undefined {
   }
 }
 
-/** Every write of an object reads the same few elements again. */
+/** Elements that were parsed last: every write of an object parses the same few elements again. */
 const recent = new BoundedMap<string, ReadElement>({ entries: 1_000, size: 256 * 1024, sizeOf: ({ length }) => length })
 
 function parse(text: string): ReadElement {
@@ -89,7 +88,7 @@ function valueText(value: Json): string {
 
 const kinds = 'fkvi'
 
-/** In the order of `compareElements`, each read once; many of them in parts (api/parts.ts). */
+/** Sorts elements by `compareElements` and parses each once. It sorts many elements in parts (api/parts.ts). */
 export function sortedPathElements(list: () => PathElement[]): PathElement[] {
   if (isListing()) return sortedItems(list, sortedRun, compareElements).map(({ element }) => element)
   const elements = list()
@@ -133,7 +132,7 @@ function compareKeys(a: JsonObject, b: JsonObject): number {
   return ours.length - theirs.length
 }
 
-/** JSON in which the characters are escaped that Go escapes. */
+/** JSON with the escapes of Go's encoder. */
 const elementJson = (value: Json): string =>
   (typeof value === 'bigint' ? String(value) : JSON.stringify(value)).replace(
     /[<>&\u2028\u2029]/g,

@@ -1,4 +1,4 @@
-/** Defaults for the resources of a whole pod, made from those of its containers (feature gate PodLevelResources). */
+/** Defaults for pod-level resources, calculated from those of the containers (feature gate PodLevelResources). */
 import type * as CoreV1 from '../api/core/v1.ts'
 import { ownValue } from '../api/own.ts'
 import { Quantity } from './quantity.ts'
@@ -8,7 +8,7 @@ type Quantities = Record<string, string>
 const isHugePages = (name: string) => name.startsWith('hugepages-')
 const isSupported = (name: string) => name === 'cpu' || name === 'memory' || isHugePages(name)
 
-/** A pod without resources of its own gets none. */
+/** A pod without pod-level resources gets none. */
 export function defaultPodResources(spec: CoreV1.PodSpec): void {
   const { resources } = spec
   if (resources === undefined) return
@@ -37,8 +37,8 @@ function defaultRequests(spec: CoreV1.PodSpec, resources: CoreV1.ResourceRequire
 }
 
 /**
- * The most that the containers need at one time: the sum of all that run side by side, or an init container together
- * with the sidecars that were started before it.
+ * The most that containers use at one time: the sum of containers and sidecars, or an init container together with the
+ * sidecars that started before it.
  */
 export function aggregatedResources(spec: CoreV1.PodSpec, what: 'limits' | 'requests'): Map<string, Quantity> {
   const total = new Map<string, Quantity>()
@@ -47,7 +47,7 @@ export function aggregatedResources(spec: CoreV1.PodSpec, what: 'limits' | 'requ
   const starting = new Map<string, Quantity>()
   for (const container of spec.initContainers ?? []) {
     const quantities = container.resources?.[what]
-    // a resource that only sidecars need was counted when they started
+    // resources that only sidecars use need no entry here: they were counted when the sidecars started
     for (const [name, text] of Object.entries(quantities ?? {})) {
       const quantity = Quantity.parse(text)
       raise(starting, name, sidecars.get(name)?.add(quantity) ?? quantity)

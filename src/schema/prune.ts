@@ -1,6 +1,6 @@
 /**
- * Removes the fields that a custom resource's schema does not declare (apiextensions' schema/pruning), and nulls where
- * the schema does not allow them (schema/defaulting). Both change the object in place.
+ * Removes fields that a custom resource's schema does not declare (apiextensions' schema/pruning), and nulls that it
+ * does not allow (apiextensions' schema/defaulting). Both change the object in place.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -18,7 +18,7 @@ export function prune(type: StructType, object: JsonObject): string[] {
   return kept(object, () => sortNames(unknown))
 }
 
-/** The same for a value of any type. */
+/** Like `prune`, for a value of any type, without the paths. */
 export const pruneAny = (type: Structural, value: Json): void => pruneValue(value, type, '', [])
 
 /** The type of a member, where the schema declares one. */
@@ -33,7 +33,7 @@ export const elementType = (type: Structural | undefined): Structural | undefine
 export const isWholeObject = (type: Structural | undefined): boolean =>
   type?.shape === 'struct' && (type.typeMeta || type.embeddedResource === true)
 
-/** @param type undefined: the schema declares nothing here or below */
+/** @param type undefined: the schema declares neither the value nor anything inside of it */
 function pruneValue(value: Json | undefined, type: Structural | undefined, path: string, unknown: string[]): void {
   if (type !== undefined && (type.shape === 'untyped' || preservesUnknown(type)))
     return pruneDeclared(value, type, path, unknown)
@@ -52,7 +52,7 @@ function pruneValue(value: Json | undefined, type: Structural | undefined, path:
   }
 }
 
-/** Below x-kubernetes-preserve-unknown-fields: walks the declared fields, and keeps the others as they are. */
+/** Prunes inside of x-kubernetes-preserve-unknown-fields: visits declared fields and keeps the others. */
 function pruneDeclared(value: Json | undefined, type: Structural | undefined, path: string, unknown: string[]): void {
   if (type === undefined) return
   if (Array.isArray(value)) {
@@ -68,7 +68,7 @@ function pruneDeclared(value: Json | undefined, type: Structural | undefined, pa
 
 const pathTo = (path: string, name: string) => (path === '' ? name : `${path}.${name}`)
 
-/** Removes a null where the schema allows none and declares no default. */
+/** Removes nulls where the schema is not nullable and declares no default. */
 export function pruneNulls(type: Structural | undefined, value: Json | undefined): void {
   if (Array.isArray(value)) eachPart(value, (item) => pruneNulls(elementType(type), item))
   else if (isJsonObject(value)) {

@@ -3,10 +3,10 @@
  * Kubernetes writes for them. `100m`, `1.5`, `2Gi`, `1e3`.
  */
 
-/** The format in which a quantity was written. It is written in the same format again. */
+/** The format of a parsed quantity. Kubernetes writes the quantity in the same format. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
 
-/** A text that is no quantity; `message` is kube-apiserver's. */
+/** The text is no quantity. `message` is kube-apiserver's. */
 export class QuantityError extends Error {
   override readonly name = 'QuantityError'
 }
@@ -40,10 +40,10 @@ const binaryExponents = new Map(binarySuffixes)
 const decimalSuffixOf = new Map(decimalSuffixes.map(([suffix, exponent]) => [exponent, suffix]))
 const binarySuffixOf = new Map(binarySuffixes.map(([suffix, exponent]) => [exponent, suffix]))
 
-/** The smallest unit that is kept: 10^-9. */
+/** Quantities have no smaller unit than 10^-9. */
 const NANO = -9
 const MAX_INT64 = 0x7fff_ffff_ffff_ffffn
-/** So many decimal digits always fit into an int64. kube-apiserver may keep the text of a quantity that has no more. */
+/** 18 decimal digits always fit into an int64. kube-apiserver may keep the text of a quantity with no more digits. */
 const INT64_DIGITS = 18
 
 const pow10 = (exponent: number) => 10n ** BigInt(exponent)
@@ -57,9 +57,7 @@ export class Quantity {
     private readonly unscaled: bigint,
     private readonly scale: number,
     readonly format: QuantityFormat,
-    /**
-     * The text it was read from, where kube-apiserver keeps it although it is not the canonical one (`1.500`, `+1`).
-     */
+    /** The parsed text, where kube-apiserver keeps it although it is not canonical (`1.500`, `+1`). */
     private readonly text?: string,
   ) {}
 
@@ -86,7 +84,7 @@ export class Quantity {
     return Quantity.ofBinary(amount, -fraction.length)
   }
 
-  /** Text of an unknown origin: undefined when it is none. */
+  /** @returns undefined for a text that is no quantity */
   static tryParse(text: string): Quantity | undefined {
     try {
       return Quantity.parse(text)
@@ -114,7 +112,7 @@ export class Quantity {
     return new Quantity(unscaled, at, belowOne ? 'DecimalSI' : 'BinarySI')
   }
 
-  /** As Go keeps it: an integer, its power of ten, and the text where that is kept. */
+  /** Go's fields: an integer, its power of ten, and the parsed text where Go keeps it. */
   get parts(): { readonly unscaled: bigint; readonly scale: number; readonly text: string } {
     return { unscaled: this.unscaled, scale: this.scale, text: this.text ?? '' }
   }
@@ -123,12 +121,11 @@ export class Quantity {
     return this.unscaled === 0n
   }
 
-  /** -1, 0 or 1 */
   get sign(): number {
     return this.unscaled < 0n ? -1 : this.unscaled > 0n ? 1 : 0
   }
 
-  /** Negative, zero or positive as this is less than, equal to or more than the other. */
+  /** @returns a negative number, zero or a positive number, for the order of this and the other */
   compare(other: Quantity): number {
     if (this.sign !== other.sign) return this.sign - other.sign
     const magnitude = magnitudeOf(this.unscaled, this.scale) - magnitudeOf(other.unscaled, other.scale)
@@ -155,12 +152,11 @@ export class Quantity {
     return new Quantity(-this.unscaled, this.scale, this.format)
   }
 
-  /** Rounded away from zero to a multiple of 10^scale (-3: thousandths). The same quantity when it is one already. */
+  /** Rounds away from zero to a multiple of 10^scale (-3: thousandths). */
   roundUp(scale: number): Quantity {
     return this.scale >= scale ? this : new Quantity(...roundedUp(this.unscaled, this.scale, scale), this.format)
   }
 
-  /** Whether it is a multiple of 10^scale. */
   isMultipleOf(scale: number): boolean {
     return this.scale >= scale || this.unscaled % pow10(scale - this.scale) === 0n
   }
@@ -186,9 +182,7 @@ export class Quantity {
     return Number(`${this.unscaled}e${this.scale}`)
   }
 
-  /**
-   * The whole number that CEL's asInteger gives; undefined where an int64 is too small, and for text with a fraction.
-   */
+  /** The result of CEL's asInteger; undefined where it exceeds an int64, and for a text with a fraction. */
   asInt64(): bigint | undefined {
     if (this.scale < 0 || this.scale > INT64_DIGITS || String(abs(this.unscaled)).length > INT64_DIGITS)
       return undefined
@@ -196,12 +190,12 @@ export class Quantity {
     return abs(value) > MAX_INT64 ? undefined : value
   }
 
-  /** The number that kube-apiserver calculates; it rounds twice. */
+  /** kube-apiserver's AsApproximateFloat64, which rounds twice. */
   asApproximateFloat(): number {
     return this.scale === 0 ? Number(this.unscaled) : Number(this.unscaled) * Number(`1e${this.scale}`)
   }
 
-  /** The text that Kubernetes stores and shows. */
+  /** The text that Kubernetes stores and prints. */
   toString(): string {
     return this.text ?? this.canonical()
   }
@@ -226,7 +220,7 @@ export class Quantity {
   }
 }
 
-/** Smaller amounts are written without a binary suffix. */
+/** Kubernetes writes smaller amounts without a binary suffix. */
 const KIBI = Quantity.of(1024)
 
 interface Parts {
@@ -234,13 +228,13 @@ interface Parts {
   readonly digits: string
   readonly fraction: string
   readonly suffix: string
-  /** False for a sign or a point alone. kube-apiserver reads these as zero unless it needs exact arithmetic. */
+  /** False for a sign or a point alone. kube-apiserver parses these as zero unless it needs exact arithmetic. */
   readonly hasDigits: boolean
 }
 
 function parts(text: string): Parts {
-  // each part begins with a character that the part before it cannot have, so the pattern matches a text in one way
-  // only
+  // each part begins with a character that the part before it cannot contain, so the pattern matches a text in only
+  // one way
   const match = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]|[-+]).*)?$/s.exec(text)
   const suffix = match?.[4] ?? ''
   if (text === '' || match === null || !/^[eEinumkKMGTP]*[-+]?\d*$/.test(suffix)) throw new QuantityError(WRONG_FORMAT)
@@ -261,9 +255,7 @@ function withoutLeadingZeros(digits: string): string {
   return first < 0 ? '' : digits.slice(first)
 }
 
-/**
- * Digits so far behind the point that no exponent brings them up to the ninth place only decide whether to round up.
- */
+/** No exponent moves digits beyond MAX_DIGITS up to the ninth decimal place. They only decide whether to round up. */
 const shortened = (fraction: string): string =>
   fraction.length <= MAX_DIGITS
     ? fraction
@@ -284,15 +276,15 @@ function interpret(suffix: string, isZero: boolean): { base: 2 | 10; exponent: n
   throw new QuantityError(WRONG_SUFFIX)
 }
 
-/** Two numbers of so many digits are compared in microseconds. */
+/** Comparing two numbers with this many digits takes microseconds. */
 const MAX_EXPONENT = 4096
 /**
- * As many digits as an exponent can move before the point, and those that are kept behind it. Longer numbers are
- * refused.
+ * The most digits of a number; parsing refuses longer ones. An exponent can move MAX_EXPONENT digits before the point,
+ * and the rest is room for digits behind it.
  */
 const MAX_DIGITS = MAX_EXPONENT + 64
 
-/** Away from zero, to at most `-to` digits after the point. */
+/** Rounds away from zero to at most `-to` digits behind the point. */
 function roundedUp(unscaled: bigint, scale: number, to: number): [unscaled: bigint, scale: number] {
   if (scale >= to) return [unscaled, scale]
   const drop = to - scale
@@ -308,7 +300,7 @@ function aligned(a: bigint, aScale: number, b: bigint, bScale: number): [a: bigi
   return [a * pow10(aScale - scale), b * pow10(bScale - scale), scale]
 }
 
-/** Digits before the decimal point; less than one for fractions. */
+/** The number of digits before the decimal point; less than one for fractions. */
 const magnitudeOf = (unscaled: bigint, scale: number) => (unscaled === 0n ? 0 : String(abs(unscaled)).length + scale)
 
 function withoutZeros(amount: bigint, exponent: number): [amount: bigint, exponent: number] {

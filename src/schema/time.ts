@@ -1,8 +1,8 @@
-/** Times and durations as Go reads and writes them (meta/v1 Time and MicroTime, time.Duration). */
+/** Parses and formats times and durations like Go (meta/v1 Time and MicroTime, time.Duration). */
 import { withoutTrailing } from '../api/trim.ts'
 import { ownValue } from '../api/own.ts'
 
-/** A text that is no time or duration; `message` is Go's. */
+/** The text is no time or duration. `message` is Go's. */
 export class TimeError extends Error {
   override readonly name = 'TimeError'
 }
@@ -13,7 +13,7 @@ export interface Instant {
   readonly nanos: number
 }
 
-/** Go's zero time, which objects show as null: 0001-01-01T00:00:00Z. */
+/** Go's zero time, 0001-01-01T00:00:00Z, which is null in JSON. */
 export const ZERO_TIME_SECONDS = -62135596800
 
 export const isZeroTime = ({ seconds, nanos }: Instant): boolean => seconds === ZERO_TIME_SECONDS && nanos === 0
@@ -27,7 +27,7 @@ export const parseTime = (text: string): Instant => new TimeParser(text, RFC3339
 /** RFC 3339 with exactly six digits after the point. @throws {TimeError} */
 export const parseMicroTime = (text: string): Instant => new TimeParser(text, RFC3339_MICRO).parse()
 
-/** `2006-01-02T15:04:05Z`: fractions of a second are cut off. */
+/** `2006-01-02T15:04:05Z`, without fractions of a second. */
 export const formatTime = ({ seconds }: Instant): string => `${isoSeconds(seconds)}Z`
 
 /** `2006-01-02T15:04:05.000000Z` */
@@ -46,10 +46,10 @@ const instantOf = (date: Date): Instant => {
   return { seconds, nanos: (milliseconds - seconds * 1000) * 1e6 }
 }
 
-// years 0 to 9999 have the form of 24 characters
+// toISOString has 24 characters for years 0 to 9999
 const isoSeconds = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, -5)
 
-/** The layouts' elements after the year, each with the text before it. */
+/** Elements of Go's layouts after the year, each with the separator before it. */
 const elements = [
   ['', '2006'],
   ['-', '01'],
@@ -59,7 +59,7 @@ const elements = [
   [':', '05'],
 ] as const
 
-/** Reads one text by a layout, as Go's time.Parse does, with its error texts. */
+/** Parses one text by a layout like Go's time.Parse, with the same error texts. */
 class TimeParser {
   private rest: string
   private nanos = 0
@@ -130,7 +130,7 @@ class TimeParser {
     return value
   }
 
-  /** Go accepts a fraction that the layout does not have, after a point or a comma. */
+  /** Go accepts a fraction after a point or a comma, even if the layout has none. */
   private fraction(): void {
     const digits = /^[.,](\d+)/.exec(this.rest)
     if (digits === null) return
@@ -214,7 +214,7 @@ export function parseDuration(text: string): bigint {
   return sign === '-' ? -total : total
 }
 
-/** A number of so many digits exceeds 64 bits, and so many decimals are less than a nanosecond in any unit. */
+/** A number with this many digits exceeds 64 bits. Decimals beyond them are less than a nanosecond in any unit. */
 const MANY_DIGITS = 20
 
 function wholeUnits(digits: string): bigint {
@@ -228,7 +228,7 @@ function partOf(fraction: string, unit: bigint): bigint {
   return (BigInt(digits || '0') * unit) / 10n ** BigInt(digits.length)
 }
 
-/** `1h2m3.5s`, `1.5ms`, `0s`: Go's text of a duration in nanoseconds. */
+/** Go's text of a duration in nanoseconds: `1h2m3.5s`, `1.5ms`, `0s`. */
 export function formatDuration(nanoseconds: bigint): string {
   if (nanoseconds === 0n) return '0s'
   const sign = nanoseconds < 0n ? '-' : ''

@@ -1,6 +1,6 @@
 /**
- * A type as OpenAPI publishes it: definitions of v2, component schemas of v3. Keys come in the order of kube-apiserver
- * (the documents are hashed), properties by name. The texts are not part of the schema: the caller brings them.
+ * Makes the OpenAPI schema of a type: definitions of v2, component schemas of v3. Keys are in kube-apiserver's order,
+ * because it hashes the documents; properties are sorted by name. The caller passes the descriptions.
  */
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -15,7 +15,7 @@ export type Describe = (model: string, field: string) => string | undefined
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const APIEXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1'
 
-/** Types that OpenAPI publishes as models of their own although their JSON is not an object. */
+/** Types that OpenAPI publishes as models although their JSON is not an object. */
 const specialModels: Readonly<Record<SpecialName, string>> = {
   time: `${META}.Time`,
   microTime: `${META}.MicroTime`,
@@ -81,13 +81,13 @@ export const referenceTo = (model: string, version: OpenApiVersion): JsonObject 
   $ref: `${referencePrefix[version]}${model}`,
 })
 
-/** The model as which a type is published; undefined where its schema is written inline. */
+/** The name of the model that OpenAPI publishes for a type; undefined for an inline schema. */
 export function modelOf(type: Structural): string | undefined {
   if (type.shape === 'special') return specialModels[type.special]
   return type.shape === 'struct' && type.name !== '' ? type.name : undefined
 }
 
-/** Model names that a model's own schema refers to. */
+/** The models to which the schema of a model refers. */
 export function referencedModels(model: string): string[] {
   const type = structuralOf(model)
   if (type.shape !== 'struct') return []
@@ -100,7 +100,7 @@ function innermost(type: Structural): Structural {
   return type
 }
 
-/** All models that the given ones refer to, and those themselves, by name. */
+/** The given models and all to which they refer, directly or not, sorted by name. */
 export function closureOf(models: Iterable<string>): string[] {
   const seen = new Set<string>()
   const pending = [...models]
@@ -114,7 +114,7 @@ export function closureOf(models: Iterable<string>): string[] {
 
 /**
  * The schema of a model.
- * @param groupVersionKinds kinds it is registered as, where that is not the type's own
+ * @param groupVersionKinds the registered kinds of the model; default: the kind of the type
  */
 export function openApiModel(
   model: string,
@@ -141,7 +141,7 @@ export function openApiModel(
   }
 }
 
-/** Keys in the order in which kube-apiserver sorts them. */
+/** The keys are in kube-apiserver's order. */
 export const kindEntry = (group: string, version: string, kind: string): JsonObject => ({ group, kind, version })
 
 const kindsOf = ({ gvk }: StructType): JsonObject[] =>
@@ -163,14 +163,14 @@ function fieldSchema(field: Field, version: OpenApiVersion, description: string 
   return schemaOf(field.type, version, { ...described(description) }, value, extensionsOf(field))
 }
 
-/** The default that kube-apiserver publishes for a field that declares none. */
+/** The default that kube-apiserver publishes for a field without a declared one. */
 function impliedDefault({ type, pointer, omit }: Field): Json | undefined {
   if (pointer) return undefined
   if (type.shape === 'struct') return {}
   return type.shape === 'leaf' && omit === 'never' ? zeroes[type.scalar] : undefined
 }
 
-/** Of an element of a list or map. */
+/** The default that kube-apiserver publishes for an element of a list or map. */
 function elementDefault(type: Structural): Json | undefined {
   if (type.shape === 'struct') return {}
   return type.shape === 'leaf' ? zeroes[type.scalar] : undefined

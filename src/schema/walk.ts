@@ -1,7 +1,6 @@
 /**
- * The one walk over values by their type. An operation says what to do with a scalar, a list and a map. The walk
- * decides which of them a value is, and finds the names and types of its parts, as structured-merge-diff's pkg/typed
- * does.
+ * The one walk over values by their type, like structured-merge-diff's pkg/typed. An operation has rules for a scalar,
+ * a list and a map. The walk decides which of them a value is, and finds the names and types of its parts.
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -17,13 +16,13 @@ export interface Rules<Result> {
   map(map: MapAtom): Result
 }
 
-/** Chooses the rule for one value. A null fits any rule: it gets the first one that the type allows. */
+/** Applies the rule for one value. A null gets the first rule that the type allows. */
 export function walk<Result>(atom: Atom, value: Json | undefined, rules: Rules<Result>): Result {
   return choose(readingOf(atom, value), rules)
 }
 
 /**
- * Chooses the rule for two values of the same field, of which one may be absent. Where one is, say, a list and the
+ * Applies the rule for two values of one field, one of which may be absent. Where one is, for example, a list and the
  * other a map, the rules of both run, that of the right value last.
  */
 export function walkPair<Result>(
@@ -58,7 +57,7 @@ function choose<Result>(reading: Reading, rules: Rules<Result>): Result {
 }
 
 /**
- * Visits the keys of a map with the types of their values; the type of a key that is not allowed is undefined.
+ * Visits the keys of a map with the types of their values. The type is undefined for a key that the map does not allow.
  * @param visit returns false to end the walk
  */
 export function eachField(
@@ -74,7 +73,7 @@ export function eachField(
   })
 }
 
-/** Why an element of a list that is owned element by element has no name. */
+/** An element of a list of type map or set has no path element. The message says why. */
 export class NamelessElement extends Error {}
 
 /**

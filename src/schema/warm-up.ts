@@ -1,13 +1,13 @@
 import { builtInType } from './built-in.ts'
 import type { Structural } from './structural.ts'
 
-/** Types that objects of every kind contain, and types of answers. */
+/** Types that all objects contain, and types of common requests and answers. */
 const EVERYWHERE = ['ObjectMeta', 'ListMeta', 'Status', 'DeleteOptions']
 
 /**
- * Expands the types that every request needs, so that V8 has compiled the code that expands types before the first
- * request comes. That is half of what the first Pod's types cost. Cloudflare evaluates the modules of a new isolate
- * during the TLS handshake, when no request waits yet.
+ * Expands types before the first request, so that V8 has compiled the code that expands types. That saves half of the
+ * time that the types of the first Pod take. Cloudflare evaluates the modules of a new isolate during the TLS
+ * handshake, when no request waits yet.
  */
 export function warmUp(): void {
   for (const kind of EVERYWHERE) expand(builtInType(`io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`))

@@ -5,8 +5,8 @@ import { eachName, eachPart } from '../api/parts.ts'
 import type { Structural, StructType } from './structural.ts'
 
 /**
- * Removes, in place, the nulls that Go writes for absent lists, maps and pointers; in memory such a field is absent.
- * Values that no type describes keep their nulls.
+ * Removes the nulls that Go writes for absent lists, maps and pointers, in place: in memory, an absent field has no
+ * value. Untyped values keep their nulls.
  */
 export function removeNulls(type: StructType, object: JsonObject): void {
   for (const { name, type: of } of type.fields) {

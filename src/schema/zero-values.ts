@@ -1,12 +1,12 @@
-/** Go's zero values, which decoding fills in, and which encoding leaves out where an absent field means the same. */
+/** Go's zero values. Decoding fills them in, and encoding leaves them out where an absent field means the same. */
 import type { Json, JsonObject } from '../api/object.ts'
 import type { Field, Structural, StructType } from './structural.ts'
 
-/** Whether Go leaves a field with this value out. */
+/** Whether Go's encoder leaves out a field with this value. */
 export const isLeftOut = (field: Field, value: Json): boolean =>
   field.omit !== 'never' && !field.pointer && isEmpty(field.type, value)
 
-/** Lists for which defaulting or conversion does different things when they are empty and when they are absent. */
+/** Lists for which defaulting or conversion distinguishes empty from absent. */
 const emptyOrNone: ReadonlySet<string> = new Set([
   'io.k8s.api.autoscaling.v2.HPAScalingRules.policies',
   'io.k8s.api.resource.v1beta1.DeviceRequest.selectors',
@@ -30,7 +30,7 @@ function isEmpty(type: Structural, value: Json): boolean {
   }
 }
 
-/** The zero value of what a list or a map holds. */
+/** The zero value of an element of a list or a map. */
 export function zeroOf(type: Structural): Json {
   switch (type.shape) {
     case 'leaf':
@@ -56,7 +56,7 @@ export function zeroOf(type: Structural): Json {
 
 const innerStructs = new WeakMap<StructType, readonly [name: string, type: StructType][]>()
 
-/** Fields whose Go type is a struct, and no pointer to one. */
+/** Fields whose Go type is a struct and not a pointer. */
 function innerStructsOf(type: StructType): readonly [name: string, type: StructType][] {
   let fields = innerStructs.get(type)
   if (fields === undefined) {
@@ -68,7 +68,7 @@ function innerStructsOf(type: StructType): readonly [name: string, type: StructT
   return fields
 }
 
-/** Adds the absent fields whose Go type is a struct, and no pointer to one, in place. */
+/** Adds absent fields whose Go type is a struct and not a pointer, in place. */
 export function fillStruct(type: StructType, object: JsonObject): void {
   // own key: a field of a built-in type
   for (const [name, inner] of innerStructsOf(type)) object[name] ??= emptyStruct(inner)

@@ -1,8 +1,8 @@
-/** Settings that are addresses: of Services, of hosts, of issuers of tokens. */
+/** Settings with addresses of Services, hosts and token issuers. */
 import { parseCidr, widthOf } from '../api/ip-addresses.ts'
 import { setting } from './setting.ts'
 
-/** As kube-apiserver wants: bits for eight addresses at least. */
+/** kube-apiserver's minimum of host bits: eight addresses. */
 const HOST_BITS = 3
 
 export const serviceRanges = setting(
@@ -33,7 +33,7 @@ export const serviceUrls = setting(
     const services = text.split(',').map((row) => /^([a-z0-9-]+\/[a-z0-9-]+:[1-9]\d*)=(https:\/\/.+)$/.exec(row.trim()))
     const urls = new Map(services.map((row) => [row?.[1] ?? '', row?.[2] ?? '']))
     const areUrls = [...urls.values()].every((url) => URL.canParse(url) && !/[?#@]/.test(url))
-    // few: the operator writes them
+    // few: the operator writes the URLs
     if (![...urls.keys()].every((service) => isPort(service.slice(service.indexOf(':') + 1)))) return undefined
     return areUrls && urls.size === services.length ? urls : undefined
   },
@@ -48,6 +48,6 @@ export const hosts = setting('must be names of hosts with commas between', (text
 
 export const advertised = setting('must be HOST or HOST:PORT', (text) => {
   const [, port] = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(text) ?? [undefined, '']
-  // 0: any free one
+  // 0: any free port
   return port === undefined || port === '0' || isPort(port) ? text : undefined
 })

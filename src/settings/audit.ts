@@ -4,7 +4,10 @@ import type { Policy } from '../configuration/audit-policy.ts'
 import { setting } from './setting.ts'
 
 const auditModes = ['batch', 'blocking', 'blocking-strict'] as const
-/** As kube-apiserver's --audit-log-mode. `blocking-strict` refuses requests whose reception cannot be written down. */
+/**
+ * The values of kube-apiserver's --audit-log-mode. `blocking-strict` refuses a request whose event of stage
+ * RequestReceived cannot be written.
+ */
 export type AuditMode = (typeof auditModes)[number]
 
 export interface AuditSettings {

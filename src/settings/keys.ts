@@ -1,4 +1,4 @@
-/** Settings that are keys and certificates. */
+/** Settings with keys and certificates. */
 import * as z from 'zod/mini'
 import { base64ToBytes } from '../api/base64.ts'
 import type { EncryptionKey } from '../storage/encryption-setting.ts'
@@ -21,7 +21,7 @@ export const privateKey = setting(
   },
 )
 
-/** Base64url of 2048 bits. */
+/** The length of 2048 bits in base64url. */
 const SHORTEST_MODULUS = 342
 const publicJwk = z.union([
   z.object({
@@ -34,7 +34,7 @@ const publicJwk = z.union([
 ])
 const MAX_RETIRED = 32
 
-/** What verifies alone is no secret, and must not have one in it. */
+/** These keys only verify. The setting is no secret, so a private key in it is refused. */
 export const retiredKeys = setting('must be a JWKS of public keys with ids, 32 at most', (text) => {
   const { keys } = z.object({ keys: z.array(z.looseObject({})) }).parse(JSON.parse(text))
   const fit = keys.every((key) => publicJwk.safeParse(key).success && key['d'] === undefined)

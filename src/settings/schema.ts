@@ -1,4 +1,4 @@
-/** What each setting may be, by its name in env.ts. */
+/** The schema of each setting, by its name in env.ts. */
 import * as z from 'zod/mini'
 import { parseFeatureGates } from '../api/feature-gates.ts'
 import { readAdmissionConfiguration } from '../configuration/admission.ts'
@@ -16,7 +16,7 @@ import { matching, setting, UNREADABLE } from './setting.ts'
 import { signer, signingAlgorithms, tokenSeconds, tokenWebhook } from './tokens.ts'
 
 export const workloadModes = ['off', 'controllers', 'simulated'] as const
-/** `controllers`: those of kube-controller-manager. `simulated`: also a scheduler and simulated nodes. */
+/** `controllers`: kube-controller-manager's controllers. `simulated`: also a scheduler and simulated nodes. */
 export type Workloads = (typeof workloadModes)[number]
 
 const requestCount = setting('must be a number of requests, at least 1', (text) =>
@@ -27,7 +27,7 @@ const encryptedResources = setting(
   'must be resources, as secrets or things.example.com, with commas between',
   (text) => {
     const resources = text.split(',').map((name) => name.trim())
-    // the control shard is read as a whole, by every request
+    // resources of the control shard cannot be encrypted: every request reads that shard as a whole
     const fits = resources.every((name) => /^[a-z0-9-]+(?:\.[a-z0-9.-]+)?$/.test(name) && !isControlText(name))
     return fits ? new Set(resources) : undefined
   },
@@ -52,7 +52,6 @@ const webhookConnections = setting('must be a JSON object of connections by name
   z.record(z.string(), z.unknown()).parse(JSON.parse(text)),
 )
 
-/** Each setting of env.ts has a row. */
 export const schema = z.object({
   KEDGE_ADMIN_TOKEN: z.optional(
     matching(/^[\x21-\x7e]{32,}$/, 'must have at least 32 characters, printable ASCII without blanks'),
@@ -107,7 +106,7 @@ export const schema = z.object({
   KEDGE_AUTHENTICATION_TOKEN_WEBHOOK: z.optional(tokenWebhook),
   KEDGE_AUTHORIZATION_CONFIG: z.optional(something),
   KEDGE_WEBHOOK_CONNECTIONS: z.optional(webhookConnections),
-  // a part of the names of objects, before a slash
+  // names of Durable Objects begin with it, before a slash
   KEDGE_ROOT_TENANT: z.optional(
     matching(/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/, 'must be of letters, digits and dashes, 63 at most'),
   ),

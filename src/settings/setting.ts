@@ -1,15 +1,18 @@
-/** How the text of one setting is read: what it must be, and what is made of it. */
+/** A setting: the rule that its text must meet, and the parser that makes its value. */
 import * as z from 'zod/mini'
 
 export interface Problem {
   readonly text: string
-  /** '' where the parser's reason is not to be shown. */
+  /** The parser's reason; '' where it must stay hidden. */
   readonly why: string
 }
 
 type Parse<T> = (text: string) => T | undefined
 
-/** @param parse undefined, or throws, for what is against the rule. @param explained its reason may be shown to operators */
+/**
+ * @param parse returns undefined or throws where the text breaks the rule
+ * @param explained whether operators may see the parser's reason
+ */
 export const setting = <T>(rule: string, parse: Parse<T>, { explained = false } = {}) =>
   z.pipe(
     z.string('must be text'),
@@ -29,5 +32,5 @@ export const setting = <T>(rule: string, parse: Parse<T>, { explained = false } 
 export const matching = (pattern: RegExp, rule: string) =>
   setting(rule, (text) => (pattern.test(text) ? text : undefined))
 
-/** The rule of a setting whose parser says in words of its own what is wrong. */
+/** The rule of a setting whose parser explains the problem. */
 export const UNREADABLE = 'cannot be read'

@@ -1,4 +1,4 @@
-/** What several settings say together: two that contradict each other, and one that means nothing without another. */
+/** Checks across settings: two that contradict each other, and one that has no effect without another. */
 import { ownValue } from '../api/own.ts'
 import type { AdmissionSetting } from '../configuration/admission.ts'
 import { admissionSetting } from '../configuration/admission.ts'
@@ -10,7 +10,7 @@ import { pemBlocks } from '../x509/pem.ts'
 import type { Values } from './schema.ts'
 import type { Problem } from './setting.ts'
 
-/** What each of two settings may be, and both together not. */
+/** Combinations of valid settings that are invalid together. */
 const contradictions: readonly { readonly text: string; readonly isThere: (values: Values) => boolean }[] = [
   {
     text: 'KEDGE_CA_KEY is not the key of the first certificate of KEDGE_CA',
@@ -39,7 +39,7 @@ const contradictions: readonly { readonly text: string; readonly isThere: (value
       (KEDGE_WORKLOADS !== 'simulated' || KEDGE_CONTROLLERS?.isEnabled('kube-scheduler') === false),
   },
   {
-    // every client could name another one for whom it asks
+    // every client could impersonate any user by request headers
     text: 'KEDGE_REQUESTHEADER_CA and KEDGE_CA have an authority in common: clients would be front proxies',
     isThere: ({ KEDGE_CA, KEDGE_REQUESTHEADER_CA }) => {
       const keys = new Set(authoritiesIn(KEDGE_CA).map(publicKeyText))
@@ -56,7 +56,7 @@ const authoritiesIn = (pem: string | undefined): readonly Certificate[] =>
 
 const publicKeyText = ({ publicKey }: Certificate): string => publicKey.join()
 
-/** A setting that means nothing without another one. */
+/** Settings that have no effect without another one, which must be set too. */
 const needs: Readonly<Record<string, readonly [setting: string, why: string]>> = {
   KEDGE_CA_KEY: ['KEDGE_CA', ', whose key it is'],
   KEDGE_AUDIT_WEBHOOK: ['KEDGE_AUDIT_POLICY', ', which says what is sent'],
@@ -68,13 +68,13 @@ const needs: Readonly<Record<string, readonly [setting: string, why: string]>> =
 
 const isOff = (value: unknown): boolean => value === undefined || value === '' || value === '0'
 
-/** @param named settings by their names */
+/** @param named the settings, by name */
 export const unmetNeeds = (named: Readonly<Record<string, unknown>>): Problem[] =>
   Object.entries(needs)
     .filter(([name, [needed]]) => !isOff(ownValue(named, name)) && !Object.hasOwn(named, needed))
     .map(([name, [needed, why]]) => ({ text: `${name} needs ${needed}${why}`, why: '' }))
 
-/** What one setting says of admission the others have to agree with. */
+/** Combines the settings of admission, or returns the problem where they contradict each other. */
 export function admissionOf(values: Values): AdmissionSetting | Problem {
   const { KEDGE_ENABLE_ADMISSION_PLUGINS: enable, KEDGE_DISABLE_ADMISSION_PLUGINS: disable } = values
   try {

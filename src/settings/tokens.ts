@@ -1,9 +1,9 @@
-/** Settings about bearer tokens: how long they live, who signs them and who is asked about them. */
+/** Settings of bearer tokens: their lifetime, their signer and the webhook that reviews them. */
 import * as z from 'zod/mini'
 import { setting } from './setting.ts'
 
 export interface TokenWebhookSetting {
-  /** A WebhookConnection (webhooks/connection.ts), which its user checks. */
+  /** A WebhookConnection (webhooks/connection.ts), checked where it is used. */
   readonly connection: unknown
   readonly version: 'v1' | 'v1beta1'
   readonly cacheSeconds: number

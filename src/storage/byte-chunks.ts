@@ -1,14 +1,14 @@
-/** Streams in pieces that are worth a turn: the engine hands out 4 KB at a time unless it is given larger buffers. */
+/** Streams in pieces that are worth a turn. Without larger buffers the engine returns 4 KB at a time. */
 
 const CHUNK = 256 * 1024
 
 export interface ByteReader {
-  /** A piece is only good until the next one is asked for. Undefined at the end. */
+  /** A piece is valid until the next call. Undefined at the end. */
   read(): Promise<Uint8Array | undefined>
   cancel(): Promise<void>
 }
 
-/** Pieces of half a chunk and more. */
+/** Pieces of at least half a chunk. */
 export const byteReader = (stream: ReadableStream<Uint8Array>): ByteReader =>
   reading(stream, (lender, view) => lender.readAtLeast(CHUNK / 2, view))
 
@@ -31,18 +31,18 @@ function reading(
     async read() {
       if (isOver) return undefined
       const { value, done } = await readInto(lender, new Uint8Array(buffer))
-      // at the end there is an empty view, or none
+      // at the end the view is empty or undefined
       const piece = value as Uint8Array<ArrayBuffer> | undefined
       isOver = done || piece === undefined || piece.length === 0
       if (piece === undefined || piece.length === 0) return undefined
-      buffer = piece.buffer // the one that was lent
+      buffer = piece.buffer // the buffer that was lent
       return piece
     },
     cancel: () => lender.cancel(),
   }
 }
 
-/** As ByteReader.read gives them. */
+/** Yields pieces like those of ByteReader.read. */
 export async function* byteChunks(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = byteReader(stream)
   let isOver = false
@@ -54,7 +54,10 @@ export async function* byteChunks(stream: ReadableStream<Uint8Array>): AsyncGene
   }
 }
 
-/** Bodies of responses lend themselves to it; streams made of chunks don't, and come as they were made. */
+/**
+ * A reader into own buffers, which the bodies of responses support. Streams made of chunks do not, and return their
+ * chunks.
+ */
 function lendingReader(stream: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | undefined {
   try {
     const reader = stream.getReader({ mode: 'byob' })

@@ -1,18 +1,17 @@
 /**
- * Reads the changes of a shard, page by page, to the end. A page that is followed by others either goes on from its
- * revision, or belongs to a state that is told from its beginning: `resetAt` names that state, and the call for the
- * next page passes it back. Every page goes forward and their number is bounded, so a reader ends with all changes or
- * with an error.
+ * Reads the changes of a shard, page by page, to the end. The next page continues after a page's revision, or it
+ * belongs to a complete state that is read from its beginning: `resetAt` names that state, and the next call passes
+ * it back. Every page goes forward and their number is bounded, so a reader ends with all changes or with an error.
  */
 import { StorageError } from './errors.ts'
 import type { Revision, ShardChanges, ShardName, Storage } from './storage.ts'
 
-/** Of 1 MiB: more than any isolate could hold. */
+/** Pages of 1 MiB: more than any isolate could hold. */
 const MAX_PAGES = 1_000
-/** A state is begun again when a compaction passed its beginning, which takes it minutes. */
+/** Reading a state starts again where compaction has passed its beginning, which takes compaction minutes. */
 const MAX_BEGINNINGS = 3
 
-/** @param since absent: from the beginning. A page that says `reset` takes back the pages before it. */
+/** @param since absent: from the beginning. A page with `reset` makes the pages before it invalid. */
 export async function* changePages(
   storage: Pick<Storage, 'changes'>,
   shard: ShardName,

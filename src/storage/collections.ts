@@ -1,6 +1,6 @@
 /**
  * The place of each resource type in storage. Objects that every request needs (RBAC, definitions, admission
- * configuration) live together in the control shard, so that one call reads a consistent state of all of them. Every
+ * configuration) are together in the control shard, so that one call reads a consistent state of all of them. Every
  * other type has a shard of its own.
  */
 import type { GroupResource } from '../api/group-version.ts'
@@ -29,7 +29,7 @@ const control = new Set([
   'validatingadmissionpolicybindings.admissionregistration.k8s.io',
   'flowschemas.flowcontrol.apiserver.k8s.io',
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',
-  // of a definition: which controllers there are is asked with every write
+  // each write needs to know which controllers run
   'controlplanes.kedge.dev',
 ])
 
@@ -71,18 +71,18 @@ const ownNames: ReadonlySet<string> = new Set(
     .split(/\s+/),
 )
 
-/** Types that Kubernetes built in since: `RESOURCE.GROUP`, each with its release. */
+/** Types that Kubernetes added since: `RESOURCE.GROUP`, each with its release. */
 const laterNames: ReadonlySet<string> = new Set<string>([])
 
 const names = new StorageNames(ownNames, laterNames)
 
-/** As what built-in types keep their objects, those that are switched off too; each once. */
+/** The storage names of built-in types, also of disabled ones, without duplicates. */
 export const builtInStorages = (): GroupResource[] =>
   names.builtIn.filter((text) => ownValue(shared, text) === undefined).map(groupResourceNamed)
 
 export const isBuiltInStorage = (resource: GroupResource): boolean => names.isBuiltIn(groupResourceText(resource))
 
-/** Parses text of `groupResourceText`, and the name of a definition or a shard: `RESOURCE.GROUP`. */
+/** Parses the text of `groupResourceText`, or the name of a definition or a shard: `RESOURCE.GROUP`. */
 export function groupResourceNamed(text: string): GroupResource {
   const dot = text.indexOf('.')
   return dot < 0 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) }
@@ -100,7 +100,7 @@ export const customStorageOf = (resource: GroupResource): GroupResource => names
  */
 export const storageInShard = (shard: string): GroupResource => groupResourceNamed(names.ofPrefix(shard))
 
-/** `resource` is the storage group and resource of a ResourceEntry. */
+/** @param resource the storage group and resource of a ResourceEntry */
 export function collectionOf(tenant: Tenant, resource: GroupResource): Collection {
   const text = groupResourceText(resource)
   const prefix = ownValue(shared, text) ?? names.prefixOf(text)

@@ -1,14 +1,16 @@
 /**
- * The `continue` of a list: unpadded base64url of `{"v":"meta.k8s.io/v1","rv":N,"start":"KEY\u0000"}`, as the
- * reference writes it (apiserver's pkg/storage/continue.go). It names a place, not a list: used with another
- * selector, or in another namespace, it goes on from that key there.
+ * The `continue` of a list: unpadded base64url of `{"v":"meta.k8s.io/v1","rv":N,"start":"KEY\u0000"}`, as
+ * kube-apiserver writes it (apiserver's pkg/storage/continue.go). It names a place and not a list: with another
+ * selector, or in another namespace, the list continues at that key.
  */
 import { goQuote } from '../go/quote.ts'
 import { badRequest } from '../api/status.ts'
 import type { ListResult, Revision } from './storage.ts'
 
 export interface ContinueToken {
-  /** The snapshot to go on with; `latest` when it was gone and the client accepts a list of two revisions. */
+  /**
+   * The snapshot to continue with; `latest` where it was compacted and the client accepts a list from two revisions.
+   */
   readonly revision: Revision | 'latest'
   /** For ListQuery.start. */
   readonly start: string
@@ -17,12 +19,12 @@ export interface ContinueToken {
 const VERSION = 'meta.k8s.io/v1'
 const LATEST = -1
 
-/** @param namespace the one that the list is of, if it is of one: keys in the token are relative to it */
+/** @param namespace of the list, where it has one; keys in the token are relative to it */
 export function nextContinueToken({ revision, continueAfter }: ListResult, namespace?: string): string | undefined {
   return continueAfter === undefined ? undefined : encode(revision, `${relative(continueAfter, namespace)}\0`)
 }
 
-/** The token of a 410: with it the rest comes as it is now. */
+/** The token of a 410. A list with it returns the rest in its present state. */
 export function inconsistentContinueToken({ start }: ContinueToken, namespace?: string): string {
   return encode(LATEST, relative(start, namespace))
 }
@@ -34,7 +36,7 @@ export function parseContinueToken(text: string, namespace?: string): ContinueTo
   if (rv === 0) throw invalidToken(`incorrect encoded start resourceVersion (version ${VERSION})`)
   if (start === '') throw invalidToken(`encoded start key empty (version ${VERSION})`)
   const key = start.startsWith('/') ? start.slice(1) : start
-  // Nothing may lead out of the list's own keys.
+  // nothing may lead out of the list's own keys
   const segments = key.split('/')
   const climbs = segments.some((segment) => segment === '' || segment === '.' || segment === '..')
   if (key !== '' && climbs) throw invalidToken(start)
@@ -59,7 +61,7 @@ const invalidToken = (why: string) => badRequest(`invalid continue token: contin
 function decodeBase64Url(text: string): Uint8Array {
   const stray = /[^A-Za-z0-9_\-\r\n]/.exec(text)
   const digits = text.replace(/[\r\n]/g, '')
-  // A single digit left over holds no byte; kube-apiserver points at where it would have gone on.
+  // a single leftover digit makes no byte; kube-apiserver reports the position where it would have continued
   if (stray === null && digits.length % 4 === 1) throw illegalBase64(text.length - 1)
   if (stray !== null) throw illegalBase64(new TextEncoder().encode(text.slice(0, stray.index)).length)
   const binary = atob(digits.replaceAll('-', '+').replaceAll('_', '/'))
@@ -68,7 +70,7 @@ function decodeBase64Url(text: string): Uint8Array {
 
 const illegalBase64 = (at: number) => invalidToken(`illegal base64 data at input byte ${at}`)
 
-/** As in Go, the case of member names does not matter, and null leaves a member unset. */
+/** As in Go, member names may have any case, and null leaves a member unset. */
 function tokenFields(json: Uint8Array): { v: string; rv: number; start: string } {
   const value = parseJson(json)
   const fields = { v: '', rv: 0, start: '' }
@@ -108,7 +110,7 @@ function parseJson(json: Uint8Array): unknown {
   }
 }
 
-/** Go's error for text whose first character begins no JSON. Most invalid tokens look so. */
+/** Go's error for a text that does not begin like JSON, which is the case for most invalid tokens. */
 function jsonSyntaxError(json: Uint8Array): string {
   const first = json.find((byte) => !SPACES.includes(byte))
   if (first === undefined || BEGINNINGS.includes(first)) return 'unexpected end of JSON input'

@@ -32,7 +32,7 @@ export function encrypted<S extends Storage>(storage: S, sealer: Sealer): S {
     if (!sealer.handles(collection)) return send(value)
     const sealed = await sealer.seal(collection, key, value)
     const written = await send(sealed)
-    // the sent text needs no opening; the shard returns another text only if an earlier call stored it
+    // the sent text is plain; the shard returns another text only where an earlier call stored it
     if (written.text === withRevision(sealed.text, sealed.at, written.revision))
       return { revision: written.revision, text: withRevision(value.text, value.at, written.revision) }
     return open(collection, key, written)
@@ -41,7 +41,7 @@ export function encrypted<S extends Storage>(storage: S, sealer: Sealer): S {
     ...storage,
     async get(collection, key, notOlderThan) {
       const stored = await storage.get(collection, key, notOlderThan)
-      // even if values are no longer sealed: leftover envelopes must not be taken for objects
+      // even where values are no longer sealed: leftover envelopes must not be taken for objects
       if (stored === undefined) return undefined
       const opened = stored.text.startsWith(SEALED) ? await open(collection, key, stored) : stored
       return sealer.isStale(collection, stored.text) ? { ...opened, isStale: true } : opened
@@ -95,7 +95,7 @@ export function encrypted<S extends Storage>(storage: S, sealer: Sealer): S {
   }
 }
 
-/** The first values are opened before the list is answered: a key that is missing is an error, not half a list. */
+/** Opens the first values before the list is answered, so that a missing key is an error and not half a list. */
 async function opening(
   sealer: Sealer,
   collection: Collection,

@@ -1,16 +1,16 @@
 /** The encryption settings of a server. */
 export interface EncryptionKey {
-  /** Stored with each value that was sealed with it. */
+  /** Stored with each value that it seals. */
   readonly id: string
   /** 32 bytes. */
   readonly secret: Uint8Array<ArrayBuffer>
 }
 
 export interface EncryptionSetting {
-  /** The first one seals; undefined: new values are stored in the open. */
+  /** Seals new values; undefined: they are stored unsealed. */
   readonly sealing: EncryptionKey | undefined
-  /** All open, by id. */
+  /** The keys that open values, by id. */
   readonly keys: readonly EncryptionKey[]
-  /** Collections whose values are sealed, by their prefix: `secrets`, `things.example.com`. */
+  /** Prefixes of the collections whose values are sealed: `secrets`, `things.example.com`. */
   readonly prefixes: ReadonlySet<string>
 }

@@ -7,7 +7,7 @@ import { Sealer } from './sealing.ts'
 import type { ShardStorage } from './shard-client.ts'
 import { objectStorage, shardStorage } from './shard-client.ts'
 
-/** One for each environment of the isolate: it holds nothing of a request. */
+/** One for each environment of the isolate. It holds nothing of a request. */
 const storages = new WeakMap<Env, ShardStorage>()
 
 export function storageOf(env: Env): ShardStorage {
@@ -16,7 +16,7 @@ export function storageOf(env: Env): ShardStorage {
   return storage
 }
 
-/** Of one instance of a Durable Object: see objectStorage. */
+/** The storage of one Durable Object instance: see objectStorage. */
 export const storageOfObject = (env: Env): ShardStorage => sealing(env, objectStorage(env.SHARDS, platformClock))
 
 const sealing = (env: Env, storage: ShardStorage): ShardStorage =>

@@ -18,7 +18,7 @@ export type StorageErrorCode =
   | 'Full'
   | 'Failed'
   | 'Uncertain'
-  /** A value is encrypted, and not with a key that the server has. */
+  /** The value is encrypted with a key that the server does not have. */
   | 'Sealed'
   | 'Restoring'
   | 'Superseded'
@@ -40,7 +40,7 @@ export class StorageError extends Error {
   }
 }
 
-/** The names that SQLite and the engine give the errors of a database that cannot be written or read. */
+/** Names that SQLite and the engine give to errors of a database that cannot be written or read. */
 const failures: readonly (readonly [name: string, code: StorageErrorCode])[] = [
   ['SQLITE_FULL', 'Full'],
   ['SQLITE_TOOBIG', 'TooLarge'],
@@ -49,15 +49,12 @@ const failures: readonly (readonly [name: string, code: StorageErrorCode])[] = [
   ['SQLITE_READONLY', 'Failed'],
   ['SQLITE_CORRUPT', 'Failed'],
   ['SQLITE_NOTADB', 'Failed'],
-  // Failures that the engine does not report as such: a database that cannot be opened, or a full disk in the middle of
-  // a transaction.
+  // failures without a name of their own: a database that cannot be opened, or a full disk in the middle of a
+  // transaction
   ['internal error; reference =', 'Failed'],
 ]
 
-/**
- * Whether an error is about the database itself. It may be that of a statement, or the end of an object whose commit
- * failed.
- */
+/** Whether an error comes from the database itself: a statement failed, or a failed commit ended the object. */
 export function databaseFailure(error: unknown): StorageErrorCode | undefined {
   const text = String(error)
   return failures.find(([name]) => text.includes(name))?.[1]

@@ -1,6 +1,7 @@
 /**
- * Field selectors in a query: `a=b,c==d,e!=f`, with `\,`, `\=` and `\\` in values (apimachinery's pkg/fields). Which
- * fields a kind has, its strategy knows; the requirements come in the order in which kube-apiserver asks it.
+ * Field selectors in a query: `a=b,c==d,e!=f`, with `\,`, `\=` and `\\` in values (apimachinery's pkg/fields). The
+ * strategy of a kind decides which fields it supports. Requirements come in the order in which kube-apiserver checks
+ * them.
  */
 import { badRequest } from '../api/status.ts'
 import type { FieldRequirement } from './selection.ts'
@@ -12,12 +13,12 @@ export function parseFieldSelector(text: string): FieldRequirement[] {
       .sort()
       .filter((term) => term !== '')
       .map((term) => parseTerm(text, term))
-      // as in Go: that nothing equals nothing, or does not, holds for everything
+      // as in Go, a term without field and value matches everything
       .filter(({ field, value }) => field !== '' || value !== '')
   )
 }
 
-/** At commas that have no backslash before them. */
+/** Splits at commas without a backslash before them. */
 function splitTerms(text: string): string[] {
   return text.match(/(?<=^|,)(?:[^\\,]|\\[\s\S]?)*(?=,|$)/g) ?? []
 }

@@ -1,7 +1,7 @@
-/** Shards that are asked at once. */
+/** Shards that are called at once. */
 const AT_ONCE = 8
 
-/** Walks over many shards. When it fails nothing of it is under way any more. */
+/** Calls `work` for many shards. When it fails, none of its calls is still in progress. */
 export async function forEachShard<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
   const rest = [...items]
   for (let at = 0; at < rest.length; at += AT_ONCE) {

@@ -4,29 +4,32 @@ import { ownValue } from '../api/own.ts'
 export interface History {
   /** Milliseconds for which old versions stay readable. */
   readonly retention: number
-  /** More changes than this, if it is set, shorten the history, but never below SHORTEST. */
+  /** The history gets shorter after more changes than this, but never below SHORTEST. */
   readonly changes?: number
-  /** Milliseconds after which an object that was not written again is deleted. */
+  /** Milliseconds after which an object is deleted that was not written again. */
   readonly expiry?: number
 }
 
-/** kube-apiserver's caches keep so much of busy resources: a client whose watch broke must be able to go on. */
+/**
+ * Milliseconds. kube-apiserver's caches keep this much of busy resources, so that a client whose watch broke can
+ * continue.
+ */
 export const SHORTEST = 75_000
 
-/** Seconds, as kube-apiserver has its etcd do it. */
+/** Seconds; the interval at which kube-apiserver compacts etcd. */
 const DEFAULT = 300
 const MAX_DAYS = 31
 
 /**
- * By shard. Leases are renewed for ever and Events counted up: a past of days, or of a thousand nodes, would be nothing
- * but these. Events end after an hour, as kube-apiserver's --event-ttl has it.
+ * By shard. Leases are renewed forever and Events counted up, so a history of days, or of a thousand nodes, would
+ * contain little else. Events expire after an hour, as with kube-apiserver's --event-ttl.
  */
 const special: Readonly<Record<string, Omit<History, 'retention'>>> = {
   'leases.coordination.k8s.io': { changes: 10_000 },
   events: { changes: 10_000, expiry: 3_600_000 },
 }
 
-/** @param shard `TENANT/SHARD`; a tenant by its uid */
+/** @param shard `TENANT/SHARD`, with the tenant's uid */
 export function historyOf({ standard, tenants }: HistorySetting, shard: string): History {
   const [tenant = '', name = ''] = shard.split('/')
   return { retention: (tenants.get(tenant) ?? standard) * 1000, ...ownValue(special, name) }
@@ -40,8 +43,8 @@ export interface HistorySetting {
 }
 
 /**
- * `300`, or with tenants that differ `300,TENANT=172800,…`; whole seconds.
- * @throws Error that names the part that cannot be read
+ * Parses `300`, or `300,TENANT=172800,…` for tenants that differ, in whole seconds.
+ * @throws Error that names the unreadable part
  */
 export function parseHistory(setting = ''): HistorySetting {
   let standard: number | undefined

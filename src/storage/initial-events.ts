@@ -1,5 +1,5 @@
 /**
- * The existing objects at the beginning of a watch: a list at one revision, as ADDED events. If its stream breaks, the
+ * The existing objects at the start of a watch: a list at one revision, as ADDED events. Where its stream breaks, the
  * rest is read at the same revision.
  */
 import { byteReader } from './byte-chunks.ts'
@@ -8,10 +8,10 @@ import { StorageError } from './errors.ts'
 import type { ListAt, ListResult, Revision, WatchBatch } from './storage.ts'
 import { EncodedBatch, readFrames } from './watch-batch.ts'
 
-/** @param start key behind the prefix to begin at, or nothing */
+/** @param start the key behind the prefix at which the list begins; '' for its start */
 type ListEvents = (at: ListAt, start: string) => Promise<ListResult>
 
-/** Attempts in a row that may break without a single event. */
+/** Attempts in a row that may break without an event. */
 const MAX_BREAKS = 5
 
 export class InitialEvents implements AsyncIterable<WatchBatch> {
@@ -32,7 +32,7 @@ export class InitialEvents implements AsyncIterable<WatchBatch> {
     return new InitialEvents(await list({ kind: 'notOlderThan', revision: notOlderThan }, ''), list)
   }
 
-  /** The last batch is the mark `synced`. Fails with Compacted when the state was dropped while it was read. */
+  /** The last batch is the mark `synced`. Fails with Compacted where the state was dropped while it was read. */
   async *[Symbol.asyncIterator](): AsyncGenerator<WatchBatch> {
     let after: string | undefined
     for (let breaks = 0; ;) {
@@ -55,7 +55,7 @@ export class InitialEvents implements AsyncIterable<WatchBatch> {
 
   cancel(): void {
     this.isCancelled = true
-    // A stream that broke cannot be cancelled, nor need it be.
+    // a broken stream cannot be cancelled and need not be
     void this.reader.cancel().catch(() => {})
   }
 }

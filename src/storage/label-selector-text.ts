@@ -1,6 +1,6 @@
 import type { LabelSelector } from '../api/meta/v1.ts'
 
-/** A label selector in the form of a query parameter (apimachinery's metav1.FormatLabelSelector): sorted by key. */
+/** Writes a label selector as a query parameter (apimachinery's metav1.FormatLabelSelector), sorted by key. */
 export function labelSelectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const terms: [key: string, text: string][] = Object.entries(matchLabels).map(([key, value]) => [
     key,

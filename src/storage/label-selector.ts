@@ -1,6 +1,6 @@
 /**
  * Label selectors in a query: `a=b, c!=d, e in (f, g), h notin (i), j, !k, l>1, m<2` (apimachinery's pkg/labels).
- * Errors are kube-apiserver's texts. A key and its operator may be the words `in` and `notin`, as may values.
+ * Errors are kube-apiserver's texts. The words `in` and `notin` may also be keys and values.
  */
 import type { FieldError } from '../api/field.ts'
 import { FieldPath, invalidValue, messageOf } from '../api/field.ts'
@@ -29,7 +29,9 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
   return requirements.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }
 
-/** A meta/v1 LabelSelector, already validated. An absent one selects nothing, an empty one everything. */
+/**
+ * The requirements of a validated meta/v1 LabelSelector. An absent selector selects nothing, an empty one everything.
+ */
 export function labelSelectorRequirements(selector: LabelSelector): LabelRequirement[] {
   return [
     ...Object.entries(selector.matchLabels ?? {}).map(([key, value]): LabelRequirement => ({
@@ -54,7 +56,7 @@ export interface LabelSelector {
   }[]
 }
 
-/** The words that stand between a key and its values. */
+/** Operators between a key and its values. */
 const binaryOperators: Readonly<Record<string, LabelOperator>> = {
   in: 'In',
   notin: 'NotIn',
@@ -102,7 +104,7 @@ function valueErrors(key: string, operator: LabelOperator, values: readonly stri
   return [...notIntegers, ...malformed]
 }
 
-/** `(a, b)`; an absent value is the empty one: `()`, `(,a)`, `(a,,b)`. */
+/** `(a, b)`. An absent value is empty: `()`, `(,a)`, `(a,,b)`. */
 function parseValues(tokens: Tokens): string[] {
   const open = tokens.take('value')
   if (open.kind !== '(') throw unparsable(`found '${open.text}' expected: '('`)
@@ -146,7 +148,7 @@ interface Token {
   readonly text: string
 }
 
-/** Where a value or key may stand, `in` and `notin` are words like others. */
+/** Where a value or key may be, `in` and `notin` are plain words. */
 type Place = 'value' | 'operator'
 
 class Tokens {
@@ -170,14 +172,15 @@ class Tokens {
 }
 
 const END: Token = { kind: 'end', text: '' }
-// A NUL ends a word, and between words the whole selector: kube-apiserver's lexer takes it for the end of its input.
+// A NUL ends a word. Between words it ends the whole selector, because kube-apiserver's lexer takes it for the end of
+// its input.
 const token = /[ \t\r\n]*(?:(==|!=|[=!(),<>])\0?|([^ \t\r\n=!(),<>\0]+)\0?|\0)/y
 
 function* tokenize(text: string): Generator<Token> {
   token.lastIndex = 0
   for (let match; (match = token.exec(text)) !== null;) {
     const [, symbol, word] = match
-    // The expression admits nothing but these kinds.
+    // the pattern matches only these kinds
     if (symbol !== undefined) yield { kind: symbol as TokenKind, text: symbol }
     else if (word === 'in' || word === 'notin') yield { kind: word, text: word }
     else if (word !== undefined) yield { kind: 'word', text: word }

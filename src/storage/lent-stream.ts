@@ -1,16 +1,16 @@
 /**
- * Bodies made of lent pieces, whose buffers are used again. A stream of chunks leaves a buffer behind for each of them.
- * V8 lets tens of megabytes of them gather before it looks for unused ones, because they are outside of its heap: a
- * document of 43 MB took that much twice.
+ * Bodies made of lent pieces, whose buffers are used again. A stream of chunks leaves a buffer behind for each chunk.
+ * These are outside of V8's heap, so V8 lets tens of megabytes gather before it collects them: a document of 43 MB
+ * took twice its size.
  */
 import { logError } from '../log/log.ts'
 import type { ByteReader } from './byte-chunks.ts'
 
-/** The engine's pipe has taken a piece whole before its write ends. Node has none. */
+/** Whether a write to the engine's pipe ends only when the whole piece is taken. In Node it does not. */
 const lendsToPipes = (): boolean =>
   'IdentityTransformStream' in globalThis && (IdentityTransformStream as unknown) !== TransformStream
 
-/** A piece is asked for when the one before it was taken. */
+/** A piece is requested when the one before it was taken. */
 export const lentStream = (pieces: ByteReader): ReadableStream<Uint8Array> =>
   lendsToPipes() ? piped(pieces) : copied(pieces)
 
@@ -21,7 +21,7 @@ function piped(pieces: ByteReader): ReadableStream<Uint8Array> {
     for (let piece = await pieces.read(); piece !== undefined; piece = await pieces.read()) await writer.write(piece)
     await writer.close()
   }
-  // a source that failed must not look like an end; where the client has gone the stream is errored already
+  // a failed source must not look like an end; where the client has gone the stream has its error already
   pass().catch((error: unknown) => {
     if (writer.desiredSize !== null) logError('an answer broke off', { error })
     void writer.abort(error).catch(() => {})
@@ -41,7 +41,7 @@ function copied(pieces: ByteReader): ReadableStream<Uint8Array> {
   })
 }
 
-/** Bytes that gather until they are lent. */
+/** Gathers bytes until they are lent. */
 export class LentBytes {
   private bytes: Uint8Array
   private from = 0
@@ -55,7 +55,7 @@ export class LentBytes {
     return this.from === this.to
   }
 
-  /** Room for so many more bytes; `took` says how many were written. */
+  /** Returns room for `length` more bytes; `took` then says how many were written. */
   room(length: number): Uint8Array {
     if (this.to + length > this.bytes.length) this.makeRoom(length)
     return this.bytes.subarray(this.to)
@@ -70,19 +70,19 @@ export class LentBytes {
     this.took(piece.length)
   }
 
-  /** All gathered bytes, valid until `free`. Later bytes come behind them. */
+  /** Lends all gathered bytes, valid until `free`. Later bytes are appended behind them. */
   lend(): Uint8Array {
     const lent = this.bytes.subarray(this.from, this.to)
     this.from = this.to
     return lent
   }
 
-  /** The lent bytes came back. */
+  /** The lent bytes are returned. */
   free(): void {
     if (this.isEmpty) this.from = this.to = 0
   }
 
-  /** Lent bytes stay in place, in the old buffer. */
+  /** Makes room in a new buffer where bytes are lent; those stay in the old one. */
   private makeRoom(length: number): void {
     const pending = this.bytes.subarray(this.from, this.to)
     const size = Math.max(this.bytes.length, 2 * (pending.length + length))

@@ -1,11 +1,13 @@
-/** Lines of UTF-8 streams, each character handled once however long a line is and into however many chunks it was cut. */
+/**
+ * Lines of UTF-8 streams. Each character is handled once, however long a line is and however it was cut into chunks.
+ */
 import { turnOfHeavy } from '../api/slices.ts'
 import { byteChunks } from './byte-chunks.ts'
 import { Pieces } from './pieces.ts'
 
-/** UTF-16 units of lines after which others have their turn: parsing them takes a millisecond. */
+/** UTF-16 units of lines after which other requests have their turn: parsing them takes a millisecond. */
 const SLICE = 64 * 1024
-/** Handling a line, however short, takes some microseconds. */
+/** The weight of a line in addition to its length: handling one takes some microseconds. */
 const LINE = 256
 
 /**
@@ -28,10 +30,10 @@ export async function* linesOf(
     }
 }
 
-/** All that a chunk completes at once. */
+/** All lines that a chunk completes, together. */
 export async function* lineBatches(stream: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
-  /** A line whose end has not come. */
+  /** The pieces of a line whose end has not arrived. */
   let pieces: string[] = []
   for await (const chunk of byteChunks(stream)) {
     const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
@@ -47,7 +49,7 @@ export async function* lineBatches(stream: ReadableStream<Uint8Array>): AsyncGen
 
 const NEWLINE = 0x0a
 
-/** The same as bytes, with their newlines. A chunk is valid until the next one is requested. */
+/** Lines as bytes, with their newlines. A chunk is valid until the next one is requested. */
 export async function* wholeLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const rest = new Pieces()
   for await (const chunk of byteChunks(stream)) {
@@ -61,7 +63,7 @@ export async function* wholeLines(stream: ReadableStream<Uint8Array>): AsyncGene
 
 /**
  * @param values texts, each followed by a newline
- * @param map maps a chunk of lines, in their order
+ * @param map maps the lines of a chunk, in their order
  */
 export function mappedLines(
   values: ReadableStream<Uint8Array>,

@@ -2,7 +2,10 @@
 import type { ListShape } from './storage.ts'
 import { memberText } from './value-text.ts'
 
-/** Writes a value of a list that has the ones before it already. Has a memory: each list asks for its own. */
+/**
+ * Returns a function that writes the next value of a list. It remembers what it has written, so each list needs its
+ * own.
+ */
 export function itemText(shape: ListShape): (text: string) => string {
   if (shape.as === 'lines') return (text) => `${text}\n`
   const element = elementText(shape)

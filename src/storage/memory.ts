@@ -1,6 +1,6 @@
 /**
- * The storage contract in memory: for tests, and as the simplest statement of a shard's behaviour. It keeps every event
- * and answers by going through them.
+ * The storage contract in memory, for tests and as the simplest description of a shard. It keeps every event, and
+ * searches them for each answer.
  */
 import type { Clock } from '../api/clock.ts'
 import { leastOf } from '../api/extremes.ts'
@@ -115,18 +115,18 @@ interface Version {
 }
 
 class MemoryShard {
-  /** Revisions that are older than the retention when a shard begins count as compacted. */
+  /** Revisions before it count as compacted. It begins a retention before now. */
   floor: Revision
   last: Revision
-  /** Which has it: 0 for none. */
+  /** The restore that holds the lock; 0 for none. */
   restore: RestoreId = 0
   /** By holder. Bound: what a test holds. */
   readonly held = new Map<string, { readonly revision: Revision; readonly until: number }>()
   /** Bound: what a test writes; so are the others. */
   private log: Version[] = []
-  /** The last version of each key, deletions too: most reads are of the current state. Bound: as the log. */
+  /** The last version of each key, also deletions, because most reads are of the current state. Bound: as the log. */
   private readonly latest = new Map<string, Version>()
-  /** Only with them units of UTF-16 are in another order than the octets of UTF-8, which is that of keys. */
+  /** Keys are in the order of their UTF-8. Only with surrogates is the order of UTF-16 another one. */
   private hasSurrogates = false
   /** Bound: the watches of a test. */
   private readonly watchers = new Set<MemoryWatcher>()
@@ -207,7 +207,7 @@ class MemoryShard {
     this.floor = this.last = nextRevision(Math.max(this.last, cut), this.now(), this.place)
   }
 
-  /** A revision that the clock has passed is reached although nothing was written at it. */
+  /** A revision that the clock has passed is reached even without a write. */
   reach(revision: Revision): void {
     if (revision <= this.last) return
     if (revision > lastRevisionAt(this.now())) throw new StorageError('FutureRevision', revision, this.last)
@@ -230,7 +230,7 @@ class MemoryShard {
     return latest
   }
 
-  /** What existed at a revision, in key order. */
+  /** The versions that existed at a revision, in key order. */
   private snapshot(revision: Revision): Version[] {
     const versions = revision >= this.newest ? this.latest : this.latestUpTo(revision)
     const order = this.hasSurrogates ? compareNames : compareUnits
@@ -244,7 +244,7 @@ class MemoryShard {
       (version) => isSelected(version, collection, namespace, selection) && compareNames(version.key, begin) >= 0,
     )
     const page = limit > 0 ? rest.slice(0, limit) : rest
-    // a full page is followed by another one when there are more keys, selected or not
+    // a full page continues where more keys follow, selected or not
     const behind = this.snapshot(revision).filter(
       (version) =>
         isSelected(version, collection, namespace, everything) && compareNames(version.key, page.at(-1)?.key ?? '') > 0,
@@ -352,7 +352,10 @@ class MemoryWatcher implements AsyncIterable<EncodedBatch> {
   }
 }
 
-/** A deleted object's last state as its deleter gave it; of one that left the selection the state before. */
+/**
+ * The text of a DELETED event: the state that the deleter gave, or, for an object that left the selection, the state
+ * before.
+ */
 const lastSelectedText = ({ type, text, previous, revision }: Version): string =>
   type === 'DELETED' ? text : withOtherRevision(previous!.text, previous!.value.at, previous!.revision, revision)
 

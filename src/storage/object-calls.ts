@@ -1,15 +1,15 @@
-/** The calls that the two Durable Object classes take. A Worker's bindings are typed by these, not by the classes. */
+/** The calls of the two Durable Object classes. A Worker's bindings have these types and not the classes. */
 import type { GroupResource } from '../api/group-version.ts'
 import type { OutboxReceiver, ShardRefusal, ShardReply, ShardStats, StoredText } from './shard-protocol.ts'
 import type { Attempt, ShardWrite, Written } from './shard-protocol.ts'
 import type { KeyedValue, NewValue, RestoredValue, RestoreId, Revision, ShardChanges, StoredValue } from './storage.ts'
 
-/** An object may answer at once; its caller waits in any case. */
+/** An object may answer at once; for its caller the answer is always a promise. */
 type Answer<Value> = Value | Promise<Value>
 
 export interface ShardCalls extends Rpc.DurableObjectBranded {
   check(): Answer<string | undefined>
-  /** @param asText a StoredText is wanted; an object of an earlier release does not know it */
+  /** @param asText asks for a StoredText; objects of an earlier release ignore it */
   get(
     key: string,
     notOlderThan: Revision,
@@ -35,11 +35,11 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
   fetch(request: Request): Answer<Response>
 }
 
-/** Of one controller. */
+/** The work of one controller. */
 export interface WorkCount extends Record<string, SqlStorageValue> {
   controller: string
   queued: number
-  /** Of these, what failed and is to be tried again. */
+  /** Work that has failed and will be tried again. */
   failing: number
   parked: number
 }

@@ -1,9 +1,6 @@
 import { joined } from '../api/bytes.ts'
 
-/**
- * Bytes of a stream that wait until a whole value is there. Each is copied once when it comes and once when it is taken,
- * in however many pieces a value comes.
- */
+/** Holds bytes of a stream until a value is complete. Each byte is copied twice, however many pieces a value has. */
 export class Pieces {
   /** Bound: the buffers of one stream's values; a value ends at 3 MiB, a frame with its chunk. */
   private readonly pieces: Uint8Array[] = []
@@ -19,7 +16,7 @@ export class Pieces {
     this.length += piece.length
   }
 
-  /** All that waits, followed by the bytes given, as bytes of their own. */
+  /** Returns all held bytes and the given ones in a new buffer. */
   take(end: Uint8Array = NOTHING): Uint8Array {
     const all = joined([...this.pieces.splice(0), end], this.length + end.length)
     this.copied(all.length)

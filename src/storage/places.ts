@@ -10,11 +10,12 @@ import { PLACES, TICKS } from './revision.ts'
 import { CONTROL_SHARD } from './written-shards.ts'
 
 /**
- * Remainders by PLACES from this one on are for definitions: half of them are places as built-in types have them, each of
- * the others is sixteen places, of one number in a millisecond. This never changes: shards keep the place that they got.
+ * Remainders by PLACES from this one on are for definitions. Half of them are places like those of built-in types.
+ * Each of the others is split into sixteen places with one number in a millisecond. This never changes: shards keep
+ * the place that they got.
  */
 export const FIRST_CUSTOM = 64
-/** So many definitions have places as wide as those of built-in types. */
+/** The number of definitions with places as wide as those of built-in types. */
 export const WIDE_PLACES = (PLACES - FIRST_CUSTOM) / 2
 const NARROW_REMAINDERS = PLACES - FIRST_CUSTOM - WIDE_PLACES
 
@@ -24,13 +25,16 @@ const builtIn: ReadonlyMap<string, Place> = new Map(
   ),
 )
 
-/** @param shard its name within its control plane @returns undefined for a shard of a definition */
+/**
+ * @param shard its name within its control plane
+ * @returns undefined for a shard of a definition
+ */
 export const builtInPlace = (shard: string): Place | undefined => builtIn.get(shard)
 
-/** So many shards of definitions have numbers of their own in one control plane. */
+/** The number of shards of definitions that can have numbers of their own in one control plane. */
 export const CUSTOM_PLACES = WIDE_PLACES + NARROW_REMAINDERS * (TICKS / PLACES)
 
-/** @param index from 0 on, below CUSTOM_PLACES; the wide ones come first */
+/** @param index from 0 to CUSTOM_PLACES - 1; the wide places come first */
 export function customPlace(index: number): Place {
   if (index < WIDE_PLACES) return { first: FIRST_CUSTOM + index, every: PLACES }
   const narrow = index - WIDE_PLACES
@@ -38,10 +42,10 @@ export function customPlace(index: number): Place {
   return { first: remainder + PLACES * Math.floor(narrow / NARROW_REMAINDERS), every: TICKS }
 }
 
-/** The index that a shard asks for first. */
+/** The index that a shard tries first. */
 export const preferredIndex = (shard: string): number => hashOf(shard) % WIDE_PLACES
 
-/** One of the free indexes: it differs from shard to shard and from try to try. */
+/** Chooses one of the free indexes, differently for each shard and each try. */
 export function oneOf(free: readonly number[], shard: string, tries: number): number | undefined {
   const wide = free.filter((index) => index < WIDE_PLACES)
   const candidates = wide.length > 0 ? wide : free

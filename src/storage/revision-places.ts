@@ -1,6 +1,6 @@
 /**
- * Which shard of a definition has which place (places.ts): the control shard has a row for each place that is taken. A
- * shard takes one before its first write, and gives it back when its type is gone.
+ * The place (places.ts) of each shard of a definition. The control shard has a row for each place that is taken. A
+ * shard takes a place before its first write, and gives it back when its type is deleted.
  */
 import { groupResourceText } from '../api/group-version.ts'
 import { StorageError } from './errors.ts'
@@ -20,7 +20,7 @@ const placesOf = (tenant: string): Collection => ({
   prefix: groupResourceText(REVISION_PLACES),
 })
 
-/** Its uid is the shard's name: storage takes a create with the uid that is there for one that was made before. */
+/** The uid is the shard's name, so that a repeated create finds its own row. */
 function rowOf(index: number, shard: string): NewValue {
   const start = `{"metadata":{"name":"${index}","uid":${JSON.stringify(shard)},"resourceVersion":"`
   return { text: `${start}"}}`, at: start.length, uid: shard }
@@ -28,14 +28,17 @@ function rowOf(index: number, shard: string): NewValue {
 
 export interface TakenPlace {
   readonly index: number
-  /** The shard gives only numbers above this one: the shard that had the place before gave those below it. */
+  /** Every revision of the shard is above this one, because an earlier shard in this place gave those below. */
   readonly since: Revision
 }
 
-/** As often as another shard may take the same place first. */
+/** How often another shard may take the wanted place first. */
 const TRIES = 8
 
-/** @param control reaches the control shard @returns where no place is left, one that another shard has as well */
+/**
+ * @param control reaches the control shard
+ * @returns a place that another shard has too, where none is free
+ */
 export async function takePlace(control: Storage, { tenant, shard }: ShardName): Promise<TakenPlace> {
   const preferred = preferredIndex(shard)
   let index: number | undefined = preferred
@@ -58,7 +61,7 @@ async function tryPlace(control: Storage, { tenant, shard }: ShardName, index: n
 
 async function freePlaces(control: Storage, tenant: string): Promise<number[]> {
   const taken = new Set<number>()
-  // rows are never sealed, though others of the control shard may be
+  // these rows are never sealed, though other values of the control shard may be
   const query = { selection: everything, at: { kind: 'latest' }, opens: true } as const
   const { values } = await control.list(placesOf(tenant), query)
   for await (const line of linesOf(values)) taken.add(Number(/"name":"(\d+)"/.exec(line)?.[1]))
@@ -66,8 +69,8 @@ async function freePlaces(control: Storage, tenant: string): Promise<number[]> {
 }
 
 /**
- * Frees the place for another shard, whose numbers will be above `last`: the control shard deletes the row at a later
- * revision.
+ * Deletes the row of a place in the control shard, so that another shard may take the place. The revisions of that
+ * shard are above `last`.
  */
 export async function givePlaceBack(
   control: Storage,

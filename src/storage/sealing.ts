@@ -1,7 +1,7 @@
 /**
- * Values that are encrypted at rest. The text of an object is sealed with AES-256-GCM in the Worker; the shard stores an
- * envelope, which names the key, and has the uid and the revision in the open, as the shard needs them. The tenant, the
- * collection and the key of the object are authenticated: a value that was moved does not open.
+ * Encrypts values at rest. The Worker seals the text of an object with AES-256-GCM. The shard stores an envelope that
+ * names the key, with the object's uid and revision unsealed, because the shard needs them. Tenant, collection and
+ * key of the object are authenticated, so a value that was moved does not open.
  */
 import { base64ToBytes, bytesToBase64 } from '../api/base64.ts'
 import type { EncryptionKey, EncryptionSetting } from './encryption-setting.ts'
@@ -9,7 +9,7 @@ import type { Collection, NewValue, Revision } from './storage.ts'
 import { StorageError } from './errors.ts'
 import { isTooLarge, MAX_VALUE_BYTES, withRevision } from './value-text.ts'
 
-/** The beginning of an envelope. No object of the API begins so: its first member is kind or apiVersion. */
+/** The start of an envelope. No object of the API begins so: its first member is kind or apiVersion. */
 export const SEALED = '{"kedge.dev/sealed":"'
 
 const IV_LENGTH = 12
@@ -31,7 +31,7 @@ export class Sealer {
     const { sealing } = this.setting
     if (sealing === undefined || !this.handles(collection)) return value
     const iv = crypto.getRandomValues(new Uint8Array(IV_LENGTH))
-    // the limit is that of the text itself, sealed or not
+    // the limit is that of the plain text, sealed or not
     if (isTooLarge(value.text)) throw new StorageError('TooLarge', 0, MAX_VALUE_BYTES)
     const plain = await packed(value)
     const additionalData = additionalDataOf(collection, key)
@@ -47,7 +47,7 @@ export class Sealer {
     return { ...value, text: `${head}"}}`, at: head.length }
   }
 
-  /** Whether it is stored otherwise than it would be written now. */
+  /** Whether a write now would store the value in another form. */
   isStale(collection: Collection, text: string): boolean {
     const { sealing } = this.setting
     if (!this.handles(collection)) return false
@@ -55,8 +55,8 @@ export class Sealer {
   }
 
   /**
-   * @param text as stored, in an envelope or in the open
-   * @param asked the key that was asked for, where one was
+   * @param text as stored, sealed or not
+   * @param asked the object's key where one object was asked for
    * @throws StorageError Sealed
    */
   async open(collection: Collection, text: string, asked?: string): Promise<string> {
@@ -64,7 +64,7 @@ export class Sealer {
     const parts = ENVELOPE.exec(text)
     if (parts === null) throw unreadable(collection, asked, 'its envelope is damaged')
     const [, id = '', quotedKey = '', data = '', revision = ''] = parts
-    // matched by the expression as a JSON string
+    // the pattern matches a JSON string
     const key = JSON.parse(quotedKey) as string
     if (asked !== undefined && asked !== key) throw unreadable(collection, asked, `it is that of ${key}`)
     const known = this.setting.keys.find((one) => one.id === id)
@@ -82,7 +82,7 @@ export class Sealer {
       )
       return await unpacked(new Uint8Array(plain))
     } catch {
-      // WebCrypto does not say why, and an attacker who changed the value must not learn it
+      // WebCrypto gives no reason, and an attacker who changed the value must not learn one
       throw unreadable(collection, key, `encryption key ${JSON.stringify(known.id)} does not open it`)
     }
   }
@@ -99,9 +99,9 @@ export class Sealer {
 const additionalDataOf = ({ tenant, prefix }: Collection, key: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(new TextEncoder().encode(JSON.stringify([tenant, prefix, key])))
 
-/** From here on a text is compressed, so that its envelope fits a row. */
+/** Characters from which on a text is compressed, so that its envelope fits a row. */
 const LONG = 1024 * 1024
-/** The first byte of a sealed value. */
+/** The first byte of a sealed value says how its text is encoded. */
 const PLAIN = 0
 const COMPRESSED = 1
 

@@ -1,6 +1,6 @@
 /**
- * The selection of a list or a watch: labels and fields (parsed by label-selector and field-selector) and owners. It is
- * plain data, because it crosses from the Worker to the shard and lies in a socket's attachment.
+ * The selection of a list or a watch: labels and fields (parsed by label-selector and field-selector) and owners. It
+ * is plain data, because it goes from the Worker to the shard and is kept in a socket's attachment.
  */
 import { ownValue } from '../api/own.ts'
 import { parseInt64 } from '../go/int.ts'
@@ -24,7 +24,7 @@ export interface FieldRequirement {
 export interface Selection {
   readonly labels: readonly LabelRequirement[]
   readonly fields: readonly FieldRequirement[]
-  /** UID of an owner: only its dependents. */
+  /** UID of an owner whose dependents are selected. */
   readonly owner?: string
 }
 
@@ -50,7 +50,7 @@ export function matches(
   )
 }
 
-/** The same for many objects: a long list of values is gone through a few times only. */
+/** Like `matches`, for many objects: a long list of values becomes a set. */
 export function matcherOf(selection: Selection): (key: string, of: Selectable) => boolean {
   const labels = selection.labels.map((requirement) =>
     requirement.values.length < LONG ? requirement : { ...requirement, values: new LongValues(requirement.values) },
@@ -59,7 +59,7 @@ export function matcherOf(selection: Selection): (key: string, of: Selectable) =
   return (key, of) => matches(prepared, key, of)
 }
 
-/** The cost of one object. A turn looks at few objects where a client's selector is costly. */
+/** The number of comparisons for one object. A turn looks at fewer objects where a selector has many requirements. */
 export const requirementsOf = ({ labels, fields }: Selection): number => labels.length + fields.length
 
 interface Values {
@@ -71,7 +71,7 @@ type Matched<Of extends { readonly labels: unknown }> = Omit<Of, 'labels'> & {
 }
 
 const LONG = 16
-/** So often a list is gone through before it is worth a set. */
+/** The most searches through a list before it becomes a set. */
 const OFTEN = 16
 
 class LongValues implements Values {
@@ -118,7 +118,7 @@ function compareIntegers(
   return a !== undefined && b !== undefined && holds(a, b)
 }
 
-/** A field that the object does not have is the empty text. */
+/** A field that the object does not have equals ''. */
 export function matchesFields(
   requirements: readonly FieldRequirement[],
   key: string,
@@ -135,7 +135,10 @@ function fieldOf(field: string, key: string, fields: Readonly<Record<string, str
   return ownValue(fields, field) ?? ''
 }
 
-/** The only value that a field can have in this selection, if there is one: lists of one name read one key. */
+/**
+ * The only value that a field can have in this selection; undefined where there may be several. A list of one name
+ * then reads one key.
+ */
 export function exactField(selection: Selection, field: string): string | undefined {
   return selection.fields.find((requirement) => requirement.field === field && requirement.operator === '=')?.value
 }

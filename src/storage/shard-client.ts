@@ -1,4 +1,4 @@
-/** Storage in ResourceShards. The only code that talks to a shard. */
+/** Storage in ResourceShards. No other code calls a shard. */
 import type { Clock } from '../api/clock.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
 import { logError } from '../log/log.ts'
@@ -38,30 +38,30 @@ import { withRevision } from './value-text.ts'
 import { WritePause } from './write-pause.ts'
 import { WritesTogether } from './writes-together.ts'
 
-/** Stubs are cheap, so each call has its own: one that failed may be broken for good. */
+/** Each call makes its own stub, which is cheap: a stub whose call failed may stay broken. */
 export type ShardStub = DurableObjectStub<ShardCalls>
 
 export interface ShardStorage extends Storage {
-  /** Names of shards whose database failed lately under a request. */
+  /** Names of shards whose database has failed lately. */
   failing(): string[]
   /** A shard's own statistics, for debugging. */
   stats(shard: ShardName): Promise<ShardStats>
   /**
-   * Ends the watches of a resource that has a shard of its own, and lets none begin before this.
-   * @param since the revision of the definition: does nothing if watches were ended after it
+   * Ends the watches of a resource that has a shard of its own, and allows none to begin before now.
+   * @param since revision of the definition: does nothing where watches were ended after it
    */
   renew(collection: Collection, since?: Revision): Promise<void>
-  /** Walks over all shards leave an empty one out from then on, until its next write. */
+  /** Takes an empty shard off the list of written shards until its next write. */
   retire(shard: ShardName): Promise<void>
 }
 
-/** How long a revision of the future is waited for, as in kube-apiserver. Milliseconds. */
+/** Milliseconds to wait for a future revision, as in kube-apiserver. */
 const FUTURE_WAIT = 3_000
 const FUTURE_STEP = 250
-/** Milliseconds before a call is sent again after the shard moved or was restarted. */
+/** Milliseconds before a call is sent again after the shard moved or restarted. */
 const RETRY_AFTER = [20, 100, 400]
 
-/** One for each binding of the isolate: it holds nothing of a request. */
+/** One for each binding of the isolate. It holds nothing of a request. */
 const storages = new WeakMap<DurableObjectNamespace<ShardCalls>, ShardStorage>()
 
 export function shardStorage(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock): ShardStorage {
@@ -70,11 +70,11 @@ export function shardStorage(namespace: DurableObjectNamespace<ShardCalls>, cloc
   return storage
 }
 
-/** One instance of a Durable Object, which it ends with. The writes of one turn go in one call. */
+/** The storage of one Durable Object instance. Writes of one turn go in one call. */
 export const objectStorage = (namespace: DurableObjectNamespace<ShardCalls>, clock: Clock): ShardStorage =>
   storageIn(namespace, clock, new WritesTogether())
 
-/** Names of an isolate's shards, beyond which their ids are worked out again. */
+/** Names of shards whose ids the isolate keeps. */
 const MAX_IDS = 10_000
 
 function storageIn(
@@ -82,7 +82,7 @@ function storageIn(
   clock: Clock,
   together?: WritesTogether,
 ): ShardStorage {
-  // an id is a keyed hash of the name, costly enough to be kept
+  // an id is a keyed hash of the name, which is worth keeping
   const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
   const idOf = (name: string): DurableObjectId => ids.getOrMake(name, () => namespace.idFromName(name))
   const nameOf = ({ tenant, shard }: ShardName): string => `${tenant}/${shard}`
@@ -94,7 +94,7 @@ function storageIn(
     if (pauses.failed(name, code)) logError('a database failed', { shard: name, code, error: why })
   }
 
-  /** @param call is sent again if that is safe; `keep` as in ListCall */
+  /** @param call is repeated where that is safe; `keep` as in ListCall */
   const read = <Value>(shard: ShardName, call: (stub: ShardStub, keep: boolean) => Promise<Value>): Promise<Value> => {
     const name = nameOf(shard)
     return retrying(
@@ -104,7 +104,7 @@ function storageIn(
     )
   }
 
-  /** When storage fails under a write, whether it was done before is all that is asked again. */
+  /** Where storage fails during a write, the repeated call only asks whether the write was done. */
   const write = async <Value>(
     shard: ShardName,
     call: (stub: ShardStub, attempt: Attempt) => Promise<ShardReply<Value>>,
@@ -206,7 +206,7 @@ function storageIn(
 
     async restore(collection, restore, values) {
       const keyed = values.map((value) => ({ ...value, key: keyOf(collection, value.key) }))
-      // not sent again: a part that was put back would be there twice
+      // never repeated, because a part would be there twice
       for (const part of inParts(keyed)) valueOf(await stubOf(collection).restoreValues(restore, part))
     },
 
@@ -252,7 +252,7 @@ function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape, 
   return { prefix, namespace, selection, at, limit, counted, start, shape, keep, opens }
 }
 
-/** UTF-16 units of the values of one call, which may have 32 MiB. */
+/** UTF-16 units of the values in one call, which may have 32 MiB. */
 const MAX_CALL = 8 * 1024 * 1024
 
 function* inParts(values: readonly RestoredValue[]): Generator<RestoredValue[]> {
@@ -270,7 +270,7 @@ function* inParts(values: readonly RestoredValue[]): Generator<RestoredValue[]> 
   if (part.length > 0) yield part
 }
 
-/** The header of a list comes before it, so that its bytes need not pass through here. */
+/** The header of a list comes first, so that the bytes of the list need not be looked at here. */
 function listResult(response: Response): ListResult {
   return { ...valueOf(decodeHeader(response)), values: response.body ?? nothing() }
 }
@@ -290,7 +290,7 @@ function valueOf<Value>(reply: ShardReply<Value>): Value {
 const storageError = ({ code, revision, current, detail }: ShardError) =>
   new StorageError(code, revision, current, detail)
 
-/** Asks again for a revision that is about to come. The shard has no timers: they would keep it awake. */
+/** Repeats a call until a revision that is about to come is there. Timers of the shard would keep it awake. */
 async function untilReached<Value>(clock: Clock, ask: () => Promise<Value>): Promise<Value> {
   for (const end = clock() + FUTURE_WAIT; ; await pause(FUTURE_STEP)) {
     try {
@@ -304,19 +304,17 @@ async function untilReached<Value>(clock: Clock, ask: () => Promise<Value>): Pro
 
 /** The properties of the platform's errors. */
 interface PlatformError {
-  /** The object could not answer, and asking again may help. */
+  /** The object could not answer, and a repeated call may succeed. */
   readonly retryable?: boolean
-  /**
-   * The object ended while it worked on the call, which may have been done or not. Shards recognise their earlier work.
-   */
+  /** The object ended during the call, which may have been done or not. Shards recognise work that they have done. */
   readonly durableObjectReset?: boolean
   readonly overloaded?: boolean
 }
 
 /**
- * Sends a call again if the platform says that this is safe. The platform ends an object whose commit fails, with all
- * its calls, reads too.
- * @param failed is called with the reason when the database fails
+ * Repeats a call where the platform says that this is safe. The platform ends an object whose commit fails, with all
+ * its calls, also reads.
+ * @param failed is called with the reason where the database fails
  */
 async function retrying<Value>(
   call: (attempt: number) => Promise<Value>,

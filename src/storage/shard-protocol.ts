@@ -1,25 +1,25 @@
 /**
- * What Worker and shard say to each other. Keys are whole (`PREFIX/NAMESPACE/NAME`). Errors are values here: classes
- * do not survive the way.
+ * The messages between Worker and shard. Keys are complete (`PREFIX/NAMESPACE/NAME`). Errors are values here, because
+ * RPC does not keep classes.
  */
 import type { StorageErrorCode } from './errors.ts'
 import type { Selection } from './selection.ts'
 import type { ListAt, ListShape, NewValue, Revision, StoredValue } from './storage.ts'
 
-/** WebSocket close code: the watch is over, and is not to be opened again. */
+/** WebSocket close code: the watch has ended, and must not be opened again. */
 export const ENDED = 4001
 
 export interface ShardError {
   readonly code: StorageErrorCode
   readonly revision: Revision
   readonly current: Revision
-  /** For the message. */
+  /** For the error message. */
   readonly detail?: string
 }
 
 /**
  * `again`: the call was sent before and its answer lost, so a write that is already there counts as done. `check`:
- * moreover the disk takes no writes; a write that is not there fails with Failed.
+ * like `again`, but the disk takes no writes; a write that is not there fails with Failed.
  */
 export type Attempt = 'first' | 'again' | 'check'
 
@@ -30,8 +30,8 @@ export interface ShardRefusal {
 export type ShardReply<Value> = { readonly value: Value } | ShardRefusal
 
 /**
- * A revision, a line feed and the value of that revision. A call that answers with text costs both sides less than one
- * with an object, which the engine has to take apart, put together, and give a way to be disposed of.
+ * A revision, a line feed and the value of that revision. A text costs both sides less than an object, which the
+ * engine takes apart, puts together and makes disposable.
  */
 export type StoredText = string
 
@@ -40,7 +40,7 @@ export function storedValue(text: StoredText): StoredValue {
   return { revision: Number(text.slice(0, end)), text: text.slice(end + 1) }
 }
 
-/** The writer knows the text that it sent. The answer has a text only if another one is stored. */
+/** The answer to a write. It has a text only where another text is stored than the one that was sent. */
 export interface Written {
   readonly revision: Revision
   readonly text?: string
@@ -56,14 +56,14 @@ export type ShardWrite =
       readonly expected: Revision
     }
 
-/** Where in the shard's keys to look. */
+/** The part of a shard's keys to search. */
 export interface KeyScope {
   readonly prefix: string
   readonly namespace?: string
   readonly selection: Selection
 }
 
-/** `events`: frames of ADDED events, for the beginning of a watch. */
+/** `events`: frames of ADDED events, for the start of a watch. */
 export type StreamShape = ListShape | { readonly as: 'events' }
 
 /** Body of `POST /list`. */
@@ -73,13 +73,13 @@ export interface ListCall extends KeyScope {
   readonly limit: number
   readonly counted: boolean
   readonly start: string
-  /** False: the disk takes no writes, so the revision that is read is not kept there. */
+  /** False: the disk takes no writes, so the revision of the read is not stored. */
   readonly keep: boolean
-  /** Values that are sealed may be among them. Callers of earlier releases cannot open any. */
+  /** The caller can open sealed values. Callers of earlier releases cannot. */
   readonly opens?: boolean
 }
 
-/** In the header of the answer to `POST /list`, whose body is the values; the error of a refused watch. */
+/** The header of the answer to `POST /list`, whose body has the values. A refused watch has its error here. */
 export type ListHeader = ShardReply<{
   readonly revision: Revision
   readonly isEmpty: boolean
@@ -96,39 +96,39 @@ export const encodeHeader = (header: ListHeader): HeadersInit => ({
 })
 
 export function decodeHeader({ headers }: Response): ListHeader {
-  // Written by encodeHeader.
+  // encodeHeader wrote it
   return JSON.parse(decodeURIComponent(headers.get(HEADER)!)) as ListHeader
 }
 
-/** In the query `q` of the upgrade at `/watch`; with `keep=false` when the disk takes no writes. */
+/** In the query parameter `q` of the upgrade at `/watch`; with `keep=false` where the disk takes no writes. */
 export interface WatchCall extends KeyScope {
   readonly from: Revision
   /** As in ListCall. */
   readonly opens?: boolean
 }
 
-/** Before the event lines of a frame in a list of `events`. */
+/** Precedes the event lines of a frame in a list of `events`. */
 export interface FrameHeader {
-  /** Of the events that follow. */
+  /** Revisions of the events that follow. */
   readonly revisions: readonly Revision[]
-  /** Bytes that follow. */
+  /** The bytes that follow. */
   readonly bytes: number
-  /** Key, behind the prefix, of the last event. A list that broke off goes on behind it. */
+  /** The key of the last event, behind the prefix. A list that broke off continues behind it. */
   readonly after: string
 }
 
 /**
- * Before the event lines of a binary message on a watch's socket. Text messages are answers to PING, made by the
- * runtime while the shard sleeps.
+ * Precedes the event lines of a binary message on a watch's socket. Text messages are answers to PING, which the
+ * runtime sends while the shard sleeps.
  */
 export interface BatchHeader {
-  /** All up to this revision was sent with this batch. */
+  /** Everything up to this revision has been sent with this batch. */
   readonly revision: Revision
-  /** Of the events that follow. */
+  /** Revisions of the events that follow. */
   readonly revisions: ArrayLike<Revision>
   /**
-   * `past`: there is more in the log, to be asked for with MORE. `live`: the past is over; only from here on are
-   * answers to PING about this watch.
+   * `past`: the log has more, which the watcher gets by MORE. `live`: the past has ended; only answers to PING from
+   * here on are about this watch.
    */
   readonly state: 'past' | 'live'
 }
@@ -141,7 +141,7 @@ export interface Pong {
   readonly revision: Revision
 }
 
-/** Work that writes brought with them, as it reaches the controllers: at least once, in order of `seq`. */
+/** Work that writes brought, on its way to the controllers: at least once, in order of `seq`. */
 export interface OutboxRow {
   readonly seq: number
   readonly key: string
@@ -149,20 +149,20 @@ export interface OutboxRow {
   readonly payload: string
 }
 
-/** Consumes a shard's outbox. When it fails, the same rows come again later. */
+/** Receives a shard's outbox. Where it fails, the same rows come again later. */
 export interface OutboxReceiver {
   receive(shard: string, rows: readonly OutboxRow[]): Promise<void>
 }
 
-/** A shard's statistics, for its operator. Counts begin at `since`. */
+/** A shard's statistics for operators, counted since `since`. */
 export interface ShardStats {
   readonly name: string
-  /** Milliseconds since 1970: when this instance was constructed. */
+  /** When this instance was constructed, in milliseconds since 1970. */
   readonly since: number
   readonly awakeSeconds: number
-  /** How often the object was constructed, if it counts that: KEDGE_COUNT_WAKES. */
+  /** How often the object was constructed, where KEDGE_COUNT_WAKES is on. */
   readonly constructed: number
-  /** The calls that it got. */
+  /** The calls that it received. */
   readonly reasons: Readonly<Record<string, number>>
   readonly rowsRead: number
   readonly rowsWritten: number
@@ -172,7 +172,7 @@ export interface ShardStats {
   readonly versions: number
   readonly revision: Revision
   readonly floor: Revision
-  /** When a compaction last came to its end, in milliseconds since 1970. */
+  /** When a compaction last ended, in milliseconds since 1970. */
   readonly lastCompaction?: number
   readonly outbox: number
 }

@@ -1,6 +1,6 @@
 /**
- * The Worker's end of a watch: a socket to the shard, opened again where it left off when it breaks (deploys and moves
- * cut sockets), so that its reader notices nothing. Timers and buffers are here, because the shard has none.
+ * The Worker's end of a watch: a socket to the shard. When it breaks (deploys and moves cut sockets), it is opened
+ * again where it left off, and its reader notices nothing. Timers and buffers are here, because the shard has none.
  */
 import type { Clock } from '../api/clock.ts'
 import { StorageError } from './errors.ts'
@@ -14,7 +14,7 @@ import type { BufferedWatch, WatchBuffer } from './watch-buffer.ts'
 
 /** Bytes that may wait for the client. With more, the client is too slow. */
 const MAX_WAITING = 4 * 1024 * 1024
-/** Milliseconds before each attempt to open the socket again. */
+/** Milliseconds before each attempt to reopen the socket. */
 const REOPEN_AFTER = [0, 50, 200, 1_000, 3_000]
 
 type WatchScope = Omit<WatchCall, 'from'>
@@ -36,7 +36,7 @@ export async function openWatch(
   const initial = typeof from === 'number' ? undefined : from
   const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade, clock, buffer)
   try {
-    // Events from here on wait in the socket while the client reads the initial events.
+    // events from here on wait in the socket while the client reads the initial events
     await watch.open()
   } catch (error) {
     initial?.cancel()
@@ -67,7 +67,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
   private readonly waiting: WatchBatch[] = []
   waitingBytes = 0
   private socket: WebSocket | undefined
-  /** All of the past was received: only then are answers to PING about this watch. */
+  /** The whole past has been received. Only then are answers to PING about this watch. */
   private isLive = false
   private isMoreOffered = false
   private isUnanswered = false
@@ -75,7 +75,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
   private failure: unknown
   private wake: () => void = () => {}
 
-  /** @param received all up to here has come */
+  /** @param received everything up to this revision has arrived */
   constructor(
     private readonly scope: WatchScope,
     private received: Revision,
@@ -92,13 +92,13 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     if (socket === null) throw refusal(response)
     socket.binaryType = 'arraybuffer'
     socket.accept()
-    // Cancelled meanwhile. Only a socket that was accepted can be closed.
+    // cancelled meanwhile; only a socket that was accepted can be closed
     if (this.isOver) return socket.close(NORMAL)
     this.isLive = this.isMoreOffered = this.isUnanswered = false
     this.socket = socket
     socket.addEventListener('message', ({ data }) => {
       if (socket !== this.socket) return
-      // Binary messages come as described above.
+      // binary messages have the form of BatchHeader
       if (typeof data === 'string') this.answered(data)
       else this.take(data as ArrayBuffer)
     })
@@ -121,7 +121,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
 
   private answered(text: string): void {
     this.isUnanswered = false
-    // Written by the shard's hub.
+    // the shard's hub wrote it
     const { revision } = JSON.parse(text) as Pong
     if (!this.isLive || revision < this.received) return
     this.received = revision
@@ -141,14 +141,14 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     this.end(new StorageError('Overloaded', 0, 0, 'the watcher is too slow'))
   }
 
-  /** The shard sends the past piece by piece, as there is room for it. */
+  /** Asks for more of the past when there is room for it. */
   private askForMore(): void {
     if (!this.isMoreOffered || this.waitingBytes > MAX_WAITING / 2) return
     this.isMoreOffered = false
     this.socket?.send(MORE)
   }
 
-  /** A socket that did not answer since the last ping is dead, though it was never closed. */
+  /** Sends PING. A socket that has not answered the last PING is dead, even if it was never closed. */
   ping(): void {
     if (this.socket === undefined) return
     if (this.isUnanswered) return void this.reopen()
@@ -165,7 +165,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
         return await this.open()
       } catch (error) {
         if (error instanceof StorageError && error.code === 'Compacted') return this.end(error)
-        // The following events are of another state: the client has to begin with that.
+        // the following events belong to another state, so the client has to list again
         if (error instanceof StorageError && error.code === 'Restoring')
           return this.end(new StorageError('Compacted', this.received, revisionAt(this.clock())))
       }
@@ -188,7 +188,7 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     try {
       socket?.close(NORMAL)
     } catch {
-      // It was closed from the other end.
+      // the other end has closed it
     }
   }
 

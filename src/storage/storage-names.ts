@@ -31,7 +31,7 @@ export class StorageNames {
     return [...this.#first, ...this.#later]
   }
 
-  /** @param name as what something is stored */
+  /** @param name a storage name */
   isBuiltIn(name: string): boolean {
     return this.#first.has(name) || this.#later.has(name)
   }
@@ -42,7 +42,7 @@ export class StorageNames {
     return { group, resource: isTaken ? `${CUSTOM}${resource}` : resource }
   }
 
-  /** @param name as what something is stored */
+  /** @param name a storage name */
   prefixOf(name: string): string {
     if (this.#later.has(name)) return `${BUILT_IN}${name}`
     const own = name.startsWith(CUSTOM) ? name.slice(CUSTOM.length) : undefined

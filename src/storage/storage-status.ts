@@ -13,7 +13,7 @@ import {
 } from '../api/status.ts'
 import type { StorageError } from './errors.ts'
 
-/** The one place where what went wrong in storage becomes an answer of the API. */
+/** Makes an error of storage a Status. No other code does. */
 export function statusFor(error: StorageError, resource: GroupResource, name: string): StatusError {
   switch (error.code) {
     case 'KeyNotFound':
@@ -34,7 +34,7 @@ export function statusFor(error: StorageError, resource: GroupResource, name: st
       return tooManyRequests('the storage of this resource is overloaded, please try again', 1)
     case 'Unavailable':
       return notAvailable('the storage of this resource is not available at the moment', 1)
-    // as kube-apiserver where etcd is out of space: code 500, and nothing says that trying again would help
+    // as kube-apiserver where etcd is out of space: code 500, without a hint to try again
     case 'Full':
       return internalError('the storage of this resource is full: no space left for this write')
     case 'Failed':
@@ -50,18 +50,18 @@ export function statusFor(error: StorageError, resource: GroupResource, name: st
   }
 }
 
-/** Until all of it is there, or the restore is given up. */
+/** The message until the restore is finished or given up. */
 const BEING_RESTORED =
   'the control plane is being restored from a backup and answers when all of it is there; should the restore have failed, it can be repeated (kedge restore FILE) or given up (kedge restore --abandon)'
 
 const conflictText = (message: string): StatusError => new StatusError(409, 'Conflict', message, {})
 
-/** 503, nothing was done: clients try again by themselves. */
+/** 503 where nothing was done: clients try again by themselves. */
 const notAvailable = (message: string, retryAfterSeconds: number): StatusError =>
   new StatusError(503, 'ServiceUnavailable', message, { retryAfterSeconds })
 
-/** 504 without a Retry-After: clients that try again by themselves would find their own object in the way. */
+/** 504 without Retry-After: clients that tried again by themselves could find their own object in the way. */
 const timeout = (message: string): StatusError => new StatusError(504, 'Timeout', message, {})
 
-/** Events have no watch cache in kube-apiserver: some answers are worded otherwise. */
+/** kube-apiserver has no watch cache for Events, so some answers have another text. */
 export const cacheless = ({ resource }: GroupResource): boolean => resource === 'events'

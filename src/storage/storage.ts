@@ -9,7 +9,7 @@ import type { Selection } from './selection.ts'
 /** A version of a shard's state: a hybrid-logical-clock integer below 2^53. Outside it is decimal text. */
 export type Revision = number
 
-/** Where a resource type lives: the Durable Object and the first part of its keys in it. */
+/** Where a resource type is stored: the Durable Object, and the first part of its keys there. */
 export interface Collection {
   readonly tenant: string
   readonly shard: string
@@ -17,7 +17,7 @@ export interface Collection {
   readonly prefix: string
 }
 
-/** The values that selections use, in a narrow table beside the objects. */
+/** The values that selections use. They are stored in a narrow table beside the objects. */
 export interface Selectable {
   readonly labels?: Readonly<Record<string, string>>
   readonly fields?: Readonly<Record<string, string>>
@@ -29,7 +29,7 @@ export interface Selectable {
 export interface OutboxMessage {
   readonly topic: string
   readonly payload: string
-  /** The payload names a future moment: a shard need not deliver it again, even after it was delivered. */
+  /** The payload names a future moment, so the shard need not deliver it twice. */
   readonly once?: true
 }
 
@@ -38,7 +38,7 @@ export interface NewValue extends Selectable {
   readonly text: string
   /** UTF-16 offset in `text` of the (empty) resourceVersion string's content. */
   readonly at: number
-  /** `metadata.uid`. By it the shard recognises a create that is sent again because its answer was lost. */
+  /** `metadata.uid`. By it the shard recognises a create that is repeated because its answer was lost. */
   readonly uid: string
   readonly outbox?: readonly OutboxMessage[]
 }
@@ -51,9 +51,9 @@ export interface KeyedValue {
 
 export interface StoredValue {
   readonly revision: Revision
-  /** JSON text with its own resourceVersion in it. */
+  /** JSON text that contains its resourceVersion. */
   readonly text: string
-  /** It is stored otherwise than it would be now (another encryption key): an update writes it even where nothing changes. */
+  /** It is stored in an old form (another encryption key), so an update writes it even where nothing changes. */
   readonly isStale?: boolean
 }
 
@@ -81,11 +81,11 @@ export interface ListQuery {
   readonly at: ListAt
   /** Absent: lines. */
   readonly shape?: ListShape
-  /** The caller opens values that are sealed (see sealing); others get StorageError Sealed where there are any. */
+  /** The caller can open sealed values (see sealing). Others get StorageError Sealed where there are any. */
   readonly opens?: boolean
-  /** 0 or absent: everything. */
+  /** 0 or absent: no limit. */
   readonly limit?: number
-  /** Whether how many it is must be known before the values: that is a walk over all keys. */
+  /** Whether the count must be known before the values, which needs a walk over all keys. */
   readonly counted?: boolean
   /**
    * Full key (behind the prefix and its slash) to begin at, inclusive: `NAMESPACE/NAME\u0000`. A list that begins
@@ -95,19 +95,19 @@ export interface ListQuery {
   readonly start?: string
 }
 
-/** An exact snapshot, streamed. Everything but the values is known when it begins. */
+/** An exact snapshot, streamed. All but the values is known when the stream begins. */
 export interface ListResult {
   readonly revision: Revision
   /** Key of the last item of this page when more follow, relative to the prefix. */
   readonly continueAfter?: string
-  /** How many follow this page; known only without label or field selectors. */
+  /** The number of objects that follow this page. Known only without label or field selectors. */
   readonly remaining?: number
   readonly isEmpty: boolean
-  /** Of pages and selections, and where it was asked for. */
+  /** Present for pages and selections, and where it was asked for. */
   readonly count?: number
   /**
-   * The values in the shape asked for; chunks end anywhere. To be read to the end or cancelled: an open one keeps the
-   * shard awake.
+   * The values in the requested shape; chunks end anywhere. The caller reads it to the end or cancels it, because an
+   * open stream keeps the shard awake.
    */
   readonly values: ReadableStream<Uint8Array>
 }
@@ -120,11 +120,11 @@ export interface WatchQuery {
    * everything after it, in order of revision.
    */
   readonly from?: Revision
-  /** As for lists. */
+  /** As in ListQuery. */
   readonly opens?: boolean
-  /** Initial events not older than this revision (only without `from`). */
+  /** The initial events are not older than this revision (only without `from`). */
   readonly notOlderThan?: Revision
-  /** Bounds the waiting events of all watches that share it. */
+  /** Limits the waiting events of all watches that share it. */
   readonly buffer?: WatchBuffer
 }
 
@@ -136,9 +136,9 @@ export type WatchMessage =
   | WatchMark
 
 export type WatchMark =
-  /** The initial events are over, at this revision. */
+  /** The initial events have ended, at this revision. */
   | { readonly kind: 'synced'; readonly revision: Revision }
-  /** All up to this revision was sent. */
+  /** Everything up to this revision has been sent. */
   | { readonly kind: 'progress'; readonly revision: Revision }
 
 /**
@@ -153,8 +153,8 @@ export interface WatchBatch extends Iterable<WatchMessage> {
 
 export interface Watch {
   /**
-   * Ends when the watch was cancelled. Fails with StorageError Compacted when the shard dropped the next event, and
-   * with Overloaded when more than a few megabytes wait for the client.
+   * Ends when the watch is cancelled. Fails with StorageError Compacted where the shard has dropped the next event,
+   * and with Overloaded where more than a few megabytes wait for the client.
    */
   readonly messages: AsyncIterable<WatchBatch>
   /** Asks for a `progress` message without waking the shard. */
@@ -170,8 +170,8 @@ export interface ShardChanges {
   /** Everything up to here is included. */
   readonly revision: Revision
   /**
-   * True: this begins anew with all existing objects, because `since` was absent or compacted. The caller forgets its
-   * earlier state.
+   * True: this page begins a complete list of existing objects, because `since` was absent or compacted. The caller
+   * drops its earlier state.
    */
   readonly reset: boolean
   /**
@@ -179,15 +179,15 @@ export interface ShardChanges {
    */
   readonly more: boolean
   /**
-   * This page and the following ones tell a state from its beginning, which was at this revision. Objects of earlier
+   * The revision at which the listed state began; this page and the following ones belong to it. Objects of earlier
    * releases have none.
    */
   readonly resetAt?: Revision
-  /** In order of revision, each key once. `key` begins with the collection's prefix; without text it is gone. */
+  /** In order of revision, each key once. `key` begins with the collection's prefix; without text it was deleted. */
   readonly changed: readonly { readonly key: string; readonly revision: Revision; readonly text?: string }[]
 }
 
-/** Names a restore: of two the later one is greater. */
+/** Names a restore; a later restore has a greater id. */
 export type RestoreId = number
 
 /** An object in a backup, with its version. */
@@ -201,7 +201,10 @@ export interface Storage {
   get(collection: Collection, key: string, notOlderThan?: Revision): Promise<StoredValue | undefined>
   /** @throws StorageError KeyExists, TooLarge */
   create(collection: Collection, key: string, value: NewValue): Promise<StoredValue>
-  /** One call for many: creates those whose (whole) keys do not exist. @throws StorageError TooLarge */
+  /**
+   * Creates many objects in one call, those whose (whole) keys do not exist.
+   * @throws StorageError TooLarge
+   */
   createMissing(shard: ShardName, values: readonly KeyedValue[]): Promise<void>
   /** @throws StorageError KeyNotFound, Conflict, TooLarge */
   update(collection: Collection, key: string, value: NewValue, expected: Revision): Promise<StoredValue>
@@ -216,22 +219,31 @@ export interface Storage {
   /** A page of the latest state of everything that changed in a shard after `since`, or of all existing objects. */
   changes(shard: ShardName, since?: Revision, resetAt?: Revision): Promise<ShardChanges>
   /**
-   * From here on until `unlock` all calls but those of the restore fail with Restoring, and watches have ended.
-   * @param unchangedSince nothing was written since: otherwise the shard stays unlocked
+   * Locks a shard: until `unlock` all calls but those of the restore fail with Restoring, and watches end.
+   * @param unchangedSince fails with Conflict where something was written after it
    * @throws StorageError Superseded, Conflict
    */
   lock(shard: ShardName, restore: RestoreId, unchangedSince?: Revision): Promise<void>
-  /** Of a locked shard. @throws StorageError Superseded */
+  /**
+   * Keys of a locked shard.
+   * @throws StorageError Superseded
+   */
   lockedKeys(collection: Collection, restore: RestoreId): Promise<readonly string[]>
-  /** Forgets everything of a locked shard, its history too. @throws StorageError Superseded */
+  /**
+   * Deletes everything in a locked shard, with its history.
+   * @throws StorageError Superseded
+   */
   clear(shard: ShardName, restore: RestoreId): Promise<void>
   /** Puts objects of a backup into a locked shard, with their versions. @throws StorageError Superseded */
   restore(collection: Collection, restore: RestoreId, values: readonly RestoredValue[]): Promise<void>
-  /** Nothing before `cut`, or before this moment, can be asked for any more. @throws StorageError Superseded */
+  /**
+   * Unlocks a shard. No revision before `cut` or before now can be read any more.
+   * @throws StorageError Superseded
+   */
   unlock(shard: ShardName, restore: RestoreId, cut: Revision): Promise<void>
   /**
-   * Keeps what is readable at a revision for so many milliseconds from now: 0 ends it.
-   * @param holder has one revision at a time; others hold theirs
+   * Keeps what is readable at a revision for this many milliseconds from now; 0 ends the hold.
+   * @param holder holds one revision at a time
    */
   hold(shard: ShardName, holder: string, revision: Revision, milliseconds: number): Promise<void>
 }

@@ -1,16 +1,14 @@
 /**
- * The values of a list in one stream that survives a restart of the shard: where the stream breaks, the list is read again
- * and continues at the same byte. A shard whose disk takes no writes needs this: each attempted write restarts the object,
- * and with it every stream that it was sending.
+ * The values of a list in one stream that survives a restart of the shard. Where the stream breaks, the list is read
+ * again and continues at the same byte. A shard whose disk takes no writes needs this: each attempted write restarts
+ * the object, and breaks every stream that it sends.
  */
 import { StorageError } from './errors.ts'
 
-/** Attempts in a row that may break without a single byte. */
+/** Attempts in a row that may break without a byte. */
 const MAX_BREAKS = 5
 
-/**
- * @param again the same list at the same revision, from its beginning: revisions do not change, so its bytes are the same
- */
+/** @param again reads the same list at the same revision from its start; its bytes are always the same */
 export function unbroken(
   first: ReadableStream<Uint8Array>,
   again: () => Promise<ReadableStream<Uint8Array>>,
@@ -43,7 +41,7 @@ export function unbroken(
         return controller.enqueue(chunk)
       }
     },
-    // A stream that broke cannot be cancelled, nor need it be.
+    // a broken stream cannot be cancelled and need not be
     cancel: (reason) => reader.cancel(reason).catch(() => {}),
   })
 }

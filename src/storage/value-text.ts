@@ -1,4 +1,4 @@
-/** A value's JSON text and the revision in it, the content of `metadata.resourceVersion`, which begins at `at`. */
+/** The JSON text of a value, and its revision: the content of `metadata.resourceVersion` at position `at`. */
 import { byteLength } from '../api/utf8.ts'
 import type { Revision } from './storage.ts'
 
@@ -24,7 +24,7 @@ export function objectAt(text: string, at: number): string {
   throw new Error(`assertion failed: no object at ${at} of ${text.slice(0, 200)}`)
 }
 
-/** One element of a list of members, see ListShape. */
+/** One element of a list of members (see ListShape). */
 export function memberText(text: string, shape: { before: string; head: string; tail: string }): string {
   const { before, head, tail } = shape
   if (!text.startsWith(before)) throw new Error(`assertion failed: ${text.slice(0, 200)} does not begin with ${before}`)

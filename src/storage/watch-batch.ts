@@ -36,9 +36,9 @@ export class EncodedBatch implements WatchBatch {
 }
 
 /**
- * The message of a socket. Each number is a double in the machine's order, both ends being of one platform: 1 for
- * `live` or 0, the revision, the number of events, their revisions; then their lines. Hundreds of watchers read the
- * same message, and most of them only its revision.
+ * The message of a socket. Each number is a double in the machine's byte order, because both ends run on one
+ * platform: 1 for `live` or 0, the revision, the number of events, and their revisions. The event lines follow.
+ * Hundreds of watchers read the same message, and most need only its revision.
  */
 export function encodeMessage({ state, revision, revisions }: BatchHeader, lines: Uint8Array): Uint8Array {
   const head = new Float64Array(3 + revisions.length)
@@ -51,7 +51,7 @@ export function encodeMessage({ state, revision, revisions }: BatchHeader, lines
 }
 
 export function decodeMessage(message: ArrayBuffer): { header: BatchHeader; lines: Uint8Array } {
-  // Written by encodeMessage.
+  // encodeMessage wrote it
   const [live, revision, count] = new Float64Array(message, 0, 3) as unknown as [number, number, number]
   const revisions = new Float64Array(message, 3 * DOUBLE, count)
   const lines = new Uint8Array(message, (3 + count) * DOUBLE)
@@ -60,7 +60,7 @@ export function decodeMessage(message: ArrayBuffer): { header: BatchHeader; line
 
 const DOUBLE = Float64Array.BYTES_PER_ELEMENT
 
-/** Part of a stream: a header line with the length, and event lines. */
+/** A frame: a header line with the length, then event lines. */
 export function encodeFrame(header: Omit<FrameHeader, 'bytes'>, lines: string): Uint8Array {
   const encoded = encoder.encode(lines)
   const first = encoder.encode(`${JSON.stringify({ ...header, bytes: encoded.length })}\n`)
@@ -68,8 +68,8 @@ export function encodeFrame(header: Omit<FrameHeader, 'bytes'>, lines: string): 
 }
 
 /**
- * Frames as encodeFrame wrote them, however the stream was cut.
- * @param pieces holds what came of a frame; for measuring
+ * Reads frames that encodeFrame wrote, however the stream was cut.
+ * @param pieces holds the received part of a frame; a parameter for measurements
  */
 export async function* readFrames(
   reader: Pick<ByteReader, 'read'>,
@@ -86,7 +86,7 @@ export async function* readFrames(
       const whole: Uint8Array = pieces.take(chunk.subarray(0, end))
       chunk = chunk.subarray(end)
       if (header === undefined) {
-        // Written by encodeFrame.
+        // encodeFrame wrote it
         header = JSON.parse(decoder.decode(whole)) as FrameHeader
       } else {
         yield { header, lines: whole }

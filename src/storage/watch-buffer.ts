@@ -1,17 +1,17 @@
 /**
- * What waits for the watches of one user, whose clients do not take it as fast as it happens. When all of it is too
- * much, the watch that is furthest behind ends; its client comes back and goes on from what it has. Where the buffers of
- * all users of an isolate are too much, it is a watch of the user who has most waiting.
+ * Limits the events that wait for the watches of one user whose clients read too slowly. Above the limit the watch
+ * that is furthest behind ends; its client comes back and continues. Where the buffers of all users of an isolate are
+ * too large, a watch of the user with the most waiting bytes ends.
  */
 
 /** Bytes of all watches of a user. */
 const MAX_BYTES = 16 * 1024 * 1024
-/** Of all users, of all control planes that an isolate serves. */
+/** Bytes of all users of all control planes in an isolate. */
 const MAX_OF_ALL = 48 * 1024 * 1024
 
-/** What shares one bound. */
+/** Buffers that share one limit. */
 export class WatchBuffers {
-  /** Those of which something waits. Bound: MAX_OF_ALL bytes. */
+  /** Buffers with waiting events. Bound: MAX_OF_ALL bytes. */
   private readonly filled = new Set<WatchBuffer>()
   private bytes = 0
   private readonly most: number
@@ -20,17 +20,17 @@ export class WatchBuffers {
     this.most = most
   }
 
-  /** A buffer has `bytes` more, or fewer. */
+  /** A buffer has grown by `bytes`, which may be negative. */
   changed(buffer: WatchBuffer, bytes: number): void {
     this.bytes += bytes
     if (buffer.bytes > 0) this.filled.add(buffer)
     else this.filled.delete(buffer)
-    // fewer came of one that ends
+    // a negative number comes from a watch that ends
     if (bytes > 0) while (this.bytes > this.most) largest(this.filled, (one) => one.bytes).endOne()
   }
 }
 
-/** There is one. */
+/** The list has an element. */
 const largest = <One>(all: Iterable<One>, sizeOf: (one: One) => number): One =>
   [...all].reduce((most, one) => (sizeOf(one) > sizeOf(most) ? one : most))
 
@@ -38,7 +38,7 @@ const ofThisIsolate = new WatchBuffers()
 
 export interface BufferedWatch {
   readonly waitingBytes: number
-  /** Ends it: it leaves the buffer. */
+  /** Ends the watch, which then leaves the buffer. */
   tooSlow(): void
 }
 
@@ -54,14 +54,14 @@ export class WatchBuffer {
     this.all = all
   }
 
-  /** So many bytes more wait for a watch. */
+  /** More bytes wait for a watch. */
   hold(watch: BufferedWatch, bytes: number): void {
     this.watches.add(watch)
     this.change(bytes)
     while (this.bytes > this.most) this.endOne()
   }
 
-  /** The watch that is furthest behind. */
+  /** Ends the watch that is furthest behind. */
   endOne(): void {
     largest(this.watches, ({ waitingBytes }) => waitingBytes).tooSlow()
   }
@@ -75,7 +75,7 @@ export class WatchBuffer {
     this.all.changed(this, bytes)
   }
 
-  /** What still waits for the watch is dropped. */
+  /** Drops the waiting bytes of a watch. */
   leave(watch: BufferedWatch): void {
     if (this.watches.delete(watch)) this.change(-watch.waitingBytes)
   }

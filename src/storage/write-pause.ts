@@ -1,14 +1,14 @@
 /**
- * Refuses writes for a moment to a shard whose disk did not take the last one. Each attempt would end the shard's
- * object, and its readers and watchers would have to begin again. So only one write now and then tests the disk.
+ * Refuses writes to a shard whose disk failed at the last write, for a while. Each attempt would end the shard's
+ * object, and its readers and watchers would have to start again. So only a write now and then tests the disk.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { StorageErrorCode } from './errors.ts'
 
-/** Milliseconds between attempts: twice as long after each. */
+/** Milliseconds between attempts. The pause doubles after each. */
 const FIRST = 500
 const LONGEST = 5_000
-/** Milliseconds after which a failure is forgotten, if no write has been tried since. */
+/** Milliseconds after which a failure is forgotten where no write was tried since. */
 const FORGOTTEN = 60_000
 /** Shards that are remembered; with more, the oldest failure is forgotten. */
 const MAX_SHARDS = 10_000
@@ -25,7 +25,7 @@ export class WritePause {
 
   constructor(private readonly now: () => number) {}
 
-  /** @returns whether the shard was not known to fail yet */
+  /** @returns whether the shard was not known to fail */
   failed(shard: string, code: StorageErrorCode): boolean {
     const isNews = !this.isFailing(shard)
     const { length = FIRST, until = 0 } = this.pauses.get(shard) ?? {}
@@ -33,7 +33,7 @@ export class WritePause {
     return isNews
   }
 
-  /** Names of shards that failed of late. */
+  /** Names of shards that have failed lately. */
   failing(): string[] {
     return this.pauses.keys().filter((shard) => this.isFailing(shard))
   }
@@ -48,7 +48,10 @@ export class WritePause {
     return pause !== undefined && this.now() < pause.until + FORGOTTEN
   }
 
-  /** The error to answer a write with. Undefined: write. While a shard fails, one caller at a time gets undefined. */
+  /**
+   * The error for a write; undefined where the write may be tried. While a shard fails, one caller at a time gets
+   * undefined.
+   */
   refusal(shard: string): StorageErrorCode | undefined {
     const pause = this.pauses.get(shard)
     if (pause === undefined) return undefined

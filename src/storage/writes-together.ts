@@ -1,18 +1,18 @@
 /**
- * Sends the writes that a Durable Object begins in one turn, or in turns that follow each other, to one shard in one call.
- * A call costs more than a write, and is a commit of its own, which waits for the disk. So writes that come while a call is
- * under way go in the next one. Each write has its own outcome. Not for requests: the engine ends a request whose client
- * hangs up, and with it the shared call.
+ * Sends the writes that a Durable Object begins in one turn, or in successive turns, to one shard in one call. A call
+ * costs more than a write, and each call is a commit that waits for the disk. Writes that begin during a call go in
+ * the next one. Each write has its own outcome. Requests do not use it: the engine ends a request whose client hangs
+ * up, and with it the shared call.
  */
 import { turnOfOthers } from '../api/slices.ts'
 import type { ShardStub } from './shard-client.ts'
 import type { Attempt, ShardReply, ShardWrite, Written } from './shard-protocol.ts'
 
-/** Writes of one call: its commit is one step of the shard, some milliseconds long. */
+/** Writes in one call. Their commit is one step of the shard, some milliseconds long. */
 const MOST = 32
-/** UTF-16 units of their values; a call may have 32 MiB. */
+/** UTF-16 units of the values in one call, which may have 32 MiB. */
 const LONGEST = 4 * 1024 * 1024
-/** Writers that go on in one turn: each takes a millisecond or two before it waits again. */
+/** Writers that continue in one turn. Each takes a millisecond or two before it waits again. */
 const AT_ONCE = 4
 
 interface Waiting {
@@ -23,7 +23,7 @@ interface Waiting {
 }
 
 export class WritesTogether {
-  /** By attempt and shard, what the next call takes. Bound: what controllers have under way. */
+  /** The writes for the next call, by attempt and shard. Bound: the writes that controllers have in progress. */
   private readonly open = new Map<string, Waiting[]>()
 
   send(shard: string, stub: ShardStub, write: ShardWrite, attempt: Attempt): Promise<ShardReply<Written>> {
@@ -37,7 +37,7 @@ export class WritesTogether {
     })
   }
 
-  /** One call after the other, until nothing waits. */
+  /** Makes one call after the other, until no write waits. */
   private async serve(key: string, attempt: Attempt): Promise<void> {
     const line = this.open.get(key)!
     while (line.length > 0) {
@@ -48,7 +48,7 @@ export class WritesTogether {
   }
 }
 
-/** Ends when a turn brought no more writes: writers begin a few in each turn. */
+/** Resolves when a turn brought no more writes, because writers begin a few in each turn. */
 async function gathered(line: readonly Waiting[]): Promise<void> {
   for (let seen = 0; seen < line.length && line.length < MOST;) {
     seen = line.length
@@ -56,7 +56,7 @@ async function gathered(line: readonly Waiting[]): Promise<void> {
   }
 }
 
-/** How many of those who wait go in one call: at least one. */
+/** The number of waiting writes that fit one call: at least one. */
 function fitting(line: readonly Waiting[]): number {
   let count = 0
   for (let length = 0; count < Math.min(line.length, MOST); count++) {
@@ -66,10 +66,10 @@ function fitting(line: readonly Waiting[]): number {
   return count
 }
 
-/** @returns when the call has ended: the writers go on after that, a few in one turn */
+/** @returns when the call has ended; the writers then continue, a few in each turn */
 async function answer(waiting: readonly Waiting[], attempt: Attempt): Promise<void> {
   try {
-    // each call has a stub that was just made
+    // each call uses the stub that was made last
     const replies = await waiting.at(-1)!.stub.writeTogether(
       waiting.map(({ write }) => write),
       attempt,

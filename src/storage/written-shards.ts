@@ -1,6 +1,6 @@
 /**
- * Which shards of a control plane were ever written to: the control shard has a row for each, and has it before the
- * first value is in the shard. A shard that is asked itself opens its database, and makes it where there is none.
+ * The shards of a control plane that were ever written to. The control shard has a row for each, before the first
+ * value is in the shard. Asking the shard itself would open its database, and create a missing one.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
@@ -18,8 +18,8 @@ export const writtenShardsOf = (tenant: string): Collection => ({
 })
 
 /**
- * @param shard the control shard's own row says that no other is missing: control planes of releases that wrote no rows
- * have none
+ * @param shard the control shard's own row says that the list is complete: control planes of early releases have no
+ * rows
  */
 export const writtenShardRow = (tenant: string, shard: string): KeyedValue => ({
   key: `${writtenShardsOf(tenant).prefix}/${shard}`,

@@ -1,6 +1,6 @@
 /**
- * The spec of a ControlPlane (kedge.dev/v1alpha1): its controllers, as the flags of `kedge start` name them. Only the
- * root control plane exists as yet, which describes itself under the name `root`.
+ * The spec of a ControlPlane (kedge.dev/v1alpha1): its controllers, named like the flags of `kedge start`. At present
+ * only the root control plane exists, as the object `root`.
  */
 import type { FieldError } from '../api/field.ts'
 import { forbiddenField as forbidden, invalidValue, notSupported, path, required } from '../api/field.ts'
@@ -11,13 +11,13 @@ import type { WorkloadSwitches } from '../settings.ts'
 import { workloadModes } from '../settings/schema.ts'
 
 export const CONTROL_PLANES = { group: 'kedge.dev', resource: 'controlplanes' } as const
-/** The name of the only one. */
+/** The name of the only ControlPlane. */
 export const ROOT = 'root'
-/** There is a range of addresses for each. */
+/** Each simulated node has its range of addresses, and there are this many ranges. */
 export const MOST_NODES = 256
 
 export interface ControlPlaneSpec extends WorkloadSwitches {
-  /** Simulated nodes that are made where they are missing. */
+  /** The number of simulated nodes; missing ones are created. */
   readonly nodes: number
 }
 

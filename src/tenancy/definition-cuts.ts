@@ -1,25 +1,25 @@
-/** Where in the text of a stored definition its schemas and its managedFields are, which are nearly all of it. */
+/** Finds schemas and managedFields in the text of a stored definition, because they are nearly all of it. */
 
-/** What the text of a schema tells before it is parsed. */
+/** Facts about a schema that are known before its text is parsed. */
 export interface SchemaFacts {
   /** UTF-16 units. */
   readonly length: number
-  /** Those of them that are rules. */
+  /** UTF-16 units of the rules in it. */
   readonly rules: number
-  /** It may have some. */
+  /** Whether it may have defaults. */
   readonly hasDefaults: boolean
 }
 
-/** A part of a text. */
+/** A part of a text, by its position. */
 export interface Cut extends SchemaFacts {
   readonly begin: number
 }
 
 export interface DefinitionCuts {
-  /** The text with null in the place of each part. */
+  /** The text with null in place of each part. */
   readonly rest: string
   readonly managedFields?: Cut
-  /** Of versions, by their index. */
+  /** The schemas of versions, by the version's index. */
   readonly schemas: ReadonlyMap<number, Cut>
 }
 
@@ -65,7 +65,10 @@ export function cutDefinition(text: string): DefinitionCuts {
   return { rest: pieces.join(''), ...(managedFields === undefined ? {} : { managedFields }), schemas }
 }
 
-/** @param visit answers where the value ends that begins there @returns where the map ends */
+/**
+ * @param visit returns the end of the value that begins there
+ * @returns the end of the map
+ */
 function eachMember(text: string, begin: number, visit: (name: string, value: number) => number): number {
   if (text.charCodeAt(begin) !== OPEN_MAP) return endOf(text, begin)
   let at = begin + 1
@@ -87,7 +90,7 @@ function eachItem(text: string, begin: number, visit: (index: number, item: numb
   return at + 1
 }
 
-/** Behind a value. */
+/** The position behind a value. */
 function endOf(text: string, begin: number): number {
   let depth = 0
   for (let at = begin; ;) {
@@ -98,7 +101,7 @@ function endOf(text: string, begin: number): number {
       continue
     }
     const closes = unit === CLOSE_MAP || unit === CLOSE_LIST
-    // a number or a name ends where something else begins
+    // a number or literal ends at a comma or at the end of its container
     if (depth === 0 && (closes || unit === COMMA)) return at
     at++
     if (unit === OPEN_MAP || unit === OPEN_LIST) depth++
@@ -116,7 +119,7 @@ function endOfText(text: string, begin: number): number {
   throw new Error('assertion failed: a text of a stored definition does not end')
 }
 
-/** A quotation mark within a text has a backslash before it, so that this is a member wherever it is. */
+/** A quotation mark within a string has a backslash before it, so a match is always a member. */
 const RULES = '"x-kubernetes-validations":'
 
 const DEFAULT = '"default":'

@@ -1,7 +1,7 @@
 /**
- * A CustomResourceDefinition without its large parts: schemas and managedFields are parsed on demand, and the most
- * recently used stay parsed. A parsed schema takes many times the memory of its text, and most requests need none of
- * the thousand that a control plane may have.
+ * A CustomResourceDefinition whose large parts, schemas and managedFields, are parsed on demand. The most recently
+ * used ones stay parsed. A parsed schema takes many times the memory of its text, and most requests need none of the
+ * thousand that a control plane may have.
  */
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../api/apiextensions/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
@@ -17,7 +17,7 @@ type Definition = KubeObject & CustomResourceDefinition
 
 /**
  * UTF-16 units of the texts that stay parsed in this isolate: enough for the steps of one request, and for requests
- * side by side. A document of all definitions reads each once; parsed schemas that stay longer grow old in V8's heap,
+ * in parallel. A document of all definitions reads each once; schemas that stay parsed longer grow old in V8's heap,
  * and cost a full collection.
  */
 const MAX_PARSED = 256 * 1024
@@ -25,7 +25,7 @@ const MAX_PARSED = 256 * 1024
 const parsed = new BoundedMap<Part, { readonly value: Json }>({
   entries: 1_000,
   size: MAX_PARSED,
-  // the one that was read last is kept, however large it is
+  // the part that was read last is kept, however large it is
   sizeOf: ({ length }) => Math.min(length, MAX_PARSED),
 })
 
@@ -54,10 +54,10 @@ class Part {
     return known === undefined ? this.keep(parseStored(this.text)) : known.value
   }
 
-  /** Each request that waits for it does the next step: one that the engine gives up holds nobody back. */
+  /** Every request that waits for the part does its next step, so a request that the engine drops delays no other. */
   async read(): Promise<void> {
     if (this.length <= AT_ONCE) return
-    // to find out where it is may have taken a step's time
+    // finding the part may have taken the time of a step
     await turnOfOthers()
     while (!parsed.has(this)) {
       const { done, value } = underWay.getOrMake(this, () => parsingStored(this.text)).next(true)
@@ -81,14 +81,14 @@ const AT_ONCE = 256 * 1024
 
 const underWay = new BoundedMap<Part, Steps<Json>>({ entries: 4 })
 
-/** Of a version: its schema. */
+/** The key of a version's schema. */
 const SCHEMA = Symbol('schema')
 
 type LazyVersion = CustomResourceDefinitionVersion & { readonly [SCHEMA]?: Part }
 
 export function lazyDefinition(source: PackedText): KubeObject {
   const { rest, managedFields, schemas } = cutDefinition(source.text)
-  // what storage holds under the definitions' prefix was encoded from one
+  // only definitions are stored in this collection
   const definition = parseStored(rest) as unknown as Definition
   const { metadata, spec } = definition
   if (managedFields !== undefined) {
@@ -97,15 +97,15 @@ export function lazyDefinition(source: PackedText): KubeObject {
   }
   for (const [at, cut] of schemas) {
     const part = new Part(source, cut)
-    const version = spec!.versions![at]! // it was cut from this one
+    const version = spec!.versions![at]! // it was cut from this version
     Object.defineProperty(version, SCHEMA, { value: part })
     Object.defineProperty(version, 'schema', { enumerable: true, get: () => part.value })
   }
   return definition
 }
 
-/** Reads a long schema in steps, so that to look at it next takes no time. */
+/** Parses a long schema in steps, so that the next use takes no time. */
 export const readSchema = async (version: LazyVersion): Promise<void> => version[SCHEMA]?.read()
 
-/** What is known of a version's schema without parsing it; undefined of one that is parsed already. */
+/** The facts about a version's schema that need no parsing; undefined where it is parsed already. */
 export const factsOf = (version: LazyVersion): SchemaFacts | undefined => version[SCHEMA]?.facts

@@ -6,9 +6,9 @@ import { controlSnapshot, freshControlSnapshot } from './control-snapshot.ts'
 const NAMESPACES = { group: '', resource: 'namespaces' }
 
 /**
- * A namespace as this isolate knows it. Before it is called missing it is read again. A change by another isolate is
- * seen within a second: the namespace controller later deletes objects that were created in that time in a namespace
- * that is being deleted.
+ * A namespace as this isolate knows it. A missing one is read again. Changes by another isolate are seen within a
+ * second. An object that is created meanwhile in a terminating namespace is deleted later by the namespace
+ * controller.
  */
 export async function namespaceOf(plane: ControlPlane, name: string): Promise<Namespace | undefined> {
   const known = (await controlSnapshot(plane)).get<Namespace & KubeObject>(NAMESPACES, name)

@@ -1,17 +1,16 @@
 /**
- * Decides which texts of this isolate are packed, and when. The latest ones stay plain, because an object that was
- * written is often written again a moment later. Packing is not urgent, so it goes in slices, after the request that
- * brought the texts.
+ * Decides which texts of this isolate are packed, and when. The latest ones stay plain, because an object is often
+ * written again a moment later. Packing is not urgent, so it runs in slices after the request that brought the texts.
  */
 import { PackedText } from '../api/packed-text.ts'
 import { turnOfOthers } from '../api/slices.ts'
 
 /** UTF-16 units of the texts that stay plain: a hundred definitions. */
 const MAX_PLAIN = 2 * 1024 * 1024
-/** The texts that one turn packs: a millisecond. */
+/** UTF-16 units that one turn packs: a millisecond. */
 const SLICE = 64 * 1024
 
-/** In the order in which they came. Bound: MAX_PLAIN, once packed; until then what snapshots hold. */
+/** In the order of arrival. Bound: MAX_PLAIN after packing; until then the texts that snapshots hold. */
 let plain: PackedText[] = []
 let length = 0
 let begun = 0
@@ -23,7 +22,10 @@ export function packedLater(text: string): PackedText {
   return packed
 }
 
-/** Packs all but the last. It goes on where an earlier call is, which ends: a request may end in the middle of one. */
+/**
+ * Packs all but the latest texts. It continues where an earlier call stopped, because a request may end in the middle
+ * of one.
+ */
 export async function packOld(turn: () => Promise<void> = turnOfOthers): Promise<void> {
   const mine = ++begun
   while (length > MAX_PLAIN) {

@@ -1,15 +1,14 @@
 /**
- * A call whose answer serves every request that asked before it began: at most one is under way and one is waited for. Who asks
- * while it is under way may have written since it began, and needs the next.
- *
- * Requests wait for one another's calls: the engine goes on in each with what another one settled (its compatibility
- * date is later than handle_cross_request_promise_resolution). But what is under way ends with the request that made it,
- * unsettled, unless that keeps it with `waitUntil`; so everybody waits with a timer of his own.
+ * A call whose answer serves every request that asked before the call began. At most one call is in progress and one
+ * is waiting. A request that asks during a call may have written since it began, so it needs the next one. Requests
+ * can await each other's calls, because the engine resumes each of them when another one settles a promise
+ * (compatibility date after handle_cross_request_promise_resolution). But a call ends unsettled with the request that
+ * made it, unless that request keeps it with `waitUntil`. So every waiter has a timer of its own.
  */
 
 import { settledByOthers } from '../api/settled-by-others.ts'
 
-/** Milliseconds after which a call counts as lost: the engine ends the calls of a client that went away. */
+/** Milliseconds after which a call counts as lost: the engine ends the calls of a client that has gone. */
 const LOST_AFTER = 2_000
 
 interface Running<Value> {
@@ -30,19 +29,20 @@ export class SharedCall<Value> {
     private readonly lostAfter = LOST_AFTER,
   ) {}
 
-  /** The number of the first call that begins after this moment. */
+  /** The number of the first call that will begin from now on. */
   get next(): number {
     return this.begun + 1
   }
 
-  /** The call that is under way, if it began less than so many milliseconds ago. */
+  /** The call in progress, where it began less than `within` milliseconds ago. */
   underWay(within: number): number | undefined {
     return this.running !== undefined && this.now() - this.running.began < within ? this.running.number : undefined
   }
 
   /**
-   * The answer of call `wanted` or of a later one. A failure rejects the callers that may use that answer; the others wait on.
-   * @param call is made here if nobody else makes it
+   * The answer of call `wanted` or a later one. A failure rejects the callers that may use that answer; others wait
+   * on.
+   * @param call is made here where no other request makes it
    */
   async answer(wanted: number, call: (number: number) => Promise<Value>): Promise<Value> {
     for (;;) {
@@ -70,8 +70,8 @@ export class SharedCall<Value> {
   }
 
   /**
-   * Whether it ended, with or without an error, before it counts as lost. The end of another request's call only
-   * settles a promise here: the engine runs such code in the context of that request.
+   * Whether the call ended, with or without an error, before it counts as lost. The end of another request's call
+   * only settles a promise here, because the engine runs such code in the context of that request.
    */
   private async settled(answer: Promise<unknown>): Promise<boolean> {
     const { promise, resolve } = settledByOthers<boolean>()

@@ -2,15 +2,15 @@ import { platformClock } from '../api/clock.ts'
 import { SharedCall } from './shared-call.ts'
 
 /**
- * A value that the first caller makes, and all other callers get. A plain shared promise would never settle where the
- * engine ends the request that makes it (its client hung up), and all later callers would wait for ever. Here they wait
- * for a while, and then one of them makes the value. After a failure the next caller tries again.
+ * A value that the first caller makes and all others share. A plain shared promise would never settle where the
+ * engine ends the request that makes the value (its client hung up). So callers wait for a while, and then one of
+ * them makes it. After a failure the next caller tries again.
  */
 export class SharedValue<Value> {
   private made: { readonly value: Value } | undefined
   private readonly call: SharedCall<Value>
 
-  /** @param lostAfter milliseconds after which it counts as lost; making it takes less, or it may be made twice */
+  /** @param lostAfter milliseconds after which the work counts as lost; slower work may be done twice */
   constructor(
     private readonly lostAfter = 2_000,
     now = platformClock,

@@ -24,7 +24,7 @@ class Entry {
   private readonly source: string | PackedText
   private parsed: KubeObject | undefined
 
-  /** Most definitions are only needed by name, so their texts are packed after a while without changes. */
+  /** Most definitions are only looked up by name, so their texts are packed after a while without changes. */
   constructor(prefix: string, text: string) {
     this.length = text.length
     this.source = prefix === DEFINITIONS ? packedLater(text) : text
@@ -35,7 +35,7 @@ class Entry {
     return (this.parsed ??= typeof source === 'string' ? parseStoredObject(source) : lazyDefinition(source))
   }
 
-  /** It goes with the snapshots that have it. */
+  /** The object was replaced; it lives on in older snapshots. */
   replaced(): void {
     if (typeof this.source !== 'string') this.source.stayPlain()
   }
@@ -43,12 +43,12 @@ class Entry {
 
 type Change = readonly [name: string, entry: Entry | undefined]
 
-/** Some objects of one type, parsed when first asked for. */
+/** Some objects of one type, parsed on first use. */
 class Objects {
   static readonly none = new Objects(SortedEntries.empty)
 
   private all: readonly KubeObject[] | undefined
-  /** Bound: the namespaces that have some. */
+  /** Bound: the namespaces that have objects of the type. */
   private readonly byNamespace = new Map<string, readonly KubeObject[]>()
 
   constructor(readonly entries: SortedEntries<Entry>) {}
@@ -60,7 +60,7 @@ class Objects {
   inNamespace(namespace: string): readonly KubeObject[] {
     const known = this.byNamespace.get(namespace)
     if (known !== undefined) return known
-    // "0" follows the slash
+    // "0" follows the slash in ASCII
     const list = this.entries.range(`${namespace}/`, `${namespace}0`).map(({ object }) => object)
     if (list.length > 0) this.byNamespace.set(namespace, list)
     return list
@@ -71,7 +71,7 @@ class Objects {
   }
 }
 
-/** The objects of one type; if their names end with a group, also by that. */
+/** The objects of one type, also by group where their names end with one. */
 class TypeData extends Objects {
   static override readonly none = new TypeData(SortedEntries.empty, new Map())
 
@@ -82,7 +82,7 @@ class TypeData extends Objects {
     super(entries)
   }
 
-  /** What did not change of the groups stays the same value. */
+  /** Groups without changes stay the same values. */
   changed(changes: readonly Change[], isGrouped: boolean): TypeData {
     const entries = this.entries.with(changes)
     if (!isGrouped) return new TypeData(entries, this.groups)
@@ -99,7 +99,7 @@ class TypeData extends Objects {
 export class SnapshotData implements ControlSnapshot {
   static readonly empty = new SnapshotData(0, new Map(), 0)
 
-  /** The same types: every request asks for some of them, and a prefix would have to be put together for each. */
+  /** The same types by group and resource: every request looks some up, and need not build a prefix for that. */
   private readonly byGroup: ReadonlyMap<string, ReadonlyMap<string, TypeData>>
 
   /** @param types by their prefix @param size UTF-16 units of all objects */
@@ -118,7 +118,7 @@ export class SnapshotData implements ControlSnapshot {
   }
 
   list<O extends KubeObject>(resource: GroupResource): readonly O[] {
-    // under a resource's prefix there are only objects of its kind
+    // a collection has only objects of its kind
     return this.type(resource).list as readonly O[]
   }
 

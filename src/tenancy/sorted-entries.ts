@@ -1,11 +1,11 @@
 /**
- * Entries in the order of their keys, immutable. A changed one shares all but a piece with the one before it, so that a
- * change among ten thousand copies a few hundred references.
+ * Immutable entries sorted by key. A changed copy shares all pieces but one with the original, so a change among ten
+ * thousand entries copies a few hundred references.
  */
 
 type Pair<Value> = readonly [key: string, value: Value]
 
-/** Pairs of a piece: about the square root of the number for which this is made. */
+/** Pairs in a piece: about the square root of the expected number. */
 const PIECE = 64
 
 export class SortedEntries<Value> {
@@ -24,7 +24,7 @@ export class SortedEntries<Value> {
     return pair?.[0] === key ? pair[1] : undefined
   }
 
-  /** Keys from `from` on and before `to`. */
+  /** The values of keys from `from` (inclusive) to `to` (exclusive). */
   range(from: string, to: string): Value[] {
     const found: Value[] = []
     for (let at = Math.max(0, this.pieceOf(from)); at < this.pieces.length; at++)
@@ -39,7 +39,7 @@ export class SortedEntries<Value> {
     return this.pieces.flatMap((piece) => piece.map(([, value]) => value))
   }
 
-  /** @param changes without a value: it goes. Of two with one key the later counts. */
+  /** @param changes a change without a value deletes its key; of two with one key the later counts */
   with(changes: readonly (readonly [key: string, value: Value | undefined])[]): SortedEntries<Value> {
     if (changes.length > PIECE) return this.rebuilt(changes)
     const pieces = [...this.pieces]
@@ -69,7 +69,7 @@ export class SortedEntries<Value> {
   }
 }
 
-/** The last piece that begins at or before a key; -1 where all begin behind it. */
+/** The index of the last piece that begins at or before a key; -1 where all begin behind it. */
 function pieceOf<Value>(pieces: readonly (readonly Pair<Value>[])[], key: string): number {
   let [low, high] = [0, pieces.length]
   while (low < high) {
@@ -80,7 +80,7 @@ function pieceOf<Value>(pieces: readonly (readonly Pair<Value>[])[], key: string
   return low - 1
 }
 
-/** Of the first pair at or behind a key. */
+/** The index of the first pair at or behind a key. */
 function placeIn<Value>(piece: readonly Pair<Value>[], key: string): number {
   let [low, high] = [0, piece.length]
   while (low < high) {

@@ -21,6 +21,6 @@ export async function storedObject<O>(
   key: string,
 ): Promise<(O & KubeObject) | undefined> {
   const stored = await storageOf(env).get(collectionOf(tenant, resource), key)
-  // the caller names the type of this resource's objects, and there are no others
+  // the caller knows the type, and a resource has only one
   return stored === undefined ? undefined : (parseStoredObject(stored.text) as O & KubeObject)
 }

@@ -16,7 +16,7 @@ interface Plane {
 
 /**
  * All objects of a resource as they are now, in its storage version.
- * @param namespace absent: of all namespaces
+ * @param namespace absent: all namespaces
  */
 export async function storedObjects<O>(
   plane: Plane,
@@ -28,7 +28,7 @@ export async function storedObjects<O>(
   return objects
 }
 
-/** The same, or a selection, one after the other: for lists that may be too large to hold. */
+/** The objects of a list, or of a selection, one after the other: for lists that may not fit into memory. */
 export async function* eachStoredObject<O>(
   { env, tenant }: Plane,
   resource: GroupResource,
@@ -41,6 +41,6 @@ export async function* eachStoredObject<O>(
     ...(namespace === undefined ? {} : { namespace }),
   })
   if (isEmpty) return
-  // the caller names the type of this resource's objects, and there are no others
+  // the caller knows the type, and a resource has only one
   for await (const text of linesOf(values)) yield liveOf({ revision, text }).object as O & KubeObject
 }

@@ -1,6 +1,7 @@
 /**
- * Which workload controllers a control plane has: those that its ControlPlane names, else those of the server's settings.
- * The answer is as old as this isolate's snapshot, which a request and each round of controllers brings up to date first.
+ * The workload controllers that a control plane runs: those of its ControlPlane object, else those of the server's
+ * settings. The answer is as old as this isolate's snapshot, which a request and each round of controllers updates
+ * first.
  */
 import type { KubeObject } from '../api/object.ts'
 import { parseControllers } from '../configuration/controllers.ts'
@@ -17,9 +18,7 @@ import type { ControlSnapshot } from './control-snapshot.ts'
 /** Each version of the object is read once. */
 const specs = new WeakMap<KubeObject, ControlPlaneSpec>()
 
-/**
- * Undefined where there is no such object. An object that cannot be read, as after a restore, switches everything off.
- */
+/** Undefined where there is no such object. An invalid object, as after a restore, switches every controller off. */
 export function controlPlaneSpec(snapshot: ControlSnapshot | undefined): ControlPlaneSpec | undefined {
   const object = snapshot?.get(CONTROL_PLANES, ROOT)
   if (object === undefined) return undefined

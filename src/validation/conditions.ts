@@ -1,4 +1,4 @@
-/** Conditions as most kinds have them (metav1.Condition). */
+/** Validates conditions of type metav1.Condition, which most kinds use. */
 import { append } from '../api/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { duplicate, invalidValue, notSupported, required, tooLong } from '../api/field.ts'

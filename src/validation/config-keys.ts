@@ -1,6 +1,6 @@
 import { byteLength } from '../api/utf8.ts'
 
-/** Keys of ConfigMaps and Secrets: file names without a path. */
+/** Validates a key of a ConfigMap or Secret: a file name without a path. */
 export function configKeyProblems(key: string): string[] {
   const problems: string[] = []
   if (byteLength(key) > 253) problems.push('must be no more than 253 characters')

@@ -1,4 +1,7 @@
-/** Schedules of CronJobs: five fields, or a name (robfig/cron's standard parser, whose texts clients see). */
+/**
+ * Parses schedules of CronJobs: five fields or a descriptor. The error texts are those of robfig/cron's standard
+ * parser.
+ */
 import { goQuote } from '../go/quote.ts'
 
 interface Bounds {
@@ -20,13 +23,13 @@ const fieldBounds: readonly Bounds[] = [
 
 const DESCRIPTORS = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'])
 
-/** The error of the schedule, if it has one. */
+/** @returns the error text for an invalid schedule */
 export function scheduleProblem(schedule: string): string | undefined {
   let text = schedule
   if (text === '') return 'empty spec string'
   if (text.startsWith('TZ=') || text.startsWith('CRON_TZ=')) {
     const space = text.indexOf(' ')
-    // kube-apiserver's parser breaks down without a schedule behind the zone
+    // kube-apiserver's parser panics where no schedule follows the zone
     if (space < 0) return `runtime error: slice bounds out of range [:-1]`
     const zone = text.slice(text.indexOf('=') + 1, space)
     if (!isZone(zone)) return `provided bad location ${zone}: unknown time zone ${zone}`
@@ -112,7 +115,7 @@ function rangeProblem(expression: string, bounds: Bounds): string | undefined {
   return every === 0 ? `step of range should be a positive number: ${expression}` : undefined
 }
 
-/** The number, or why it is none. */
+/** @returns the number, or an error text */
 function numberOf(text: string, { names, min }: Bounds): number | string {
   const named = names?.indexOf(text.toLowerCase()) ?? -1
   return named >= 0 ? named + min : integer(text)

@@ -1,6 +1,6 @@
 /**
- * Formats that types declare for their fields (k8s:format=…), for kinds whose rules are all declared. The texts are
- * nearly those of names, but lengths count bytes.
+ * Formats that types declare for their fields (k8s:format=…), for kinds with declarative validation only. The error
+ * texts resemble those of names, but count lengths in bytes.
  */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { invalidValue, required, tooLong } from '../api/field.ts'
@@ -25,21 +25,21 @@ const anyCase = new RegExp(`^${SUBDOMAIN}$`, 'i')
 const ANY_CASE_TEXT =
   "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
 
-/** A long name, in capitals too. */
+/** A long name, which may have capitals. */
 export const longNameCaseless: Format = (value) => [
   ...(byteLength(value) > MAX_NAME ? [`must be no more than ${MAX_NAME} bytes`] : []),
   ...(anyCase.test(value) ? [] : [regexText(ANY_CASE_TEXT, SUBDOMAIN, 'Example.com')]),
 ]
 
-/** A field that must be there, and then have the format. */
+/** A required field with the format. */
 export const requiredFormat = (at: FieldPath, value: string | undefined, format: Format): FieldError[] =>
   value ? problems(at, value, format(value)) : [required(at)]
 
-/** A field that may be left out: a pointer in Go. */
+/** An optional field with the format: a pointer in Go. */
 export const optionalFormat = (at: FieldPath, value: string | undefined, format: Format): FieldError[] =>
   value === undefined ? [] : problems(at, value, format(value))
 
-/** Long names with slashes between them: pools of devices. */
+/** The name of a device pool: long names with slashes between them. */
 export function poolNameFormat(at: FieldPath, value: string): FieldError[] {
   const segments = value.split('/').flatMap((segment, index) => {
     const prefixed = (text: string) => `segment ${index}: ${text}`

@@ -1,6 +1,6 @@
 /**
- * The difference between a value and the stored one, as errors show it: a unified difference of both, line by line,
- * with three equal lines around each change.
+ * The difference between a value and the stored one in an error: a unified diff of the lines of both, with three lines
+ * of context around each change.
  */
 import type { Json } from '../api/object.ts'
 import { apart, kept } from '../api/parts.ts'
@@ -10,10 +10,10 @@ const CONTEXT = 3
 
 type Line = readonly [mark: ' ' | '-' | '+', text: string]
 
-/** Lines of each text that are compared: larger texts take more memory than an isolate has. */
+/** The diff compares this many lines of each text. More would exceed the memory of an isolate. */
 const MAX_LINES = 150_000
 
-/** @param old and the others are the same in each run of a walk (api/parts.ts) */
+/** Runs as a walk (api/parts.ts): each run needs the same `old` and `wanted`. */
 export function differenceText(old: Json | object, wanted: Json | object): string {
   const owners = kept(typeof wanted === 'object' ? wanted : old, () => ({ before: {}, after: {} }))
   const before = writtenLines(old, MAX_LINES, owners.before)
@@ -24,15 +24,15 @@ export function differenceText(old: Json | object, wanted: Json | object): strin
   return apart(owners.after, () => textOf(between))
 }
 
-/** Lines of both texts, with equal lines once. Lines far from any change are left out. */
+/** The lines of both texts, with common lines once, without those far from all changes. */
 interface Merged {
   readonly lines: readonly Line[]
-  /** How many lines, which are the same in both, are left out before. */
+  /** The number of common lines before `lines`. */
   readonly before: number
 }
 
 function textOf({ lines, before: leftOut }: Merged): string {
-  // how many lines each text has before a hunk
+  // the number of lines of each text before a hunk
   const before = { old: leftOut, wanted: leftOut, at: 0 }
   return hunksOf(lines)
     .map((hunk) => {
@@ -46,7 +46,7 @@ function textOf({ lines, before: leftOut }: Merged): string {
     .join('')
 }
 
-/** The lines that both share are the longest common subsequence of the part that differs. */
+/** Skips the common start and end; `changes` finds the longest common subsequence of the lines between them. */
 function merged(old: readonly string[], wanted: readonly string[]): Merged {
   let start = 0
   while (start < old.length && start < wanted.length && old[start] === wanted[start]) start++
@@ -66,9 +66,11 @@ function merged(old: readonly string[], wanted: readonly string[]): Merged {
   return { lines, before }
 }
 
-/** Larger changes are shown as a whole: nobody reads them line by line, and the comparison takes quadratic time. */
+/**
+ * The diff has larger changes as two blocks, all old lines and all new ones: finding common lines takes quadratic time.
+ */
 const MAX_COMPARED = 1000
-/** Lines of each text that such a change shows. The error goes to a client, who may have sent megabytes. */
+/** The most lines of each block. The error goes to the client, whose object may have megabytes. */
 const MAX_SHOWN = 5000
 
 function shown(lines: readonly string[]): readonly string[] {
@@ -95,7 +97,7 @@ function changes(old: readonly string[], wanted: readonly string[]): Line[] {
   return [...lines, ...old.slice(i).map(gone), ...wanted.slice(j).map(added)]
 }
 
-/** How many lines the rests of both have in common, by where they begin. */
+/** `[i][j]` is the length of the longest common subsequence of `a` from line i on and `b` from line j on. */
 function commonLengths(a: readonly string[], b: readonly string[]): number[][] {
   const lengths = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
   for (let i = a.length - 1; i >= 0; i--)

@@ -1,4 +1,6 @@
-/** Whole objects within custom resources (x-kubernetes-embedded-resource; apiextensions' schema/objectmeta). */
+/**
+ * Validates embedded objects in custom resources (x-kubernetes-embedded-resource; apiextensions' schema/objectmeta).
+ */
 import { append } from '../api/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { invalidValue, required } from '../api/field.ts'
@@ -13,10 +15,10 @@ import { errorsByName, errorsOf } from './errors-of.ts'
 import { dns1035Label, pathSegmentName } from './names.ts'
 import { validateAnyMeta } from './object-meta.ts'
 
-/** Most types hold no whole object, and their values are skipped. */
+/** Most types have no embedded object inside, and validation skips their values. */
 const holdsObjects = isAnywhereIn((type) => type.shape === 'struct' && type.embeddedResource === true)
 
-/** @param isRoot the object itself is checked elsewhere */
+/** @param isRoot the value is the custom resource itself, whose metadata other code validates */
 export function validateEmbedded(
   type: Structural | undefined,
   value: Json | undefined,
@@ -51,7 +53,7 @@ function objectProblems(object: JsonObject, at: FieldPath): FieldError[] {
   if (apiVersion !== undefined) append(errors, apiVersionProblems(apiVersion, at.child('apiVersion')))
   if (kind !== undefined) append(errors, kindProblems(kind, at.child('kind')))
   if (isJsonObject(metadata)) {
-    // decoding made it an ObjectMeta
+    // decoding has made it an ObjectMeta
     const meta = metadata as ObjectMeta
     const named = meta.name ? meta : { ...meta, name: 'fakename' }
     append(errors, validateAnyMeta(named, !!meta.namespace, pathSegmentName, at.child('metadata')))

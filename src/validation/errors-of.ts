@@ -1,5 +1,6 @@
 /**
- * The errors of a list's items, or of an object's members: computed in parts, and no more than an answer has room for.
+ * Collects the errors of a list's items or an object's members. It checks them in parts (api/parts.ts), and stops when
+ * a Status has no room for more errors.
  */
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
@@ -8,10 +9,13 @@ import type { Weight } from '../api/parts.ts'
 import { eachName, eachPart, kept } from '../api/parts.ts'
 import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
 
-/** Of a part's items: the checks of one take microseconds. */
+/** The weight of an item in units of `PART`. Its checks take microseconds. */
 const WEIGHT = 4
 
-/** Of an item with expressions: they are compiled, which takes a microsecond for each character, and some for each of them. */
+/**
+ * The weight of an item with CEL expressions. Compiling takes a microsecond for each character, and a few for each
+ * expression.
+ */
 export const weightOfExpressions = (...texts: readonly (string | undefined)[]): number =>
   texts.reduce((sum, text = '') => sum + 32 + text.length / 2, 0)
 
@@ -26,17 +30,14 @@ export function errorsOf<Item>(
   return own(collected.errors)
 }
 
-/** In the order of the names. */
+/** Checks the members in the order of their names. */
 export function errorsByName(object: object, check: (name: string) => readonly FieldError[]): FieldError[] {
   const collected = kept(object, () => new Collected())
   eachName(object, sortedKeys, (name) => collected.add(check(name)), WEIGHT)
   return own(collected.errors)
 }
 
-/**
- * No more errors than an answer has room for, and no more text: some messages show the whole list for each of its
- * items.
- */
+/** Bounds the number of errors and the length of their texts: some messages contain the whole list for each item. */
 class Collected {
   readonly errors: FieldError[] = []
   private characters = 0
@@ -49,5 +50,7 @@ class Collected {
   }
 }
 
-/** A walk that runs again finds the same errors again, so each caller gets a list of its own. */
+/**
+ * A copy for each caller: later runs of the walk return the same collected errors, and a caller may change its list.
+ */
 const own = (errors: readonly FieldError[]): FieldError[] => (errors.length === 0 ? [] : [...errors])

@@ -1,4 +1,4 @@
-/** Checks of one value that many kinds share; each answers the errors of its field, none when it is well. */
+/** Checks of one value that many kinds use. Each returns the errors of its field; a valid value has none. */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { invalidValue, required } from '../api/field.ts'
 import { FIELD_IS_IMMUTABLE } from './object-meta.ts'
@@ -23,7 +23,7 @@ export const positive = (at: FieldPath, value: number | bigint): FieldError[] =>
 export const inRange = (at: FieldPath, value: number | bigint, low: number, high: number): FieldError[] =>
   value < low || value > high ? [invalidValue(at, value, rangeText(low, high))] : []
 
-/** A user's or a group's number. */
+/** Validates a user ID or group ID. */
 export const validateId = (at: FieldPath, value: number | bigint | undefined): FieldError[] =>
   value === undefined ? [] : inRange(at, value, 0, MAX_INT32)
 
@@ -80,8 +80,8 @@ export const amountOf = (value: number | string): number =>
 const percentage = (text: string): number => Number(text.slice(0, -1))
 
 /**
- * @param value as the error shows it, or a function that makes it, for large values
- * @param same whether it is unchanged
+ * @param value the value for the error, or for large values a function that makes it
+ * @param same whether the update leaves the field unchanged
  */
 export const immutable = (at: FieldPath, value: unknown, same: boolean): FieldError[] =>
   same ? [] : [invalidValue(at, typeof value === 'function' ? (value as () => unknown)() : value, FIELD_IS_IMMUTABLE)]

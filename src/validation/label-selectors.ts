@@ -1,4 +1,4 @@
-/** Label selectors of objects: validates them, and matches labels (apimachinery's metav1.LabelSelector). */
+/** Validates label selectors and matches labels (apimachinery's metav1.LabelSelector). */
 import { append } from '../api/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../api/field.ts'
@@ -11,7 +11,7 @@ import { validateLabels } from './object-meta.ts'
 import { errorsOf } from './errors-of.ts'
 
 export interface SelectorRules {
-  /** Whether stored values that are no label values may stay. */
+  /** Accepts values that are no valid label values, because the stored object has such values. */
   readonly allowInvalidValues?: boolean
 }
 
@@ -53,7 +53,10 @@ function validateRequirement(at: FieldPath, requirement: LabelSelectorRequiremen
 export const isEmptySelector = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean =>
   Object.keys(matchLabels).length + matchExpressions.length === 0
 
-/** Whether a selector could be made of it at all: an operator is known and has the values that it needs. */
+/**
+ * Whether metav1.LabelSelectorAsSelector accepts it: keys and values are valid, and operators have the values that they
+ * need.
+ */
 export function isUsableSelector(selector: LabelSelector): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector
   const isPair = (key: string) =>
@@ -86,7 +89,7 @@ export function selectorMatches(
   )
 }
 
-/** A stored selector with such a value keeps it allowed. */
+/** Whether a stored selector has an invalid label value. Its updates may then have such values, too. */
 export const hasInvalidValue = ({ matchExpressions = [] }: Pick<LabelSelector, 'matchExpressions'>): boolean =>
   somePart(matchExpressions, ({ values = [] }) => hasWrongText(values))
 

@@ -1,4 +1,4 @@
-/** Lists of type set and map hold nothing twice (apiextensions' schema/listtype). */
+/** Validates that lists of type set and map have no duplicates (apiextensions' schema/listtype). */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { duplicate, invalidValue } from '../api/field.ts'
 import type { Json, JsonObject } from '../api/object.ts'
@@ -11,7 +11,7 @@ import { isAnywhereIn } from '../schema/anywhere.ts'
 import { errorsByName, errorsOf } from './errors-of.ts'
 import type { ListType, Structural } from '../schema/structural.ts'
 
-/** Most types hold no such list, and their values are skipped. */
+/** Most types have no such list inside, and validation skips their values. */
 const holdsKeyedLists = isAnywhereIn((type) => type.shape === 'list' && type.declaredListType !== undefined)
 
 export function validateLists(type: Structural, value: Json | undefined, at: FieldPath): FieldError[] {
@@ -44,7 +44,7 @@ function mapProblems({ keys }: ListType, items: readonly Json[], at: FieldPath):
   if (wrong >= 0)
     return [invalidValue(at.index(wrong), items[wrong], 'must be an object for an array of list-type map')]
   const keysOf = mapParts(items, (item): JsonObject => {
-    // few: keys of a list, in a schema
+    // few: the keys that a schema declares for a list
     const found = keys.filter((key) => isJsonObject(item) && ownValue(item, key) !== undefined)
     return Object.fromEntries(found.map((key) => [key, ownValue(item as JsonObject, key)]))
   })
@@ -54,7 +54,7 @@ function mapProblems({ keys }: ListType, items: readonly Json[], at: FieldPath):
 const duplicates = (values: readonly Json[], at: FieldPath): FieldError[] =>
   repeated(values).map((index) => duplicate(at.index(index), inOrder(values[index]!)))
 
-/** Of objects the members by name, as Go writes its maps. */
+/** Sorts the members of objects by name, like Go's encoder. */
 function inOrder(value: Json): Json {
   if (Array.isArray(value)) return value.map(inOrder)
   if (!isJsonObject(value)) return value
@@ -62,7 +62,7 @@ function inOrder(value: Json): Json {
   return Object.fromEntries(names.map((name) => [name, inOrder(ownValue(value, name) ?? null)]))
 }
 
-/** Where each value that is there more than once appears for the second time. */
+/** The index of the second occurrence of each repeated value. */
 function repeated(values: readonly Json[]): number[] {
   const texts = mapParts(values, stringifySorted)
   const times = kept(texts, () => new Map<string, number>())

@@ -1,4 +1,4 @@
-/** Paths inside volumes: relative ones that do not lead out. */
+/** Validates paths inside volumes: they are relative and do not lead out of the volume. */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { invalidValue } from '../api/field.ts'
 
@@ -10,7 +10,7 @@ export const descendingPath = (at: FieldPath, path: string): FieldError[] => [
   ...withoutBacksteps(at, path),
 ]
 
-/** Names that begin with two dots belong to the kubelet. */
+/** Refuses names that begin with two dots, because the kubelet uses them. */
 export const nonReservedPath = (at: FieldPath, path: string): FieldError[] => [
   ...descendingPath(at, path),
   ...(path.startsWith('..') && !path.startsWith('../') ? [invalidValue(at, path, "must not start with '..'")] : []),

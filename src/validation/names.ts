@@ -1,16 +1,16 @@
 /**
- * Syntax of names (apimachinery's pkg/util/validation; DNS names: api/dns-names, label keys and values:
- * api/label-syntax). Each function returns error texts for the client; an empty list for a valid name.
+ * Validates names (apimachinery's pkg/util/validation). Each function returns error texts for the client, and an empty
+ * list for a valid name. api/dns-names has DNS names, api/label-syntax has label keys and values.
  */
 import { dns1035Label, dns1123Label, dns1123Subdomain, regexText } from '../api/dns-names.ts'
 import { labelKeyErrors, labelValueErrors } from '../api/label-syntax.ts'
 
 export { dns1035Label, dns1123Label, dns1123Subdomain, regexText }
 
-/** Problems of a name, as texts behind `metadata.name: Invalid value: "x": `. `prefix`: it is a generateName. */
+/** Returns the texts that follow `metadata.name: Invalid value: "x": `. @param prefix the name is a generateName */
 export type NameRule = (name: string, prefix: boolean) => readonly string[]
 
-/** A name that can stand in a URL path: no `/`, no `%`, not `.` or `..`. As a prefix the latter two are fine. */
+/** A segment of a URL path: no `/`, no `%`, not `.` or `..`. A prefix may be `.` or `..`. */
 export const pathSegmentName: NameRule = (name, prefix) => {
   const problems: string[] = []
   if (!prefix && (name === '.' || name === '..')) return [`may not be '${name}'`]
@@ -18,7 +18,7 @@ export const pathSegmentName: NameRule = (name, prefix) => {
   return problems
 }
 
-/** generateName may end in a dash: the suffix completes it. */
+/** generateName may end in a dash, because a suffix follows it. */
 const maskTrailingDash = (name: string) => (name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name)
 
 export const subdomainName: NameRule = (name, prefix) => dns1123Subdomain(prefix ? maskTrailingDash(name) : name)

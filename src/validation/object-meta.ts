@@ -1,7 +1,7 @@
 import { ownValue } from '../api/own.ts'
 import { kept } from '../api/parts.ts'
 import { validateFieldManager } from '../api/field-manager.ts'
-/** Validates object metadata, and its changes (apimachinery's pkg/api/validation). */
+/** Validates object metadata and its updates (apimachinery's pkg/api/validation). */
 import { append } from '../api/append.ts'
 import type { FieldError } from '../api/field.ts'
 import { forbiddenField, invalidValue, path, required, tooLong } from '../api/field.ts'
@@ -20,7 +20,7 @@ export const FIELD_IS_IMMUTABLE = 'field is immutable'
 
 const metadata = path('metadata')
 
-/** What Kubernetes' own kinds check: the generic rules, and that finalizers without a domain are known ones. */
+/** Validates metadata of built-in kinds: the generic rules, and finalizers without a domain must be standard ones. */
 export function validateObjectMeta(
   meta: ObjectMeta,
   namespaced: boolean,
@@ -30,7 +30,7 @@ export function validateObjectMeta(
   return [...validateAnyMeta(meta, namespaced, nameRule, at), ...unknownFinalizers(meta, at)]
 }
 
-/** What Kubernetes' own kinds check of a change. */
+/** Validates an update of the metadata of built-in kinds. */
 export function validateKindMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: FieldPath = metadata): FieldError[] {
   return [...validateObjectMetaUpdate(meta, old, at), ...unknownFinalizers(meta, at)]
 }
@@ -60,17 +60,17 @@ const notInTemplates = [
   'managedFields',
 ] as const
 
-/** Objects made from a template get names of their own: templates give them labels and annotations. */
+/** A template's metadata has labels and annotations only. The objects made from it get their own names. */
 export const validateTemplateMeta = (meta: ObjectMeta, at: FieldPath): FieldError[] => [
   ...validateAnnotations(meta.annotations ?? {}, at.child('annotations')),
   ...validateLabels(meta.labels ?? {}, at.child('labels')),
   ...notInTemplates
     .filter((field) => (sentField(meta, field) ?? undefined) !== undefined)
-    // kube-apiserver makes the name from Go's
+    // kube-apiserver derives the path from Go's field name UID
     .map((field) => forbiddenField(at.child(field === 'uid' ? 'uID' : field), 'cannot be set')),
 ]
 
-/** Rules for the metadata of every object, custom ones too. */
+/** Validates the metadata of all objects, including custom resources. */
 export function validateAnyMeta(
   meta: ObjectMeta,
   namespaced: boolean,
@@ -108,7 +108,7 @@ export function validateLabels(labels: Readonly<Record<string, string>>, at: Fie
   ])
 }
 
-/** Keys as labels' but upper case is taken; values are limited together. */
+/** Annotation keys are label keys that may have capitals. The bytes of all keys and values have one limit. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>, at: FieldPath): FieldError[] {
   const bytes = kept(annotations, () => ({ left: TOTAL_ANNOTATION_BYTES }))
   const errors = errorsByName(annotations, (key) => {
@@ -142,7 +142,7 @@ function validateOwnerReferences(owners: readonly OwnerReference[], at: FieldPat
   })
 }
 
-/** Messages show an owner's fields in the order of its type, whatever order the client sent. */
+/** Error texts have an owner's fields in the order of its type, not in the order that the client sent. */
 const inOrder = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference) => ({
   apiVersion: apiVersion ?? '',
   kind: kind ?? '',
@@ -186,7 +186,7 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[], at: Field
   return errors
 }
 
-/** Metadata that may not change once an object exists. */
+/** Refuses changes of immutable metadata. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: FieldPath = metadata): FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp !== undefined) {

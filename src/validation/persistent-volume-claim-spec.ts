@@ -1,4 +1,4 @@
-/** Validates the spec of a claim, also in templates of claims. */
+/** Validates the spec of a PersistentVolumeClaim or of a claim template. */
 import { append } from '../api/append.ts'
 import type * as CoreV1 from '../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
@@ -20,7 +20,7 @@ export function validateClaimTemplate(at: FieldPath, template: CoreV1.Persistent
 
 export interface ClaimRules {
   readonly allowInvalidSelectorValues?: boolean
-  /** An update may keep groups that are no domain names. */
+  /** Accepts an API group that is no DNS subdomain, because the stored object has one. */
   readonly allowInvalidDataSourceGroup?: boolean
 }
 

@@ -4,8 +4,7 @@ import { sameWritten } from '../codec/same-written.ts'
 import { builtInType } from '../schema/built-in.ts'
 
 /**
- * Whether two values of a built-in type are the same once they are written: an empty value that Go leaves out equals an
- * absent one.
+ * Whether two values of a built-in type have the same JSON: an empty value that Go leaves out equals an absent one.
  * @param type OpenAPI model name, `io.k8s.api.core.v1.PodSpec`
  */
 export function sameValue(type: string, a: object | undefined, b: object | undefined): boolean {

@@ -1,6 +1,6 @@
-/** Names of time zones, as far as this runtime knows the zones of IANA. */
+/** Validates names of IANA time zones. The runtime decides which zones exist. */
 
-/** The error in the name of a zone, if there is one. */
+/** @returns the error text for an invalid name */
 export function timeZoneProblem(name: string): string | undefined {
   if (name === '') return 'timeZone must be nil or non-empty string'
   const isWritten = (part: string) =>
@@ -12,7 +12,7 @@ export function timeZoneProblem(name: string): string | undefined {
   return isKnown(name) ? undefined : `unknown time zone ${name}`
 }
 
-/** Names are files to kube-apiserver: their case counts. */
+/** kube-apiserver opens a file of this name, so names are case-sensitive. */
 function isKnown(name: string): boolean {
   if (name === 'UTC') return true
   try {

@@ -1,11 +1,11 @@
-/** String formats of schemas, as kube-apiserver knows them (kube-openapi's pkg/validation/strfmt). */
+/** The string formats of schemas that kube-apiserver validates (kube-openapi's pkg/validation/strfmt). */
 import { byteLength } from '../api/utf8.ts'
 import { lazy } from '../api/lazy.ts'
 import { ownValue } from '../api/own.ts'
 import { corruptAt } from '../api/base64.ts'
 import { parseDuration } from '../schema/time.ts'
 
-/** The format that counts; '' for one that says nothing about values of these types. */
+/** The format; '' where the format has no effect on values of these types. */
 export function effectiveFormat(format: unknown, types: readonly string[]): string {
   if (typeof format !== 'string' || format === '') return ''
   const type = types.length === 1 ? types[0] : ''
@@ -22,18 +22,18 @@ export function effectiveFormat(format: unknown, types: readonly string[]): stri
   }
 }
 
-/** Whether the API knows the format, for values of these types. */
+/** Whether kube-apiserver knows the format for values of these types. */
 export const isKnownFormat = (format: string, types: readonly string[]): boolean =>
   format === '' || effectiveFormat(format, types) !== ''
 
-/** `date-time` is `datetime`. */
+/** Dashes do not count: `date-time` is `datetime`. */
 const nameOf = (format: string) => format.replaceAll('-', '')
 
 export const hasFormat = (format: string, text: string): boolean => ownValue(formats, nameOf(format))?.(text) ?? true
 
 const matches = (pattern: RegExp) => (text: string) => pattern.test(text)
 
-/** With leading zeros, which Go's parser of old took. */
+/** Accepts leading zeros, like Go's parser before 1.17. */
 const isIPv4 = (text: string) => /^\d+(?:\.\d+){3}$/.test(text) && text.split('.').every((part) => Number(part) <= 255)
 
 function isIPv6(text: string): boolean {
@@ -57,7 +57,7 @@ function isCidr(text: string): boolean {
   return isIPv4(address) ? Number(bits) <= 32 : isIPv6(address) && Number(bits) <= 128
 }
 
-/** Built from text when it is needed: as a literal it would be read, Unicode's tables with it, at every start. */
+/** First use compiles it. The engine would compile a literal, with Unicode's tables, at every start. */
 const hostname = lazy(
   () =>
     new RegExp(
@@ -69,7 +69,7 @@ const hostname = lazy(
 const isHostname = (text: string) =>
   byteLength(text) <= 255 && hostname().test(text) && text.split('.').every((part) => byteLength(part) <= 63)
 
-/** As Go's mail.ParseAddress takes it: an address, perhaps in angle brackets behind a name. */
+/** Accepts the addresses of Go's mail.ParseAddress: a plain one, or a name and an address in angle brackets. */
 function isEmail(text: string): boolean {
   const inBrackets = /^[^<>]*<([^<>]+)>\s*$/.exec(text)
   const address = (inBrackets?.[1] ?? text).trim()
@@ -78,7 +78,7 @@ function isEmail(text: string): boolean {
   )
 }
 
-/** As Go's url.ParseRequestURI takes it: absolute, or an absolute path. */
+/** Accepts the URIs of Go's url.ParseRequestURI: an absolute URI or an absolute path. */
 function isUri(text: string): boolean {
   // eslint-disable-next-line no-control-regex
   if (text === '' || /[\x00-\x1f\x7f]/.test(text) || /%(?![0-9a-f]{2})/i.test(text)) return false
@@ -90,7 +90,7 @@ function isUri(text: string): boolean {
   const host = /^\/\/([^/?#]*)/.exec(rest)?.[1]
   return (
     host === undefined ||
-    // pattern: the text in brackets has no brackets, so that each part is looked at once
+    // pattern: the text in brackets has no brackets, so that the search visits each part once
     (!/[\s<>"]/.test(host) && /^(?:[^:[\]]*|.*\[[^[\]]*\])(?::\d*)?$/.test(host.replace(/^.*@/, '')))
   )
 }
@@ -112,14 +112,14 @@ function isDateTime(text: string): boolean {
   return found !== null && Number(found[1]) <= 23 && Number(found[2]) <= 59 && Number(found[3]) <= 59
 }
 
-/** What time.ParseDuration takes, or a number and a word: `3 days`. */
+/** Accepts the durations of Go's time.ParseDuration, or a number and a word: `3 days`. */
 function isDuration(text: string): boolean {
   try {
     parseDuration(text)
     return true
   } catch {
-    // a number is only begun at its first digit: from each of them would be quadratic
-    // pattern: it begins once in each run of digits
+    // a match begins only at the first digit of a number; beginning at every digit would take quadratic time
+    // pattern: a match begins once in each run of digits
     const words = [...text.matchAll(/(?<!\d)\d+\s*([A-Za-z\u00b5]+)/g)]
     return words.some(([, unit = '']) =>
       /^(?:ns|nano.*|us|\u00b5s|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr.*|hour.*|d|day.*|w|wk.*|week.*)$/i.test(unit),
@@ -145,7 +145,7 @@ function isIsbn13(text: string): boolean {
 const CARD =
   /^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|(?:222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11}|6[27][0-9]{14})$/
 
-/** A known form, and Luhn's sum. */
+/** A known form of number with a valid Luhn checksum. */
 function isCreditCard(text: string): boolean {
   const digits = text.replace(/[^0-9]+/g, '')
   if (!CARD.test(digits)) return false

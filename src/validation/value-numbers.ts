@@ -1,4 +1,4 @@
-/** Numbers against a schema: range, minimum, maximum and multipleOf, as kube-openapi compares them. */
+/** Validates numbers against a schema like kube-openapi: range, minimum, maximum and multipleOf. */
 import { invalidValue } from '../api/field.ts'
 import type { JsonObject } from '../api/object.ts'
 import { goFloat } from '../go/float.ts'
@@ -72,5 +72,5 @@ function isMultiple(value: number | bigint, factor: number, whole: boolean): boo
   return isJsonInteger(factor < 1 ? (1 / factor) * number : number / factor)
 }
 
-/** An int64 is printed in full. */
+/** Prints an int64 in full, without an exponent. */
 const limitText = (limit: number, isInteger: boolean): string => (isInteger ? BigInt(limit).toString() : goFloat(limit))

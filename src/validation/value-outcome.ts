@@ -1,17 +1,17 @@
-/** The problems that checks of a value against a schema have found, with their texts. */
+/** The problems that validation of a value against a schema has found. */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { goQuote } from '../go/quote.ts'
 import { invalidValue, typeInvalid } from '../api/field.ts'
 import type { Json } from '../api/object.ts'
 import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
 
-/** One thing that is wrong. Two with the same text are one. */
+/** One problem. Outcomes keep one of several problems with the same text. */
 export interface Problem {
   readonly text: string
   errorAt(at: FieldPath): FieldError
 }
 
-/** Problems by their text, in the order in which they were found. The outcomes of a value and of its parts share it. */
+/** Problems by their text, in the order of the checks. The outcomes of a value and of its parts share this object. */
 interface Found {
   readonly problems: Map<string, Problem>
   /** Characters of their texts. */
@@ -19,9 +19,9 @@ interface Found {
 }
 
 export class Outcome {
-  /** Absent while nothing is wrong, as with most values. */
+  /** Absent without problems. Most values have none. */
   private found: Found | undefined
-  /** The number of checks. Of several alternatives that fail, the one with most checks is reported. */
+  /** The number of checks. Where all alternatives fail, validation reports the one with most checks. */
   matches = 0
 
   add(problem: Problem): void {
@@ -32,8 +32,8 @@ export class Outcome {
   }
 
   /**
-   * Takes over the problems of other outcomes, which must not be used afterwards. So a problem deep inside is not
-   * copied at each level.
+   * Takes over the problems of other outcomes, so that a problem deep inside is not copied at each level. Callers must
+   * not use the other outcomes afterwards.
    */
   merge(...others: (Outcome | undefined)[]): void {
     for (const other of others) {
@@ -52,7 +52,7 @@ export class Outcome {
     return this.found === undefined
   }
 
-  /** Further problems are dropped. */
+  /** Whether `add` drops further problems. */
   get isFull(): boolean {
     return (
       this.found !== undefined && (this.found.problems.size >= MAX_PROBLEMS || this.found.length >= 2 * MAX_REPORTED)
@@ -68,7 +68,7 @@ export const problemAt = (place: string, text: string, error: (at: FieldPath) =>
   errorAt: (at) => error(placed(at, place)),
 })
 
-/** A problem of a combination of schemas, reported at the root, whatever its place. */
+/** A problem of a combination of schemas. kube-apiserver reports it at the root, not at its place. */
 export const combined = (text: string): Problem => ({ text, errorAt: (at) => invalidValue(at, '', text) })
 
 export const invalidAt = (place: string, value: Json, what: string): Problem => {

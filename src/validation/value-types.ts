@@ -1,4 +1,4 @@
-/** Types of JSON values, and those that a schema allows. */
+/** The types of JSON values, and the types that a schema allows. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { effectiveFormat } from './value-formats.ts'
 
@@ -15,14 +15,14 @@ export function typeOf(value: Json): JsonType {
     case 'bigint':
       return value < INT64_LIMIT && value >= -INT64_LIMIT ? 'integer' : 'number'
     case 'number':
-      // a larger number was written with an exponent
+      // the client wrote a larger number with an exponent
       return Number.isSafeInteger(value) ? 'integer' : 'number'
     default:
       return 'object'
   }
 }
 
-/** Types that a schema names; none is any. */
+/** The types that a schema names. An empty list allows any type. */
 export const typesOf = (schema: JsonObject): readonly string[] =>
   schema['x-kubernetes-int-or-string'] === true
     ? ['integer', 'string']
@@ -34,7 +34,7 @@ export const formatOf = (schema: JsonObject): string => effectiveFormat(schema['
 
 export const INT64_LIMIT = 2n ** 63n
 
-/** Whether it is whole, apart from floating-point error. */
+/** Whether a number is an integer, apart from floating-point error. */
 export function isJsonInteger(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > 2 ** 53 - 1) return false
   const whole = Math.trunc(value)

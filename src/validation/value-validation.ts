@@ -1,7 +1,7 @@
 /**
- * Validates a value against the OpenAPI schema of a CustomResourceDefinition, in the words and the order of
- * kube-apiserver (kube-openapi's pkg/validation/validate, apiextensions' pkg/apiserver/validation).
- * schema/from-openapi.ts reads a schema's structure; here it only says which values it allows.
+ * Validates a value against the OpenAPI schema of a CustomResourceDefinition, with the error texts and order of
+ * kube-apiserver (kube-openapi's pkg/validation/validate, apiextensions' pkg/apiserver/validation). This file reads the
+ * value constraints of a schema; schema/from-openapi.ts reads its structure.
  */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { goQuote } from '../go/quote.ts'
@@ -20,14 +20,14 @@ import { checkNumber } from './value-numbers.ts'
 import type { JsonType } from './value-types.ts'
 import { formatOf, isJsonInteger, typeOf, typesOf } from './value-types.ts'
 
-/** The value that is replaced. Problems of unchanged parts are not reported (ratcheting). */
+/** The old value of an update. Validation drops the problems of unchanged parts (ratcheting). */
 export interface Before {
   readonly value: Json
 }
 
 /**
- * @param at where the value is; messages name it relative to the schema's root
- * @param before of an update, where there is an old value
+ * @param at the path of the value; messages have the path relative to the root of the schema
+ * @param before the old value of an update
  */
 export function validateValue(
   schema: JsonObject,
@@ -40,7 +40,7 @@ export function validateValue(
   )
 }
 
-/** @param ratchets problems of an unchanged value are dropped */
+/** @param ratchets drop the problems of an unchanged value */
 function check(schema: JsonObject, value: Json, place: string, before: Before | undefined, ratchets: boolean): Outcome {
   const outcome = checkAll(schema, value, place, before)
   if (outcome.isValid || !ratchets || before === undefined || !valuesEqual(before.value, value)) return outcome
@@ -138,7 +138,7 @@ function checkCombinations(schema: JsonObject, value: Json, place: string, befor
   return outcome
 }
 
-/** Of failed alternatives, the first of those that got farthest. */
+/** The failed alternative with most checks, the first of several. */
 const nearest = (outcomes: readonly Outcome[]): Outcome =>
   outcomes.reduce((best, outcome) => (outcome.matches > best.matches ? outcome : best))
 
@@ -150,7 +150,7 @@ function checkString(schema: JsonObject, value: string, place: string): Outcome 
   return outcome
 }
 
-/** Only the first problem is reported. */
+/** kube-apiserver reports only the first problem of a string. */
 function stringProblem(schema: JsonObject, value: string, place: string): Problem | undefined {
   const length = [...value].length
   const max = schema['maxLength']
@@ -201,12 +201,12 @@ function checkList(schema: JsonObject, value: readonly Json[], place: string, be
   return outcome
 }
 
-/** Elements are the same as before where their keys are. */
+/** Finds the old element with the same keys. */
 function elementsBefore(schema: JsonObject, before: Before | undefined): (item: Json) => Before | undefined {
   const keys = schema['x-kubernetes-list-map-keys']
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(keys) || !Array.isArray(before?.value))
     return () => undefined
-  // a list that is made for each item, which no walk could come to again
+  // undivided: each call makes a new list, by which a later run of the walk could not find its progress
   const keyOf = (item: JsonObject) =>
     undivided(() => stringifySorted(keys.map((key) => ownValue(item, String(key)) ?? null)))
   const found = kept(before.value, () => new Map<string, JsonObject>())
@@ -238,7 +238,7 @@ function checkEnum(schema: JsonObject, value: Json, place: string): Outcome | un
   return outcome
 }
 
-/** The texts that an enum allows, as a set, because many values may be looked up in a long enum. */
+/** The texts of an enum as a set, because many values may have the same long enum. */
 const allowedTexts = new WeakMap<readonly Json[], ReadonlySet<Json>>()
 
 function textsOf(allowed: readonly Json[]): ReadonlySet<Json> {
@@ -248,7 +248,7 @@ function textsOf(allowed: readonly Json[]): ReadonlySet<Json> {
   return texts
 }
 
-/** kube-apiserver converts a value to the type of the enum's value: 2.5 is 2 there. */
+/** kube-apiserver converts a value to the type of the enum's value: 2.5 matches 2. */
 function isConvertible(value: Json, to: Json): boolean {
   const isNumber = typeof value === 'number' || typeof value === 'bigint'
   if (typeof to === 'number' && Number.isSafeInteger(to) && typeof value === 'number') return Math.trunc(value) === to
@@ -294,7 +294,7 @@ function checkObject(schema: JsonObject, value: JsonObject, place: string, befor
       return !members.isFull
     })
   outcome.merge(members)
-  // those of the value, for a schema may declare far more
+  // the loop visits the members of the value, because a schema may declare far more
   const declared = kept(value, () => new Outcome())
   eachName(value, sortedNames, (name) => {
     const below = ownValue(properties, name)
@@ -310,7 +310,7 @@ function checkObject(schema: JsonObject, value: JsonObject, place: string, befor
   return outcome
 }
 
-/** kind and apiVersion of the object itself have no old value: both objects are converted to one version. */
+/** kind and apiVersion of the object itself have no old value, because both objects are in one version. */
 function memberBefore(name: string, place: string, before: Before | undefined): Before | undefined {
   if (!isJsonObject(before?.value) || (place === '' && (name === 'kind' || name === 'apiVersion'))) return undefined
   const value = ownValue(before.value, name)

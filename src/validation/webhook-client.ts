@@ -1,4 +1,4 @@
-/** Where webhooks are called: by a URL or by a Service (apiserver's pkg/util/webhook). */
+/** Validates the clientConfig of a webhook: a URL or a Service (apiserver's pkg/util/webhook). */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { goQuote } from '../go/quote.ts'
 import { invalidValue, required } from '../api/field.ts'
@@ -17,7 +17,6 @@ export interface WebhookClient {
   readonly service?: WebhookService
 }
 
-/** One of URL and Service, and that well-formed. */
 export function webhookClientErrors({ url, service }: WebhookClient, at: FieldPath): FieldError[] {
   if (url !== undefined && service === undefined) return urlErrors(url, at.child('url'))
   if (url === undefined && service !== undefined) return serviceErrors(service, at.child('service'))
@@ -45,7 +44,7 @@ interface UrlParts {
   readonly scheme: string
   /** Empty where no `//` follows the scheme. */
   readonly authority: string
-  /** All between scheme and query, authority included. */
+  /** The text between scheme and query, with the authority. */
   readonly rest: string
   readonly query: string
   readonly fragment: string
@@ -58,7 +57,7 @@ function urlParts(text: string): UrlParts {
   return { scheme: scheme.toLowerCase(), authority, rest, query, fragment }
 }
 
-/** What Go's url.Parse has against it. */
+/** The error of Go's url.Parse for this URL. */
 function urlProblem(text: string): string | undefined {
   if (/[\x00-\x1f\x7f]/.test(text)) return 'net/url: invalid control character in URL'
   if (text.startsWith(':')) return 'missing protocol scheme'
@@ -66,7 +65,7 @@ function urlProblem(text: string): string | undefined {
   const escape = /%(?![0-9a-f]{2}).{0,2}/i
   const wrongEscape = escape.exec(rest) ?? escape.exec(fragment)
   if (scheme === '' && /^[^/]*:/.test(rest)) return 'first path segment in URL cannot contain colon'
-  // behind a scheme anything goes that does not begin with a slash
+  // Go accepts any text behind a scheme that does not begin with a slash
   if (scheme !== '' && !rest.startsWith('/')) return undefined
   const host = authority.slice(authority.lastIndexOf('@') + 1)
   const wrongCharacter = /[\s"<>\\^`{}|]/.exec(host)
@@ -79,7 +78,7 @@ function urlProblem(text: string): string | undefined {
   return wrongEscape === null ? undefined : `invalid URL escape ${goQuote(wrongEscape[0])}`
 }
 
-/** kube-apiserver mixes both up here: it reports a missing name at `namespace`. */
+/** kube-apiserver confuses the fields: it reports a missing name at `namespace`, and a missing namespace at `name`. */
 function serviceErrors({ name, namespace, path = '', port = 443 }: WebhookService, at: FieldPath): FieldError[] {
   return [
     ...requiredText(at.child('name'), namespace),
@@ -92,7 +91,7 @@ function serviceErrors({ name, namespace, path = '', port = 443 }: WebhookServic
 function pathProblems(path: string): string[] {
   if (path === '' || path === '/') return []
   if (path === '//') return ['segment[0] may not be empty']
-  // kube-apiserver cuts off one byte
+  // kube-apiserver cuts off the first byte
   const steps = path
     .replace(/^[\x00-\x7f]/, '')
     .replace(/\/$/, '')

@@ -3,7 +3,8 @@ import { encodeJson } from '../codec/encode.ts'
 import { builtInType } from '../schema/built-in.ts'
 
 /**
- * A value as it is written, which is how errors show types that are the same inside and outside of kube-apiserver.
+ * The JSON of a value. Error texts contain it for types that are the same in kube-apiserver's internal version and in
+ * v1.
  * @param type OpenAPI model name
  */
 export const writtenJson = (type: string, value: object): Json =>

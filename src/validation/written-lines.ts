@@ -1,13 +1,13 @@
 /**
- * The lines of a value as `JSON.stringify(value, null, 1)` writes it, up to as many as anybody looks at: a body of empty
- * elements may show each of them with thirty members. A walk (api/parts.ts).
+ * The first lines of `JSON.stringify(value, null, 1)`. The number of lines has a bound, because each empty element of a
+ * body may become thirty members. Runs as a walk (api/parts.ts).
  */
 import { eachPart, kept } from '../api/parts.ts'
 
-/** Lines that are written at once. */
+/** Lines that one part writes (api/parts.ts). */
 const AT_ONCE = 1024
 
-/** A list or an object that is being written. */
+/** A list or an object whose end is not written yet. */
 interface Open {
   readonly value: readonly unknown[] | Readonly<Record<string, unknown>>
   /** undefined: a list */
@@ -17,7 +17,7 @@ interface Open {
   next: number
 }
 
-/** @param owner the same in each run, of these lines alone */
+/** @param owner the key of these lines in the walk, the same in each run */
 export function writtenLines(value: unknown, most: number, owner: object): readonly string[] {
   const writer = kept(owner, () => new LineWriter(value, most))
   eachPart(writer.turns, () => writer.goOn(), AT_ONCE / 4)
@@ -26,7 +26,7 @@ export function writtenLines(value: unknown, most: number, owner: object): reado
 
 class LineWriter {
   readonly lines: string[] = []
-  /** At most so many parts. */
+  /** One element for each possible part. */
   readonly turns: readonly undefined[]
   private readonly open: Open[] = []
 
@@ -78,11 +78,11 @@ class LineWriter {
   }
 }
 
-/** Those of its members; undefined where it is no object of them. */
+/** The names of an object's members; undefined for lists, scalars and objects with toJSON. */
 function namesOf(value: unknown): string[] | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || 'toJSON' in value) return undefined
   const names = Object.keys(value)
-  // what is undefined is not written: the last of the names is
+  // JSON leaves out undefined members; the last name must have a value, because no comma follows it
   while (names.length > 0 && (value as Readonly<Record<string, unknown>>)[names.at(-1)!] === undefined) names.pop() // own key: one of its own
   return names
 }

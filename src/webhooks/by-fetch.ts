@@ -1,6 +1,6 @@
 /**
- * The way out on the platform: its own fetch, which trusts public authorities and no others. `https://NAME.worker/…` is
- * the Worker that is bound as WORKER_NAME, at no network.
+ * Outgoing calls on the platform, by its own fetch, which trusts public authorities only. `https://NAME.worker/…`
+ * calls the Worker that is bound as WORKER_NAME, without a network.
  */
 import { ownValue } from '../api/own.ts'
 import type { Settings } from '../settings.ts'
@@ -22,7 +22,10 @@ export const byFetch =
     return send(allowedFetch(network, bindings, settings, call), call, body, gone)
   }
 
-/** The fetcher for the call. @throws CallFailed where none may make it */
+/**
+ * The fetcher for the call.
+ * @throws CallFailed where the call is not allowed
+ */
 export function allowedFetch(
   network: Fetches,
   bindings: object,
@@ -44,7 +47,7 @@ export function allowedFetch(
 
 function boundWorker(bindings: object, name: string): Fetches {
   const binding = `WORKER_${name.toUpperCase().replaceAll('-', '_')}`
-  // a service binding has fetch; a variable of this name has none
+  // a service binding has a method fetch; a variable of this name has none
   const bound = ownValue(bindings as Record<string, Partial<Fetches> | string | undefined>, binding)
   if (typeof bound !== 'object' || typeof bound.fetch !== 'function')
     throw new CallFailed(`no Worker is bound to this server as ${binding}`)
@@ -77,7 +80,10 @@ async function send(
   }
 }
 
-/** When a call ends that has no answer. @param timeoutMs absent: when its client is gone */
+/**
+ * Why a call without an answer ended.
+ * @param timeoutMs absent: the call ends only with its client
+ */
 export const endOf = (timeoutMs: number | undefined, gone: AbortSignal | undefined): AbortSignal | null => {
   const ends = [
     ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),

@@ -1,4 +1,7 @@
-/** Calls of webhooks (apiserver's pkg/util/webhook): where they go, and what went wrong in the words of Go's HTTP client. */
+/**
+ * Calls webhooks (apiserver's pkg/util/webhook): finds their address, and reports errors with the texts of Go's HTTP
+ * client.
+ */
 import type { WebhookClientConfig } from '../api/admissionregistration/v1.ts'
 import type { Cluster, Credentials, Kubeconfig } from '../configuration/kubeconfig.ts'
 import { credentialsFor } from '../configuration/kubeconfig.ts'
@@ -12,18 +15,18 @@ import { outgoingOf } from './way-out.ts'
 
 const HTTPS = 443
 
-/** What all webhooks are sent; kube-apiserver's, which some of them look at. */
+/** Headers of all calls, equal to kube-apiserver's because some webhooks check them. */
 const HEADERS = {
   Accept: 'application/json, */*',
   'Content-Type': 'application/json',
   'User-Agent': 'kube-apiserver-admission',
 }
 
-/** A call that brought no answer, or one that cannot be used. */
+/** The call got no answer, or one that cannot be used. */
 export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError'
 
-  /** @param status of the answer; undefined where there is none */
+  /** @param status of the answer; undefined without an answer */
   constructor(
     message: string,
     readonly status?: number,
@@ -32,15 +35,15 @@ export class WebhookCallError extends Error {
   }
 }
 
-/** Nothing was called: the client of the configuration cannot be used. */
+/** The clientConfig cannot be used, so no call was made. */
 export class WebhookClientError extends Error {
   override readonly name = 'WebhookClientError'
 }
 
 /**
  * Posts a review.
- * @param users credentials for servers
- * @param timeoutMs the call ends after it; the webhook learns it in whole seconds
+ * @param users credentials by server
+ * @param timeoutMs limit of the call, which the webhook gets in whole seconds
  * @throws WebhookCallError, WebhookClientError
  */
 export async function callWebhook(
@@ -81,7 +84,7 @@ async function posted(shown: string, post: () => Promise<OutgoingAnswer>): Promi
   }
 }
 
-/** As whom this server calls. */
+/** The credentials that this server presents. */
 function presented(credentials: Credentials | undefined): Pick<OutgoingCall, 'headers' | 'clientCertificate'> {
   const { authorization, certificate, key } = credentials ?? {}
   return {
@@ -90,7 +93,7 @@ function presented(credentials: Credentials | undefined): Pick<OutgoingCall, 'he
   }
 }
 
-/** HOST:PORT, by which a user is chosen. */
+/** HOST:PORT, by which credentials are chosen. */
 function targetOf({ url = '', service }: WebhookClientConfig): string {
   if (service !== undefined) return `${service.name}.${service.namespace}.svc:${service.port ?? HTTPS}`
   const { hostname, port } = new URL(url)
@@ -100,10 +103,13 @@ function targetOf({ url = '', service }: WebhookClientConfig): string {
 const shownUrl = (client: WebhookClientConfig, timeoutMs: number): string =>
   `${urlOf(client)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
 
-/** Read once for each state of a configuration: its parts stay the same values as long. */
+/** Each bundle is read once: a configuration stays the same value as long as it does not change. */
 const bundles = new WeakMap<WebhookClientConfig, string | WebhookClientError>()
 
-/** PEM; undefined where the configuration has none. @throws WebhookClientError */
+/**
+ * PEM; undefined where the configuration has no bundle.
+ * @throws WebhookClientError
+ */
 function bundleOf(client: WebhookClientConfig): string | undefined {
   let bundle = bundles.get(client)
   if (bundle === undefined) bundles.set(client, (bundle = readBundle(atob(client.caBundle ?? ''))))

@@ -1,8 +1,6 @@
-/**
- * The protocol between the engine and the process in front of it, which has a file system (cli/configuration-files.ts).
- */
+/** The protocol between the engine and the front, which can read files (cli/configuration-files.ts). */
 
-/** Behind it: the path of a kubeconfig, escaped. The answer is a WebhookConnection. */
+/** The path of a kubeconfig follows, percent-encoded. The answer is a WebhookConnection. */
 export const KUBECONFIG_PATH = '/kubeconfig/'
-/** The status that says that flags were the configuration, which do not change. */
+/** The status for a configuration that came from flags: it has no file and never changes. */
 export const NO_FILE = 404

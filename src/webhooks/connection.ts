@@ -1,6 +1,6 @@
 /**
- * A server that reviews tokens or access: its address and this server's credentials, as in a kubeconfig. A call is
- * repeated after a pause where that may help, as by kube-apiserver.
+ * Calls a server that reviews tokens or access, with the address and credentials of a kubeconfig. As in
+ * kube-apiserver, a failed call is repeated after a pause where that may help.
  */
 import type { Env } from '../env.ts'
 import { goQuote } from '../go/quote.ts'
@@ -11,11 +11,11 @@ import type { OutgoingAnswer } from './outgoing-call.ts'
 import { CallFailed } from './outgoing-call.ts'
 import { outgoingOf } from './way-out.ts'
 
-/** Calls at most, and the pauses between them: half a second, and half as long again each time. Milliseconds. */
+/** The most calls, and the pauses between them in milliseconds: each is half as long again as the one before. */
 const CALLS = 5
 const FIRST_PAUSE = 500
 const FACTOR = 1.5
-/** For all calls of one question. Milliseconds. */
+/** Milliseconds for all calls of one review. */
 const BUDGET = 34_000
 
 export interface ReviewCall {
@@ -23,14 +23,17 @@ export interface ReviewCall {
   /** As Go writes the timeout: `30s`. */
   readonly timeout: string
   readonly clock: Clock
-  /** Aborted: the client of the request has hung up. */
+  /** Aborted when the client of the request has hung up. */
   readonly gone?: AbortSignal | undefined
   readonly pause?: (milliseconds: number) => Promise<void>
 }
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Posts a review. @throws WebhookCallError without an answer */
+/**
+ * Posts a review.
+ * @throws WebhookCallError where no call gets an answer
+ */
 export async function postReview(
   env: Env,
   connection: WebhookConnection,
@@ -93,7 +96,10 @@ export async function callConnection(
   }
 }
 
-/** As apiserver's DefaultShouldRetry: it broke off, is too busy, or says itself when to come back. */
+/**
+ * Whether another call may help, as apiserver's DefaultShouldRetry decides: the connection broke, the server is too
+ * busy, or it sent Retry-After.
+ */
 function mayHelp(answer: OutgoingAnswer | CallFailed): boolean {
   if (answer instanceof CallFailed) return /connection reset by peer|^EOF$/.test(answer.message)
   const { status, retryAfter = '' } = answer

@@ -1,19 +1,20 @@
 /**
- * Hosts that a server on the platform never calls: loopback, link-local addresses, and metadata servers, which give
- * secrets to machines nearby. A URL's host is normalized by then: `0x7f.1` is 127.0.0.1.
+ * Hosts that a server on the platform never calls: loopback and link-local addresses, and metadata servers, which
+ * give out secrets to machines nearby. A URL has already normalized its host: `0x7f.1` is 127.0.0.1.
  */
 import { lazy } from '../api/lazy.ts'
 import { withoutTrailing } from '../api/trim.ts'
 import type { IpRange } from '../api/ip-addresses.ts'
 import { contains, parseCidr, parseIp } from '../api/ip-addresses.ts'
 
-/** CIDRs, by their meaning. */
+/** CIDRs by the name of their kind. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   'loopback address': ['127.0.0.0/8', '::1/128'],
   'address of this host': ['0.0.0.0/8', '::/128'],
   'link-local address': ['169.254.0.0/16', 'fe80::/10', 'fec0::/10'],
   'metadata server': ['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32', 'fd00:ec2::254/128'],
-  // any of the others may be behind them: IPv4 within IPv6 (RFC 4291 §2.5.5, 6052, 8215, 3056, 4380, 2765)
+  // these IPv6 ranges contain IPv4 addresses, which may be any of the others (RFC 4291 §2.5.5, 6052, 8215, 3056,
+  // 4380, 2765)
   'translated address': ['::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '2001::/32'],
 }
 
@@ -25,7 +26,7 @@ const ranges = lazy(() =>
 
 /**
  * @param hostname of a URL
- * @returns its meaning; undefined where it may be called
+ * @returns the kind of a forbidden host; undefined where the host may be called
  */
 export function forbiddenHost(hostname: string): string | undefined {
   const host = withoutTrailing(hostname, '.').replace(/^\[(.*)\]$/, '$1')

@@ -1,5 +1,6 @@
 /**
- * A webhook's answer, as kube-apiserver's REST client reads it: an HTTP error, or an object of the kind that was sent.
+ * Reads a webhook's answer as kube-apiserver's REST client does: an HTTP error, or an object of the kind that was
+ * sent.
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
@@ -18,8 +19,8 @@ import type { OutgoingAnswer } from './outgoing-call.ts'
 const SCHEME = 'pkg/runtime/scheme.go:111'
 
 /**
- * @param expected a review's kind, which an answer without a kind is taken to have
- * @returns the review, with the answer's own apiVersion and kind, '' for none
+ * @param expected the kind of the review, also assumed for an answer without a kind
+ * @returns the review, with apiVersion and kind of the answer, '' where it has none
  * @throws WebhookCallError
  */
 export async function reviewIn(answer: OutgoingAnswer, expected: GroupVersionKind): Promise<JsonObject> {
@@ -36,7 +37,10 @@ export async function reviewIn(answer: OutgoingAnswer, expected: GroupVersionKin
   }
 }
 
-/** An answer that does not begin as an object is read as YAML, whatever its Content-Type. @throws DecodeError */
+/**
+ * An answer that does not begin like a JSON object is read as YAML, whatever its Content-Type.
+ * @throws DecodeError
+ */
 async function parsed(body: Uint8Array): Promise<ParsedBody> {
   if (/^\s*\{/.test(decodeUtf8(body.subarray(0, 64)))) return parseBody('json', body)
   await loadYaml()
@@ -62,13 +66,13 @@ function decodeAs(found: ParsedBody, expected: GroupVersionKind): JsonObject {
   return { ...object, apiVersion: found.apiVersion, kind: found.kind }
 }
 
-/** `admission.k8s.io/v1, Kind=AdmissionReview`; `/, Kind=` where nothing is said. */
+/** `admission.k8s.io/v1, Kind=AdmissionReview`; `/, Kind=` where the answer says neither. */
 export function kindText({ apiVersion, kind }: JsonObject): string {
   const { group, version } = parseApiVersion(String(apiVersion)) ?? { group: '', version: '' }
   return `${group}/${version}, Kind=${String(kind)}`
 }
 
-/** By status (apimachinery's NewGenericServerResponse). */
+/** Texts by status (apimachinery's NewGenericServerResponse). */
 const errors: Readonly<Record<string, string>> = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',

@@ -1,11 +1,11 @@
-/** How calls leave this server: by the process in front of a local one, by the platform's fetch elsewhere. */
+/** How calls leave this server: through the front of a local server, or through the platform's fetch. */
 import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'
 import { byFetch } from './by-fetch.ts'
 import { byFront } from './by-front.ts'
 import type { Outgoing } from './outgoing-call.ts'
 
-/** Where an isolate's calls leave. */
+/** The way out for each isolate's bindings. */
 const ways = new WeakMap<object, Outgoing>()
 
 export function outgoingOf(env: Env): Outgoing {

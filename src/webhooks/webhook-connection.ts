@@ -1,4 +1,4 @@
-/** A server that reviews tokens or access: its address and this server's credentials, as in a kubeconfig. */
+/** The address of a server that reviews tokens or access, and this server's credentials for it, as in a kubeconfig. */
 import * as z from 'zod/mini'
 
 const text = z.optional(z.string())

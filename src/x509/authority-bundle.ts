@@ -4,9 +4,9 @@ import { fromBase64, pemBlocks } from './pem.ts'
 const CANNOT_LOAD = 'unable to load root certificates:'
 
 /**
- * Why a bundle of certificate authorities cannot be used by a client of TLS, as client-go tells it; undefined where it
- * can, or is none.
- * @param base64 PEM texts, in base64 as bytes are in JSON
+ * The error of client-go where a TLS client cannot use a bundle of certificate authorities; undefined for a good or
+ * an empty bundle.
+ * @param base64 PEM texts in base64, as JSON has bytes
  */
 export function authorityProblem(base64 = ''): string | undefined {
   if (base64 === '') return undefined

@@ -4,7 +4,10 @@ import { readSigned } from './signature.ts'
 
 const BASIC_CONSTRAINTS = '2.5.29.19'
 
-/** Whether a certificate says that it may sign others (RFC 5280, 4.2.1.9). @throws RangeError, TypeError for what is none */
+/**
+ * Whether a certificate says that it may sign others (RFC 5280, 4.2.1.9).
+ * @throws RangeError, TypeError where it is no certificate
+ */
 export function isAuthority(der: Uint8Array): boolean {
   const fields = elements(readSigned(der).content)
   const extensions = fields.find(({ tag }) => tag === contextTag(3))

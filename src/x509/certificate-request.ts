@@ -1,4 +1,4 @@
-/** Requests for certificates (PKCS #10, RFC 2986). */
+/** Certificate requests (PKCS #10, RFC 2986). */
 import type { Element } from './der.ts'
 import { contextTag, elements, primitiveContextTag, readElement, readObjectIdentifier } from './der.ts'
 import { extensionValue } from './certificate.ts'
@@ -32,8 +32,8 @@ const EXTENSION_REQUEST = '1.2.840.113549.1.9.14'
 export class BadRequestText extends Error {}
 
 /**
- * Of PEM text, of which only the first block counts.
- * @throws BadRequestText that says what is wrong
+ * Parses the first block of a PEM text.
+ * @throws BadRequestText with the problem
  */
 export function parseCertificateRequest(pem: string): CertificateRequest {
   const [block] = pemBlocks(pem)
@@ -54,7 +54,7 @@ export const hasOwnSignature = async ({ signed, publicKey }: CertificateRequest)
   }
 }
 
-/** @throws RangeError, TypeError for what is none */
+/** @throws RangeError, TypeError where it is no certificate request */
 export function readRequest(der: Uint8Array): CertificateRequest {
   const signed = readSigned(der)
   const [, subject, publicKey, attributes] = elements(signed.content) // version first
@@ -90,7 +90,10 @@ function readNames(names: readonly Element[]): AlternativeNames {
   return { emails: texts(1), dnsNames: texts(2), uris: texts(6), addresses: of(7) }
 }
 
-/** IA5String (RFC 5280 §4.2.1.6): what is no ASCII is refused, never replaced by something that looks alike. */
+/**
+ * IA5String (RFC 5280 §4.2.1.6). Octets that are not ASCII are refused, and never replaced by a character that looks
+ * alike.
+ */
 function ia5Text(content: Uint8Array): string {
   if (content.some((octet) => octet >= 0x80)) throw new RangeError('an alternative name that is no IA5String')
   return new TextDecoder().decode(content)

@@ -1,4 +1,4 @@
-/** What of a certificate somebody here asks for (RFC 5280). */
+/** The parts of a certificate that the server reads (RFC 5280). */
 import type { Element } from './der.ts'
 import { contextTag, elements, readElement, readObjectIdentifier, readTime, TAG } from './der.ts'
 import type { Signed } from './signature.ts'
@@ -28,7 +28,7 @@ export interface Extension {
 
 const SUBJECT_KEY_ID = '2.5.29.14'
 
-/** @throws RangeError, TypeError for what is no certificate */
+/** @throws RangeError, TypeError where it is no certificate */
 export function readCertificate(der: Uint8Array): Certificate {
   const signed = readSigned(der)
   const fields = elements(signed.content)
@@ -62,7 +62,10 @@ function readExtensions({ content }: Element): Extension[] {
   })
 }
 
-/** The DER in an extension's value. `extensions` is the sequence of them. */
+/**
+ * The DER in an extension's value.
+ * @param extensions the sequence of extensions
+ */
 export function extensionValue(extensions: Element, wanted: string): Uint8Array | undefined {
   for (const { content } of elements(extensions.content)) {
     const parts = elements(content)

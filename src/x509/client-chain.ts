@@ -1,6 +1,6 @@
 /**
- * Whether a chain of certificates ends in an authority and lets its owner act as a client of TLS (RFC 5280, section 6),
- * with the choices of Go's crypto/x509. A certificate that says something critical this file does not know is refused.
+ * Whether a chain of certificates ends in an authority and its leaf may be a TLS client (RFC 5280, section 6), with
+ * the choices of Go's crypto/x509. A certificate with a critical extension that this file does not know is refused.
  */
 import { leastOf, mostOf } from '../api/extremes.ts'
 import type { Certificate } from './certificate.ts'
@@ -11,15 +11,18 @@ import { isSignedBy } from './signature.ts'
 
 export interface ValidChain {
   readonly leaf: Certificate
-  /** Milliseconds since 1970: between these all of its certificates hold. */
+  /** Milliseconds since 1970. All certificates of the chain are valid between notBefore and notAfter. */
   readonly notBefore: number
   readonly notAfter: number
 }
 
-/** A client sends its certificate and the authorities between it and the root; nobody has more of them. */
+/** A client sends its certificate and the authorities between it and the root. Real chains are not longer. */
 export const MAX_INTERMEDIATES = 4
 
-/** The certificates of a bundle, in PEM. @throws where one cannot be read, or there is none */
+/**
+ * The certificates of a PEM bundle.
+ * @throws where one cannot be read, or the bundle has none
+ */
 export function readAuthorities(pem: string): Certificate[] {
   const blocks = pemBlocks(pem).filter(({ type }) => type === 'CERTIFICATE')
   if (blocks.length === 0) throw new TypeError('a bundle of authorities without a certificate')
@@ -27,7 +30,7 @@ export function readAuthorities(pem: string): Certificate[] {
 }
 
 /**
- * Undefined: no such chain, or it does not hold now.
+ * Undefined where there is no such chain, or where it is not valid now.
  * @param presented DER, the client's own certificate first
  */
 export async function validClientChain(
@@ -43,10 +46,10 @@ export async function validClientChain(
     if (path === undefined) return undefined
     const notBefore = mostOf(path.map((certificate) => certificate.notBefore))
     const notAfter = leastOf(path.map((certificate) => certificate.notAfter))
-    // a time that cannot be read is NaN, which is never between
+    // a time that cannot be read is NaN, so the comparison fails
     return notBefore <= now.getTime() && now.getTime() <= notAfter ? { leaf, notBefore, notAfter } : undefined
   } catch {
-    return undefined // what cannot be read proves nothing
+    return undefined // a chain that cannot be read is not valid
   }
 }
 
@@ -55,14 +58,17 @@ function readWhole(der: Uint8Array): Certificate {
   return readCertificate(der)
 }
 
-/** From the leaf to an authority, each signed by the next. Each certificate is used once, so this ends. */
+/**
+ * The path from the leaf to an authority; each certificate is signed by the next one. The search uses each
+ * certificate once, so it ends.
+ */
 async function pathOf(
   path: readonly Certificate[],
   intermediates: readonly Certificate[],
   authorities: readonly Certificate[],
 ): Promise<readonly Certificate[] | undefined> {
   const last = path.at(-1)!
-  const below = path.length - 1 // authorities under the next one
+  const below = path.length - 1 // authorities below the next certificate
   for (const authority of authorities)
     if (maySign(authority, below) && (await isIssuedBy(last, authority))) return [...path, authority]
   for (const authority of intermediates) {
@@ -93,7 +99,7 @@ const known = new Set([KEY_USAGE, ALTERNATIVE_NAME, BASIC_CONSTRAINTS, POLICIES,
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const ANY_PURPOSE = '2.5.29.37.0'
-/** Bits of the key usage. */
+/** Bits of the key usage extension. */
 const DIGITAL_SIGNATURE = 0
 const KEY_AGREEMENT = 4
 const CERT_SIGN = 5
@@ -101,7 +107,7 @@ const CERT_SIGN = 5
 const valueOf = ({ extensions }: Certificate, wanted: string): Uint8Array | undefined =>
   extensions.find(({ type }) => type === wanted)?.value
 
-/** A certificate that names no purpose may serve any (4.2.1.12). */
+/** A certificate without extended key usage may serve any purpose (4.2.1.12). */
 function mayBeClient(certificate: Certificate): boolean {
   if (certificate.extensions.some(({ type, isCritical }) => isCritical && !known.has(type))) return false
   if (new Set(certificate.extensions.map(({ type }) => type)).size < certificate.extensions.length) return false
@@ -111,7 +117,7 @@ function mayBeClient(certificate: Certificate): boolean {
   return purposes.includes(CLIENT_AUTH) || purposes.includes(ANY_PURPOSE)
 }
 
-/** The owner of a client's certificate signs the handshake with its key. */
+/** In the handshake a client signs with its key. */
 function maySignHandshake(certificate: Certificate): boolean {
   const usage = valueOf(certificate, KEY_USAGE)
   if (usage === undefined) return true
@@ -119,7 +125,7 @@ function maySignHandshake(certificate: Certificate): boolean {
   return hasBit(bits, DIGITAL_SIGNATURE) || hasBit(bits, KEY_AGREEMENT)
 }
 
-/** @param below how many authorities are between it and the leaf */
+/** @param below the number of authorities between the certificate and the leaf */
 function maySign(certificate: Certificate, below: number): boolean {
   const constraints = valueOf(certificate, BASIC_CONSTRAINTS)
   if (constraints === undefined) return false
@@ -130,5 +136,5 @@ function maySign(certificate: Certificate, below: number): boolean {
   return usage === undefined || hasBit(readElement(usage).content, CERT_SIGN)
 }
 
-/** @param bits content of a bit string, which begins with the number of unused bits */
+/** @param bits content of a bit string, whose first byte is the number of unused bits */
 const hasBit = (bits: Uint8Array, bit: number): boolean => ((bits[1 + (bit >> 3)] ?? 0) & (0x80 >> (bit & 7))) !== 0

@@ -4,7 +4,7 @@ import { mostOf } from '../api/extremes.ts'
 
 export interface Element {
   readonly tag: number
-  /** With tag and length. */
+  /** The whole element with tag and length. */
   readonly whole: Uint8Array
   readonly content: Uint8Array
 }
@@ -23,9 +23,9 @@ export const TAG = {
   set: 0x31,
 } as const
 
-/** [number] EXPLICIT or of a constructed type. */
+/** The tag of [number] EXPLICIT, or of a constructed type. */
 export const contextTag = (number: number): number => 0xa0 | number
-/** [number] IMPLICIT of a primitive type. */
+/** The tag of [number] IMPLICIT of a primitive type. */
 export const primitiveContextTag = (number: number): number => 0x80 | number
 
 /** @throws RangeError where the input ends too early */
@@ -45,7 +45,7 @@ export function readElement(der: Uint8Array, at = 0): Element {
   }
 }
 
-/** The elements of a constructed one. */
+/** The elements of a constructed element. */
 export function elements(content: Uint8Array): Element[] {
   const found: Element[] = []
   for (let at = 0; at < content.length;) {
@@ -56,7 +56,7 @@ export function elements(content: Uint8Array): Element[] {
   return found
 }
 
-/** `1.2.840.…` of the content of an OBJECT IDENTIFIER. */
+/** `1.2.840.…` from the content of an OBJECT IDENTIFIER. */
 export function readObjectIdentifier(content: Uint8Array): string {
   const numbers: number[] = []
   let number = 0
@@ -96,18 +96,21 @@ function lengthBytes(length: number): number[] {
 
 export const sequence = (...parts: readonly Uint8Array[]): Uint8Array => write(TAG.sequence, ...parts)
 
-/** Of the bytes of a number that is not negative, the most significant first. */
+/**
+ * An INTEGER of a number that is not negative.
+ * @param bytes the most significant first
+ */
 export function unsignedInteger(bytes: Uint8Array): Uint8Array {
   const start = bytes.findIndex((byte) => byte !== 0)
   const magnitude = start < 0 ? new Uint8Array(1) : bytes.subarray(start)
   return magnitude[0]! < 0x80 ? write(TAG.integer, magnitude) : write(TAG.integer, new Uint8Array(1), magnitude)
 }
 
-/** `unused` bits at the end of the last byte do not count. */
+/** @param unused bits at the end of the last byte that do not count */
 export const bitString = (bytes: Uint8Array, unused = 0): Uint8Array =>
   write(TAG.bitString, Uint8Array.of(unused), bytes)
 
-/** Bits by number, without trailing zeros. */
+/** A bit string with these bits set, without trailing zeros. */
 export function namedBits(bits: readonly number[]): Uint8Array {
   if (bits.length === 0) return bitString(new Uint8Array(0))
   const last = mostOf(bits)
@@ -136,7 +139,7 @@ export function timeOf(date: Date): Uint8Array {
     : write(TAG.generalizedTime, text(digits))
 }
 
-/** As Go writes names: PrintableString where the characters allow it. */
+/** A string as Go writes it in names: PrintableString where the characters allow it. */
 export const printable = (text: string): Uint8Array =>
   write(
     /^[A-Za-z0-9 '()+,\-./:=?*&]*$/.test(text) ? TAG.printableString : TAG.utf8String,

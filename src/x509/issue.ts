@@ -1,4 +1,4 @@
-/** Certificates for what somebody requested, in the form in which Go's crypto/x509 makes them. */
+/** Issues certificates for requests, in the form of Go's crypto/x509. */
 import { ownValue } from '../api/own.ts'
 import { readCertificate } from './certificate.ts'
 import type { AlternativeNames, CertificateRequest } from './certificate-request.ts'
@@ -21,7 +21,7 @@ export interface Issue {
   /** Names of the certificates API: `client auth`, `digital signature` … */
   readonly usages: readonly string[]
   readonly notBefore: Date
-  /** Not after the authority's own end. */
+  /** Never later than the authority's own end. */
   readonly notAfter: Date
 }
 
@@ -42,7 +42,7 @@ export async function issueCertificate(authority: Authority, issue: Issue): Prom
   })
 }
 
-/** Attributes that names have in certificates, in this order; those of one type are one set. */
+/** Attributes of a name in the order of certificates. Attributes of one type form one set. */
 const subjectOrder = [
   '2.5.4.6', // country
   '2.5.4.10', // organization
@@ -66,7 +66,7 @@ function subjectName({ subject }: CertificateRequest): Uint8Array {
   return sequence(...sets)
 }
 
-/** The elements of a set are in the order of their encodings. */
+/** A DER set is sorted by the encodings of its elements. */
 function compareBytes(a: Uint8Array, b: Uint8Array): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! - b[i]!
   return a.length - b.length
@@ -109,7 +109,7 @@ function extensions(request: CertificateRequest, usages: readonly string[], auth
   return [
     ...(bits.length === 0 ? [] : [extension('2.5.29.15', true, namedBits(bits))]),
     ...(purposes.length === 0 ? [] : [extension('2.5.29.37', false, sequence(...purposes.map(objectIdentifier)))]),
-    extension('2.5.29.19', true, sequence()), // no authority
+    extension('2.5.29.19', true, sequence()), // not an authority
     ...(authorityKeyId === undefined
       ? []
       : [extension('2.5.29.35', false, sequence(write(primitiveContextTag(0), authorityKeyId)))]),

@@ -1,23 +1,23 @@
-/** Private keys that sign certificates, and whose they are: what a key says of its public half is compared. */
+/** Private keys that sign certificates. A key belongs to a certificate where both have the same public key. */
 import type { Certificate } from './certificate.ts'
 import { elements, readElement, TAG } from './der.ts'
 import { isSigningCurve, isSignedBy, keyAlgorithm, privateKeyAlgorithm, RSA_KEY, signerOf } from './signature.ts'
 
-/** In ECPrivateKey (RFC 5915 §3): the public key, which may be left out. */
+/** The tag of the optional public key in ECPrivateKey (RFC 5915 §3). */
 const EC_PUBLIC_KEY = 0xa1
 const EC_KEY = '1.2.840.10045.2.1'
 const RSA_BYTES = 256
 
 interface KeyHalf {
-  /** OIDs: RSA, or EC with its curve. */
+  /** OIDs: RSA, or EC and its curve. */
   readonly algorithm: string
-  /** RSA's modulus and exponent, or the point. */
+  /** RSA's modulus and exponent, or the point of EC. */
   readonly numbers: readonly Uint8Array[]
 }
 
 /**
- * What a private key says of its public half. Undefined: it is of a kind that signs no certificates here (signature.ts),
- * too short, or leaves its public half out.
+ * The public key that a private key contains. Undefined where the key has an algorithm that signs no certificates
+ * here (signature.ts), is too short, or leaves out its public key.
  * @param key PrivateKeyInfo (RFC 5208 §5)
  * @throws RangeError, TypeError where it cannot be read
  */
@@ -27,7 +27,7 @@ export function publicHalfOf(key: Uint8Array): KeyHalf | undefined {
   if (wrapped?.tag !== TAG.octetString || (kind !== RSA_KEY && kind !== EC_KEY)) return undefined
   const parts = elements(readElement(wrapped.content).content)
   if (kind === RSA_KEY) {
-    // RSAPrivateKey: its version, the modulus, the public exponent and seven more
+    // RSAPrivateKey: version, modulus, public exponent and six more
     const [, modulus, exponent] = parts
     if (parts.length < 9 || modulus === undefined || exponent === undefined) return undefined
     if (withoutSign(modulus.content).length < RSA_BYTES) return undefined
@@ -40,10 +40,10 @@ export function publicHalfOf(key: Uint8Array): KeyHalf | undefined {
 
 const withoutSign = (number: Uint8Array): Uint8Array => (number[0] === 0 ? number.subarray(1) : number)
 
-/** Behind the number of unused bits. */
+/** The bits behind the number of unused bits. */
 const bitsOf = (bitString: Uint8Array): Uint8Array => bitString.subarray(1)
 
-/** @throws RangeError, TypeError where one of both cannot be read */
+/** @throws RangeError, TypeError where the key or the certificate cannot be read */
 export function isKeyOf(key: Uint8Array, { publicKey }: Pick<Certificate, 'publicKey'>): boolean {
   const own = publicHalfOf(key)
   const [, bits] = elements(readElement(publicKey).content)
@@ -59,7 +59,7 @@ export function isKeyOf(key: Uint8Array, { publicKey }: Pick<Certificate, 'publi
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, at) => byte === b[at])
 
-/** Whether what the key signs can be checked with the certificate: a key may lie about its public half. */
+/** Signs with the key and verifies with the certificate, because a key may contain a false public key. */
 export async function signsFor(key: Uint8Array, { publicKey }: Pick<Certificate, 'publicKey'>): Promise<boolean> {
   const bytes = crypto.getRandomValues(new Uint8Array(32))
   try {

@@ -8,9 +8,9 @@ export const ORGANIZATION = '2.5.4.10'
 export type NameAttribute = readonly [type: string, value: string]
 
 /**
- * Pairs of OID and text in the name's own order.
+ * Pairs of OID and text in the order of the name.
  * @param content of the name's DER
- * @throws RangeError, TypeError for what is no name, or has a value that is no text
+ * @throws RangeError, TypeError where it is no name, or a value is no text
  */
 export function nameAttributes(content: Uint8Array): NameAttribute[] {
   return elements(content)
@@ -21,12 +21,12 @@ export function nameAttributes(content: Uint8Array): NameAttribute[] {
     })
 }
 
-/** By the tags of the string types. Two readers that decode the same octets differently would see two names. */
+/** Encodings by the tag of the string type. Two readers that decode the same octets differently would see two names. */
 const decoders: Readonly<Record<number, string>> = {
   0x0c: 'utf-8', // UTF8String
   0x12: 'utf-8', // NumericString
   0x13: 'utf-8', // PrintableString
-  0x14: 'utf-8', // TeletexString, which Go reads so, too
+  0x14: 'utf-8', // TeletexString: Go reads it as UTF-8 too
   0x16: 'utf-8', // IA5String
   0x1e: 'utf-16be', // BMPString
 }

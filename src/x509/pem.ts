@@ -12,7 +12,7 @@ const END = '\n-----END '
 const DASHES = '-----'
 
 /**
- * All blocks, in order; what stands between them and what cannot be read is passed over.
+ * All blocks in order. Text between blocks and unreadable blocks are skipped.
  * @param work counts characters
  */
 export function pemBlocks(text: string, work = new Budget()): PemBlock[] {
@@ -22,10 +22,10 @@ export function pemBlocks(text: string, work = new Budget()): PemBlock[] {
   return blocks
 }
 
-/** Goes through the text once: what it looked for and did not find before a place is not looked for again. */
+/** Scans the text once. It remembers where a search found nothing, so that no part is searched twice. */
 class PemScanner {
   private at = 0
-  /** The first end at or after the place where it was last looked for; the length of the text when there is none. */
+  /** The first END line at or after the last search for one; the length of the text where there is none. */
   private nextEnd = -1
   private readonly text: string
   private readonly work: Budget
@@ -45,7 +45,7 @@ class PemScanner {
     return undefined
   }
 
-  /** To what follows the next `-----BEGIN ` that begins a line. */
+  /** Moves behind the next `-----BEGIN ` at the start of a line. */
   private toBegin(): boolean {
     if (!this.text.startsWith(BEGIN, this.at)) {
       const found = this.find(`\n${BEGIN}`)
@@ -56,7 +56,7 @@ class PemScanner {
     return true
   }
 
-  /** @returns undefined when there is no such block; the place is then behind the headers */
+  /** @returns undefined where there is no valid block; the position is then behind the headers */
   private block(type: string): PemBlock | undefined {
     const hasHeaders = this.skipHeaders()
     const isEmpty = !hasHeaders && this.text.startsWith(END.slice(1), this.at)
@@ -71,7 +71,7 @@ class PemScanner {
     return { type, bytes, hasHeaders }
   }
 
-  /** Undefined where it is not base64. What can't be is seen at its first wrong character. */
+  /** Undefined where it is not base64. The check stops at the first wrong character. */
   private decoded(body: string): Uint8Array | undefined {
     const wrong = body.search(/[^A-Za-z0-9+/=\s]/)
     this.work.spend(wrong < 0 ? body.length : wrong + 1)
@@ -94,7 +94,7 @@ class PemScanner {
     }
   }
 
-  /** One line without its end, and the place behind it. */
+  /** Returns one line without its end, and moves behind it. */
   private line(): string {
     const found = this.find('\n')
     const end = found < 0 ? this.text.length : found
@@ -118,14 +118,14 @@ class PemScanner {
   }
 }
 
-/** Spaces, tabs and carriage returns at the end of a line. */
+/** Removes spaces, tabs and carriage returns at the end of a line. */
 function withoutBlanks(line: string): string {
   let end = line.length
   while (end > 0 && ' \t\r'.includes(line[end - 1]!)) end--
   return line.slice(0, end)
 }
 
-/** The place behind the line, when there is nothing but blanks in it. */
+/** The position of the next line, where the rest of this one is blank. */
 function endOfLine(text: string, at: number): number | undefined {
   while (at < text.length && ' \t\r'.includes(text[at]!)) at++
   return at >= text.length ? at : text[at] === '\n' ? at + 1 : undefined

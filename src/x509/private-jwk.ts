@@ -2,11 +2,11 @@
 import { ownValue } from '../api/own.ts'
 import * as z from 'zod/mini'
 
-/** Base64url of so many octets, as a number of this length is written. */
+/** A number of so many octets in base64url, always at full length. */
 const number = (octets: number) =>
   z.string().check(z.regex(new RegExp(`^[A-Za-z0-9_-]{${Math.ceil((octets * 4) / 3)}}$`)))
 
-/** Of 2048 bits and more. */
+/** RSA moduli of 2048 bits or more. */
 const modulus = z.string().check(z.regex(/^[A-Za-z0-9_-]{342,}$/))
 const some = z.string().check(z.regex(/^[A-Za-z0-9_-]+$/))
 
@@ -20,7 +20,7 @@ const elliptic = <Curve extends string, Algorithm extends string>(crv: Curve, al
     d: number(octets),
   })
 
-/** With all that WebCrypto wants of a private key; the algorithms are those that kube-apiserver knows. */
+/** Private keys with all members that WebCrypto needs, and the algorithms that kube-apiserver supports. */
 export const privateJwk = z.union([
   z.object({
     kty: z.literal('RSA'),
@@ -41,13 +41,16 @@ export const privateJwk = z.union([
 
 const ofCurves: Readonly<Record<string, string>> = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' }
 
-/** @param key one of these */
+/** @param key a key of `privateJwk` */
 export const algorithmOf = ({ crv = '', alg }: { readonly crv?: string; readonly alg?: string }): string =>
   alg ?? ownValue(ofCurves, crv) ?? 'RS256'
 
 const HASHES: Readonly<Record<string, string>> = { 256: 'SHA-256', 384: 'SHA-384', 512: 'SHA-512' }
 
-/** Whether the halves of a key are of one another: what one signs is checked with the other. @param text JSON */
+/**
+ * Whether the private and the public half of a key belong together: one signs, the other verifies.
+ * @param text JSON
+ */
 export async function signsForItself(text: string): Promise<boolean> {
   const key = privateJwk.parse(JSON.parse(text))
   const bytes = crypto.getRandomValues(new Uint8Array(32))

@@ -1,11 +1,11 @@
-/** Public keys (SubjectPublicKeyInfo, RFC 5280 and RFC 3279) and proofs that somebody has the private ones. */
+/** Public keys (SubjectPublicKeyInfo, RFC 5280 and RFC 3279), and proofs that a requester has the private key. */
 import { ownValue } from '../api/own.ts'
 import { elements, readElement } from './der.ts'
 import { isSignedBy, keyAlgorithm, RSA_KEY } from './signature.ts'
 
 export type PublicKey =
   | { readonly kind: 'Ed25519' }
-  /** `curve` as it is called, undefined for one that nobody here knows. */
+  /** `curve` is the common name of the curve; undefined for an unknown one. */
   | { readonly kind: 'EC'; readonly curve: string | undefined }
   | { readonly kind: 'RSA'; readonly modulusBits: number }
   | { readonly kind: 'other' }
@@ -20,7 +20,7 @@ const curves: Readonly<Record<string, string>> = {
   '1.3.132.0.35': 'P-521',
 }
 
-/** @throws RangeError, TypeError for what is no key */
+/** @throws RangeError, TypeError where it is no public key */
 export function readPublicKey(der: Uint8Array): PublicKey {
   const whole = readElement(der)
   const [, bits] = elements(whole.content)
@@ -65,7 +65,7 @@ export async function provesPossession(der: Uint8Array, bytes: Uint8Array, signa
   }
 }
 
-/** The salt may have any length: signers choose the longest, or that of the hash. */
+/** The salt may have any length: some signers choose the longest, others that of the hash. */
 async function isPssSigned(
   der: Uint8Array,
   bytes: Uint8Array,

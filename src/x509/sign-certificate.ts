@@ -1,10 +1,10 @@
-/** Certificates of version 3 (RFC 5280, 4.1), signed. */
+/** Builds and signs certificates of version 3 (RFC 5280, 4.1). */
 import { bitString, contextTag, objectIdentifier, sequence, TAG, timeOf, unsignedInteger, write } from './der.ts'
 import { pemText } from './pem.ts'
 import type { Signer } from './signature.ts'
 
 export interface CertificateContents {
-  /** Of the serial number, most significant first. */
+  /** The serial number, most significant byte first. */
   readonly serial: Uint8Array
   /** Names, DER. */
   readonly issuer: Uint8Array

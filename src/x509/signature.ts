@@ -1,4 +1,4 @@
-/** Signatures of certificates and of requests for them, by WebCrypto (RFC 3279, RFC 5758, RFC 8410). */
+/** Signatures of certificates and certificate requests, by WebCrypto (RFC 3279, RFC 5758, RFC 8410). */
 import { ownValue } from '../api/own.ts'
 import {
   elements,
@@ -43,14 +43,14 @@ const curves: Readonly<Record<string, Curve>> = {
 export const RSA_KEY = '1.2.840.113549.1.1.1'
 
 export interface Signed {
-  /** What was signed. */
+  /** The signed octets. */
   readonly bytes: Uint8Array
   /** OID. */
   readonly algorithm: string
   readonly signature: Uint8Array
 }
 
-/** `SEQUENCE { what, algorithm, signature }`: the form of certificates and of requests. */
+/** `SEQUENCE { contents, algorithm, signature }`: the form of certificates and of certificate requests. */
 export function readSigned(der: Uint8Array): Signed & { readonly content: Uint8Array } {
   const [bytes, algorithm, signature] = elements(readElement(der).content)
   return {
@@ -85,13 +85,19 @@ export async function isSignedBy({ bytes, algorithm, signature }: Signed, public
   }
 }
 
-/** OIDs of the algorithm of a key and, for elliptic ones, of its curve. @param publicKey SubjectPublicKeyInfo */
+/**
+ * OIDs of a key's algorithm and, for elliptic keys, of its curve.
+ * @param publicKey SubjectPublicKeyInfo
+ */
 export function keyAlgorithm(publicKey: Uint8Array): string[] {
   const [algorithm] = elements(readElement(publicKey).content)
   return algorithmNames(algorithm!.content)
 }
 
-/** The same of a private key. @param privateKey PKCS #8 */
+/**
+ * Like keyAlgorithm, for a private key.
+ * @param privateKey PKCS #8
+ */
 export function privateKeyAlgorithm(privateKey: Uint8Array): string[] {
   const [, algorithm] = elements(readElement(privateKey).content)
   if (algorithm === undefined) throw new RangeError('no private key')
@@ -136,7 +142,9 @@ export async function signerOf(privateKey: Uint8Array): Promise<Signer> {
   }
 }
 
-/** WebCrypto has both numbers of an ECDSA signature at full length, DER as integers. */
+/**
+ * Converts an ECDSA signature from DER, which has two integers, to WebCrypto's form with two numbers of full length.
+ */
 function rawSignature(der: Uint8Array, bytes: number): Uint8Array {
   const raw = new Uint8Array(bytes * 2)
   elements(readElement(der).content).forEach(({ content }, index) => {

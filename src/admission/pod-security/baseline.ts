@@ -1,4 +1,4 @@
-/** The checks of the level `baseline`, in the order of their names: what is known to escalate privileges is refused. */
+/** The checks of the level `baseline`, in the order of their names. They refuse known ways to escalate privileges. */
 import type { Container, LifecycleHandler, Probe } from '../../api/core/v1.ts'
 import { goQuote } from '../../go/quote.ts'
 import { ownValue } from '../../api/own.ts'
@@ -7,7 +7,7 @@ import { badSetters, counted, named, quoted, refuseContainers, sorted } from './
 
 const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/'
 
-/** Of AppArmor and of seccomp alike. */
+/** Types of profile that confine a container, for AppArmor and seccomp. */
 export const isConfined = (type = ''): boolean => type === 'RuntimeDefault' || type === 'Localhost'
 
 export const appArmorProfile: PodCheck = (pod) => {
@@ -83,7 +83,7 @@ export const hostPorts: PodCheck = ({ containers }) => {
   return { reason: 'hostPort', detail: `${detail} ${ports.join(', ')}` }
 }
 
-/** A probe's host could be any host that the node reaches. */
+/** A probe's host can be any host that the node reaches. */
 export const hostsOfProbes: PodCheck = ({ containers }) => {
   const bad = containers.filter((container) => hostsOf(container).length > 0)
   if (bad.length === 0) return undefined
@@ -128,7 +128,7 @@ export const procMount: PodCheck = (pod) => {
   )
 }
 
-/** @param types that may be set, beside none */
+/** @param types the allowed types; no type is allowed too */
 export const seLinuxOptions =
   (...types: readonly string[]): PodCheck =>
   (pod) => {
@@ -155,7 +155,7 @@ export const seLinuxOptions =
 const POD_SECCOMP = 'seccomp.security.alpha.kubernetes.io/pod'
 const CONTAINER_SECCOMP = 'container.seccomp.security.alpha.kubernetes.io/'
 
-/** Before 1.19 annotations said it. */
+/** Before Kubernetes 1.19 annotations named the profiles. */
 export const seccompAnnotations: PodCheck = ({ annotations, containers }) => {
   const keys = [POD_SECCOMP, ...containers.map(({ name = '' }) => `${CONTAINER_SECCOMP}${name}`)]
   const bad = sorted(
@@ -173,7 +173,7 @@ const isSeccompAnnotation = (value: string): boolean =>
 
 export const seccompProfile: PodCheck = (pod) => badSeccompProfiles(pod)
 
-/** Profiles that are set and leave a container unconfined. */
+/** The seccomp profiles that leave a container unconfined. */
 export function badSeccompProfiles(pod: CheckedPod): Violation | undefined {
   const { setters, contexts } = badSetters(
     pod,
@@ -187,7 +187,7 @@ export function badSeccompProfiles(pod: CheckedPod): Violation | undefined {
   }
 }
 
-/** @param safe names that may be set */
+/** @param safe names of the allowed sysctls */
 export const sysctls =
   (...safe: readonly string[]): PodCheck =>
   ({ spec }) => {

@@ -1,10 +1,13 @@
-/** What the checks of the Pod Security Standards have in common: what they read, and the words in which they refuse. */
+/**
+ * What the checks of the Pod Security Standards share: the parts of a pod that they read, and the texts of their
+ * refusals.
+ */
 import type { Container, PodSpec } from '../../api/core/v1.ts'
 
 export interface CheckedPod {
   readonly annotations: Readonly<Record<string, string>>
   readonly spec: PodSpec
-  /** Init containers, containers, ephemeral ones. */
+  /** Init containers, containers, and ephemeral containers. */
   readonly containers: readonly Container[]
 }
 
@@ -15,7 +18,7 @@ export interface Violation {
 
 export type PodCheck = (pod: CheckedPod) => Violation | undefined
 
-/** Each once. */
+/** Sorted, without duplicates. */
 export const sorted = (texts: Iterable<string>): string[] => [...new Set(texts)].sort((a, b) => (a < b ? -1 : 1))
 
 export const quoted = (texts: readonly string[]): string => `"${texts.join('", "')}"`
@@ -25,7 +28,7 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 export const named = (containers: readonly Container[]): string =>
   `${counted(containers.length, 'container')} ${quoted(containers.map(({ name = '' }) => name))}`
 
-/** `pod and container "a"`: who sets what must not be set. */
+/** `pod and container "a"`: those that set a forbidden value. */
 const settersOf = (ofPod: boolean, containers: readonly Container[]): string[] => [
   ...(ofPod ? ['pod'] : []),
   ...(containers.length === 0 ? [] : [named(containers)]),
@@ -33,7 +36,7 @@ const settersOf = (ofPod: boolean, containers: readonly Container[]): string[] =
 
 type SecurityContext = NonNullable<Container['securityContext'] | PodSpec['securityContext']>
 
-/** Containers that a test finds, in words. */
+/** The refusal for the containers that a test finds. */
 export function refuseContainers(
   { containers }: CheckedPod,
   isBad: (container: Container) => boolean,
@@ -44,7 +47,7 @@ export function refuseContainers(
   return bad.length === 0 ? undefined : { reason, detail: `${named(bad)} ${rule}` }
 }
 
-/** Who sets a bad value in a security context: the pod and containers, each for itself. */
+/** Finds who sets a bad value in a security context: the pod and its containers, each for itself. */
 export function badSetters(
   { spec, containers }: CheckedPod,
   isBad: (context: SecurityContext) => boolean,

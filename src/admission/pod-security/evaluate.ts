@@ -1,6 +1,6 @@
 /**
- * Which checks a standard consists of, version by version: a namespace that pins a version is judged as that release
- * of Kubernetes judged.
+ * The checks of each standard, by version. A namespace that pins a version gets the checks of that Kubernetes
+ * release.
  */
 import type { PodSpec } from '../../api/core/v1.ts'
 import * as baseline from './baseline.ts'
@@ -9,9 +9,9 @@ import type { Standard, Version } from './policy.ts'
 import * as restricted from './restricted.ts'
 
 interface VersionedCheck {
-  /** From that version on; the last that fits holds. */
+  /** Checks with the version from which each holds. The last one that is not newer than the pinned version runs. */
   readonly since: readonly (readonly [Version, PodCheck])[]
-  /** The check of `baseline` in whose place it comes, where `restricted` is asked for. */
+  /** The check of `baseline` that this check replaces in `restricted`. */
   readonly replaces?: VersionedCheck
 }
 
@@ -97,7 +97,7 @@ function checksOf({ level, version }: Standard): PodCheck[] {
   )
 }
 
-/** @returns why a pod, or a template of one, is against a standard; empty where it keeps it */
+/** @returns why a pod or a pod template violates a standard; empty where it does not */
 export function violationsOf(
   standard: Standard,
   annotations: Readonly<Record<string, string>> = {},
@@ -107,10 +107,10 @@ export function violationsOf(
   return checksOf(standard).flatMap((check) => check({ annotations, spec, containers }) ?? [])
 }
 
-/** `host namespaces (hostNetwork=true), privileged (…)`, of one object. */
+/** `host namespaces (hostNetwork=true), privileged (…)`, for one object. */
 export const detailText = (violations: readonly Violation[]): string =>
   violations.map(({ reason, detail }) => `${reason} (${detail})`).join(', ')
 
-/** `host namespaces, privileged`, of many. */
+/** `host namespaces, privileged`, for many objects. */
 export const reasonText = (violations: readonly Violation[]): string =>
   violations.map(({ reason }) => reason).join(', ')

@@ -1,4 +1,4 @@
-/** What a stricter level says of the pods that a namespace has already: they stay, and who sets the level is told. */
+/** Warns the user who sets a stricter level about the existing pods of the namespace that violate it. The pods stay. */
 import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiCall } from '../../request/context.ts'
@@ -7,18 +7,18 @@ import { reasonText, violationsOf } from './evaluate.ts'
 import type { Standard } from './policy.ts'
 import { standardText } from './policy.ts'
 
-/** So many are judged, as in kube-apiserver. */
+/** The most pods that are checked, as in kube-apiserver. */
 const MOST_PODS = 3000
 
 const PODS = { group: '', resource: 'pods' }
 
 interface Found {
-  /** The first by name. */
+  /** The first pod by name. */
   name: string
   count: number
 }
 
-/** @returns warnings: what was not looked at, what is violated, and by which pods */
+/** @returns warnings: how many pods were not checked, what is violated, and by which pods */
 export async function warningsOfPods(request: ApiCall, namespace: string, standard: Standard): Promise<string[]> {
   const found = new Map<string, Found>()
   const judge = ({ metadata, spec }: Pod & KubeObject): void => {
@@ -49,7 +49,7 @@ function andMore(count: number): string {
   return count === 1 ? ' (and 1 other pod)' : ` (and ${count} other pods)`
 }
 
-/** One pod of each controller comes first: its others are like it. */
+/** Checks one pod of each controller first, because the controller's other pods are like it. */
 async function eachPod(
   request: ApiCall,
   namespace: string,

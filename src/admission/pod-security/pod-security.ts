@@ -1,6 +1,6 @@
 /**
- * PodSecurity: pods keep the standards that the labels of their namespace name (KEP-2579). `enforce` refuses pods;
- * `audit` and `warn` look at pods and at what has a template of pods, and refuse nothing.
+ * PodSecurity: pods meet the standards that the labels of their namespace name (KEP-2579). `enforce` refuses pods.
+ * `audit` and `warn` also check pod templates, and refuse nothing.
  */
 import type { Container, Namespace, Pod, PodTemplateSpec } from '../../api/core/v1.ts'
 import type { GroupResource } from '../../api/group-version.ts'
@@ -21,13 +21,16 @@ import { warningsOfPods } from './existing-pods.ts'
 import type { Policy, Standard } from './policy.ts'
 import { LATEST, PREFIX, isPrivileged, isSame, isStricter, policyOf, standardText } from './policy.ts'
 
-/** What is judged: a pod, or the template of pods to come. */
+/** What is checked: a pod, or the template of future pods. */
 type Template = Pick<PodTemplateSpec, 'metadata' | 'spec'>
 
-/** Undefined: its objects are not made into pods. */
+/** The pod template of a resource's object; undefined for resources without one. */
 const templateIn = (resource: GroupResource) => definitionOf(resource).podTemplate
 
-/** They change nothing that the checks read. Any other subresource of a pod, also one that is new, is judged. */
+/**
+ * These subresources change nothing that the checks read. Any other subresource of a pod is checked, also a future
+ * one.
+ */
 const IGNORED_SUBRESOURCES = new Set(['attach', 'binding', 'eviction', 'exec', 'log', 'portforward', 'proxy', 'status'])
 
 const isOf = (resource: GroupResource, name: string): boolean => resource.group === '' && resource.resource === name
@@ -47,7 +50,7 @@ export const podSecurity: AdmissionPlugin = {
   },
 }
 
-/** Labels have to be readable once they change; a stricter level tells which pods there are against it. */
+/** Refuses changed labels that cannot be read. Warns where existing pods violate a stricter level. */
 async function judgeNamespace(attributes: Attributes): Promise<void> {
   const { operation, object, oldObject, request, name, kind } = attributes
   const { defaults, exempt } = settingOf(attributes)
@@ -69,7 +72,7 @@ async function judgeNamespace(attributes: Attributes): Promise<void> {
 
 const settingOf = ({ request }: Attributes): PodSecuritySetting => settingsOf(request.env).admission.podSecurity
 
-/** Labels of an exempt namespace that ask for something change nothing. */
+/** Warns that labels have no effect on an exempt namespace. */
 function warnOfExemption(attributes: Attributes, policy: Policy): void {
   const { request, name, object } = attributes
   const { defaults } = settingOf(attributes)
@@ -85,7 +88,7 @@ function warnOfExemption(attributes: Attributes, policy: Policy): void {
 
 const MODES = ['enforce', 'audit', 'warn'] as const
 
-/** The namespace or the user is not judged. */
+/** Whether the namespace or the user is exempt. */
 function isExempt(attributes: Attributes): boolean {
   const { usernames, namespaces } = settingOf(attributes).exempt
   if (namespaces.has(attributes.namespace)) annotate(attributes, 'exempt', 'namespace')
@@ -107,7 +110,7 @@ async function judgePod(attributes: Attributes): Promise<void> {
   const { object, oldObject, operation, resource, name } = attributes
   if (isExempt(attributes)) return
   const namespace = await namespaceFor(attributes)
-  // its labels are part of what is enforced: without them nothing is allowed
+  // the namespace's labels say what to enforce, so without the namespace the request is refused
   if (namespace === undefined) {
     countError(attributes, true)
     throw internalError(`failed to lookup namespace "${attributes.namespace}"`)
@@ -118,7 +121,7 @@ async function judgePod(attributes: Attributes): Promise<void> {
     countEvaluation(attributes, 'allow', policy.enforce, 'enforce')
     return
   }
-  // what is written to pods was decoded as a Pod
+  // bodies of writes to pods were decoded as a Pod
   const pod = object as unknown as Pod
   if (operation === 'UPDATE' && !changesImages(pod, oldObject as unknown as Pod)) return
   if (isExemptClass(attributes, pod)) return
@@ -180,7 +183,7 @@ function annotateErrors(attributes: Attributes, errors: readonly FieldError[]): 
 const annotate = ({ request }: Attributes, key: string, text: string): void =>
   request.record?.annotate(`${PREFIX}${key}`, text)
 
-/** Of what a pod is judged by, an update can change images and add ephemeral containers. */
+/** An update can change only two things that the checks read: images and ephemeral containers. */
 function changesImages(pod: Pod, old: Pod): boolean {
   const changes = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
     now.length !== before.length || now.some(({ image }, index) => image !== before[index]?.image)

@@ -1,4 +1,4 @@
-/** What a namespace's labels ask of its pods (KEP-2579, the Pod Security Standards). */
+/** The policy that a namespace's labels define for its pods (KEP-2579, the Pod Security Standards). */
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
@@ -10,12 +10,12 @@ export type { Level, Mode, Policy, Standard, Version } from '../../configuration
 
 const PRIVILEGED: Standard = { level: 'privileged', version: LATEST }
 
-/** Where labels and configuration say nothing. */
+/** Holds where neither labels nor configuration say otherwise. */
 export const DEFAULT_POLICY: Policy = { enforce: PRIVILEGED, audit: PRIVILEGED, warn: PRIVILEGED }
 
 export const PREFIX = 'pod-security.kubernetes.io/'
 
-/** As messages show it: `baseline:latest`, `restricted:v1.30`. */
+/** The text in messages: `baseline:latest`, `restricted:v1.30`. */
 export const standardText = ({ level, version }: Standard): string =>
   `${level}:${version === LATEST ? 'latest' : `v1.${version}`}`
 
@@ -27,8 +27,8 @@ export const isPrivileged = ({ enforce, audit, warn }: Policy): boolean =>
   [enforce, audit, warn].every(({ level }) => level === 'privileged')
 
 /**
- * A label that cannot be read counts as the strictest for enforcement, as kube-apiserver takes it, and as nothing for
- * audit and warnings.
+ * As in kube-apiserver, an unreadable label means the strictest standard for `enforce`, and none for `audit` and
+ * `warn`.
  */
 export function policyOf(
   labels: Readonly<Record<string, string>> = {},

@@ -1,16 +1,16 @@
-/** The checks that the level `restricted` adds, in the order of their names: pods have to be hardened. */
+/** The checks that the level `restricted` adds, in the order of their names. They require hardened pods. */
 import type { Container, Volume } from '../../api/core/v1.ts'
 import { badSeccompProfiles } from './baseline.ts'
 import type { CheckedPod, PodCheck } from './checks.ts'
 import { badSetters, counted, named, quoted, refuseContainers, sorted } from './checks.ts'
 
-/** Windows containers do not have what the check is about. */
+/** Exempts Windows containers, which lack what the check is about. */
 export const exceptWindows =
   (check: PodCheck): PodCheck =>
   (pod) =>
     pod.spec.os?.name === 'windows' ? undefined : check(pod)
 
-/** Root in a user namespace is nobody on the node (KEP-127). */
+/** Root in a user namespace has no rights on the node (KEP-127). */
 export const exceptUserNamespace =
   (check: PodCheck): PodCheck =>
   (pod) =>
@@ -53,7 +53,7 @@ const VOLUMES = [
   'secret',
 ] as const satisfies (keyof Volume)[]
 
-/** By which messages name the others. */
+/** The other types of volumes, for the messages. */
 const REFUSED_VOLUMES = [
   'hostPath',
   'gcePersistentDisk',
@@ -114,7 +114,7 @@ export const requireSeccompProfile: PodCheck = (pod) => {
   return orPod(pod, ({ securityContext }) => securityContext?.seccompProfile === undefined, 'seccompProfile', rule)
 }
 
-/** What a container leaves open and its pod does not settle. */
+/** The violation of containers that leave a value open which the pod does not set either. */
 function orPod(
   { containers }: CheckedPod,
   isOpen: (container: Container) => boolean,

@@ -34,7 +34,7 @@ export interface CompiledPolicy {
   readonly mutations: readonly CompiledMutation[]
 }
 
-/** Characters of expressions; a compiled one is about 50 times as large. */
+/** Limit of the kept expressions in characters. A compiled expression takes about 50 times as much memory. */
 const MAX_KEPT = 512 * 1024
 
 type Kept = CompiledPolicy | readonly CompiledCondition[]
@@ -45,14 +45,14 @@ const kept = new BoundedMap<string, { readonly compiled: Kept; readonly size: nu
   sizeOf: (_, { size }) => size,
 })
 
-/** Several requests may compile the same at a time: none waits for another's promise. */
+/** Two requests may compile the same object at once: a request never awaits another's promise. */
 async function remembered<Compiled extends Kept>(
   key: string,
   source: unknown,
   compile: () => Steps<Compiled>,
 ): Promise<Compiled> {
   const known = kept.get(key)
-  // a key begins with the identity of the compiled object
+  // the key begins with the type of the compiled object
   if (known !== undefined) return known.compiled as Compiled
   const compiled = await inTurns(compile())
   kept.set(key, { compiled, size: JSON.stringify(source ?? null).length })
@@ -65,12 +65,12 @@ export function compiledPolicy(
   policy: Policies[PolicyType]['policy'],
 ): Promise<CompiledPolicy> {
   const { metadata, spec } = policy
-  // after a restore the same generation may come again and say something else; a revision never does
+  // after a restore the same generation may have other expressions, but never the same revision
   const key = JSON.stringify([type, uid, metadata.uid, metadata.generation, metadata.resourceVersion])
   return remembered(key, spec, () => (type === 'validating' ? compileValidating(spec) : compileMutating(spec)))
 }
 
-/** Those of a webhook: without variables and parameters. */
+/** The conditions of a webhook, which have no variables or parameters. */
 export const compiledConditions = (conditions: readonly MatchCondition[]): Promise<readonly CompiledCondition[]> =>
   remembered(`webhook/${JSON.stringify(conditions)}`, conditions, () =>
     compileConditions(conditions, admissionEnvironment({ authorizer: true })),

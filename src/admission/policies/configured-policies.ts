@@ -1,4 +1,4 @@
-/** The policies of a control plane that have bindings, read once for each state of them. */
+/** The policies of a control plane that have bindings, indexed once for each state of them. */
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
@@ -33,9 +33,11 @@ const resources = {
   },
 } satisfies Record<PolicyType, Record<'policies' | 'bindings', GroupResource>>
 
-/** Policies and bindings by name: kube-apiserver's order is by chance. */
+/** Policies and their bindings, sorted by name. In kube-apiserver the order is random. */
 class BoundPolicies<Type extends PolicyType> {
-  /** Policies whose rules name a resource, by its name alone, because another group may show the same objects. */
+  /**
+   * The policies whose rules name a resource. Only its name counts, because another group may have the same objects.
+   */
   private readonly byResource: ReadonlyMap<string, ReadonlySet<BoundPolicy<Type>>>
   private readonly anywhere: ReadonlySet<BoundPolicy<Type>>
 
@@ -50,7 +52,7 @@ class BoundPolicies<Type extends PolicyType> {
     this.byResource = new Map(grouped.map(([name, of]) => [name, new Set(of.map(({ bound }) => bound))]))
   }
 
-  /** The policies whose rules may match a resource, and few others. */
+  /** The policies whose rules may match a resource; a few of them do not. */
   about(resource: string): readonly BoundPolicy<Type>[] {
     const named = this.byResource.get(resource)
     if (named === undefined && this.anywhere.size === 0) return []
@@ -58,17 +60,17 @@ class BoundPolicies<Type extends PolicyType> {
   }
 }
 
-/** Undefined: of any resource. */
+/** Undefined where the rules match any resource. */
 function resourceNames({ spec }: Policies[PolicyType]['policy']): string[] | undefined {
   const rules = spec?.matchConstraints?.resourceRules ?? []
   const names = rules.flatMap(({ resources: named = [] }) => named.map((name) => name.split('/')[0]!))
   return rules.length === 0 || names.includes('*') ? undefined : [...new Set(names)]
 }
 
-/** The snapshot's lists are the same values while none of their objects changes. */
+/** The snapshot returns the same list value as long as no object in it changes. */
 const byPolicies = new WeakMap<object, BoundPolicies<PolicyType>>()
 
-/** Those that may be about a resource. */
+/** The policies that may match a resource. */
 export function policiesAbout<Type extends PolicyType>(
   snapshot: ControlSnapshot,
   type: Type,
@@ -77,7 +79,7 @@ export function policiesAbout<Type extends PolicyType>(
   const policies = snapshot.list<Policies[Type]['policy']>(resources[type].policies)
   if (policies.length === 0) return []
   const bindings = snapshot.list<Policies[Type]['binding']>(resources[type].bindings)
-  // the list of one type's policies is the key of that type's index
+  // each type of policy has its own list, so the index under a list has that type
   let known = byPolicies.get(policies) as BoundPolicies<Type> | undefined
   if (known?.bindings !== bindings) {
     known = new BoundPolicies<Type>(bindings, bound(policies, bindings))

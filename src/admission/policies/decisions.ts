@@ -1,6 +1,6 @@
 /**
- * What `authorizer` answers in expressions. An authorizer may have to read something, and an evaluation cannot wait: it
- * ends with `Undecided`, the decision is made, and the evaluation begins again. Each decision is made once a request.
+ * The answers of `authorizer` in expressions. Authorizers may read, and an evaluation cannot await: it ends with
+ * `Undecided`, the decision is made, and the evaluation starts again. Each decision is made once in a request.
  */
 import type { UserInfo } from '../../request/user-info.ts'
 import { serviceAccountGroups, serviceAccountUser } from '../../authentication/service-account-name.ts'
@@ -21,7 +21,7 @@ export class Decisions {
 
   constructor(private readonly plane: ControlPlane) {}
 
-  /** @throws Undecided */
+  /** @throws Undecided where the decision is not made yet */
   readonly authorize = (user: UserInfo, check: Check): Decision => {
     const { serviceAccount, ...what } = check
     const asking = serviceAccount === undefined ? user : accountUser(serviceAccount)

@@ -1,6 +1,6 @@
 /**
- * Expressions of policies and conditions run up to their budget of cost, which takes seconds: in steps, between which
- * others have their turn. Most expressions cost little, and run at once.
+ * Runs expressions of policies and conditions. Their budget of cost allows seconds, so dear ones run in steps,
+ * between which other requests have their turn. Most expressions are cheap and run at once.
  */
 import { turnOfOthers } from '../../api/slices.ts'
 import type { Variables } from '../../cel/frame.ts'
@@ -8,10 +8,10 @@ import { CostExceeded, STOP } from '../../cel/frame.ts'
 import type { Program, Result, Started } from '../../cel/program.ts'
 import { CelError } from '../../cel/value.ts'
 
-/** Units between two turns: some milliseconds. */
+/** Cost units between two turns: some milliseconds. */
 const STEP = 50_000
 
-/** Units that expressions of this isolate have spent since others had their turn. */
+/** Cost units that this isolate's expressions have spent since other requests had their turn. */
 let spent = 0
 
 export const isTurnDue = (): boolean => spent >= STEP
@@ -21,23 +21,26 @@ export async function turn(): Promise<void> {
   spent = 0
 }
 
-/** @throws CostExceeded, if it costs more than a step */
+/** @throws CostExceeded where it costs more than a step */
 export function atOnce(program: Program, lookUp: Variables): Result {
   try {
     const result = program.run(lookUp, STEP)
     spent += result.cost
     return result
   } catch (error) {
-    // cost that led to no answer counts, too
+    // the cost of a failed attempt counts too
     if (isDear(error)) spent += STEP / 2
     throw error
   }
 }
 
-/** Whether an expression that ran at once wants steps. */
+/** Whether an expression failed at once only because it needs steps. */
 export const isDear = (error: unknown): boolean => error instanceof CostExceeded || error === STOP
 
-/** Undefined: the turn is over. An expression that exceeds its own limit fails, and the next one runs. */
+/**
+ * Runs one step. Undefined where the expression has not ended. An expression over its own limit fails, and the next
+ * one runs.
+ */
 export function step(started: Started): Result | undefined {
   try {
     const result = started.goOn(STEP)

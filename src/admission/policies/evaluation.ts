@@ -1,4 +1,6 @@
-/** Expressions about one request, run one after the other within one budget (apiserver's plugin/cel activation). */
+/**
+ * Evaluates expressions about one request, one after the other within one budget (apiserver's plugin/cel activation).
+ */
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import type { JsonLike } from '../../cel/json-value.ts'
 import { valueOfJson } from '../../cel/json-value.ts'
@@ -15,16 +17,16 @@ import type { Decisions } from './decisions.ts'
 import { Undecided } from './decisions.ts'
 import { atOnce, isDear, isTurnDue, step, turn } from './evaluation-turns.ts'
 
-/** The variables of an expression. */
+/** The values of the variables in an expression. */
 export interface Subject {
   readonly object: KubeObject | undefined
   readonly oldObject: KubeObject | undefined
   readonly params: KubeObject | undefined
   readonly request: JsonObject
-  /** The same for match conditions, which see the resource of the request itself. */
+  /** `request` for match conditions, with the resource of the request itself. */
   readonly requestOfConditions: JsonObject
   readonly namespaceObject: JsonObject | undefined
-  /** Absent where expressions may not ask it. */
+  /** Absent where expressions may not use it. */
   readonly authorizer?: Authorizer
 }
 
@@ -42,7 +44,7 @@ export function authorizerOf(
   return { value, requestResource: resourceCheck(value, { group, resource: named, subresource, namespace, name }) }
 }
 
-/** No more expressions are run. */
+/** The budget is spent: no further expression runs. */
 export class OutOfBudget extends Error {
   constructor() {
     super('validation failed due to running out of cost budget, no further validation rules will be run')
@@ -55,7 +57,7 @@ export class Evaluation {
   private readonly variables: Variables
   private readonly known = new Map<string, Value | undefined>()
 
-  /** @param remaining units that all expressions may spend together */
+  /** @param remaining cost units that all expressions together may spend */
   constructor(
     private readonly subject: Subject,
     variables: readonly CompiledVariable[],
@@ -78,8 +80,8 @@ export class Evaluation {
   }
 
   /**
-   * Runs at once if it is cheap, else in steps. It ends, because each authorizer decision costs so much that the budget
-   * allows few.
+   * Runs at once if it is cheap, else in steps. The repeated attempts end, because each authorizer decision has a
+   * cost and the budget allows only a few.
    */
   private async decided(program: Program): Promise<Result> {
     if (isTurnDue()) await turn()
@@ -126,12 +128,12 @@ function valueNamed(subject: Subject, name: string): Value | undefined {
 const valueOfObject = (object: KubeObject | JsonObject | undefined): Value =>
   valueOfJson((object ?? null) as unknown as Json as JsonLike)
 
-/** `variables`: each is evaluated when it is first named, and once. */
+/** `variables`: each one is evaluated once, on its first use. */
 class Variables extends MapValue {
-  /** Units since the last reset. */
+  /** Cost units since the last reset. */
   spent = 0
   private readonly values = new Map<string, Value>()
-  /** Those that take long. */
+  /** Dear variables whose evaluation has begun. */
   private readonly started = new Map<string, Started>()
   private readonly byName: ReadonlyMap<string, AdmissionExpression>
 
@@ -174,7 +176,7 @@ class Variables extends MapValue {
       : value
   }
 
-  /** @throws STOP: the expression that names it goes on later */
+  /** @throws STOP where the variable needs another turn: the expression that uses it continues later */
   private resultOf(name: string, program: Program): Result {
     let started = this.started.get(name)
     if (started === undefined) {

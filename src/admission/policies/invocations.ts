@@ -1,4 +1,4 @@
-/** Which policies a request meets, by which bindings and with which parameters (plugin/policy/generic's dispatcher). */
+/** The policies that match a request, with their bindings and parameters (plugin/policy/generic's dispatcher). */
 import { StatusError } from '../../api/status.ts'
 import { ConversionError } from '../../registry/custom-resources/conversion-webhook.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -10,7 +10,7 @@ import type { Param } from './params.ts'
 import { ConfigurationError } from './params.ts'
 import type { PolicyRequest } from './policy-request.ts'
 
-/** A policy and a binding with the objects that they match, or why they cannot be used. */
+/** A policy and a binding with the objects that they match, or the reason why they cannot be used. */
 export type Invocation<Type extends PolicyType> =
   | {
       readonly policy: Policies[Type]['policy']
@@ -21,7 +21,7 @@ export type Invocation<Type extends PolicyType> =
     }
   | {
       readonly policy: Policies[Type]['policy']
-      /** Absent where it is the policy that cannot be used. */
+      /** Absent where the policy itself cannot be used. */
       readonly binding?: Policies[Type]['binding']
       readonly problem: string
     }
@@ -73,7 +73,10 @@ async function orProblem<Found>(
   }
 }
 
-/** Other errors are thrown on: a shard that does not answer is no error of the configuration. */
+/**
+ * The text of a configuration error. It throws other errors again: a shard that does not answer is no configuration
+ * error.
+ */
 export function configurationProblem(error: unknown): string {
   if (
     error instanceof ConfigurationError ||

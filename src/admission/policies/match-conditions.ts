@@ -1,4 +1,6 @@
-/** Conditions that all must hold for a policy or a webhook to apply (apiserver's webhook/matchconditions). */
+/**
+ * Conditions of a policy or webhook, which applies only where all of them hold (apiserver's webhook/matchconditions).
+ */
 import type { ApiCall } from '../../request/context.ts'
 import { aggregate } from '../../authorization/verdict.ts'
 import type { ConditionsOwner } from '../../metrics/admission.ts'
@@ -9,10 +11,10 @@ import type { CompiledCondition } from './compiled-policy.ts'
 import type { Subject } from './evaluation.ts'
 import { Evaluation, OutOfBudget } from './evaluation.ts'
 
-/** Text: the conditions could not be evaluated, and a policy or webhook that fails closed fails the request. */
+/** `error`: the conditions could not be evaluated. A policy or webhook that fails closed then fails the request. */
 export type Matches = boolean | { readonly error: string }
 
-/** @param owner absent: nothing is measured */
+/** @param owner labels of the metrics; absent: nothing is measured */
 export async function conditionsMatch(
   conditions: readonly CompiledCondition[],
   variables: readonly CompiledVariable[],
@@ -28,14 +30,14 @@ export async function conditionsMatch(
   if (owner !== undefined)
     measureConditions(owner.request, owner.labels, {
       errors: errors.length,
-      // kube-apiserver measures no other conditions
+      // kube-apiserver measures the duration only in these cases
       seconds: matches === true && errors.length === 0 ? undefined : (clock() - began) / 1000,
       isExcluded: matches === false,
     })
   return matches
 }
 
-/** @param errors of conditions before the first that does not hold are put there */
+/** @param errors receives the errors of the conditions before the first one that is false */
 async function evaluated(
   conditions: readonly CompiledCondition[],
   variables: readonly CompiledVariable[],
@@ -43,7 +45,7 @@ async function evaluated(
   failurePolicy: string | undefined,
   errors: string[],
 ): Promise<Matches> {
-  // conditions see no namespace
+  // in conditions namespaceObject is not available
   const seen = { ...subject, namespaceObject: undefined, request: subject.requestOfConditions }
   const evaluation = new Evaluation(seen, variables, MATCH_CONDITIONS_BUDGET)
   const undecided = (error: string): Matches => (failurePolicy === 'Ignore' ? false : { error })

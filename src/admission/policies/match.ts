@@ -1,4 +1,4 @@
-/** Which requests a policy or a binding is about (apiserver's plugin/policy/matching). */
+/** Which requests a policy or a binding matches (apiserver's plugin/policy/matching). */
 import type { MatchResources, NamedRuleWithOperations } from '../../api/admissionregistration/v1.ts'
 import type { Attributes } from '../attributes.ts'
 import type { ResourceKind } from '../equivalent-resources.ts'
@@ -8,8 +8,8 @@ import { namespaceMatches, objectMatches } from '../webhooks/selectors.ts'
 export type Equivalents = () => Promise<readonly ResourceKind[]>
 
 /**
- * The version of the request's resource that the rules name: expressions see the objects in it.
- * @returns undefined where it is not about the request
+ * Returns the version of the request's resource that the rules name. Expressions see the objects in that version.
+ * @returns undefined where the policy does not match
  * @throws StatusError 404 for a namespace that does not exist
  */
 export async function matchedBy(
@@ -38,7 +38,7 @@ async function ruled(
   const named = rules.filter(({ resourceNames = [] }) => isAbout(resourceNames, attributes.name))
   const { resource, kind } = attributes
   if (named.some((rule) => ruleMatches(rule, attributes))) return { resource, kind }
-  // kube-apiserver goes by the order of the rules, then by that of the versions
+  // kube-apiserver tries the rules in their order, then the versions in theirs
   for (const rule of named)
     for (const other of await equivalents())
       if (ruleMatches(rule, { ...attributes, resource: other.resource })) return other

@@ -28,7 +28,7 @@ import type { Subject } from './evaluation.ts'
 import { Evaluation, OutOfBudget } from './evaluation.ts'
 import { asSeen } from './versioned-object.ts'
 
-/** Why a mutation cannot be applied. The failure policy decides what follows. */
+/** A mutation cannot be applied. The failure policy decides whether the request fails. */
 export class MutationProblem extends Error {}
 
 /**
@@ -54,7 +54,10 @@ export async function mutated(
   return patched
 }
 
-/** As in kube-apiserver, which converts Go structs from and to the storage version, and not between two others. */
+/**
+ * kube-apiserver converts Go structs only from and to the storage version. It fails where two other versions would be
+ * converted.
+ */
 function checkReturn({ type, kind, requestKind }: PatchedType): void {
   if (convertsBetweenVersions(type) || apiVersionOf(kind) === apiVersionOf(requestKind)) return
   const name = (of: GroupVersionKind): string => `(${of.version}.${of.kind})`
@@ -71,7 +74,7 @@ async function valueOf(evaluation: Evaluation, expression: CompiledMutation['exp
   }
 }
 
-/** Any error of an expression's result, with a prefix that says where. */
+/** Adds a prefix to any error in an expression's result. */
 function attempt<Made>(what: string, make: () => Made): Made {
   try {
     return make()
@@ -89,10 +92,10 @@ function checkNames(value: Value, root: string): void {
 
 // an API object is JSON
 const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject
-// of a kind that has metadata, which merging and decoding keep
+// merging and decoding keep the metadata
 const asObject = (object: JsonObject): KubeObject => object as unknown as KubeObject
 
-/** ApplyConfiguration: merges the expression's result into the object. No field manager owns its fields. */
+/** ApplyConfiguration: merges the expression's result into the object. No manager becomes the owner of its fields. */
 function configured(value: Value, object: KubeObject, of: PatchedType): KubeObject {
   const { type, kind, defaulting } = of
   const made = attempt('invalid return type', () => madeJson(value, 'number'))
@@ -127,7 +130,10 @@ function configured(value: Value, object: KubeObject, of: PatchedType): KubeObje
   return asObject(typed)
 }
 
-/** To kube-apiserver a null that an expression makes is a number of protobuf's, which is of no type. */
+/**
+ * The errors for nulls in an expression's result. kube-apiserver sees a null as a protobuf enum number, which fits no
+ * type.
+ */
 function nullsIn(atom: Atom, value: Json | undefined, path: string): string[] {
   if (value === null) return [`${path}: ${nullProblem(atom)}`]
   if (Array.isArray(value))
@@ -149,7 +155,7 @@ function nullProblem({ scalar, list, map }: Atom): string {
   return scalar === undefined && map !== undefined ? 'expected map, got &{0}' : 'expected any scalar, got &{0}'
 }
 
-/** Paths of fields that can only be replaced as a whole. */
+/** Paths of atomic fields in the value, which an ApplyConfiguration may not set. */
 function atomicsIn(atom: Atom, value: Json | undefined, path: string): string[] {
   const found: string[] = []
   if (isJsonObject(value) && atom.map !== undefined) {
@@ -198,7 +204,7 @@ function operationOf(made: Value): Operation {
     op: text('op') ?? '',
     path: text('path') ?? '',
     from: text('from') || undefined,
-    value: json as JsonTree | undefined, // JSON is a tree without literals of numbers
+    value: json as JsonTree | undefined, // JSON without number literals is a tree
     isSpelledAsStored: true,
   }
 }

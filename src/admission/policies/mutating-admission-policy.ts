@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicy: the policies that are bound to a request change its object, one after the other. */
+/** MutatingAdmissionPolicy: the policies bound to a request change its object, one after the other. */
 import { append } from '../../api/append.ts'
 import { StatusError } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
@@ -35,7 +35,7 @@ interface Problem {
   readonly reason?: string
 }
 
-/** The key under which they are kept. */
+/** The function is also the key under which its result is kept. */
 const newRounds = (): Rounds => new Rounds()
 
 type Usable = Invocation<'mutating'> & { readonly problem?: undefined }
@@ -67,7 +67,7 @@ async function mutateInOrder(invocations: readonly Usable[], request: PolicyRequ
   return problems
 }
 
-/** @returns applies a policy to the object of the request, and returns its errors */
+/** @returns a function that applies a policy to the request's object and returns the errors */
 async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> {
   const { attributes } = request
   const { tenant } = attributes.request

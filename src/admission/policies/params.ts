@@ -1,4 +1,6 @@
-/** The objects that a binding names as parameters of its policy (CollectParams of apiserver's plugin/policy/generic). */
+/**
+ * The objects that a binding names as parameters of its policy (CollectParams of apiserver's plugin/policy/generic).
+ */
 import type { ParamKind, ParamRef } from '../../api/admissionregistration/v1.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -12,10 +14,10 @@ import { storedObject } from '../../tenancy/stored-object.ts'
 import { eachStoredObject } from '../../tenancy/stored-objects.ts'
 import { asSeen, asServed } from './versioned-object.ts'
 
-/** A policy or a binding cannot be used as it is. */
+/** A policy or a binding cannot be used as it is written. */
 export class ConfigurationError extends Error {}
 
-/** Undefined: the policy has no parameters, or the binding gives none. */
+/** Undefined where the policy has no parameters, or the binding names none. */
 export type Param = KubeObject | undefined
 
 /** The resource of a policy's paramKind. @throws ConfigurationError where it is not served */
@@ -30,14 +32,14 @@ export async function paramResource(request: ApiCall, { apiVersion = '', kind = 
   throw new ConfigurationError(`failed to find resource referenced by paramKind: '${text}'`)
 }
 
-/** A policy is asked once for each: kube-apiserver has no limit. */
+/** A policy is evaluated once for each of its parameters. kube-apiserver has no limit. */
 export const MAX_PARAMS = 1_000
 
 const NO_PARAMS = 'no params found for policy binding with `Deny` parameterNotFoundAction'
 
 /**
  * @param namespace of the request
- * @returns none where the binding says that it does not apply without
+ * @returns none where nothing matches and parameterNotFoundAction is Allow
  * @throws ConfigurationError
  */
 export async function paramsOf(
@@ -83,7 +85,7 @@ async function objectsOf(
     return found === undefined ? [] : shown([found])
   }
   if (selector === undefined) throw new ConfigurationError('one of name or selector must be provided')
-  // validation lets no selector be written without keys, or with operators that are not known
+  // validation refuses selectors without keys or with unknown operators
   const labels = labelSelectorRequirements(selector as LabelSelector)
   const found: KubeObject[] = []
   for await (const object of eachStoredObject<object>(request, entry.storage, namespace, { ...everything, labels })) {

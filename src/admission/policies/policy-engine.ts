@@ -1,4 +1,4 @@
-/** All that policies need of expressions, loaded with the first request that meets one. */
+/** The code that policies need for expressions, loaded for the first request that a policy matches. */
 export { compiledConditions, compiledPolicy } from './compiled-policy.ts'
 export { Decisions } from './decisions.ts'
 export { authorizerOf } from './evaluation.ts'

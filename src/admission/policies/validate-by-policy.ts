@@ -11,15 +11,15 @@ import type { Evaluated, Subject } from './evaluation.ts'
 import { Evaluation, OutOfBudget } from './evaluation.ts'
 import { conditionsMatch } from './match-conditions.ts'
 
-/** One for each validation; or a single one, where something went wrong with the whole. */
+/** One for each validation, or a single one for an error of the whole evaluation. */
 export type PolicyDecision =
-  /** `ignored`: what went wrong, where the policy ignores that. */
+  /** `ignored`: an error that the failurePolicy ignores. */
   | { readonly action: 'admit'; readonly ignored?: string }
   | { readonly action: 'deny'; readonly message: string; readonly reason?: string | undefined }
 
 export type AuditValue =
   | { readonly key: string; readonly value: string; readonly error?: undefined }
-  /** Denies the request. */
+  /** The error denies the request. */
   | { readonly error: string }
 
 export interface Verdict {
@@ -74,7 +74,7 @@ export async function validateByPolicy(
   return { decisions, auditAnnotations: annotations.filter((value) => value !== undefined) }
 }
 
-/** Undefined for those that are not there. */
+/** The results of the expressions; undefined for absent ones. */
 async function allOf(
   expressions: readonly (Parameters<Evaluation['run']>[0] | undefined)[],
   evaluation: Evaluation,
@@ -98,7 +98,7 @@ function messageOf({ message = '', expression = '' }: Validation, made: Evaluate
   return message.trim() || `failed expression: ${expression.trim()}`
 }
 
-/** Undefined where there is nothing to say. */
+/** Undefined where the expression sets no annotation. */
 function auditValue(
   { key = '', valueExpression = '' }: AuditAnnotation,
   made: Evaluated,

@@ -41,7 +41,7 @@ interface Denial {
   readonly reason?: string | undefined
 }
 
-/** Evaluates every policy, for warnings and audit. The client gets the first denial. */
+/** Evaluates all policies, because each may add warnings and audit annotations. The client gets the first denial. */
 async function validateBy(policies: readonly BoundPolicy<'validating'>[], attributes: Attributes): Promise<void> {
   const request = new PolicyRequest(attributes)
   const invocations = await invocationsOf(policies, request)
@@ -70,7 +70,7 @@ async function validateBy(policies: readonly BoundPolicy<'validating'>[], attrib
 
 type Usable = Invocation<'validating'> & { readonly problem?: undefined }
 
-/** @returns a policy's decisions for each of its parameters, or its errors */
+/** @returns a function that evaluates a policy with each of its parameters */
 async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Promise<readonly Verdict[] | string>> {
   const { attributes } = request
   const engine = await import('./policy-engine.ts')
@@ -90,7 +90,7 @@ async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Pr
       requestOfConditions: isOwn ? asked : requestValue(attributes, { ...matched, resource: attributes.resource }),
     }
   }
-  /** By version: most policies of a request see it in one. */
+  /** By version: most policies see the request in the same version. */
   const seenBefore = new Map<string, ReturnType<typeof seenIn>>()
   return async ({ policy, params, matched }) => {
     if (params.length === 0) return []
@@ -105,7 +105,10 @@ async function evaluator(request: PolicyRequest): Promise<(usable: Usable) => Pr
   }
 }
 
-/** Applies the binding's validationActions to the policy's failures. @returns the denials */
+/**
+ * Applies the binding's validationActions to the policy's failures.
+ * @returns the denials
+ */
 function actOn(
   { request }: Attributes,
   { policy, binding, seconds }: { policy: Policy; binding: Binding; seconds: number },
@@ -154,7 +157,7 @@ function failureText({ metadata, spec = {} }: Binding, expressionIndex: number, 
 /** Bytes. */
 const MAX_ANNOTATION = 10 * 1024
 
-/** For all bindings of a policy: one annotation holds the different values of a key. */
+/** The annotations of all bindings of a policy. An annotation lists the different values of its key. */
 class AuditAnnotations {
   private readonly values = new Map<string, Set<string>>()
 

@@ -1,4 +1,4 @@
-/** Converts objects to the version that an observer needs, whatever version they are stored in. */
+/** Converts objects to the version that a policy or webhook needs, from whatever version they are stored in. */
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
@@ -9,8 +9,9 @@ import type { ResourceEntry } from '../../registry/resources.ts'
 import { typeOfKind } from '../../schema/built-in.ts'
 
 /**
- * @param kind one that the resource has; an object of another kind (Scale, Eviction) has one version and stays as it is
- * @throws StatusError where the webhook that converts it does not
+ * @param kind a kind of the resource; an object of another kind (Scale, Eviction) has one version and is not
+ * converted
+ * @throws StatusError where the conversion webhook fails
  */
 export async function inKind(
   request: ApiCall,
@@ -24,8 +25,8 @@ export async function inKind(
 }
 
 /**
- * The object as expressions see it: fields that Go always writes are there, zero or null if they were not set. Objects
- * of custom kinds stay as they are.
+ * The object as expressions see it. Fields that Go always writes are present, as zero or null where they are not set.
+ * Custom objects do not change.
  */
 export function asSeen(object: KubeObject): KubeObject {
   const version = parseApiVersion(object.apiVersion ?? '')

@@ -12,7 +12,7 @@ import type { ApiCall } from '../../request/context.ts'
 
 const RESOURCE_QUOTAS = { group: '', version: 'v1', resource: 'resourcequotas' }
 
-/** How often the store's own tries are repeated: many may charge one quota at once. */
+/** How often the store's own tries are repeated: many writers may charge one quota at once. */
 const ROUNDS = 10
 
 export interface Charge {
@@ -22,8 +22,7 @@ export interface Charge {
 }
 
 /**
- * @param usageAfter computes the usage after the write from the quota as it is then; throws where the write does not
- * fit
+ * @param usageAfter computes the usage after the write from the current quota; throws where the write does not fit
  * @returns undefined where nothing was charged
  */
 export async function charge(
@@ -42,7 +41,7 @@ export async function charge(
   return amounts && { namespace, name, amounts }
 }
 
-/** Never below zero: the quota's controller may have counted again in the meantime, without this write. */
+/** The usage never falls below zero: the quota's controller may have recounted meanwhile, without this write. */
 export async function giveBack(
   request: ApiCall,
   admission: Admission,
@@ -62,7 +61,10 @@ const changeUsage = (
     return used && { ...quota.status, used: textsOf(used) }
   })
 
-/** A deleted quota limits nothing. @param change of the quota as it is then; undefined leaves it so */
+/**
+ * A deleted quota limits nothing, so NotFound is no error.
+ * @param change makes the new status from the current quota; undefined leaves the status as it is
+ */
 export async function changeStatus(
   request: ApiCall,
   admission: Admission,
@@ -79,7 +81,7 @@ export async function changeStatus(
       return
     } catch (error) {
       const { reason } = error instanceof StatusError ? error.status : {}
-      // a webhook may refuse with the same reason
+      // a webhook may also refuse with NotFound
       if (reason === 'NotFound' && (await readLive(scope, name)) === undefined) return
       if (reason !== 'Conflict' || round === ROUNDS) throw error
     }

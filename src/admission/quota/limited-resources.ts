@@ -1,4 +1,4 @@
-/** limitedResources of the configuration: a write may use these only where a quota counts them. */
+/** limitedResources of the configuration: a write may use these resources only where a quota covers them. */
 import { forbidden, plainError } from '../../api/status.ts'
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import { amountsOf, growth, withoutZeros } from '../../registry/quota/amounts.ts'
@@ -7,7 +7,7 @@ import { isInScope, scopesOf } from '../../registry/quota/evaluators.ts'
 import { settingsOf } from '../../settings.ts'
 import type { Attributes } from '../attributes.ts'
 
-/** @throws StatusError where no quota counts a limited resource */
+/** @throws StatusError where no quota covers a limited resource */
 export function checkCovered(
   { request, resource, name, object: written }: Attributes,
   evaluator: Evaluator,

@@ -1,7 +1,7 @@
 /**
- * ResourceQuota: limits the usage of a namespace. Before a write is done, it is charged to each quota that counts it,
- * in the quota's status, by a compare-and-swap: writers in several isolates never exceed the quota together. A write
- * that fails after its charge gives it back. After a crash the quota's controller finds the charge, because charges are
+ * ResourceQuota: limits the usage of a namespace. Before a write, its usage is added to the status of each quota that
+ * counts it, by compare-and-swap, so that writers in several isolates never exceed a quota together. A write that
+ * fails later takes its usage off again. After a crash the quota's controller does so, because each charge is also
  * work for it (registry/quota/work.ts).
  */
 import type { ResourceQuota } from '../../api/core/v1.ts'
@@ -22,7 +22,7 @@ import { expectQuota, quotasOf } from './quotas.ts'
 import { settled } from './settle.ts'
 import { storedReader } from './stored.ts'
 
-/** @param admission of the write of a quota's status, which kube-apiserver writes through its own client */
+/** @param admission the chain for writes of a quota's status, which kube-apiserver makes through its own client */
 export const resourceQuota = (admission: Admission): AdmissionPlugin => ({
   name: 'ResourceQuota',
   handles: ({ operation, namespace, resource, object }) =>
@@ -40,7 +40,7 @@ export const resourceQuota = (admission: Admission): AdmissionPlugin => ({
     const found = await quotasOf(request, namespace)
     const evaluator = await informed(request, known, write, found)
     const check = (quota: ResourceQuota): Amounts | undefined => usedAfter(attributes, quota, evaluator, write)
-    // all of them are asked before one is charged
+    // every quota is checked before the first one is charged
     const all: (ResourceQuota & KubeObject)[] = []
     for (const quota of found)
       all.push(
@@ -52,7 +52,7 @@ export const resourceQuota = (admission: Admission): AdmissionPlugin => ({
   },
 })
 
-/** The evaluator with the data of other objects that it needs. */
+/** The evaluator with the other objects that it needs. */
 async function informed(
   request: ApiCall,
   known: Evaluator,
@@ -67,7 +67,7 @@ async function informed(
 }
 
 function writeOf({ operation, subresource, object, oldObject }: Attributes): Write {
-  // `handles` lets nothing else through
+  // `handles` allows only these operations
   return { operation: operation as Write['operation'], subresource, object: object!, oldObject }
 }
 
@@ -83,7 +83,7 @@ function usedAfter(
   return checked.used
 }
 
-/** A name that is yet to be made is shown by its prefix. */
+/** A name that is not generated yet is shown by its prefix. */
 const shownName = (name: string, object: KubeObject | undefined): string =>
   name !== '' ? name : (object?.metadata.name ?? object?.metadata.generateName ?? '')
 

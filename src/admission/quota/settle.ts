@@ -1,7 +1,7 @@
 /**
- * A quota may limit something of which its status has no usage yet: the quota is new, an earlier release made it, a client
- * emptied its status, or the resource was added later. The quota still holds. So a write that would use some of it first
- * counts what is used, as the quota's controller would.
+ * A quota may limit a resource for which its status has no usage yet: the quota is new, an earlier release made it, a
+ * client emptied its status, or the resource was added to it. The limit still holds. So before a write uses such a
+ * resource, the current usage is counted as the quota's controller does it.
  */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -17,7 +17,7 @@ import { storedFor } from './stored.ts'
 
 type Quota = ResourceQuota & KubeObject
 
-/** @returns the quota, with a status that says all that the write needs */
+/** @returns the quota with a status that has all usage that the write needs */
 export async function settled(
   { request, dryRun }: Attributes,
   admission: Admission,
@@ -26,13 +26,13 @@ export async function settled(
 ): Promise<Quota> {
   const names = new Set(unknownNames(quota, evaluator))
   if (names.size === 0) return quota
-  // what other resources use of the same names counts, too
+  // other resources may use the same names, so their usage counts too
   const { used } = await usageOf(quota, names, storedFor(request, quota), request.now)
   if (!dryRun) await changeStatus(request, admission, quota.metadata, (live) => filled(live, evaluator, used))
   return { ...quota, status: filled(quota, evaluator, used) ?? quota.status }
 }
 
-/** Adds the missing names only. The others may have been charged since they were counted. */
+/** Adds the missing names only: other names may have been charged since the count. */
 function filled(quota: ResourceQuota, evaluator: Evaluator, counted: Amounts): ResourceQuota['status'] {
   const { spec, status } = quota
   const missing = new Set(unknownNames(quota, evaluator).filter((name) => counted.has(name)))

@@ -1,4 +1,4 @@
-/** Other objects that a request reads to count its usage. */
+/** Reads the other objects that are needed to count a request's usage. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -14,7 +14,7 @@ export const storedReader = (request: ApiCall): QuotaReader => ({
   get: (resource, namespace, name) => storedObject<KubeObject>(request, resource, `${namespace}/${name}`),
 })
 
-/** With the objects of the quota's namespace. */
+/** Reads objects in the quota's namespace. */
 export const storedFor = (request: ApiCall, { metadata }: ResourceQuota): Parameters<typeof usageOf>[2] => ({
   ...storedReader(request),
   async objectsOf({ group, resource }: GroupResource) {

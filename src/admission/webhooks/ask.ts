@@ -14,17 +14,19 @@ import type { Webhook, WebhookType } from './configured-webhooks.ts'
 import { reviewLikeKnown } from './known-replies.ts'
 
 const DEFAULT_SECONDS = 10
-/** All that a write does is done by then, as in kube-apiserver. */
+/** The time for the whole request, as in kube-apiserver. */
 const REQUEST_MS = 34_000
 
 const SERVICE_UNAVAILABLE = 503
 
-/** The webhook was asked, and says no. */
+/** The webhook has denied the request. */
 export class WebhookDenial extends StatusError {}
 
-/** The webhook could not be called, or its answer cannot be used. Its failurePolicy decides what follows. */
+/**
+ * The webhook could not be called, or its answer cannot be used. Its failurePolicy decides whether the request fails.
+ */
 export class CallingWebhookError extends Error {
-  /** @param code that metrics show */
+  /** @param code the status code for metrics */
   constructor(
     { name = '' }: Webhook,
     why: string,
@@ -35,9 +37,9 @@ export class CallingWebhookError extends Error {
 }
 
 /**
- * Warnings and annotations are passed on, also by a webhook that denies the request.
+ * Calls a webhook. Its warnings and audit annotations are passed on even where it denies the request.
  * @throws CallingWebhookError
- * @throws StatusError where the webhook denies the request, or may not be asked about a dry run
+ * @throws StatusError where the webhook denies the request, or does not support a dry run
  */
 export async function ask(webhook: Webhook, type: WebhookType, asked: Asked): Promise<Response> {
   const { name = '', sideEffects = '' } = webhook
@@ -82,7 +84,10 @@ async function responseOf(webhook: Webhook, type: WebhookType, asked: Asked): Pr
   }
 }
 
-/** Milliseconds. @throws StatusError 504 where nothing is left of the request's time */
+/**
+ * Milliseconds for the call.
+ * @throws StatusError 504 where the request's time is over
+ */
 function timeoutOf({ timeoutSeconds = DEFAULT_SECONDS }: Webhook, { request }: Attributes): number {
   const left = timeLeft(request)
   if (left <= 0) throw requestTimeout()
@@ -92,7 +97,7 @@ function timeoutOf({ timeoutSeconds = DEFAULT_SECONDS }: Webhook, { request }: A
 const timeLeft = ({ now, clock }: Attributes['request']): number => now.getTime() + REQUEST_MS - clock()
 
 /**
- * Checks before a request goes on without a webhook's answer: the time of the request may be over, or its client gone.
+ * Called before a request goes on without a webhook's answer. Its time may be over, or its client gone.
  * @throws StatusError 504
  */
 export function checkTimeLeft({ request }: Attributes): void {
@@ -102,9 +107,9 @@ export function checkTimeLeft({ request }: Attributes): void {
 const requestTimeout = (): StatusError =>
   new StatusError(504, 'Timeout', 'Timeout: request did not complete within requested timeout', {})
 
-/** Codes below this say that something went well. */
+/** A denial has at least this code; lower codes mean success. */
 const BAD_REQUEST = 400
-/** No answer of HTTP has a status above it, kube-apiserver's neither. */
+/** The highest HTTP status. A denial with a higher code is answered with 500, as in kube-apiserver. */
 const MAX_STATUS = 999
 
 /** The webhook's denial as an error (webhook/errors' ToStatusErr). */
@@ -116,7 +121,7 @@ function denial(name: string, said: ApiStatus = {}): StatusError {
     code > MAX_STATUS ? 500 : Math.max(code, BAD_REQUEST),
     reason === '' ? undefined : reason,
     why === '' ? `${deniedBy} without explanation` : `${deniedBy}: ${why}`,
-    details as StatusDetails | undefined, // of meta/v1, decoded as such
+    details as StatusDetails | undefined, // decoded as StatusDetails of meta/v1
     said.metadata === undefined ? {} : (said.metadata as { continue?: string }),
   )
   if (status !== '' && status !== 'Success') Object.assign(error.status, { status })

@@ -8,11 +8,11 @@ import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ControlSnapshot } from '../../tenancy/control-snapshot.ts'
 
-/** Validating ones have no reinvocation policy; else they are the same. */
+/** Only mutating webhooks have a reinvocationPolicy; otherwise both types are the same. */
 export type Webhook = MutatingWebhook & {
-  /** Name of the configuration. */
+  /** The name of the configuration. */
   readonly configuration: string
-  /** Place in the configuration. */
+  /** The index within the configuration. */
   readonly index: number
 }
 type Configuration = (MutatingWebhookConfiguration | ValidatingWebhookConfiguration) & KubeObject
@@ -25,7 +25,7 @@ const resources = {
 
 export type WebhookType = keyof typeof resources
 
-/** The snapshot's list is the same value while none of them changes. */
+/** The snapshot returns the same list value as long as no configuration changes. */
 const byConfigurations = new WeakMap<readonly Configuration[], readonly Webhook[]>()
 
 /** In the order of the configurations' names. */

@@ -1,6 +1,6 @@
 /**
- * Replies of webhooks that the server has parsed before. A webhook that allows a request sends the same text each time,
- * except for the UID of the request. So the server parses such a text once, and puts the new UID into the result.
+ * Replies of webhooks that the server has parsed before. A webhook that allows a request sends the same text each
+ * time, except for the UID. So the server parses such a text once, and puts the new UID into the result.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { decodeUtf8 } from '../../api/utf8.ts'
@@ -8,13 +8,13 @@ import type { JsonObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import type { OutgoingAnswer } from '../../webhooks/outgoing-call.ts'
 
-/** UTF-16 units of a reply that is kept. */
+/** The longest reply that is kept, in UTF-16 units. */
 const MAX_REPLY = 1_000
 
 /** By the text around the UID. All tenants share it: the same text means the same for each of them. */
 const known = new BoundedMap<string, JsonObject>({ entries: 200 })
 
-/** @param read parses the reply; called when the cache has none like it */
+/** @param read parses the reply; called where no kept reply has the same text */
 export async function reviewLikeKnown(
   answer: OutgoingAnswer,
   version: string,
@@ -42,7 +42,7 @@ function keyOf(answer: OutgoingAnswer, version: string, uid: string): string | u
   return around.length === 2 ? `${version}\0${around.join('\0')}` : undefined
 }
 
-/** ASCII alone: decoding loses nothing, so two different replies never have the same text. */
+/** Plain ASCII only: two different replies then never decode to the same text. */
 function asciiOf(body: Uint8Array): string | undefined {
   if (body.length > MAX_REPLY) return undefined
   const text = decodeUtf8(body)

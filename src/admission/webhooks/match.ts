@@ -1,4 +1,4 @@
-/** Whether a webhook is asked about a request, and in which version (webhook/generic's ShouldCallHook). */
+/** Whether a webhook is called for a request, and in which version (webhook/generic's ShouldCallHook). */
 import { forbidden } from '../../api/status.ts'
 import type { Attributes } from '../attributes.ts'
 import type { ResourceKind } from '../equivalent-resources.ts'
@@ -10,8 +10,8 @@ import type { Webhook, WebhookType } from './configured-webhooks.ts'
 import { namespaceMatches, objectMatches } from './selectors.ts'
 
 /**
- * Whether one that has rules for a request is asked about it.
- * @throws StatusError where that cannot be told
+ * Whether a webhook whose rules match is called: its selectors and conditions decide.
+ * @throws StatusError where that cannot be decided
  */
 export async function isAsked(
   { webhook, matched }: Candidate,
@@ -25,7 +25,7 @@ export async function isAsked(
   return matchConditions.length === 0 || conditionsHold(webhook, type, attributes, matched)
 }
 
-/** @throws StatusError 403 where it cannot be told and the webhook must not be passed over */
+/** @throws StatusError 403 where the conditions cannot be evaluated and the failurePolicy is Fail */
 async function conditionsHold(
   { name: webhook = '', matchConditions = [], failurePolicy }: Webhook,
   type: WebhookType,

@@ -1,4 +1,4 @@
-/** What mutating webhooks make of the object of a request, one after the other. */
+/** Applies the patches of mutating webhooks to the object of a request. */
 import { plainJson } from '../../api/json.ts'
 import { parseJson } from '../../api/parse-json.ts'
 import { JsonSyntaxError } from '../../api/json-scanner.ts'
@@ -20,17 +20,17 @@ import { CallingWebhookError } from './ask.ts'
 import type { Webhook } from './configured-webhooks.ts'
 import type { ResourceEntry } from '../../registry/resources.ts'
 
-/** What a webhook did. */
+/** The result of one webhook. */
 export interface Mutation {
   readonly changed: boolean
-  /** Where it sent one: for audit. */
+  /** The webhook's patch, for audit. */
   readonly patch?: JsonTree
 }
 
 /**
  * Changes the object of the request in place.
  * @throws CallingWebhookError
- * @throws StatusError 500 for a patch that cannot be done
+ * @throws StatusError 500 for a patch that cannot be applied
  */
 export async function applyResponse(
   webhook: Webhook,
@@ -47,7 +47,7 @@ export async function applyResponse(
       `admission webhook ${goQuote(webhook.name ?? '')} attempted to modify the object, which is not supported for this operation`,
     )
   if (patchType !== JSON_PATCH) throw new CallingWebhookError(webhook, `unsupported patch type ${goQuote(patchType)}`)
-  // an API object is JSON, and so is what is written of it
+  // an API object is JSON, and so is its written form
   const written = asWritten(of.type, object as unknown as JsonObject) as JsonTree
   const document = patched(copyOf(written), operations)
   return { changed: await replaceObject(attributes, entry, decodeMade(document, of, 'lenient')), patch: tree }
@@ -72,7 +72,7 @@ function patched(document: JsonTree, operations: JsonPatch): JsonTree {
   }
 }
 
-/** Value of an audit annotation. */
+/** The value of the audit annotation about a mutation. */
 export const mutationText = ({ configuration, name = '' }: Webhook, mutated: boolean): string =>
   stringify({ configuration, webhook: name, mutated })
 

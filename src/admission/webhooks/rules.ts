@@ -1,4 +1,4 @@
-/** Which requests the rules of a webhook are about (apiserver's webhook/predicates/rules). */
+/** Which requests the rules of a webhook match (apiserver's webhook/predicates/rules). */
 import type { RuleWithOperations } from '../../api/admissionregistration/v1.ts'
 import type { GroupVersionResource } from '../../api/group-version.ts'
 import type { Attributes } from '../attributes.ts'
@@ -28,7 +28,7 @@ export function ruleMatches(rule: RuleWithOperations, attributes: RuleAttributes
 const hasOrAll = (values: readonly string[] = [], value: string): boolean =>
   values.includes(ALL) || values.includes(value)
 
-/** A Namespace has its own name for a namespace, and is cluster-scoped nevertheless. */
+/** A Namespace is cluster-scoped, although admission gives it its own name as namespace. */
 function scopeMatches({ scope = ALL }: RuleWithOperations, { resource, namespace }: RuleAttributes): boolean {
   if (scope === ALL) return true
   const isNamespaced = namespace !== '' && !isNamespaces(resource)

@@ -11,15 +11,15 @@ import { isNamespaces } from './rules.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-// validation lets no selector be written without keys, or with operators that are not known
+// validation refuses selectors without keys or with unknown operators
 const selects = (selector: LabelSelector, labels: Labels = {}): boolean =>
   matchesLabels(labelSelectorRequirements(selector as Parameters<typeof labelSelectorRequirements>[0]), labels)
 
-/** The new object or the old one. */
+/** Whether the selector matches the new object or the old one. */
 export function objectMatches(selector: LabelSelector = {}, { object, oldObject }: Attributes): boolean {
   if (isEmptySelector(selector)) return true
   const has = (one: KubeObject | undefined) => {
-    // options of a CONNECT have none
+    // options of a CONNECT have no metadata
     const metadata: KubeObject['metadata'] | undefined = one?.metadata
     return metadata !== undefined && selects(selector, metadata.labels)
   }
@@ -27,7 +27,7 @@ export function objectMatches(selector: LabelSelector = {}, { object, oldObject 
 }
 
 /**
- * What is cluster-scoped no selector of namespaces exempts, but Namespaces themselves.
+ * A namespaceSelector exempts no cluster-scoped object except Namespaces.
  * @throws StatusError 404 for a namespace that does not exist
  */
 export async function namespaceMatches(selector: LabelSelector = {}, attributes: Attributes): Promise<boolean> {
@@ -35,7 +35,7 @@ export async function namespaceMatches(selector: LabelSelector = {}, attributes:
   return selects(selector, await namespaceLabels(attributes))
 }
 
-/** Those that a written Namespace will have; else those that the namespace has. */
+/** The labels that a written Namespace will have; for other objects the labels of their namespace. */
 async function namespaceLabels(attributes: Attributes): Promise<Labels | undefined> {
   const { resource, subresource, operation, object, namespace, request } = attributes
   if (isNamespaces(resource) && subresource === '' && operation !== 'DELETE') return object?.metadata.labels

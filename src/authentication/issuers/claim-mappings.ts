@@ -1,4 +1,7 @@
-/** From the claims of a token to a user: the mappings and the rules of a JWT authenticator, in kube-apiserver's order. */
+/**
+ * Makes a user from the claims of a token, with the mappings and rules of a JWT authenticator, in kube-apiserver's
+ * order.
+ */
 import { ownValue } from '../../api/own.ts'
 import type { JsonLike } from '../../cel/json-value.ts'
 import type { Value } from '../../cel/value.ts'
@@ -40,7 +43,7 @@ export function userOf(
   return user
 }
 
-// JSON.parse makes no undefined claims
+// JSON.parse makes no undefined members
 const claimsJson = (claims: Claims): JsonLike => claims
 
 /** OpenID Connect Core §5.6.2. This server does not fetch distributed claims, and refuses tokens that need them. */
@@ -112,7 +115,7 @@ function extraOf(mapper: Mapper, claims: Claims): UserInfo['extra'] {
   return Object.fromEntries(extra)
 }
 
-/** A null is the empty text, as in Go. */
+/** null is '', as in Go. */
 function textClaim(claims: Claims, claim: string, words: (why: string) => string): string {
   if (!Object.hasOwn(claims, claim)) throw refused(words('claim not present'))
   const value = ownValue(claims, claim) ?? ''
@@ -129,7 +132,7 @@ function evaluated(expression: Expression, claims: Claims, what: string): Value 
   }
 }
 
-/** A text or a list of texts; empty ones count as absent. */
+/** A text or a list of texts. Empty texts count as absent. */
 function textList(value: Value, what: string): readonly string[] {
   if (value === null || value === '') return []
   if (typeof value === 'string') return [value]

@@ -4,7 +4,7 @@ import { listOf, readConfiguration, text } from '../configuration-text.ts'
 
 const prefixed = z.strictObject({
   claim: text,
-  /** Undefined: not said, which is not the empty one. */
+  /** Undefined: not set, which is not the same as ''. */
   prefix: z.optional(z.nullable(z.string())),
   expression: text,
 })

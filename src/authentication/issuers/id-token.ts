@@ -1,6 +1,6 @@
 /**
- * ID tokens in compact form and their claims, as go-oidc reads them (OpenID Connect Core §2, §3.1.3.7). Texts are those
- * that kube-apiserver logs.
+ * ID tokens in compact form and their claims, as go-oidc reads them (OpenID Connect Core §2, §3.1.3.7). The errors
+ * have the texts that kube-apiserver logs.
  */
 import type { JsonLike } from '../../cel/json-value.ts'
 import { ownValue } from '../../api/own.ts'
@@ -26,7 +26,7 @@ function decoded(part: string): Claims | undefined {
   }
 }
 
-/** The issuer that the token claims, which is not verified. Undefined: it is no token of this form. */
+/** The issuer that the token claims, unverified. Undefined where it is no ID token. */
 export function untrustedIssuer(token: string): string | undefined {
   const parts = token.split('.', 4)
   if (parts.length !== 3) return undefined
@@ -55,7 +55,7 @@ export function headerOf(token: string, algorithms: readonly string[]): Header {
 
 export const SIGNATURE_REFUSED = refused('failed to verify signature: failed to verify id token signature')
 
-/** Clocks may differ by this much for `nbf`; an end is an end. Seconds. */
+/** Seconds by which clocks may differ for `nbf`. The end of a token is exact. */
 const LEEWAY = 60
 
 interface Expected {
@@ -78,7 +78,7 @@ export function checkedClaims(payload: Uint8Array, { issuer, audiences, now }: E
     throw refused(`oidc: expected audience ${expected} got ${goList(meantFor)}`)
   }
   const seconds = now.getTime() / 1000
-  timeClaim(claims, 'iat') // which is a time and says nothing
+  timeClaim(claims, 'iat') // kube-apiserver only checks that it is a time
   const expiry = timeClaim(claims, 'exp')
   if (expiry === undefined || expiry < seconds)
     throw refused(`oidc: token is expired (Token Expiry: ${goTime(expiry)})`)
@@ -117,10 +117,13 @@ function audiencesOf(claims: Claims): readonly string[] {
 }
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
-/** The range of an int64. A larger number is no time: Go would read another one. */
+/** The range of an int64. A larger number is refused, because Go would read it as another time. */
 const MOST_SECONDS = 2 ** 63
 
-/** Whole seconds since 1970, as a number or as text. Undefined: absent. @param isOptional null counts as absent */
+/**
+ * Whole seconds since 1970, from a number or a text. Undefined where the claim is absent.
+ * @param isOptional null counts as absent
+ */
 function timeClaim(claims: Claims, name: string, isOptional = false): number | undefined {
   const value = Object.hasOwn(claims, name) ? ownValue(claims, name) : undefined
   if (value === undefined || (value === null && isOptional)) return undefined

@@ -1,7 +1,7 @@
 /**
- * The public keys of an issuer: found by OpenID Connect Discovery, kept, and fetched again when a token names an
- * unknown key. Known keys stay valid while the issuer does not answer; a key that it dropped is gone with its next
- * answer.
+ * The public keys of an issuer, found by OpenID Connect Discovery. They are kept, and fetched again when a token
+ * names an unknown key. Known keys stay valid while the issuer does not answer. A key that it has dropped goes with
+ * its next answer.
  */
 import type { CryptoKey, JWK } from 'jose'
 import * as z from 'zod/mini'
@@ -16,20 +16,23 @@ import { jwt } from '../service-account-key.ts'
 import type { TokenContext } from '../token-answer.ts'
 import type { JwtAuthenticator } from './configuration.ts'
 
-/** Milliseconds after which keys are asked for although all tokens name known ones: some may have been dropped. */
+/**
+ * Milliseconds after which the keys are fetched again although all tokens name known keys, because the issuer may
+ * have dropped some.
+ */
 const REFRESHED_AFTER = 600_000
-/** Of one call; there are two at most. Milliseconds. */
+/** Milliseconds for one call; a fetch makes at most two. */
 const TIMEOUT = 5_000
 /** The most keys of one issuer. */
 const MAX_KEYS = 256
-/** Of an answer that was none. */
+/** Characters of an invalid answer that an error shows. */
 const MAX_SHOWN = 256
 
 const discovery = z.object({ issuer: z._default(z.string(), ''), jwks_uri: z._default(z.string(), '') })
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.optional(z.string()) })) })
 
 class IssuerKey {
-  /** Bound: the algorithms that are allowed. */
+  /** Bound: the allowed algorithms. */
   private readonly imported = new Map<string, CryptoKey | undefined>()
 
   constructor(private readonly jwk: JWK) {}
@@ -38,7 +41,7 @@ class IssuerKey {
     return this.jwk.kid ?? ''
   }
 
-  /** Undefined where the key is none for this algorithm. */
+  /** Undefined where the key does not fit this algorithm. */
   async for(algorithm: string): Promise<CryptoKey | undefined> {
     if (this.imported.has(algorithm)) return this.imported.get(algorithm)
     const key = await publicKey(this.jwk, algorithm)
@@ -57,34 +60,37 @@ async function publicKey(jwk: JWK, algorithm: string): Promise<CryptoKey | undef
     const key = await (await jwt()).importJWK(kty === 'EC' ? { kty, crv, x, y } : { kty, n, e }, algorithm)
     return key instanceof Uint8Array ? undefined : key
   } catch {
-    return undefined // another curve, or no key at all
+    return undefined // another curve, or no key
   }
 }
 
 export class IssuerKeys {
   private keys: readonly IssuerKey[] | undefined
   private keysAt: string | undefined
-  /** When they last came, in milliseconds since 1970. */
+  /** When the keys were last received, in milliseconds since 1970. */
   private came = -Infinity
-  /** When they last came, and did not, in seconds since 1970; and what came. Bound: one answer. */
+  /** When a fetch last succeeded and last failed, in seconds since 1970, and the last answer. Bound: one answer. */
   fetches: { readonly success?: number; readonly failure?: number; readonly text?: string } = {}
   private readonly questions = new KeyQuestions<TokenContext>(({ env }, time) => this.fetchKeys(env, time), 2 * TIMEOUT)
 
   constructor(private readonly issuer: JwtAuthenticator['issuer']) {}
 
-  /** Whether there ever was an answer. */
+  /** Whether the issuer ever answered. */
   get areKnown(): boolean {
     return this.keys !== undefined
   }
 
-  /** The keys with this id, all for no id. Old keys are fetched again beside the request. */
+  /** The keys with this id; all keys for ''. Old keys are fetched again in the background. */
   known(context: TokenContext, keyId: string): readonly IssuerKey[] {
     if (this.keys !== undefined && context.now.getTime() - this.came > REFRESHED_AFTER)
       this.questions.askBeside(context)
     return (this.keys ?? []).filter((key) => keyId === '' || key.keyId === keyId)
   }
 
-  /** Searches in keys that are fetched again. @throws StatusError 429 */
+  /**
+   * Fetches the keys again, and searches in them.
+   * @throws StatusError 429
+   */
   findWithNew<Found>(
     context: TokenContext,
     keyId: string,
@@ -93,7 +99,7 @@ export class IssuerKeys {
     return this.questions.find(context, keyId, look)
   }
 
-  /** Failures are logged: tokens are refused, or checked against the known keys. */
+  /** A failure is logged. Tokens are then refused, or checked against the known keys. */
   private async fetchKeys(env: Env, time: number): Promise<boolean> {
     try {
       this.keysAt ??= await this.discover(env)
@@ -105,13 +111,13 @@ export class IssuerKeys {
     try {
       const answer = await this.get(env, this.keysAt)
       const { keys } = read(keySet, answer, 'failed to decode keys')
-      // kty is a text; the import of the key checks the rest
+      // kty is a text; importing the key checks the rest
       this.keys = keys.slice(0, MAX_KEYS).map((key) => new IssuerKey(key as JWK))
       this.came = time
       this.fetches = { ...this.fetches, success: time / 1000, text: new TextDecoder().decode(answer.body) }
       return true
     } catch (error) {
-      this.keysAt = undefined // perhaps they moved
+      this.keysAt = undefined // the URL of the keys may have changed
       this.fetches = { ...this.fetches, failure: time / 1000 }
       logError(`oidc authenticator: fetching keys of issuer ${goQuote(this.issuer.url)}: ${reasonOf(error)}`)
       return false

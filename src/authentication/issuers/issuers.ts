@@ -1,6 +1,6 @@
 /**
  * The issuers of the current configuration, which comes from the setting, or from its file after a change. A change
- * keeps the keys of unchanged issuers.
+ * keeps the fetched keys of unchanged issuers.
  */
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, messageOf, path } from '../../api/field.ts'
@@ -27,15 +27,15 @@ export interface Issuers {
 }
 
 export interface IssuersOptions {
-  /** This server's own issuer, whose tokens have another authenticator. */
+  /** This server's own issuers, whose tokens have another authenticator. */
   readonly ownIssuers: readonly string[]
   readonly algorithms: readonly string[]
-  /** What --anonymous-auth says; undefined: nothing. */
+  /** The value of --anonymous-auth; undefined where it is not set. */
   readonly anonymousAuth?: boolean | undefined
 }
 
 /**
- * @param before its unchanged issuers are kept
+ * @param before the previous issuers, of which unchanged ones are kept
  * @throws BadConfiguration
  */
 export async function issuersOf(
@@ -73,7 +73,7 @@ export async function issuersOf(
 
 const reloaded = new WeakMap<Env, Reloaded<Issuers>>()
 
-/** The result of loading this configuration, and how often it changed; undefined without one. */
+/** The result of loading the configuration, and how often it changed; undefined where there is none. */
 export function issuersReloads(env: Env): Reloaded<Issuers> | undefined {
   const { authenticationConfig: text, oidcSigningAlgorithms, issuers: ownIssuers, anonymousAuth } = settingsOf(env)
   if (text === undefined) return undefined
@@ -88,7 +88,10 @@ export function issuersReloads(env: Env): Reloaded<Issuers> | undefined {
   return issuers
 }
 
-/** Undefined: the token is none of an issuer that is known. @throws TokenRefused */
+/**
+ * Undefined where no known issuer made the token.
+ * @throws TokenRefused
+ */
 export async function authenticateIssuedToken(context: TokenContext, token: string): Promise<UserInfo | undefined> {
   const reloads = issuersReloads(context.env)
   if (reloads === undefined) return undefined
@@ -98,7 +101,10 @@ export async function authenticateIssuedToken(context: TokenContext, token: stri
   return byUrl.get(issuer)?.authenticate(context, token)
 }
 
-/** Whether a request without credentials is anonymous, or refused. @throws BadConfiguration */
+/**
+ * Whether a request without credentials is anonymous; else it is refused.
+ * @throws BadConfiguration
+ */
 export async function mayBeAnonymous({ env, info }: ApiRequest): Promise<boolean> {
   const anonymous = (await issuersReloads(env)?.start())?.anonymous
   if (anonymous === undefined) return settingsOf(env).anonymousAuth ?? true

@@ -12,7 +12,7 @@ import { SIGNATURE_REFUSED, checkedClaims, headerOf } from './id-token.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import type { Mapper } from './validate.ts'
 
-/** No symmetric algorithm: an issuer's public key is not secret. */
+/** No symmetric algorithms, because an issuer's public key is not secret. */
 export const SIGNING_ALGORITHMS: readonly string[] = 'ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512'.split(' ')
 
 export class JwtIssuer {
@@ -27,7 +27,7 @@ export class JwtIssuer {
   }
 
   /**
-   * @param token one that says it is this issuer's
+   * @param token that claims to be of this issuer
    * @throws TokenRefused
    */
   async authenticate(context: TokenContext, token: string): Promise<UserInfo> {
@@ -76,7 +76,7 @@ export class JwtIssuer {
       try {
         return (await compactVerify(token, key, { algorithms: [algorithm] })).payload
       } catch (error) {
-        // a TypeError: the key is too short, or of another kind
+        // TypeError: the key is too short, or of another kind
         if (!(error instanceof errors.JOSEError || error instanceof TypeError)) throw error
       }
     }

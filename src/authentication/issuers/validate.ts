@@ -30,11 +30,11 @@ export interface Rule {
 
 export interface Validated {
   readonly errors: readonly FieldError[]
-  /** One for each authenticator; only usable without errors. */
+  /** One for each authenticator. Valid only where there are no errors. */
   readonly mappers: readonly Mapper[]
 }
 
-/** @param disallowed issuers that are this server's own */
+/** @param disallowed this server's own issuers */
 export function validateAuthenticationConfiguration(
   { jwt, anonymous }: AuthenticationConfiguration,
   disallowed: readonly string[],
@@ -59,7 +59,7 @@ export function validateAuthenticationConfiguration(
     errors.push(
       invalidValue(
         path('anonymous', 'conditions'),
-        // as Go writes it, by the names of the fields
+        // the text of Go's struct, with the names of its fields
         anonymous.conditions.map(({ path: Path }) => ({ Path })),
         'enabled should be set to true when conditions are defined',
       ),
@@ -118,7 +118,7 @@ function urlErrors(text: string, disallowed: readonly string[], at: FieldPath): 
     errors.push(
       invalidValue(at, text, `URL must not overlap with disallowed issuers: [${[...disallowed].sort().join(' ')}]`),
     )
-  // its parts as they are written: URL would put them right
+  // taken from the text itself, because URL would normalize it
   const [, scheme = '', authority = '', query, fragment] =
     /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(text) ?? []
   if (scheme.toLowerCase() !== 'https') errors.push(invalidValue(at, text, 'URL scheme must be https'))
@@ -152,7 +152,7 @@ function audienceErrors({ audiences, audienceMatchPolicy }: JwtAuthenticator['is
 }
 
 class AuthenticatorValidation {
-  /** Of the places where a verified address counts. Bound: those of one authenticator. */
+  /** The expressions that may test whether an address is verified. Bound: those of one authenticator. */
   private readonly expressions: Expression[] = []
 
   constructor(

@@ -1,4 +1,4 @@
-/** `cel.bind(name, value, expression)`: gives a value a name (cel-go's bindings library, version 0). */
+/** `cel.bind(name, value, expression)` binds a value to a name (cel-go's bindings library, version 0). */
 import type { Library } from '../declarations.ts'
 import { bound } from './optional.ts'
 

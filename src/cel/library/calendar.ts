@@ -1,4 +1,4 @@
-/** `getHours()` and the others: parts of timestamps and durations. */
+/** The accessors of timestamps and durations, such as `getHours()`. */
 import type { FunctionDeclaration } from '../declarations.ts'
 import { calendarIn } from '../times.ts'
 import { DURATION, INT, STRING, TIMESTAMP } from '../type.ts'
@@ -6,7 +6,7 @@ import type { Duration, Timestamp, Value } from '../value.ts'
 import { CelError } from '../value.ts'
 import { member } from './declare.ts'
 
-/** A part of the calendar of a timestamp, in UTC or in a time zone. */
+/** Declares an accessor of a calendar field of a timestamp, in UTC or in a time zone. */
 function calendarPart(
   name: string,
   id: string,
@@ -14,7 +14,7 @@ function calendarPart(
   ofDuration?: { readonly id: string; of(nanos: bigint): bigint },
 ): FunctionDeclaration {
   const inZone = (time: Value, zone: string): Value => {
-    const instant = time as Timestamp // overloads are guarded by type
+    const instant = time as Timestamp // the type is checked before the overload runs
     const calendar = calendarIn(instant, zone)
     return calendar instanceof CelError ? calendar : BigInt(part(calendar, instant))
   }

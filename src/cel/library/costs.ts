@@ -1,6 +1,6 @@
 /**
- * What calls cost: at run time by the sizes of the values, before it by those that are possible. Strings and bytes cost
- * a tenth of a unit for each character that is read.
+ * The costs of calls: at run time from the sizes of the values, at compile time from the sizes that are possible. A
+ * string or bytes value costs a tenth of a unit for each character or byte that is read.
  */
 import { leastOf } from '../../api/extremes.ts'
 import { exactly, plus, reading, scaled, times } from '../estimate.ts'
@@ -11,21 +11,21 @@ import { ListValue, MapValue } from '../value.ts'
 import { visit } from '../work.ts'
 
 export type Costs = Required<Pick<Overload, 'cost' | 'estimate'>>
-/** Of what was made. */
+/** A cost that depends on the size of the result. */
 export type CostsOfResult = Required<Pick<Overload, 'costOfResult' | 'estimate'>>
 
 const sizes = (args: readonly SizedNode[], estimator: SizeEstimator): readonly Range[] =>
   args.map((argument) => estimator.sizeOf(argument))
 
-/** Always as much. */
+/** A fixed cost. */
 export const fixed = (cost: number): Costs => ({
   cost: () => cost,
   estimate: () => ({ cost: exactly(cost) }),
 })
 
 /**
- * An argument is read `count` times.
- * @param result what is known of the size of the result
+ * The cost of reading an argument `count` times.
+ * @param result the size of the result, from the size of the argument
  */
 export const readingOf = (index: number, count = 1, result?: (size: Range) => Range): Costs => ({
   cost: (args) => traversal(sizeOf(args[index]!) * count),
@@ -37,7 +37,7 @@ export const readingOf = (index: number, count = 1, result?: (size: Range) => Ra
 
 export const sameSize = (size: Range): Range => size
 
-/** cel-go reads the whole text when it runs, and estimates by what is looked for. */
+/** `startsWith` and `endsWith`. cel-go charges for the whole text at run time, but estimates from the affix. */
 export const affix: Costs = {
   cost: ([text]) => traversal(sizeOf(text!)),
   estimate: ([, part], estimator) => ({ cost: reading(estimator.sizeOf(part!)) }),
@@ -48,7 +48,7 @@ export const readingBoth: Costs = {
   estimate: (args, estimator) => ({ cost: reading(plus(...sizes(args, estimator))) }),
 }
 
-/** Comparison ends with the smaller one. */
+/** The cost of a comparison, which ends with the shorter argument. */
 export const readingSmaller: Costs = {
   cost: ([a, b]) => traversal(Math.min(sizeOf(a!), sizeOf(b!))),
   estimate: (args, estimator) => {
@@ -70,7 +70,7 @@ export const lookingThrough: Costs = {
   estimate: ([, list], estimator) => ({ cost: estimator.sizeOf(list!) }),
 }
 
-/** Text + 1, so that an empty one is not free, times a quarter of the pattern. */
+/** The cost of `matches`: text + 1, so that an empty text is not free, times a quarter of the pattern. */
 export const matching: Costs = {
   cost: ([text, pattern]: readonly Value[]) => costOfMatch(sizeOf(text!), sizeOf(pattern!)),
   estimate: (args, estimator) => {
@@ -79,13 +79,13 @@ export const matching: Costs = {
   },
 }
 
-/** Reading a value through, all that it holds included; of texts and bytes whole tenths count. */
+/** The cost of traversing a value and everything in it. The cost of each string or bytes value is rounded down. */
 export function costOfTraversal(value: Value): number {
   if (typeof value === 'string') return Math.floor(utf8Length(value) * 0.1)
   if (value instanceof Uint8Array) return Math.floor(value.length * 0.1)
   let cost = 0
   if (value instanceof ListValue) {
-    // empty texts cost nothing, and lists share their parts
+    // Empty strings have no cost, and lists can share their parts. So the visits count as work.
     visit(value.size)
     for (let i = 0; i < value.size; i++) cost += costOfTraversal(value.at(i))
   } else if (value instanceof MapValue) {
@@ -99,13 +99,13 @@ function utf8Length(text: string): number {
   let length = 0
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
-    // each half of a surrogate pair is two bytes of four
+    // a surrogate pair has four bytes, two for each half
     length += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3
   }
   return length
 }
 
-/** Looking at each element once; at each character of texts. */
+/** The cost of visiting each element once. Elements that are strings or bytes are read as well. */
 export const traversing: Costs = {
   cost: ([value]) => costOfTraversal(value!),
   estimate: ([node], estimator) => {

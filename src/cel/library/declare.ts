@@ -1,4 +1,4 @@
-/** Short forms in which libraries declare their functions. */
+/** Helpers with which libraries declare functions. */
 import type { FunctionDeclaration, Overload, Run } from '../declarations.ts'
 import type { Type } from '../type.ts'
 import type { Value } from '../value.ts'
@@ -30,7 +30,7 @@ export const binary =
   ([a, b]) =>
     run(a!, b!)
 
-/** What calls cost whose overload is known only when they run. */
+/** Sets the cost of calls whose overload is known only at run time. */
 export const withCost = (
   cost: NonNullable<Overload['cost']>,
   functions: readonly FunctionDeclaration[],

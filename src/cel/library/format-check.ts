@@ -1,4 +1,4 @@
-/** `'…'.format([…])` with a literal pattern and a literal list is checked before it runs. */
+/** Checks `'…'.format([…])` at compile time if the pattern and the list are literals. */
 import type { Call, Expression } from '../ast.ts'
 import type { Finding } from '../declarations.ts'
 import { runtimeTypeName } from '../runtime-types.ts'
@@ -9,7 +9,7 @@ import { clauseAt, clauseProblems } from './format.ts'
 type TypeOf = (node: Expression) => Type
 type Letter = keyof typeof clauseProblems
 
-/** `string` is taken for NaN and the infinities where a double is asked for. */
+/** The types that each clause accepts. Clauses for doubles accept strings, too, for NaN and the infinities. */
 const taken: Readonly<Record<Exclude<Letter, 's'>, readonly Type['kind'][]>> = {
   d: ['int', 'uint'],
   f: ['double', 'string'],
@@ -40,7 +40,7 @@ export function checkFormat(call: Call, typeOf: TypeOf): readonly Finding[] {
     const clause = clauseAt(pattern, i + 1)
     if (clause instanceof CelError)
       return [{ at: call, message: `could not parse formatting clause: ${clause.message}` }]
-    const letter = clause.letter as Letter // clauseAt knows no others
+    const letter = clause.letter as Letter // clauseAt accepts no other letters
     const wrong = misfit(argument, letter, typeOf)
     if (wrong !== undefined) {
       const type = runtimeTypeName(typeOf(wrong))
@@ -54,7 +54,7 @@ export function checkFormat(call: Call, typeOf: TypeOf): readonly Finding[] {
   return [{ at: call, message: `too many arguments supplied to string.format (expected ${used}, got ${given})` }]
 }
 
-/** The first part of an argument that the clause cannot write. */
+/** The first node of an argument whose type the clause cannot format. */
 function misfit(node: Expression, letter: Letter, typeOf: TypeOf): Expression | undefined {
   const { kind } = typeOf(node)
   if (kind !== 'dyn' && !(letter === 's' ? asText : taken[letter]).includes(kind)) return node

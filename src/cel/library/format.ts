@@ -1,4 +1,4 @@
-/** `'%s is %.2f'.format([a, b])` as cel-go's first formatter writes it, in its locale en_US. */
+/** `'%s is %.2f'.format([a, b])` with the output of cel-go's first formatter, in its locale en_US. */
 import { goQuote } from '../../go/quote.ts'
 import { toDouble, toText } from '../conversions.ts'
 import { runtimeType, runtimeTypeName } from '../runtime-types.ts'
@@ -7,11 +7,11 @@ import type { Value } from '../value.ts'
 import { visit, work } from '../work.ts'
 import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } from '../value.ts'
 
-/** What a clause writes, or an error. */
+/** Formats the argument of a clause, or returns an error. */
 type Clause = (value: Value) => string | CelError
 
 const DEFAULT_PRECISION = 6
-/** No double has more digits behind the point, and what is written costs nothing by its length. */
+/** No double has more fraction digits. The limit is needed because the length of the output has no cost. */
 const MAX_PRECISION = 1100
 
 export function format(pattern: string, args: ListValue): Value {
@@ -40,7 +40,7 @@ export function format(pattern: string, args: ListValue): Value {
   return text
 }
 
-/** @param begin behind the `%` */
+/** @param begin position behind the `%` */
 export function clauseAt(pattern: string, begin: number): { write: Clause; letter: string; end: number } | CelError {
   let at = begin
   let precision: number | undefined
@@ -116,7 +116,7 @@ function asText(value: Value): string | CelError {
   return problem('s', value)
 }
 
-/** A value inside of a list or map. */
+/** Formats a value inside of a list or a map. */
 function nested(value: Value): string | CelError {
   if (typeof value === 'string') {
     work(value.length)
@@ -137,7 +137,7 @@ function nested(value: Value): string | CelError {
 
 const special = (value: number): string => (Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf')
 
-/** Go's `%.6f`. */
+/** Formats a double like Go's `%.6f`. */
 function plainText(value: number): string {
   const sign = Object.is(value, -0) ? '-' : signOf(value)
   return sign + decimalDigits(value, DEFAULT_PRECISION).join('.')
@@ -199,7 +199,7 @@ function real(value: Value, kind: 'fixed-point' | 'scientific', write: (number: 
 
 const infinite = (value: number): string => (Number.isNaN(value) ? 'NaN' : value > 0 ? '∞' : '-∞')
 
-/** Groups of three digits, as English writes them. */
+/** Fixed-point form with commas between groups of three digits, as in English. */
 function fixed(value: number, precision: number): string {
   if (!Number.isFinite(value)) return infinite(value)
   const [integer, fraction] = decimalDigits(value, precision)
@@ -208,10 +208,12 @@ function fixed(value: number, precision: number): string {
   return `${signOf(value)}${fraction === '' ? grouped : `${grouped}.${fraction}`}`
 }
 
-/** Zero has none. */
+/** The sign of a number. Negative zero has no sign. */
 const signOf = (value: number): string => (value < 0 ? '-' : '')
 
-/** `1.234568×10⁰³`. The number in the clause is the least width: cel-go hands it to Go so. */
+/**
+ * Scientific form: `1.234568×10⁰³`. The number in the clause is the minimum width, because cel-go passes it to Go so.
+ */
 const scientific = (value: number, width: number): string =>
   (Number.isFinite(value) ? scientificDigits(value) : infinite(value)).padStart(width)
 
@@ -233,7 +235,7 @@ function decimalDigits(value: number, precision: number): [integer: string, frac
   return [digits.slice(0, digits.length - precision), digits.slice(digits.length - precision)]
 }
 
-/** |value| × 10^power, rounded: what is just between two numbers goes to the even one. */
+/** |value| × 10^power, rounded half to even. */
 function scaled(value: number, power: number): bigint {
   const { mantissa, exponent } = partsOf(value)
   const factor = 10n ** BigInt(Math.abs(power))
@@ -244,7 +246,7 @@ function scaled(value: number, power: number): bigint {
   return rest > denominator || (rest === denominator && whole % 2n === 1n) ? whole + 1n : whole
 }
 
-/** A double is mantissa × 2^exponent. */
+/** Splits a double into mantissa × 2^exponent. */
 function partsOf(value: number): { readonly mantissa: bigint; readonly exponent: number } {
   const bits = new BigUint64Array(new Float64Array([Math.abs(value)]).buffer)[0]!
   const biased = Number(bits >> 52n)
@@ -266,6 +268,6 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
 ])
 
-/** `strings.quote`: only what CEL cannot have in a literal is escaped. */
+/** `strings.quote`. It escapes only the characters that a CEL literal cannot contain. */
 export const quoted = (text: string): string =>
   `"${[...text.toWellFormed()].map((char) => escapes.get(char) ?? char).join('')}"`

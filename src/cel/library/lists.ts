@@ -1,4 +1,4 @@
-/** List functions: those that kube-apiserver adds itself, and cel-go's, version 3. */
+/** List functions: kube-apiserver's own library, and cel-go's lists library, version 3. */
 import { equal, itemsOf, listFrom } from '../collections.ts'
 import type { FunctionDeclaration, Library, Macro, Overload, Range, SizedNode, SizeEstimator } from '../declarations.ts'
 import { appendParts, variableOf } from '../macros.ts'
@@ -35,13 +35,13 @@ const summable: readonly [name: string, type: Type, zero: Value][] = [
   ['double', DOUBLE, 0],
   ['duration', DURATION, new Duration(0n)],
 ]
-/** As cel-go's own functions name the types. */
+/** The names that cel-go uses for these types in the overload ids of its list functions. */
 const runtimeNames: ReadonlyMap<string, string> = new Map([
   ['duration', 'google.protobuf.Duration'],
   ['timestamp', 'google.protobuf.Timestamp'],
 ])
 
-/** Overloads are guarded by type, so that lists are lists here. */
+/** The types of arguments are checked before an overload runs, so the value is a list. */
 const list = (value: Value | undefined): ListValue => value as ListValue
 
 function isSorted(items: Value): Value {
@@ -113,7 +113,7 @@ export const kubernetesLists: Library = {
   ]),
 }
 
-/** A call that makes a list. */
+/** The cost of a call that creates a list. */
 const LIST_CALL = 11
 
 function slice([items, from, to]: readonly Value[]): Value {
@@ -164,7 +164,7 @@ function distinct(items: ListValue): Value {
   return listFrom(
     itemsOf(items).filter((value) => {
       if (typeof value === 'string') return texts.size < texts.add(value).size
-      // few: macros and functions that make lists bound what an expression may hold; texts are what objects have many of
+      // few: limits of macros and list functions bound these values; objects have many elements only of strings
       if (others.some((one) => equal(one, value))) return false
       others.push(value)
       return true
@@ -172,21 +172,21 @@ function distinct(items: ListValue): Value {
   )
 }
 
-/** What `lists.range` may make: the cost limit ends an evaluation long before. */
+/** The longest list that `lists.range` makes. The cost limit ends an evaluation long before. */
 const MAX_RANGE = 10_000_000n
 
-/** Of the list, or of the error that is made instead. */
+/** The size of the list that `lists.range` makes, or 1 for its error. */
 const sizeOfRange = (end: bigint): number => (end > MAX_RANGE ? 1 : end > 0n ? Number(end) : 0)
 
 function range(count: Value): Value {
-  const end = count as bigint // guarded by type
+  const end = count as bigint // the type is checked before the overload runs
   if (end > MAX_RANGE) return new CelError('list is too long')
   return listFrom(Array.from({ length: end > 0n ? Number(end) : 0 }, (_, index) => BigInt(index)))
 }
 
 const costOfOutput: Overload['costOfResult'] = (result) => sizeOf(result) + LIST_CALL
 
-/** Each element may be compared with each other. */
+/** The cost if each element may be compared with every other. */
 const costOfComparing =
   (argument: number): Overload['cost'] =>
   (args) => {
@@ -210,13 +210,13 @@ const estimateOfComparing =
   (args, sizes) =>
     estimated(square(sizes.sizeOf(args[argument]!)), factor)
 
-/** The value of an int literal, at least zero; else what is assumed. */
+/** The value of an int literal, at least zero. Otherwise the assumed value. */
 function literalOr(node: SizedNode | undefined, otherwise: number): number {
   const value = node?.expression.kind === 'literal' ? node.expression.value : undefined
   return typeof value === 'bigint' ? Math.max(0, Number(value)) : otherwise
 }
 
-/** Comparing of texts costs a little more. */
+/** The factor of a comparison's cost. It is a little higher for strings and bytes. */
 const factorOf = (type: Type): number => (type === STRING || type === BYTES ? 2.1 : 2)
 
 const sortBy: Macro = {

@@ -14,10 +14,10 @@ const OPTIONAL = optionalOf(V)
 const LIST = listOf(V)
 const MAP = mapOf(K, V)
 
-/** Never named: the fold that binds a variable runs over nothing. */
+/** The iteration variable of a binding. No expression uses it, because the comprehension runs over an empty list. */
 const UNUSED = '#unused'
 
-/** Binds `name` to `value` in `body`, as a fold over an empty list. */
+/** Binds `name` to `value` in `body`, with a comprehension over an empty list. */
 export const bound = (make: ExpressionFactory, name: string, value: Expression, body: Expression): Expression =>
   make.fold({
     range: make.list(),
@@ -105,7 +105,7 @@ export const optionals: Library = {
     fn('optional.none', overload('optional_none', [], OPTIONAL, { run: () => Optional.none })),
     fn('value', member('optional_value', [OPTIONAL], V, { run: unary(contentOf) })),
     fn('hasValue', member('optional_hasValue', [OPTIONAL], BOOL, { run: unary(hasValue) })),
-    // the evaluator looks at the second argument only where the first is empty
+    // the planner evaluates the second operand only if the first one is empty (operators.ts)
     fn('or', member('optional_or_optional', [OPTIONAL, OPTIONAL], OPTIONAL)),
     fn('orValue', member('optional_orValue_value', [OPTIONAL, V], V)),
     fn('_?._', overload('select_optional_field', [DYN, STRING], OPTIONAL)),

@@ -1,4 +1,4 @@
-/** kube-apiserver's `find` and `findAll`: RE2 patterns in texts. */
+/** kube-apiserver's `find` and `findAll`, which search strings for RE2 patterns. */
 import { listFrom } from '../collections.ts'
 import type { Library } from '../declarations.ts'
 import type { Costs } from './costs.ts'
@@ -9,7 +9,7 @@ import { CelError } from '../value.ts'
 import { fn, member } from './declare.ts'
 import { compiledPattern, textsFound } from '../patterns.ts'
 
-/** Overloads are guarded by type. @param limit fewer than zero: all */
+/** The caller has checked the types of the arguments. @param limit a negative limit means all matches */
 function matchesOf(text: Value | undefined, pattern: Value | undefined, limit: number): string[] | CelError {
   const compiled = compiledPattern(pattern as string)
   if (compiled instanceof CelError) return new CelError(`Illegal regex: ${compiled.message}`)

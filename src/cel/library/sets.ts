@@ -1,4 +1,4 @@
-/** `sets.contains`, `sets.equivalent`, `sets.intersects` over lists. */
+/** `sets.contains`, `sets.equivalent` and `sets.intersects` for lists. */
 import type { FunctionDeclaration, Library, Overload, SizedNode, SizeEstimator } from '../declarations.ts'
 import { isIn } from '../collections.ts'
 import { BOOL, listOf, parameter } from '../type.ts'
@@ -10,7 +10,7 @@ import { fn, overload } from './declare.ts'
 
 const LIST = listOf(parameter('T'))
 
-/** Every element is looked for among all others; the other way round, too, where `times` is 2. */
+/** The cost of looking for every element of one list in the other. `times` is 2 if that happens in both directions. */
 const costs = (times: number): Pick<Overload, 'cost' | 'estimate'> => ({
   cost: ([a, b]) => sizeOf(a!) * sizeOf(b!) * times + 1,
   estimate: ([a, b]: readonly SizedNode[], sizes: SizeEstimator) => {
@@ -28,13 +28,13 @@ const setFunction = (
     `sets.${name}`,
     overload(`list_sets_${name}_list`, [LIST, LIST], BOOL, {
       ...costs(times),
-      // both are lists: overloads are guarded by type
+      // the types of arguments are checked before an overload runs, so both are lists
       run: ([a, b]) => holds(a as ListValue, b as ListValue),
     }),
   )
 
 const some = (list: ListValue, holds: (value: Value) => boolean): boolean => {
-  // the other one may be empty, and nothing cost
+  // if the other list is empty the cost is zero, so the visits count as work
   visit(list.size)
   for (let i = 0; i < list.size; i++) if (holds(list.at(i))) return true
   return false

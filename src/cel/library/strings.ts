@@ -1,4 +1,4 @@
-/** cel-go's string functions, version 2. Places in a text count code points; empty matches are found as Go finds them. */
+/** cel-go's string functions, version 2. Positions count code points. Empty strings match at the positions as in Go. */
 import type { Library, Range } from '../declarations.ts'
 import { plus, reading, times } from '../estimate.ts'
 import { itemsOf, listFrom } from '../collections.ts'
@@ -17,7 +17,7 @@ import { checkFormat } from './format-check.ts'
 
 const STRINGS = listOf(STRING)
 
-/** The arguments are of these types: overloads are guarded by type. */
+/** The types of arguments are checked before an overload runs, so these conversions hold. */
 const text = (value: Value | undefined): string => value as string
 const whole = (value: Value | undefined): number => Number(value as bigint)
 
@@ -31,7 +31,7 @@ function charAt([string, index]: readonly Value[]): Value {
   return at === sizeOf(chars) ? '' : outOfRange(at)
 }
 
-/** @param from in code points */
+/** @param from position in code points */
 function indexOf(string: string, part: string, from: number): Value {
   if (part === '') return BigInt(from)
   if (from < 0) return outOfRange(from)
@@ -50,7 +50,7 @@ function lastIndexOf(string: string, part: string, from: number | undefined): Va
   return found === -1 ? -1n : BigInt(sizeOf(string.slice(0, found)))
 }
 
-/** Where the code point at `index` begins in UTF-16; undefined behind the end. */
+/** The UTF-16 position of the code point at `index`. Undefined: the index is behind the end. */
 function unitsOf(string: string, index: number): number | undefined {
   let units = 0
   for (let i = 0; i < index; i++) {
@@ -68,7 +68,7 @@ function substring(string: string, start: number, end: number | undefined): Valu
   return chars.slice(start, end).join('')
 }
 
-/** Go's strings.Replace: an empty text is found before each character and at the end. */
+/** Go's strings.Replace. An empty `old` matches before each character and at the end. */
 function replaced(string: string, old: string, by: string, count: number): string {
   if (count === 0 || old === by) return string
   const parts = old === '' ? ['', ...string] : string.split(old)
@@ -85,7 +85,7 @@ function replaced(string: string, old: string, by: string, count: number): strin
   )
 }
 
-/** Go's strings.SplitN: fewer than zero are all, the last has what is left. */
+/** Go's strings.SplitN. A negative count means all parts. Otherwise the last part is the rest of the text. */
 function split(string: string, separator: string, count: number): Value {
   if (count === 0) return listFrom([])
   const parts = separator === '' ? [...string] : string.split(separator)
@@ -119,16 +119,17 @@ function trimmed(string: string): string {
 const lower = (string: string): string => string.replace(/[A-Z]+/g, (part) => part.toLowerCase())
 const upper = (string: string): string => string.replace(/[a-z]+/g, (part) => part.toUpperCase())
 
-/** At the most each character is replaced, at the least none. */
+/** The cost of `replace`. The size of the result ranges from no replacement to the replacement of each character. */
 const replacing: Costs = {
   cost: ([string]) => traversal(sizeOf(string!) * 2),
   estimate: (args, sizes) => {
-    const [string, old, by] = args.slice(0, 3).map((argument) => sizes.sizeOf(argument)) as [Range, Range, Range] // of three parameters
+    // the overloads have three parameters or more
+    const [string, old, by] = args.slice(0, 3).map((argument) => sizes.sizeOf(argument)) as [Range, Range, Range]
     return { cost: reading(string, 0.2), resultSize: sizeOfReplaced(string, old, by) }
   },
 }
 
-/** The figures are kube-apiserver's: an empty text is found around each character. */
+/** The size of the result, with kube-apiserver's figures. An empty string matches around each character. */
 function sizeOfReplaced(string: Range, old: Range, by: Range): Range {
   let [most, keptAtMost] = [0, 0]
   if (old.min === 0) [most, keptAtMost] = [string.max + 1, string.max]

@@ -1,4 +1,6 @@
-/** cel-go's two-variable comprehensions: `map.all(key, value, …)`, `list.transformList(index, element, …)` … */
+/**
+ * cel-go's two-variable comprehensions, such as `map.all(key, value, …)` and `list.transformList(index, element, …)`.
+ */
 import type { Expression } from '../ast.ts'
 import { ValueMap } from '../collections.ts'
 import type { ExpressionFactory, Library, Macro } from '../declarations.ts'
@@ -47,7 +49,7 @@ const folding = (
   },
 })
 
-/** Inserts into the accumulated map what `insert` makes. */
+/** Inserts the entries that `insert` makes into the accumulated map. */
 function insertParts(
   make: ExpressionFactory,
   filter: Expression | undefined,

@@ -1,12 +1,10 @@
-/** Durations as people read them in tables (apimachinery's duration.HumanDuration). */
+/** Formats durations for tables (apimachinery's duration.HumanDuration). */
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/**
- * Two or three significant figures: `30s`, `5m30s`, `4h10m`, `3d`, `2y40d`. More than a second ago from now: invalid.
- */
+/** `30s`, `5m30s`, `4h10m`, `3d`, `2y40d`: two or three significant figures. Below minus one second: `<invalid>`. */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / SECOND)
   if (seconds < -1) return '<invalid>'
@@ -28,6 +26,6 @@ export function humanDuration(milliseconds: number): string {
 const pair = (whole: number, unit: string, rest: number, restUnit: string): string =>
   rest === 0 ? `${whole}${unit}` : `${whole}${unit}${rest}${restUnit}`
 
-/** How long ago a time of an object was. A field that is always written is null where there is no time. */
+/** The age of a time. A field that the encoder always writes is null without a time. */
 export const since = (time: string | null | undefined, now: Date): string =>
   time ? humanDuration(now.getTime() - Date.parse(time)) : '<unknown>'

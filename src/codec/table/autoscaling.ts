@@ -31,7 +31,7 @@ function metricsText(specs: readonly MetricSpec[] = [], statuses: readonly Metri
   return more > 0 ? `${texts.join(', ')} + ${more} more...` : texts.join(', ')
 }
 
-/** How Go prints a quantity that is a nil pointer. */
+/** Go's text of a nil pointer to a quantity. */
 const NIL = '<nil>'
 const UNKNOWN = '<unknown>'
 

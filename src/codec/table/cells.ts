@@ -1,17 +1,17 @@
-/** Makes the cells of one kind of object. */
+/** Printers make the cells of a kind's Table rows. */
 import type { Json, KubeObject } from '../../api/object.ts'
 import type { TableRowCondition } from '../../api/meta/v1.ts'
 import { since } from './age.ts'
 
 export interface Printer {
-  /** Of an object in the storage version; one cell for each column, in their order. */
+  /** Makes one cell for each column, in their order. @param object in the storage version */
   readonly cells: (object: KubeObject, now: Date) => Json[]
   readonly conditions?: (object: KubeObject) => readonly TableRowCondition[] | undefined
-  /** UTF-16 units of an object that take as long as a row of one that is so long; default: its own. */
+  /** Estimates the time of a row, as the length in UTF-16 units of a plain object; default: the object's length. */
   readonly weight?: (length: number) => number
-  /** Shows whole numbers of 64 bits. */
+  /** Needs exact integers of 64 bits. */
   readonly exact?: boolean
-  /** Lists are in this order instead of that of their keys. */
+  /** The order of a Table's rows in place of the order of keys. */
   readonly order?: (a: KubeObject, b: KubeObject) => number
 }
 
@@ -23,18 +23,18 @@ export function printer<T extends KubeObject>(
     readonly order?: (a: T, b: T) => number
   } = {},
 ): Printer {
-  // a definition names its printer, so objects are of the type that the printer is for
+  // the definition of a kind names the printer, so all objects have its type
   return { cells, ...more } as unknown as Printer
 }
 
 export const age = ({ metadata }: KubeObject, now: Date): string => since(metadata.creationTimestamp, now)
 
-/** Name and age, for kinds that show nothing else. */
+/** The printer of kinds that have only the columns Name and Age. */
 export const nameAndAge = printer((object, now) => [nameOf(object), age(object, now)])
 
 export const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
 
-/** Names and images of containers, each as one cell. */
+/** A cell with the names of containers, and one with their images. */
 export const containerCells = (
   containers: readonly { readonly name?: string; readonly image?: string }[] | null | undefined,
 ): [names: string, images: string] => [
@@ -51,7 +51,7 @@ export function labelsText(labels: Readonly<Record<string, string>> | undefined)
   return text === '' ? '<none>' : text
 }
 
-/** The first few of a list, and how many more there are. */
+/** The given items, and the number of further ones. */
 export const listWithMore = (list: readonly string[], count: number, most: number): string =>
   count > most ? `${list.join(',')} + ${count - most} more...` : list.join(',')
 

@@ -1,4 +1,7 @@
-/** Groups with a kind or two each: coordination, node, scheduling, flow control, resource.k8s.io and the server's own. */
+/**
+ * Printers of API groups with few kinds: coordination, node, scheduling, flow control, resource.k8s.io,
+ * kube-apiserver's own.
+ */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import type { StorageVersion } from '../../api/apiserverinternal/v1alpha1.ts'
 import type { Lease } from '../../api/coordination/v1.ts'
@@ -92,7 +95,7 @@ export const priorityLevelConfigurationPrinter = printer<PriorityLevelConfigurat
   ]
 })
 
-/** The order in which requests are matched. */
+/** The order in which kube-apiserver matches requests. */
 function byPrecedence(a: FlowSchema, b: FlowSchema): number {
   const precedence = ({ spec = {} }: FlowSchema) => spec.matchingPrecedence ?? 0
   return precedence(a) - precedence(b) || (nameOf(a) < nameOf(b) ? -1 : 1)

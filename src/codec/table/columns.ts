@@ -1,9 +1,9 @@
-/** The columns of built-in resources, from a generated table in which each description stands once. */
+/** The columns of built-in resources, from a generated table that has each description once. */
 import { ownValue } from '../../api/own.ts'
 
 import table from './columns-table.json' with { type: 'json' }
 
-/** Members in the order in which they are written. */
+/** The members are in the order of their JSON. */
 export interface Column {
   readonly name: string
   readonly type: string
@@ -14,10 +14,10 @@ export interface Column {
 
 type Row = readonly [name: string, type: string, format: string, description: number, priority: number]
 
-// JSON modules are typed as the literals they hold; what is looked up here is known only by name
+// TypeScript types a JSON module by its literals, but callers look up names that are known only at run time
 const rows = () => table.columns as unknown as Readonly<Record<string, readonly Row[]>>
 
-/** @param apiVersion of the request: `v1`, `apps/v1` */
+/** @param apiVersion the version of the request: `v1`, `apps/v1` */
 export function columnsOf(apiVersion: string, resource: string): readonly Column[] | undefined {
   return ownValue(rows(), `${apiVersion}/${resource}`)?.map(([name, type, format, description, priority]) => ({
     name,
@@ -28,7 +28,7 @@ export function columnsOf(apiVersion: string, resource: string): readonly Column
   }))
 }
 
-/** Name and Created At, of what has no columns of its own. */
+/** Name and Created At, the columns of resources without a printer. */
 const defaults = (): readonly Column[] => columnsOf('v1', 'limitranges')!
 
 export const nameColumn = (): Column => defaults()[0]!
@@ -37,7 +37,7 @@ export function defaultColumns(): readonly Column[] {
   return defaults()
 }
 
-/** Of the subresource scale. The name's column has no format here. */
+/** The columns of the subresource scale. Its column Name has no format. */
 export function scaleColumns(): readonly Column[] {
   const [name, created] = defaults() as [Column, Column]
   const texts: Readonly<Record<string, string>> = {

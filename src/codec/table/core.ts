@@ -173,7 +173,7 @@ function externalIp({ spec = {}, status = {} }: Service): string {
   }
 }
 
-/** The addresses of a load balancer, or its host names where it has no addresses. */
+/** The IP addresses of a load balancer, or host names where an entry has no IP address. */
 export const ingressAddresses = (ingress: readonly { ip?: string; hostname?: string }[] = []): string[] =>
   sortedUnique(ingress.map(({ ip, hostname }) => ip || hostname || '').filter((address) => address !== ''))
 

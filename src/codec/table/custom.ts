@@ -1,4 +1,4 @@
-/** The columns that a CustomResourceDefinition declares (apiextensions' tableconvertor). */
+/** Makes the columns that a CustomResourceDefinition declares (apiextensions' tableconvertor). */
 import type { CustomResourceColumnDefinition } from '../../api/apiextensions/v1.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { kept, mapParts, PART } from '../../api/parts.ts'
@@ -19,11 +19,11 @@ import { parseJsonPath } from './parse-json-path.ts'
 interface CustomColumn {
   readonly type: string
   readonly path: JsonPath
-  /** Its path may come to many values. */
+  /** The path may visit many values. */
   readonly isWide: boolean
 }
 
-/** What a definition without columns has: the Age that defaulting adds in memory. */
+/** The column of a definition without columns. kube-apiserver adds it by defaulting in memory. */
 export const AGE_COLUMN: CustomResourceColumnDefinition = {
   name: 'Age',
   type: 'date',
@@ -32,14 +32,14 @@ export const AGE_COLUMN: CustomResourceColumnDefinition = {
   jsonPath: '.metadata.creationTimestamp',
 }
 
-/** Of the scale subresource of a custom resource. */
+/** The columns of a custom resource's scale subresource. */
 export const CUSTOM_SCALE_COLUMNS: readonly CustomResourceColumnDefinition[] = [
   { name: 'Desired', type: 'integer', description: 'Number of desired replicas', jsonPath: '.spec.replicas' },
   { name: 'Available', type: 'integer', description: 'Number of actual replicas', jsonPath: '.status.replicas' },
   AGE_COLUMN,
 ]
 
-/** A path that can't be read ends the columns: it and those after it don't appear. */
+/** Makes a Table's columns and printer. An invalid path ends the columns: kube-apiserver omits it and all after it. */
 export function customTable(declared: readonly CustomResourceColumnDefinition[]): {
   readonly columns: readonly Column[]
   readonly printer: Printer
@@ -71,13 +71,16 @@ export function customTable(declared: readonly CustomResourceColumnDefinition[])
   }
 }
 
-/** Values that all columns of a row may visit: each goes through all of a large object, or many of them through a small one. */
+/**
+ * The most values that the paths of all columns in a row may visit together. Each column may pass through a whole
+ * object.
+ */
 const MOST_VISITS = 2_000_000
 
-/** UTF-16 units of an object that take as long as a cell. */
+/** A cell takes the time of this many UTF-16 units of an object. */
 const OF_COLUMN = 64
 
-/** What may go through all of an object is a part of its own (api/parts.ts). */
+/** A column whose path may pass through a whole object is a part of its own (api/parts.ts). */
 const weightOf = ({ isWide }: CustomColumn): number => (isWide ? PART : 1)
 
 function parsed(jsonPath: string): JsonPath | undefined {
@@ -108,7 +111,7 @@ function cell({ type, path }: CustomColumn, object: KubeObject, now: Date, visit
   }
 }
 
-/** Only the first result counts. */
+/** The first result of a path. A cell has no other results. */
 function valueAt(path: JsonPath, object: JsonObject, visits: Visits): Json | undefined {
   try {
     return firstResults(path, object, visits)[0]

@@ -1,6 +1,6 @@
 /**
- * Evaluates a JSONPath on a JSON value, as client-go does (util/jsonpath). A path that leads nowhere has no results. An
- * expression that cannot be evaluated on the value is an error.
+ * Evaluates a JSONPath on a JSON value like client-go (util/jsonpath). A path to an absent field has no results. An
+ * expression that does not fit the value is an error.
  */
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
@@ -9,22 +9,25 @@ import { compareNames } from '../../api/name-order.ts'
 import type { JsonPath, Node, Path } from './parse-json-path.ts'
 import { JsonPathError } from './parse-json-path.ts'
 
-/** Values that may be visited: `..a..a` and `['a','a']['a','a']` multiply what they find. */
+/**
+ * The values that an evaluation may still visit. Without a bound, `..a..a` and `['a','a']['a','a']` multiply their
+ * results.
+ */
 export interface Visits {
   left: number
 }
 
-/** More than one expression comes to that goes once through all of the largest object. */
+/** A bound on visited values. An expression that passes once through the largest possible object visits fewer. */
 const MOST_VISITS = 1_000_000
 
-/** More was to be visited than may be. */
+/** The evaluation visits more values than it may. */
 class TooManyVisits extends JsonPathError {
   constructor() {
     super('it finds too much')
   }
 }
 
-/** Of the evaluation that is under way. */
+/** The budget of the current evaluation. */
 let visits: Visits = { left: 0 }
 
 function visit(values: number): void {
@@ -33,8 +36,8 @@ function visit(values: number): void {
 }
 
 /**
- * What the first expression finds.
- * @param most shared by several templates, which then visit no more together
+ * Evaluates all expressions, and returns the results of the first.
+ * @param most the budget of visits; several templates may share one
  * @throws {JsonPathError} when one of the expressions can't be evaluated
  */
 export function firstResults({ parts }: JsonPath, root: Json, most: Visits = { left: MOST_VISITS }): readonly Json[] {
@@ -43,7 +46,7 @@ export function firstResults({ parts }: JsonPath, root: Json, most: Visits = { l
   return first
 }
 
-/** Whether it may come to many values of an object: else it goes one way. */
+/** Whether the path may visit many values. Other paths follow one field after the other. */
 export const looksAround = ({ parts }: JsonPath): boolean => parts.some((path) => path.some(isManyfold))
 
 const isManyfold = (node: Node): boolean =>
@@ -92,7 +95,7 @@ function slices(node: Node & { kind: 'slice' }, input: readonly Json[]): Json[] 
     if (from < 0) from += length
     let to = node.to ?? length
     if (to < 0 || (to === 0 && node.derived)) to += length
-    // an empty slice: results of other lists are dropped, too
+    // like client-go, an empty slice ends the loop over the other lists
     if (to === from) return out
     if (from >= length || from < 0)
       throw new JsonPathError(`array index out of bounds: index ${from}, length ${length}`)
@@ -117,10 +120,10 @@ function children(value: Json): Json[] {
   return isJsonObject(value) ? Object.values(value).map((child) => child ?? null) : []
 }
 
-/** The value and all below it that have something below them. */
+/** The value and all values inside of it, without those that contain nothing. */
 function descendants(value: Json, found: Json[] = []): Json[] {
   visit(1)
-  // below a text are numbers, which have nothing below them
+  // the children of a text are numbers (bytes), which contain nothing
   if (typeof value === 'string') {
     if (value !== '') found.push(value)
     return found
@@ -162,7 +165,7 @@ function kindOf(value: Json): string {
   throw new JsonPathError('invalid type for comparison')
 }
 
-/** Text and numbers have an order; values of different kinds can't be compared. */
+/** Texts and numbers have an order. Values of different kinds are not comparable. */
 function compare(left: Json, operator: string, right: Json): boolean {
   const kind = kindOf(left)
   if (kind !== kindOf(right)) throw new JsonPathError('incompatible types for comparison')

@@ -39,7 +39,7 @@ export const serviceCidrPrinter = printer<ServiceCIDR>((object, now) => [
   age(object, now),
 ])
 
-// the age is a cell of kube-apiserver that has no column
+// kube-apiserver makes a cell for the age, but has no column for it
 export const ipAddressPrinter = printer<IPAddress>((object, now) => [
   nameOf(object),
   parentText(object),
@@ -62,7 +62,10 @@ function parentText({ spec = {} }: IPAddress): string {
 
 const MOST_HOSTS = 3
 
-/** Rules without a host take part in the count alone, and what comes after the third host is only counted. */
+/**
+ * The first three hosts of the rules. The number of further ones counts rules without a host, too, like
+ * kube-apiserver's.
+ */
 function hostsText(rules: readonly { host?: string }[] = []): string {
   const hosts: string[] = []
   let more = false

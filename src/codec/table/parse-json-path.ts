@@ -1,5 +1,5 @@
 /**
- * Parses JSONPath as client-go does (util/jsonpath), for the columns of custom resources: `.spec.x`, `['a']`, `[0]`,
+ * Parses JSONPath like client-go (util/jsonpath), for the columns of custom resources: `.spec.x`, `['a']`, `[0]`,
  * `[1:3]`, `[*]`, `..x`, `[?(@.a=="b")]`, unions.
  */
 import { trimmedOf } from '../../api/trim.ts'
@@ -30,7 +30,7 @@ export type Node =
 
 export type Path = readonly Node[]
 
-/** A template: text and expressions in braces, one after the other. */
+/** A template: a sequence of texts and expressions in braces. */
 export interface JsonPath {
   readonly parts: readonly Path[]
 }
@@ -45,7 +45,7 @@ export function parseJsonPath(template: string): JsonPath {
 }
 
 const isLetterOrDigit = (character: string): boolean => character === '_' || isLetter(character) || isDigit(character)
-/** '' stands for the end of the text. */
+/** The end of the text, '', is a terminator, too. */
 const isTerminator = (character: string): boolean => character === '' || ' \t\r\n.,[]$@{}'.includes(character)
 
 class Parser {
@@ -174,7 +174,7 @@ class Parser {
       text += character
     }
     if (this.next() !== ']') throw new JsonPathError('unclosed array expect ]')
-    // pattern: whatever stands behind an operator matches, so that nothing is tried twice
+    // pattern: any text behind an operator matches, so that the search never backtracks
     const parts = /^([^!<>=]+)([!<>=]+)(.+?)$/s.exec(text)
     if (parts === null) return { kind: 'filter', left: expression(text), operator: 'exists', right: [] }
     const [, left = '', operator = '', right = ''] = parts
@@ -215,7 +215,7 @@ function unescape(text: string): string {
   })
 }
 
-/** The first expression in braces of a text. The others are ignored. */
+/** Parses the first expression of a text, and ignores others. */
 const expression = (text: string): Path => new Parser(`{${text}}`).template()[0] ?? []
 
 function slice(text: string): Node {

@@ -1,4 +1,4 @@
-/** Cells of Pods. STATUS, which kubectl shows, takes a small state machine. */
+/** Makes the cells of Pods. The column STATUS needs a small state machine. */
 import type { Container, ContainerStatus, Pod, PodCondition } from '../../api/core/v1.ts'
 import type { TableRowCondition } from '../../api/meta/v1.ts'
 import { ownValue } from '../../api/own.ts'
@@ -39,7 +39,7 @@ interface Summary {
   readonly total: number
   readonly reason: string
   readonly restarts: number
-  /** When the last restarted container had ended. */
+  /** The time at which the last restarted container had terminated. */
   readonly lastRestart: string | undefined
 }
 
@@ -68,7 +68,7 @@ function summaryOf(pod: Pod): Summary {
   }
 }
 
-/** A finished container does not make a pod that still has running ones Completed. */
+/** A pod with running containers is not Completed, even if another container has completed. */
 function settledReason(
   { hasRunning, errorReason }: MainContainers,
   reason: string,
@@ -102,16 +102,16 @@ function plus({ restarts, last }: Restarts, container: ContainerStatus): Restart
 interface InitContainers {
   readonly sidecarCount: number
   readonly ready: number
-  /** Why initialization is not over; undefined when it is. */
+  /** The reason why init containers have not completed; undefined when they have. */
   readonly reason: string | undefined
   readonly all: Restarts
-  /** Only of containers that go on beside the main ones. */
+  /** The restarts of sidecars only. */
   readonly sidecars: Restarts
 }
 
 function initContainers({ spec = {}, status = {} }: Pod): InitContainers {
   const { initContainers: declared = [] } = spec
-  // of several with one name the last counts
+  // the last of several containers with one name wins
   const byName = new Map(declared.map((container) => [container.name, container]))
   const isSidecar = ({ restartPolicy }: Container) => restartPolicy === 'Always'
   let ready = 0
@@ -153,7 +153,7 @@ interface MainContainers {
   readonly errorReason: string | undefined
 }
 
-/** The first container that waits or has ended gives the reason: they are looked at from the last to the first. */
+/** The first waiting or terminated container gives the reason, because the loop runs from the last to the first. */
 function mainContainers(statuses: readonly ContainerStatus[], sidecars: Restarts): MainContainers {
   let counted = sidecars
   let ready = 0
@@ -175,7 +175,7 @@ function mainContainers(statuses: readonly ContainerStatus[], sidecars: Restarts
   return { ready, counted, reason, hasRunning, errorReason }
 }
 
-/** The first condition of a type counts. */
+/** The first condition of a type decides. */
 const isTrue = (conditions: readonly PodCondition[], wanted: string): boolean =>
   conditions.find(({ type }) => type === wanted)?.status === 'True'
 

@@ -1,4 +1,4 @@
-/** Cells of admissionregistration.k8s.io, policy and rbac.authorization.k8s.io. */
+/** Printers of admissionregistration.k8s.io, policy and rbac.authorization.k8s.io. */
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
@@ -57,9 +57,7 @@ interface ParamRef {
   readonly selector?: LabelSelector
 }
 
-/**
- * A printer cannot know whether a parameter has a namespace. `*` stands for a namespace that the binding leaves open.
- */
+/** `*` means that the binding names no namespace. A printer cannot know whether the parameter's kind has one. */
 function paramRefText(ref: ParamRef | undefined): string {
   if (ref?.name) return `${ref.namespace || '*'}/${ref.name}`
   return ref?.selector === undefined ? '<unset>' : selectorDebugText(ref.selector)

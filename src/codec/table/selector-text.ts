@@ -1,13 +1,13 @@
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import { labelSelectorText } from '../../storage/label-selector-text.ts'
 
-/** A selector as a cell shows it (metav1.FormatLabelSelector). */
+/** The cell of a selector (metav1.FormatLabelSelector). */
 export function selectorCell(selector: LabelSelector | null | undefined): string {
   const text = labelSelectorText(selector ?? {})
   return text === '' ? '<none>' : text
 }
 
-/** The text of the type's generated String method, which cells of policy bindings show. */
+/** The text of the selector's generated String method in Go. Cells of policy bindings have it. */
 export function selectorDebugText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const labels = Object.keys(matchLabels)
     .sort()

@@ -1,7 +1,8 @@
 /**
- * kube-controller-manager's node-lifecycle-controller: a node whose kubelet is silent becomes Unknown, its taints
- * follow its conditions, and its pods are no longer ready. Key: the node. A heartbeat is a write of the node or of its
- * Lease and brings this work; the end of the grace period is an alarm. Simulated nodes have no heartbeats.
+ * kube-controller-manager's node-lifecycle-controller. A node whose kubelet is silent becomes Unknown. The node's
+ * taints follow its conditions, and the pods of a silent node are no longer ready. Key: the node. A heartbeat is a
+ * write of the node or of its Lease and brings this work; an alarm ends the grace period. Simulated nodes have no
+ * heartbeats.
  */
 import type { Lease } from '../../api/coordination/v1.ts'
 import type { Node, NodeCondition, Pod } from '../../api/core/v1.ts'
@@ -25,7 +26,7 @@ const LEASES = typedResource<KubeObject & Lease>('coordination.k8s.io', 'leases'
 /** kube-controller-manager's --node-monitor-grace-period and --node-startup-grace-period. */
 const GRACE_MS = 50_000
 const STARTUP_GRACE_MS = 60_000
-/** Conditions that only the kubelet knows. */
+/** Conditions that only the kubelet reports. */
 const KUBELETS: ReadonlySet<string> = new Set(['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'])
 
 export const nodeLifecycle: Controller = {
@@ -47,7 +48,7 @@ export const nodeLifecycle: Controller = {
   },
 }
 
-/** Milliseconds until the node is taken for silent, by when its last heartbeat was seen here. */
+/** Milliseconds until the grace period of the node ends. It counts from when this controller saw the last heartbeat. */
 async function untilSilent(clients: Clientset, node: KubeObject & Node, context: ControllerContext): Promise<number> {
   const { name = '', creationTimestamp = '' } = node.metadata
   const key = `heartbeat/${name}` as const
@@ -62,7 +63,10 @@ async function untilSilent(clients: Clientset, node: KubeObject & Node, context:
   return time + (ready === undefined ? STARTUP_GRACE_MS : GRACE_MS) - now
 }
 
-/** Nodes that fall silent together are handled one after the other. */
+/**
+ * Whether the node is ready and its last heartbeat is recent. The controller handles nodes that fall silent together
+ * one after the other, so a node may still be Ready when its heartbeat is overdue.
+ */
 function isWell(node: KubeObject & Node, { sightings, now }: ControllerContext): boolean {
   if (readyOf(node) !== 'True') return false
   const heard = sightings.get(`heartbeat/${node.metadata.name}`)?.time
@@ -115,7 +119,10 @@ async function becomeUnknown(clients: Clientset, node: KubeObject & Node, contex
   return changed
 }
 
-/** Whether a node may be given up now; `wait`: milliseconds until it may, where others of its zone come first. */
+/**
+ * Whether the controller may evict the node now. `wait`: milliseconds until it may, if other nodes of the zone come
+ * first.
+ */
 interface Turn {
   readonly isNow: boolean
   readonly wait?: number
@@ -125,7 +132,7 @@ async function turnOf(clients: Clientset, node: KubeObject & Node, context: Cont
   const zone = zoneOf(node)
   const now = context.now().getTime()
   const untilNext = (pause: number): number => (context.sightings.get(`eviction-zone/${zone}`)?.time ?? 0) + pause - now
-  // another node was evicted just now, whatever the state of the zone: of a thousand silent nodes one looks at all
+  // No zone evicts faster than this, whatever its state. So of a thousand silent nodes only one lists all nodes.
   const early = untilNext(NODE_EVERY_MS)
   if (early > 0) return { isNow: false, wait: early }
   const all = await context.once('all nodes', () => clients.resource(NODES).list({ shared: true }))
@@ -137,7 +144,7 @@ async function turnOf(clients: Clientset, node: KubeObject & Node, context: Cont
   return { isNow: true }
 }
 
-/** @returns milliseconds until the node may be given up, where others of its zone come first */
+/** @returns milliseconds until the controller may evict the node, if other nodes of the zone come first */
 async function taint(clients: Clientset, node: KubeObject & Node, context: ControllerContext) {
   const nodes = clients.resource(NODES)
   const now = context.now()
@@ -153,13 +160,13 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
     const { taints: _, ...spec } = live.spec ?? {}
     live.spec = taints.length === 0 ? spec : { ...spec, taints }
   })
-  // the other nodes of a cut-off cluster may wait for a node that is well again
+  // without a ready node nothing is evicted, so other nodes may wait for a node to become ready again
   if ((wasGivenUp && !hasExecuteTaint(changed)) || readyOf(changed) === 'True')
     await lookAtOthers(await nodes.list({ shared: true }), node, context)
   return pause
 }
 
-/** All that are not well are looked at again. */
+/** Queues work for all other nodes that are not ready. */
 const lookAtOthers = (nodes: readonly Node[], { metadata: { name } }: Node, context: ControllerContext) =>
   planned(nodes, () => {
     const look = (other: Node): void => {

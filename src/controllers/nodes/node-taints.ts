@@ -6,7 +6,7 @@ export const NOT_READY = 'node.kubernetes.io/not-ready'
 export const UNREACHABLE = 'node.kubernetes.io/unreachable'
 const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable'
 
-/** By condition and its status. */
+/** Keys of taints, by the type and the status of a condition. */
 const taintOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: NOT_READY, Unknown: UNREACHABLE },
   MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
@@ -22,7 +22,7 @@ const OURS: ReadonlySet<string> = new Set([
 export const readyOf = ({ status }: Node): string | undefined =>
   status?.conditions?.find(({ type }) => type === 'Ready')?.status
 
-/** Taints NoSchedule as the conditions are; the others stay as they are. */
+/** Sets the NoSchedule taints that follow from the conditions. Other taints stay. */
 export function withScheduleTaints({ spec, status }: Node): Taint[] {
   const before = spec?.taints ?? []
   const keys = new Set(
@@ -38,7 +38,7 @@ export function withScheduleTaints({ spec, status }: Node): Taint[] {
   return [...kept, ...[...keys].filter((key) => !there.has(key)).map((key) => ({ key, effect: 'NoSchedule' }))]
 }
 
-/** The taint NoExecute that a Ready condition of this status brings. */
+/** The key of the NoExecute taint that follows from this status of the Ready condition. */
 export const executeTaint = (ready: string | undefined): string | undefined =>
   ready === undefined ? undefined : ownValue(taintOf['Ready'] ?? {}, ready)
 

@@ -1,6 +1,6 @@
 /**
- * Says how long a kubelet may keep ConfigMaps and Secrets that it read (kube-controller-manager's ttl-controller): the
- * longer, the more nodes there are. One key for all nodes: ''.
+ * Sets how long kubelets may cache ConfigMaps and Secrets (kube-controller-manager's ttl-controller): the more nodes,
+ * the longer. All nodes share one key: ''.
  */
 import type { Node } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
@@ -19,7 +19,7 @@ interface Size {
   readonly seconds: number
 }
 
-/** They overlap, so that a cluster at the edge of two does not change with each node. */
+/** Cluster sizes. They overlap, so that a cluster at the edge of two sizes does not change with each node. */
 const SIZES: readonly Size[] = [
   { atLeast: 0, atMost: 100, seconds: 0 },
   { atLeast: 90, atMost: 500, seconds: 15 },
@@ -28,12 +28,12 @@ const SIZES: readonly Size[] = [
   { atLeast: 1800, atMost: Infinity, seconds: 300 },
 ]
 
-/** @param before seconds that nodes say now: that size holds while it may */
+/** @param before the seconds in the annotations of nodes now; their size stays valid as long as it includes `count` */
 export function nodeTtl(count: number, before: number): number {
   const fitting = SIZES.filter(({ atLeast, atMost }) => atLeast <= count && count <= atMost)
   const known = SIZES.find(({ seconds }) => seconds === before) ?? SIZES[0]!
   if (fitting.includes(known)) return known.seconds
-  // growing, the first that is large enough; shrinking, the last that is small enough
+  // a growing cluster gets the first size that includes it, a shrinking one the last
   return (count > known.atMost ? fitting[0] : fitting.at(-1))?.seconds ?? 0
 }
 
@@ -52,7 +52,7 @@ export const nodeTtlController: Controller = {
   },
 }
 
-/** What nodes are to say, and those that say something else. */
+/** The seconds for all nodes, and the nodes whose annotation differs. */
 function secondsFor(nodes: readonly Node[]): { readonly seconds: number; readonly others: readonly Node[] } {
   const said = flatMapParts(nodes, (node) => [secondsOf(node)].filter((one) => one !== undefined), PLANNED)
   const seconds = nodeTtl(nodes.length, mostFrequent(said))

@@ -1,11 +1,11 @@
-/** Which nodes have a taint that evicts pods, as the changes of nodes say it. */
+/** Which nodes have a taint that evicts pods. It follows the changes of nodes. */
 import type { Node, Taint } from '../../api/core/v1.ts'
 import type { Revision } from '../../storage/storage.ts'
 
-/** The result of one look at the changes of nodes, in parts. */
+/** One page of changes of nodes. */
 interface Changes {
   readonly revision: Revision
-  /** Earlier knowledge is void. */
+  /** The names found so far are void. */
   readonly reset: boolean
   readonly changed: readonly { readonly key: string; readonly object: Pick<Node, 'spec'> | undefined }[]
 }
@@ -13,14 +13,17 @@ interface Changes {
 export const isNoExecute = ({ effect }: Taint): boolean => effect === 'NoExecute'
 
 export class TaintedNodes {
-  /** Bound: `most`, which one look may exceed. */
+  /** Bound: `most`. One read may exceed it. */
   readonly #names = new Set<string>()
   #at: Revision | undefined
   #tooMany = false
 
   constructor(private readonly most: number) {}
 
-  /** Reads the changes since the last time. @param changesSince of all nodes */
+  /**
+   * Reads the changes since the last call.
+   * @param changesSince reads the changes of all nodes since a revision
+   */
   async look(changesSince: (at: Revision | undefined) => AsyncIterable<Changes>): Promise<void> {
     for await (const { revision, reset, changed } of changesSince(this.#at)) {
       if (reset) this.#names.clear()
@@ -35,7 +38,7 @@ export class TaintedNodes {
     this.#at = undefined
   }
 
-  /** Where more are tainted than are remembered, every node may be one of them. */
+  /** If more nodes are tainted than `most`, every node may be one of them. */
   mayBe(name: string): boolean {
     return this.#tooMany || this.#names.has(name)
   }

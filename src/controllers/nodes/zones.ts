@@ -1,11 +1,13 @@
-/** How fast nodes of a zone are given up (kube-controller-manager's zone states and eviction rates, at its defaults). */
+/**
+ * How fast kube-controller-manager evicts the nodes of a zone: its zone states and eviction rates, with their defaults.
+ */
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { eachPart, kept } from '../../api/parts.ts'
 import { PLANNED } from '../in-turns.ts'
 
-/** No zone gives nodes up more often. */
+/** Milliseconds between two evictions in a healthy zone. No zone evicts nodes faster. */
 export const NODE_EVERY_MS = 10_000
 const NODE_OF_AILING_ZONE_EVERY_MS = 100_000
 const LARGE_ZONE = 50
@@ -16,13 +18,13 @@ export function zoneOf({ metadata }: KubeObject): string {
   return JSON.stringify([label('region'), label('zone')])
 }
 
-/** Nodes that are left out when it is judged how many are ill. */
+/** Whether the node counts when the controller computes the share of unhealthy nodes. */
 const counts = ({ metadata }: KubeObject): boolean =>
   ownValue(metadata.labels, 'node.kubernetes.io/exclude-disruption') === undefined
 
 /**
- * @param isWell a node that is ready, and was heard of in time
- * @returns milliseconds between two nodes of the zone; undefined: none is given up
+ * @param isWell whether the node is ready and its last heartbeat is recent
+ * @returns milliseconds between the evictions of two nodes of the zone; undefined: no eviction
  */
 export function evictionPause(
   nodes: readonly (KubeObject & Node)[],
@@ -40,7 +42,7 @@ export function evictionPause(
   }
   eachPart(nodes, count, PLANNED)
   const { well, ofZone, illOfZone: ill } = counted
-  // no node is ready: more likely this server is cut off
+  // no node is ready: probably the network of this server is cut off
   if (well === 0) return undefined
   if (ill < ofZone && ill > 2 && ill / ofZone >= UNHEALTHY)
     return ofZone > LARGE_ZONE ? NODE_OF_AILING_ZONE_EVERY_MS : undefined

@@ -1,4 +1,6 @@
-/** The default spreading of pods without constraints of their own: by the selectors of their Services and owner. */
+/**
+ * The selectors for the default spreading of pods without constraints of their own: those of their Services and owner.
+ */
 import type { ReplicaSet, StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod, ReplicationController, Service } from '../../api/core/v1.ts'
 import { groupKindText } from '../../api/group-version.ts'
@@ -17,18 +19,18 @@ const SERVICES = typedResource<Service>('', 'services')
 
 type Selecting = ReplicaSet | StatefulSet | ReplicationController
 
-/** By the kind of the owner. kube-scheduler looks at these three. */
+/** Resources by the kind of the owner. kube-scheduler reads these three. */
 const owners: ReadonlyMap<string, TypedResource<Selecting>> = new Map([
   [groupKindText(REPLICA_SET), REPLICA_SETS],
   [groupKindText(STATEFUL_SET), STATEFUL_SETS],
   [groupKindText(REPLICATION_CONTROLLER), REPLICATION_CONTROLLERS],
 ])
 
-/** Of one look: it is read once for the pods of it. */
+/** The default selectors for the pods of one run, which reads them once. */
 export class DefaultSelectors {
   private constructor(
     private readonly services: ReadonlyMap<string, readonly Service[]>,
-    /** By UID of the owner. */
+    /** By the UID of the owner. */
     private readonly ofOwners: ReadonlyMap<string, readonly LabelRequirement[]>,
   ) {}
 
@@ -48,7 +50,7 @@ export class DefaultSelectors {
     return new DefaultSelectors(services, ofOwners)
   }
 
-  /** Undefined: nothing selects it. */
+  /** Undefined: neither a Service nor an owner selects the pod. */
   for({ metadata, ...pod }: Pod): readonly LabelRequirement[] | undefined {
     const labels = metadata.labels ?? {}
     const ofServices = new Map<string, string>()
@@ -67,7 +69,7 @@ export class DefaultSelectors {
   }
 }
 
-/** A ReplicationController has a map of labels, the others a selector. */
+/** A ReplicationController selects by a map of labels, the other owners by a LabelSelector. */
 function selectorOf({ spec }: Selecting): readonly LabelRequirement[] {
   const selector = spec?.selector
   if (selector === undefined) return []

@@ -1,8 +1,8 @@
-/** Ports of a node that its pods have, as `ADDRESS PROTOCOL PORT`. */
+/** Host ports that the pods of a node use, as `ADDRESS PROTOCOL PORT`. */
 export const ANY_ADDRESS = '0.0.0.0'
 
 export class HostPorts {
-  /** The number of pods with the port: a client that binds pods by hand may give it to several. */
+  /** The number of pods with the port. A client that binds pods by hand may give one port to several pods. */
   private readonly taken = new Map<string, number>()
 
   count(ports: readonly string[], by: 1 | -1): void {
@@ -13,7 +13,7 @@ export class HostPorts {
     }
   }
 
-  /** One address and all of them are in each other's way. */
+  /** A single address conflicts with the wildcard address. */
   isTaken(wanted: string): boolean {
     if (this.taken.size === 0) return false
     const space = wanted.indexOf(' ')

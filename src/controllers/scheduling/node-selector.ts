@@ -1,4 +1,4 @@
-/** Which nodes a pod names by their labels and fields (component-helpers' node affinity). */
+/** Which nodes a pod selects by their labels and fields (component-helpers' node affinity). */
 import type { Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import { parseInt64 } from '../../go/int.ts'
@@ -43,7 +43,7 @@ export function matchesTerm(
 export const matchesSelector = ({ nodeSelectorTerms = [] }: NodeSelector, node: Node): boolean =>
   nodeSelectorTerms.some((term) => matchesTerm(term, node))
 
-/** Both of the pod's ways to name nodes, as far as they are required. */
+/** Checks the nodeSelector and the required node affinity of a pod. */
 export function isWanted({ nodeSelector = {}, affinity }: PodSpec, node: Node): boolean {
   const labels = node.metadata.labels ?? {}
   if (!Object.entries(nodeSelector).every(([key, value]) => ownValue(labels, key) === value)) return false

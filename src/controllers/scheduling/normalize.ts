@@ -1,4 +1,4 @@
-/** How numbers of a plug-in become 0 to 100. */
+/** Scales the scores of a plug-in to 0 to 100. */
 import { leastOf, mostOf } from '../../api/extremes.ts'
 import { MOST } from './framework.ts'
 

@@ -1,4 +1,4 @@
-/** A pod as the scheduler sees it: values that plug-ins read again and again, computed once. */
+/** A pod as the scheduler sees it. It computes once the values that plug-ins read often. */
 import type { Container, Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '../../api/core/v1.ts'
 import { charactersOf } from '../../api/bounded-map.ts'
 import { ownValue } from '../../api/own.ts'
@@ -11,13 +11,13 @@ import { requirementsOf } from '../workloads/pod-control.ts'
 import { podCondition } from '../workloads/pod-state.ts'
 import { ANY_ADDRESS } from './host-ports.ts'
 
-/** By resource: thousandths of a core for cpu, whole units for everything else. */
+/** Amounts by resource: thousandths of a core for cpu, whole units for everything else. */
 export type Needs = ReadonlyMap<string, number>
 
 export const amountOf = (name: string, quantity: Quantity): number =>
   name === 'cpu' ? quantity.milliValue() : quantity.value()
 
-/** For scores a container that asks for nothing counts as one that asks for a little. */
+/** A container without requests counts as one with these small requests in scores. */
 const LITTLE = { cpu: '100m', memory: String(200 * 1024 * 1024) }
 
 /** Labels of a namespace by its name. */
@@ -78,7 +78,7 @@ function termsOf({ metadata: { namespace = '' }, spec }: Pod): Terms {
   }
 }
 
-/** Its names, and what every pod needs. */
+/** The size of a pod's names and of the fields that every pod has. */
 const LEAST = 500
 
 export class PodInfo {
@@ -87,21 +87,21 @@ export class PodInfo {
   readonly uid: string
   readonly labels: Readonly<Record<string, string>>
   readonly priority: number
-  /** Milliseconds since 1970; a pod that did not start yet starts now. */
+  /** Milliseconds since 1970; Infinity for a pod that has not started. */
   readonly startTime: number
   readonly isTerminating: boolean
-  /** It goes because a scheduler wanted its place. */
+  /** Whether the pod is being deleted because a scheduler preempted it. */
   readonly isPreempted: boolean
   readonly needs: Needs
-  /** Of cpu and memory, with a little for each container that asks for nothing. */
+  /** Requests of cpu and memory, with a small default for each container without any. */
   readonly nonZero: { readonly cpu: number; readonly memory: number }
   readonly ports: readonly string[]
   readonly terms: Terms
   readonly nominatedNode: string
-  /** Names of the claims that it mounts. */
+  /** Names of the PersistentVolumeClaims that the pod mounts. */
   readonly claims: readonly string[]
   readonly ownerUid: string | undefined
-  /** Characters, or as many as take as much room. */
+  /** Characters, or the number of characters that take as much memory. */
   readonly length: number
 
   constructor(pod: Pod) {
@@ -163,7 +163,7 @@ function nonZeroOf(pod: Pod, needs: Needs): { cpu: number; memory: number } {
   )
 }
 
-/** `ADDRESS PROTOCOL PORT` of its containers that run as long as it does. */
+/** `ADDRESS PROTOCOL PORT` of the pod's containers and sidecars. */
 export function hostPorts({ spec }: Pod): string[] {
   const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
   return [...(spec?.containers ?? []), ...sidecars].flatMap(({ ports = [] }) =>
@@ -173,7 +173,7 @@ export function hostPorts({ spec }: Pod): string[] {
   )
 }
 
-/** The claim of an ephemeral volume has the names of both. */
+/** The claim of an ephemeral volume is named after the pod and the volume. */
 function claimsOf({ metadata, spec }: Pod): string[] {
   return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) =>
     persistentVolumeClaim !== undefined

@@ -17,15 +17,15 @@ import type { PodInfo } from './pod-info.ts'
 
 const EVENTS = typedResource<KubeObject & Event>('', 'events')
 const BINDING = { group: '', version: 'v1', kind: 'Binding' }
-/** The end of an Event's reportingInstance: kube-scheduler has the name of its machine there. */
+/** The end of an Event's reportingInstance, where kube-scheduler has its host name. */
 const HOST = 'kedge'
-/** Bytes of the note of an Event. */
+/** The most bytes in the note of an Event. */
 const LONGEST_NOTE = 1024
 const CUT = ' ...'
-/** More Events of one pod than this in one millisecond are none. */
+/** The scheduler tries this many names for an Event. It drops further Events of one pod in the same millisecond. */
 const NAME_TRIES = 3n
 
-/** Overtaken: the pod is gone, or has a node already. */
+/** `overtaken`: the pod is gone, or already has a node. */
 export type Bound = 'bound' | 'overtaken' | 'refused'
 
 export class PodWrites {
@@ -48,7 +48,7 @@ export class PodWrites {
     } catch (error) {
       if (!(error instanceof StatusError) || error.code > 500) throw error
       if (error.code === 404 || error.code === 409) return 'overtaken'
-      // a webhook said no, or did not answer
+      // a webhook denied the binding, or did not answer
       await this.refuse(pod, `running Bind plugin "DefaultBinder": ${error.message}`, '', 'SchedulerError')
       return 'refused'
     }
@@ -90,7 +90,7 @@ export class PodWrites {
       await this.tell(pod, { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: message })
   }
 
-  /** Keeps the node for it while drivers make its devices ready. */
+  /** Keeps the node for the pod while drivers prepare its devices. */
   async awaitDevices(pod: Pod, node: string): Promise<void> {
     const { namespace, name = '', uid } = pod.metadata
     await this.tell(pod, {
@@ -106,7 +106,7 @@ export class PodWrites {
     )
   }
 
-  /** Deletes a pod in favour of one with a higher priority. A pod that is being deleted goes anyhow. */
+  /** Deletes a pod in favour of one with a higher priority. It leaves a pod alone that is already being deleted. */
   async evict(victim: PodInfo, preemptor: Pod, node: NodeState): Promise<void> {
     if (victim.isTerminating) return
     const pods = this.clients.resource(PODS, victim.namespace)
@@ -150,7 +150,7 @@ export class PodWrites {
     )
   }
 
-  /** Lets a volume be made for a claim, for a pod on that node. */
+  /** Sets the node for which a provisioner makes the volume of the claim. */
   async selectNode({ metadata: { namespace, name = '', uid } }: PersistentVolumeClaim, node: string): Promise<void> {
     await overtaken(
       this.clients.resource(CLAIMS, namespace).updateWithRetries(name, ({ metadata }) => {
@@ -163,13 +163,13 @@ export class PodWrites {
     await overtaken(keepFor(this.clients, volume, claim))
   }
 
-  /** An Event as clients of events.k8s.io write them. */
+  /** Writes an Event as clients of events.k8s.io do. */
   private async tell(pod: Pod, { note, ...news }: News, related?: Pod): Promise<void> {
     const { namespace = '', name = '' } = pod.metadata
     const now = this.context.now()
     const scheduler = pod.spec?.schedulerName ?? ''
     const events = this.clients.resource(EVENTS, namespace)
-    // in the form of core/v1, which is the stored one
+    // storage holds Events in the form of core/v1
     const event = {
       kind: 'Event',
       apiVersion: 'v1',
@@ -182,7 +182,7 @@ export class PodWrites {
       ...news,
       source: {},
     }
-    // names end with nanoseconds, and the clock has only milliseconds
+    // names end with nanoseconds, but the clock has only milliseconds
     for (let tries = 0n; tries < NAME_TRIES; tries++) {
       const nanoseconds = BigInt(now.getTime()) * 1_000_000n + tries
       const metadata = { name: `${name}.${nanoseconds.toString(16)}`, namespace }
@@ -208,7 +208,7 @@ const referenceTo = ({ metadata: { namespace, name, uid, resourceVersion } }: Po
   resourceVersion,
 })
 
-/** Writes that failed because a pod changed or went: the next look handles the pod again. */
+/** Ignores the failure of a write because its pod changed or is gone. The next run handles the pod again. */
 async function overtaken<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

@@ -1,4 +1,4 @@
-/** The steps for a pod that fits nowhere, and their message (kube-scheduler's PostFilter). */
+/** The steps for a pod that fits no node, and their message (kube-scheduler's PostFilter). */
 import type { Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
 import type { Claim } from './devices/requests.ts'
@@ -10,14 +10,14 @@ const NO_CLAIMS = 'no new claims to deallocate'
 const CLAIM_RELEASED = 'deallocation of ResourceClaim completed'
 const CLAIM_DELETED = 'deletion of ResourceClaim completed'
 const NO_CLAIM_TO_RELEASE = 'still not schedulable'
-/** The search never came to devices, because another filter refused all nodes. Nothing else is tried then. */
+/** The message if another filter refused all nodes before the search reached devices. Then no further step runs. */
 const NEVER_ASKED = 'not found'
 
-/** @property keepsPlace the place that was made for the pod before stays its own */
+/** @property keepsPlace the pod keeps its nominated node */
 export type PostFiltered = Preemption | { readonly message: string; readonly keepsPlace: boolean }
 
 export interface Means {
-  /** Asked where they are needed. */
+  /** Reads the PodDisruptionBudgets, when preemption needs them. */
   budgets(): Promise<readonly PodDisruptionBudget[]>
   release(claim: Claim): void
   delete(claim: Claim): void
@@ -40,7 +40,10 @@ export async function afterFilters(filters: Filters, unfit: Unfit, pod: Pod, mea
   return { message: said.join(', '), keepsPlace }
 }
 
-/** Deallocates a claim whose devices are where the pod cannot go. @returns the message */
+/**
+ * Deallocates a claim whose devices are where the pod cannot go.
+ * @returns the message
+ */
 function released({ cycle: { claims } }: Filters, { ofAll }: Unfit, means: Means): string {
   if (claims === undefined || ofAll !== undefined) return NO_CLAIMS
   const { toRelease, toDelete } = claims

@@ -1,6 +1,6 @@
 /**
- * Chooses pods to stop in favour of a pod with a higher priority: DefaultPreemption. It chooses as few as possible and
- * the lowest priorities of a node, and respects disruption budgets if it can. It writes nothing.
+ * Chooses the victims of a pod with a higher priority: DefaultPreemption. It chooses as few as possible and the lowest
+ * priorities of a node, and respects disruption budgets if it can. It writes nothing.
  */
 import { append } from '../../api/append.ts'
 import { leastOf } from '../../api/extremes.ts'
@@ -19,13 +19,13 @@ export interface Preemption {
   readonly node: NodeState
   /** The most important one first. */
   readonly victims: readonly PodInfo[]
-  /** Victims whose budgets allow no disruption. */
+  /** The number of victims whose budgets allow no disruption. */
   readonly violations: number
 }
 
 /**
- * @property message why not
- * @property keepsPlace the place that was made for the pod before stays its own
+ * @property message why preemption does not help
+ * @property keepsPlace the pod keeps its nominated node
  */
 export type Preempted = Preemption | { readonly message: string; readonly keepsPlace: boolean }
 
@@ -61,7 +61,7 @@ export function preempt(
   return { message, keepsPlace: false }
 }
 
-/** Why the pod may not ask for a place. */
+/** Why the pod may not preempt others. */
 function ineligible(pod: Pod, info: PodInfo, refusals: Unfit['refusals']): string | undefined {
   if (pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
   if (info.nominatedNode === '') return undefined
@@ -75,7 +75,10 @@ function ineligible(pod: Pod, info: PodInfo, refusals: Unfit['refusals']): strin
 
 const NO_VICTIMS = { reasons: ['No preemption victims found for incoming pod'] } as const
 
-/** Takes away all less important pods, and gives back as many of them as there is room for. */
+/**
+ * Removes all pods of lower priority for a trial, and puts back as many as fit: first those with spent budgets, then
+ * the most important ones.
+ */
 function victimsOn(
   filters: Filters,
   node: NodeState,
@@ -113,7 +116,7 @@ function victimsOn(
 const moreImportant = (a: PodInfo, b: PodInfo): number =>
   b.priority - a.priority || (a.startTime === b.startTime ? 0 : a.startTime - b.startTime)
 
-/** A budget as it is spent in the course of one question. */
+/** A PodDisruptionBudget, parsed once for one preemption. */
 class Budget {
   private readonly namespace: string
   private readonly selector: readonly LabelRequirement[]
@@ -127,7 +130,7 @@ class Budget {
     this.allowed = status.disruptionsAllowed ?? 0
   }
 
-  /** The budget already counts pods that are being disrupted. */
+  /** Whether the pod counts against this budget. The budget already counts pods that are being disrupted. */
   holds({ namespace, name, labels }: PodInfo): boolean {
     if (namespace !== this.namespace || this.selector.length === 0 || !matchesLabels(this.selector, labels))
       return false
@@ -135,7 +138,7 @@ class Budget {
   }
 }
 
-/** Those for whom there is nothing left of some budget, once the more important ones went. */
+/** Pods for which a budget is spent once the more important pods are gone. */
 function violatingOf(pods: readonly PodInfo[], budgets: readonly Budget[]): ReadonlySet<PodInfo> {
   const violating = new Set<PodInfo>()
   const left = budgets.map(({ allowed }) => allowed)
@@ -146,16 +149,16 @@ function violatingOf(pods: readonly PodInfo[], budgets: readonly Budget[]): Read
   return violating
 }
 
-/** Added to each priority, so that many victims weigh more than few also where priorities are negative. */
+/** Added to each priority, so that many victims cost more than few, even if priorities are negative. */
 const BEYOND_NEGATIVE = 2 ** 31
 
-/** The criteria in kube-scheduler's order: the smaller, the better. */
+/** Costs by kube-scheduler's criteria, in its order: the smaller, the better. */
 const costs: readonly ((candidate: Preemption) => number)[] = [
   ({ violations }) => violations,
   ({ victims }) => victims[0]?.priority ?? -BEYOND_NEGATIVE,
   ({ victims }) => victims.reduce((sum, { priority }) => sum + priority + BEYOND_NEGATIVE, 0),
   ({ victims }) => victims.length,
-  // of victims with the highest priority, the latest start goes first
+  // compares the victims of the highest priority: the node where they started latest is best
   ({ victims }) =>
     -leastOf(victims.filter(({ priority }) => priority === victims[0]!.priority).map((pod) => pod.startTime)),
 ]

@@ -1,6 +1,6 @@
 /**
- * The nodes that the scheduler has just read. Admission looks at the node of each binding: it finds it here, and reads it
- * only where the scheduler has not looked for a second.
+ * The nodes that the scheduler has just read. Admission of each binding needs the pod's node. It takes the node from
+ * here, and reads it only if the last read of the scheduler is more than a second old.
  */
 import type { Node } from '../../api/core/v1.ts'
 import { readingRecent } from '../../tenancy/recent-objects.ts'
@@ -9,7 +9,7 @@ import type { ResourceClient } from '../resource-client.ts'
 import type { ClusterState } from './cluster-state.ts'
 import type { NodeState } from './node-state.ts'
 
-/** Milliseconds after which it is looked whether nodes changed. */
+/** Milliseconds after which the scheduler checks whether nodes changed. */
 const RENEW_MS = 500
 
 export class SeenNodes {
@@ -22,13 +22,13 @@ export class SeenNodes {
     private readonly context: ControllerContext,
   ) {}
 
-  /** Takes over what changed. */
+  /** Applies the changes of nodes. */
   async read(): Promise<void> {
     this.begin()
     for await (const page of this.nodes.changes(this.state.nodesAt)) this.state.takeNodes(page)
   }
 
-  /** Where nothing changed since, they are as they were seen. What changed is for the next look. */
+  /** If no node changed, the known nodes count as just read. The next run applies changes. */
   async renew(): Promise<void> {
     if (this.context.now().getTime() - this.at < RENEW_MS) return
     const { seen } = this
@@ -45,7 +45,7 @@ export class SeenNodes {
     this.seen = readingRecent<Node>(this.context, { group: '', resource: 'nodes' })
   }
 
-  /** A pod is about to be bound to it. */
+  /** Offers the node to admission, because a pod is about to be bound to it. */
   tell({ name, node }: NodeState): void {
     this.seen(name, node)
   }

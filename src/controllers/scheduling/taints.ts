@@ -1,7 +1,7 @@
 import type { Taint, Toleration } from '../../api/core/v1.ts'
 import { parseInt64 } from '../../go/int.ts'
 
-/** Whether the pod may be where the taint is (component-helpers' tolerations). */
+/** Whether the toleration tolerates the taint (component-helpers' tolerations). */
 export function tolerates({ key = '', operator = '', value = '', effect = '' }: Toleration, taint: Taint): boolean {
   if (effect !== '' && effect !== taint.effect) return false
   if (key !== '' && key !== taint.key) return false

@@ -1,4 +1,4 @@
-/** The claims of the pods of one look, and the volumes and classes that matter to them: read once for all of them. */
+/** The claims of the pods of one run, with the volumes and classes that matter to them. A run reads them once. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
@@ -10,10 +10,10 @@ import { VolumeLimits } from './volume-limits.ts'
 
 const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>(CLASSES.group, CLASSES.resource)
 
-/** A claim as a pod names it. */
+/** A claim by the name that a pod gives it. */
 export interface PodClaim {
   readonly name: string
-  /** Of an ephemeral volume: it is made for the pod. */
+  /** Whether the claim is made for an ephemeral volume of the pod. */
   readonly isEphemeral: boolean
   readonly claim: PersistentVolumeClaim | undefined
 }

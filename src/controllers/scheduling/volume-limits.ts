@@ -1,4 +1,7 @@
-/** How many volumes of a CSI driver a node may have, as its CSINode says, and which it has. Read only where there is a bound. */
+/**
+ * How many volumes of a CSI driver a node may have (its CSINode), and which it has. It reads volumes only if some node
+ * has a limit.
+ */
 import type { PersistentVolume } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { CSINode, VolumeAttachment } from '../../api/storage/v1.ts'
@@ -9,19 +12,19 @@ import { VOLUMES } from '../volumes/binding.ts'
 const CSI_NODES = typedResource<CSINode & KubeObject>('storage.k8s.io', 'csinodes')
 const ATTACHMENTS = typedResource<VolumeAttachment & KubeObject>('storage.k8s.io', 'volumeattachments')
 
-/** Of a driver, by driver and handle: the same volume counts once. */
+/** A volume of a CSI driver. Its id names driver and handle, so that the same volume counts once. */
 export interface CsiVolume {
   readonly driver: string
   readonly id: string
 }
 
 export class VolumeLimits {
-  /** By node and driver. */
+  /** Limits by node, then by driver. */
   private readonly most = new Map<string, ReadonlyMap<string, number>>()
   private readonly byClaim = new Map<string, CsiVolume>()
   private readonly byNode = new Map<string, CsiVolume[]>()
 
-  /** Undefined: no node has a bound. */
+  /** Undefined: no node has a limit. */
   static async of(clients: Clientset): Promise<VolumeLimits | undefined> {
     const limits = new VolumeLimits()
     for await (const { metadata, spec } of clients.resource(CSI_NODES).each()) {
@@ -47,7 +50,7 @@ export class VolumeLimits {
     return limits
   }
 
-  /** By driver; undefined: no limit. */
+  /** Limits by driver; undefined: none. */
   on(node: string): ReadonlyMap<string, number> | undefined {
     return this.most.get(node)
   }

@@ -1,8 +1,11 @@
-/** What a look of the scheduler writes while it goes on to decide: so much side by side, and the first failure ends it. */
+/**
+ * The writes of a scheduler run, which continues to decide meanwhile. A limited number runs at once, and the first
+ * failure ends the run.
+ */
 export class WritesUnderWay {
   private count = 0
   private failure: { readonly error: unknown } | undefined
-  /** Who waits: for room, or for the end of all. */
+  /** The caller that waits for room, or for the end of all writes. */
   private waiting: { readonly least: number; readonly resolve: () => void } | undefined
 
   constructor(private readonly most: number) {}
@@ -19,13 +22,16 @@ export class WritesUnderWay {
       })
   }
 
-  /** @throws what a write failed with, as soon as it did */
+  /** @throws the error of a failed write, at the next call */
   async hasRoom(): Promise<void> {
     if (this.count >= this.most) await this.atMost(this.most - 1)
     this.tell()
   }
 
-  /** When nothing is under way. @throws what a write failed with */
+  /**
+   * Resolves when no write is under way.
+   * @throws the error of a failed write
+   */
   async done(): Promise<void> {
     if (this.count > 0) await this.atMost(0)
     this.tell()

@@ -1,6 +1,6 @@
 /**
- * Why the kubelet of a simulated node refuses a pod: it was bound without a scheduler, or the node has changed
- * meanwhile (kubelet's predicates). Nothing runs there, so reasons that only a machine knows never occur.
+ * Why the kubelet of a simulated node refuses a pod: a client bound it without a scheduler, or the node has changed
+ * since (the kubelet's predicates). No machine is behind the node, so reasons that only a machine knows never occur.
  */
 import type { Node, Pod, PodStatus } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
@@ -19,7 +19,7 @@ export interface Rejection {
   readonly message: string
 }
 
-/** It is taken in once these pods of the node are gone. */
+/** The kubelet admits the pod after these pods of the node have ended. */
 export interface Preemption {
   /** NAMESPACE/NAME. */
   readonly victims: readonly string[]
@@ -28,7 +28,7 @@ export interface Preemption {
 const SYSTEM = 'linux'
 const OS_LABEL = 'kubernetes.io/os'
 
-/** @param others of the node, that were taken in */
+/** @param others the pods that the node has admitted */
 export function rejectionOf(pod: Pod, use: PodUse, node: Node, others: NodeUse): Rejection | Preemption | undefined {
   const { spec = {}, metadata } = pod
   if ((ownValue(metadata.labels, OS_LABEL) ?? SYSTEM) !== SYSTEM)
@@ -61,14 +61,14 @@ interface Insufficient extends Shortage {
 
 function shortagesOf(pod: Pod, { needs }: PodUse, node: Node, others: NodeUse): readonly Insufficient[] {
   const allocatable = node.status?.allocatable
-  // a node that has just been made does not know yet
+  // a new node does not report resources yet
   if (allocatable === undefined) return []
   const capacityOf = (name: string) =>
     amountOf(name, Quantity.tryParse(ownValue(allocatable, name) ?? '0') ?? Quantity.zero)
   const mapped = new Set(
     pod.status?.extendedResourceClaimStatus?.requestMappings?.map(({ resourceName }) => resourceName),
   )
-  // other programs count resources that the node does not list, or a claim brings them
+  // a resource that the node does not list may be counted by another program, or a claim provides it
   const isAsked = (name: string) =>
     !mapped.has(name) && !(isExtended(name) && ownValue(allocatable, name) === undefined)
   const shortages: Insufficient[] = []
@@ -100,7 +100,7 @@ const OF_KUBELETS: ReadonlySet<string> = new Set([
   'AllContainersRestarting',
 ])
 
-/** Keeps the parts of its status that others wrote. */
+/** The status of a refused pod. It keeps the fields that other clients wrote. */
 export function rejectedStatus({ metadata, status = {} }: Pod, { reason, message }: Rejection, now: Date): PodStatus {
   const { qosClass, resourceClaimStatuses, extendedResourceClaimStatus } = status
   const conditions = (status.conditions ?? []).filter(({ type = '' }) => !OF_KUBELETS.has(type))

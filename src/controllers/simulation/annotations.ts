@@ -1,4 +1,4 @@
-/** The annotations of a pod that control its simulation. Durations are seconds, or in Go's form: 1m30s. */
+/** The annotations of a pod that control its simulation. Durations are numbers of seconds, or in Go's form: 1m30s. */
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import type { CommandOutcome, Printed } from './commands.ts'
@@ -8,7 +8,7 @@ import { Quantity } from '../../schema/quantity.ts'
 
 const PREFIX = 'kedge.dev/'
 
-/** Milliseconds; undefined for text that is no duration. */
+/** Milliseconds; undefined if the text is no duration. */
 export function duration(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,9}(?:\.\d{1,3})?$/.test(text)) return Number(text) * 1000
@@ -21,7 +21,7 @@ export function duration(text: string | undefined): number | undefined {
 const ending = (duration: number): number | undefined => (duration === Infinity ? undefined : duration)
 
 export class Script {
-  /** @param isMissing images that cannot be pulled */
+  /** @param isMissing whether an image cannot be pulled */
   constructor(
     private readonly pod: Pod,
     private readonly isMissing: (image: string) => boolean = () => false,
@@ -32,23 +32,23 @@ export class Script {
     return ownValue(annotations, `${PREFIX}${name}.${container}`) ?? ownValue(annotations, PREFIX + name)
   }
 
-  /** Milliseconds between the binding and the start of its containers. */
+  /** Milliseconds between the binding of the pod and the start of its containers. */
   get startDelay(): number {
     return duration(this.text('start-delay', '')) ?? 0
   }
 
-  /** Milliseconds between the request to stop and the end. */
+  /** Milliseconds between the deletion of the pod and its end. */
   get stopDelay(): number {
     return duration(this.text('stop-delay', '')) ?? 0
   }
 
-  /** Milliseconds after its start in which a container becomes ready; undefined: never. */
+  /** Milliseconds between the start of a container and its readiness; undefined: it never becomes ready. */
   readyDelay(container: string): number | undefined {
     if (this.text('ready', container) === 'false') return undefined
     return duration(this.text('ready-delay', container)) ?? 0
   }
 
-  /** Milliseconds after its start from which a probe of a container fails; undefined: nothing is said. */
+  /** Milliseconds after the start of a container at which the probe begins to fail; undefined: no annotation. */
   probeFailsFrom(kind: 'startup' | 'readiness' | 'liveness', container: string): number | undefined {
     const text = this.text(`${kind}-probe`, container)
     return text === 'fail' ? 0 : duration(text)
@@ -65,23 +65,29 @@ export class Script {
     return /^\d{1,3}$/.test(text) ? Math.min(Number(text), 255) : 0
   }
 
-  /** Lines that it is said to have written when it started. */
+  /** The lines that the container logs when it starts. */
   logOf(container: string): readonly string[] {
     const text = this.text('log', container) ?? ''
     return text === '' ? [] : text.replace(/\n$/, '').split('\n')
   }
 
-  /** What its command prints, where all of the command is understood and no annotation says something else. */
+  /**
+   * The output of the container's command. Undefined if the simulation does not understand the whole command, or if an
+   * annotation sets the log.
+   */
   printedBy(container: string): readonly Printed[] | undefined {
     return this.text('log', container) === undefined ? this.command(container)?.printed : undefined
   }
 
-  /** Milliseconds that an init container runs; undefined: for ever. */
+  /** Milliseconds that an init container runs; undefined: forever. */
   initDuration(container: string): number | undefined {
     return duration(this.text('duration', container)) ?? ending(this.command(container)?.duration ?? 0)
   }
 
-  /** Milliseconds that a container runs; undefined: for ever. Those of Jobs end at once where nothing else is said. */
+  /**
+   * Milliseconds that a container runs; undefined: forever. Containers of Jobs end at once, unless an annotation or
+   * their command says otherwise.
+   */
   duration(container: string): number | undefined {
     const said = duration(this.text('duration', container))
     if (said !== undefined) return said
@@ -100,12 +106,12 @@ export class Script {
     return found && outcomeOf(found)
   }
 
-  /** The same for a container that runs for ever unless an annotation names it. */
+  /** Milliseconds that an ephemeral container runs. Undefined: forever, if no annotation names the container. */
   ownDuration(container: string): number | undefined {
     return duration(ownValue(this.pod.metadata.annotations, `${PREFIX}duration.${container}`))
   }
 
-  /** The usage of a container; undefined without an annotation, or for text that is no amount. */
+  /** The usage of a container; undefined without an annotation, or if its text is no quantity. */
   usage(resource: 'cpu' | 'memory', container: string): Quantity | undefined {
     const text = this.text(`usage-${resource}`, container)
     const amount = text === undefined ? undefined : Quantity.tryParse(text)

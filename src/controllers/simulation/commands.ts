@@ -1,15 +1,15 @@
 /**
- * Commands of a container that are plain enough to be simulated: `sleep 30`, `sleep infinity`, `true`, `false`,
- * `echo WORDS`, and what the image `pause` does. Behind `sh -c` also `exit 3`, and several of them with `;`, `&&` and `||`.
- * What has anything else in it is not read at all.
+ * Commands of a container that are simple enough to simulate: `echo WORDS`, `sleep 30`, `sleep infinity`, `true`,
+ * `false`, and the image `pause`. After `sh -c` also `exit 3`, and several commands with `;`, `&&` and `||`. A command
+ * with anything else is not simulated at all.
  */
 import type { Container } from '../../api/core/v1.ts'
 
 export interface CommandOutcome {
-  /** Milliseconds; Infinity: for ever. */
+  /** Milliseconds; Infinity: forever. */
   readonly duration: number
   readonly exitCode: number
-  /** Absent: nothing. */
+  /** Absent: it prints nothing. */
   readonly printed?: readonly Printed[]
 }
 
@@ -19,9 +19,9 @@ export interface Printed {
   readonly line: string
 }
 
-/** The image of which Kubernetes makes the sandboxes of pods. It does nothing, for ever. */
+/** Kubernetes makes the sandboxes of pods from this image. It does nothing, forever. */
 const PAUSE = /(?:^|\/)pause(?:[:@]|$)/
-/** Characters of a script, beyond which it is not read. */
+/** The most characters of a script. The simulation does not parse a longer one. */
 const LONGEST_SCRIPT = 4096
 
 export function outcomeOf({ image = '', command = [], args = [] }: Container): CommandOutcome | undefined {
@@ -34,17 +34,17 @@ export function outcomeOf({ image = '', command = [], args = [] }: Container): C
 }
 
 interface Statement {
-  /** What stands before it. */
+  /** The operator before the statement. */
   readonly after: string
   readonly words: readonly string[]
 }
 
-/** A word without anything that a shell reads more into, or what stands between two statements. */
+/** A word without characters that are special to a shell, or an operator between two statements. */
 const TOKEN = /[ \t]*(?:(;|&&|\|\||\n)|((?:'[^'\\]*'|"[^"\\$`!]*"|[^\s;&|<>()$`\\'"*?#~{}[\]!=])+))/y
 
 const QUOTED = /'([^']*)'|"([^"]*)"/g
 
-/** @returns undefined where a shell would read more into it */
+/** @returns undefined if a shell would interpret more than words and operators */
 function statementsOf(script: string): readonly Statement[] | undefined {
   const text = script.trim().replace(/;$/, '')
   const statements: Statement[] = []
@@ -69,7 +69,7 @@ function played(statements: readonly Statement[] | undefined): CommandOutcome | 
   let isOver = false
   for (const { after, words } of statements ?? []) {
     const result = plain(words)
-    // also what is never come to must be plain
+    // statements that never run must be simple, too
     if (result === undefined) return undefined
     if (isOver || isSkipped(after)) continue
     if (result.line !== undefined) printed.push({ after: duration, line: result.line })
@@ -85,13 +85,13 @@ interface Plain {
   readonly duration?: number
   readonly exitCode?: number
   readonly line?: string
-  /** The whole script. */
+  /** The statement ends the whole script. */
   readonly ends?: true
 }
 
 function plain([command = '', ...args]: readonly string[]): Plain | undefined {
   const name = command.replace(/^\/bin\//, '')
-  // flags of echo differ from shell to shell
+  // the flags of echo differ between shells
   if (name === 'echo') return args[0]?.startsWith('-') === true ? undefined : { line: args.join(' ') }
   const line = [name, ...args].join(' ')
   const [, seconds] = /^sleep (\d{1,9}(?:\.\d{1,3})?|infinity)s?$/.exec(line) ?? []

@@ -1,4 +1,4 @@
-/** How a simulated container goes: it waits, runs, ends, and is started again later and later. */
+/** The life of a simulated container: it waits, runs, ends, and restarts after longer and longer pauses. */
 import { leastOf } from '../../api/extremes.ts'
 import type { Container, ContainerRestartRule, ContainerState, ContainerStatus, Pod } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
@@ -13,7 +13,7 @@ const LONGEST_BACK_OFF_MS = 300_000
 /** The next action of a kubelet for one container. */
 export interface Advanced {
   readonly status: ContainerStatus
-  /** Milliseconds until it goes on by itself. */
+  /** Milliseconds until the kubelet acts again without a change of the pod. */
   readonly after: number | undefined
   readonly isDone: boolean
   readonly news?: readonly News[]
@@ -26,7 +26,7 @@ export interface Running {
   readonly now: Date
   readonly pod: Pod
   readonly policy: RestartPolicy
-  /** Milliseconds; undefined: for ever. */
+  /** Milliseconds; undefined: forever. */
   readonly duration: number | undefined
 }
 
@@ -71,7 +71,9 @@ export function advanceContainer(container: Container, known: ContainerStatus | 
   return ran(container, known, running)
 }
 
-/** The first rule for its exit code, its own policy, that of the pod (KEP-5307). */
+/**
+ * The restart rules for the exit code come first, then the policy of the container, then the pod's policy (KEP-5307).
+ */
 function isRestarted(container: Container, policy: RestartPolicy, exitCode: number): boolean {
   const rules = container.restartPolicyRules ?? []
   const isMeant = ({ exitCodes }: ContainerRestartRule): boolean => {
@@ -87,7 +89,7 @@ function isRestarted(container: Container, policy: RestartPolicy, exitCode: numb
 const idOf = (container: Container, pod: Pod, restarts: number): string =>
   `simulated://${pod.metadata.uid}/${container.name}/${restarts}`
 
-/** Started again once it has waited long enough. */
+/** Restarts a container when its back-off is over. */
 function backOff(
   container: Container,
   known: ContainerStatus,
@@ -123,7 +125,7 @@ function started(container: Container, known: ContainerStatus | undefined, runni
     containerID: idOf(container, pod, known?.restartCount ?? 0),
     started: false,
   }
-  // a container that runs for no time was never seen running
+  // a container with duration 0 ends before any status shows it running
   return ran(container, { ...status, ...condition(container, pod, script, 0).shown }, running, 0)
 }
 
@@ -165,7 +167,7 @@ function ended(known: ContainerStatus, now: Date, exitCode: number): Advanced {
   return { status: { ...known, state: { terminated }, ready: false, started: false }, after: 0, isDone: false }
 }
 
-/** Of one that runs: by its probes, and ready no sooner than annotations say. */
+/** The readiness of a running container, by its probes. Annotations may delay it. */
 function condition(container: Container, pod: Pod, script: Script, age: number) {
   const health = healthOf(container, pod, script, age)
   const readyDelay = script.readyDelay(container.name ?? '')

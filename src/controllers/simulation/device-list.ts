@@ -1,11 +1,13 @@
 /**
- * The devices of a simulated node, as its annotation lists them: `gpu=4;model=a100;memory:80Gi, nic=2`. Each part is a
- * type and how many there are of it, then attributes with `=` and capacities with `:`.
+ * The devices of a simulated node, from its annotation: `gpu=4;model=a100;memory:80Gi, nic=2`. Each part is a type and
+ * its number of devices, then attributes with `=` and capacities with `:`.
  */
 import type { Device, DeviceAttribute, DeviceCapacity } from '../../api/resource/v1.ts'
 import { Quantity } from '../../schema/quantity.ts'
 
-/** Devices of a slice, as the API allows, and what each may say of itself beside its type. */
+/**
+ * The most devices of a slice, and the most attributes and capacities of a device besides its type, as the API allows.
+ */
 const MOST_DEVICES = 128
 const MOST_FACTS = 31
 const LONGEST = 10_000
@@ -13,7 +15,7 @@ const LONGEST = 10_000
 const NAME = /^[a-z]([-a-z0-9]{0,30}[a-z0-9])?$/
 const ID = /^[A-Za-z_][A-Za-z0-9_]{0,31}$/
 
-/** The error in a list. */
+/** A list that cannot be parsed. */
 export class NoDeviceList extends Error {}
 
 /** @throws NoDeviceList */

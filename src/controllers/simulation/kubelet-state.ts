@@ -1,6 +1,6 @@
 /**
- * The knowledge of the kubelets of simulated nodes between two looks: the nodes, the keys of their pods, addresses,
- * used resources, and when a pod is due. It is a cache: an instance that begins anew reads everything. It keeps no pod.
+ * The state of the kubelets of simulated nodes between two runs: the nodes, the keys of their pods, addresses, used
+ * resources, and when a pod is due. It is a cache: a new instance reads everything. It keeps no pod objects.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { leastOf } from '../../api/extremes.ts'
@@ -11,25 +11,26 @@ import { isFinished } from '../workloads/pod-state.ts'
 import { addressesOf } from './addresses.ts'
 import { NodeUse, PodUse } from './node-use.ts'
 
-/** Pods beyond which nothing is kept between two looks: some 30 MB. */
+/** With more pods than this, the controller keeps nothing between two runs: some 30 MB. */
 const MOST_KEPT = 50_000
-/** Characters of nodes, and of what is known of pods, beyond which nothing is kept either. */
+/** With more characters of nodes and of the state of pods than this, it keeps nothing either. */
 const MOST_LENGTH = 24 * 1024 * 1024
 
 interface KnownPod {
   readonly ip: string | undefined
   /** Milliseconds since 1970. */
   due?: number | undefined
-  /** For its claims of devices. */
+  /** Whether the pod waits for its claims of devices. */
   isWaiting?: true
-  /** The resources that it uses of its node, once its kubelet has admitted it. */
+  /** The node's resources that the pod uses, after its kubelet has admitted it. */
   use?: PodUse
-  /** The kubelet refuses it, and reports that later. */
+  /** Whether the kubelet refuses the pod and reports that later. */
   isHeld?: true
 }
 
 /**
- * For each owner of refused pods: how many were refused in a row, and when the last was, in milliseconds since 1970.
+ * For each owner of refused pods: the number of refusals in a row, and the time of the last one in milliseconds since
+ * 1970.
  */
 interface Refused {
   readonly times: number
@@ -39,19 +40,19 @@ interface Refused {
 const MOST_REFUSED = 1_000
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 300_000
-/** An owner without a refusal for so long begins anew. */
+/** Milliseconds without a refusal after which the count of an owner starts again. */
 const FORGOTTEN_MS = 600_000
 
-/** What is known of every pod. Characters. */
+/** Characters that the state of a pod has at least. */
 const LEAST = 100
 
-/** Of one node: its pods by NAMESPACE/NAME. */
+/** The state of one node's kubelet. Its pods are by NAMESPACE/NAME. */
 export class KubeletNode {
   readonly pods = new Map<string, KnownPod>()
   readonly use = new NodeUse()
 
   constructor(
-    /** As it was last seen. */
+    /** The node as it was last read. */
     public node: Node,
     readonly hostIP: string,
     /** UTF-16 units of the node. */
@@ -69,7 +70,7 @@ export class KubeletNode {
     return this.node.spec?.podCIDR
   }
 
-  /** Those that were not taken in may be now. */
+  /** Makes refused pods due that are not reported yet: the kubelet may admit them now. */
   tellHeld(): void {
     for (const pod of this.pods.values()) if (pod.isHeld === true) pod.due = 0
   }
@@ -78,11 +79,14 @@ export class KubeletNode {
 export class KubeletState {
   podsAt: Revision | undefined
   nodesAt: Revision | undefined
-  /** Bound: what one look reads; between two looks MOST_KEPT pods, and MOST_LENGTH of all: beyond them it is begun anew. */
+  /**
+   * Bound: what one run reads. Between two runs: MOST_KEPT pods, and MOST_LENGTH characters in all. The controller
+   * drops a larger state.
+   */
   readonly nodes = new Map<string, KubeletNode>()
-  /** By the controller of the pods, or the pod. Bound: MOST_REFUSED. */
+  /** By the UID of the pods' controller, or by the pod if it has none. Bound: MOST_REFUSED. */
   private readonly refused = new BoundedMap<string, Refused>({ entries: MOST_REFUSED })
-  /** By NAMESPACE/NAME, on which of the nodes a pod is. */
+  /** The name of a pod's node, by NAMESPACE/NAME of the pod. */
   private readonly nodeOf = new Map<string, string>()
 
   get length(): number {
@@ -120,14 +124,14 @@ export class KubeletState {
     return false
   }
 
-  /** The caller reports everything again. */
+  /** Forgets all pods. The caller adds them again with putPod(). */
   forgetPods(): void {
     this.nodeOf.clear()
     for (const [name, { node, hostIP, ownLength }] of this.nodes)
       this.nodes.set(name, new KubeletNode(node, hostIP, ownLength))
   }
 
-  /** @returns whether it is on one of the nodes */
+  /** @returns whether the pod is on a simulated node */
   putPod(key: string, pod: Pod | undefined): boolean {
     const name = pod?.spec?.nodeName
     const node = name === undefined ? undefined : this.nodes.get(name)
@@ -153,11 +157,11 @@ export class KubeletState {
       if (pod === undefined || isFinished(pod)) node.tellHeld()
     }
     if (before.ip === undefined || before.ip === pod?.status?.podIP) return
-    // one that found no address may have this one
+    // a pod that got no address may get this one
     for (const other of node.pods.values()) if (other.ip === undefined) other.due ??= 0
   }
 
-  /** Whether its kubelet has taken it in. */
+  /** Whether the kubelet has admitted the pod. */
   isAdmitted(key: string): boolean {
     return this.podOf(key)?.use !== undefined
   }
@@ -169,7 +173,7 @@ export class KubeletState {
     this.nodes.get(this.nodeOf.get(key) ?? '')?.use.put(key, use)
   }
 
-  /** Its kubelet ends it: what it uses is free from now on. */
+  /** Frees the resources of a pod that its kubelet ends. */
   release(key: string): void {
     const pod = this.podOf(key)
     if (pod === undefined) return
@@ -178,8 +182,8 @@ export class KubeletState {
   }
 
   /**
-   * How long a refusal waits, in milliseconds, because a refused pod is often made again at once. 0: it is reported
-   * now.
+   * Milliseconds for which a refusal waits, because the owner of a refused pod often replaces it at once. 0: the
+   * kubelet reports it now.
    * @param who the controller of the pod, or the pod
    */
   holdRefusal(key: string, who: string, now: number): number {
@@ -197,13 +201,13 @@ export class KubeletState {
     return this.nodes.get(this.nodeOf.get(key) ?? '')?.pods.get(key)
   }
 
-  /** When to look at the pod next; undefined: when it changes. */
+  /** Sets when the kubelet handles the pod next; undefined: when the pod changes. */
   setDue(key: string, due: number | undefined): void {
     const pod = this.podOf(key)
     if (pod !== undefined) pod.due = due
   }
 
-  /** It starts when its claims are its own. */
+  /** Marks a pod that starts when its claims are allocated and reserved for it. */
   waitForClaims(key: string): void {
     const pod = this.podOf(key)
     if (pod !== undefined) pod.isWaiting = true
@@ -225,7 +229,7 @@ export class KubeletState {
     return keys
   }
 
-  /** Milliseconds since 1970. */
+  /** When the next pod is due, in milliseconds since 1970. */
   nextDue(): number | undefined {
     const times: number[] = []
     for (const { pods } of this.nodes.values())
@@ -234,14 +238,14 @@ export class KubeletState {
   }
 }
 
-/** Undefined: it is over, or was not taken in yet. A kubelet says when it began with a pod that it took in. */
+/** Undefined: the pod has ended, or the kubelet has not admitted it yet. An admitted pod has a startTime. */
 function useOf(pod: Pod, known: PodUse | undefined): PodUse | undefined {
   const isAdmitted = pod.status?.startTime !== undefined || (known !== undefined && known.uid === pod.metadata.uid)
   if (isFinished(pod) || !isAdmitted) return undefined
   return known?.isOf(pod) === true ? known : new PodUse(pod)
 }
 
-/** Gives out the free addresses of nodes, in the course of one look. */
+/** Allocates the free addresses of nodes during one run. */
 export class FreeAddresses {
   private readonly next = new Map<KubeletNode, () => string | undefined>()
 

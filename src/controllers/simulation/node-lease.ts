@@ -1,6 +1,7 @@
 /**
- * The Leases of simulated nodes. They are needed only while a kube-controller-manager leads, which takes a node for dead
- * that it has not heard of for 50 s; then a node renews its own like a kubelet (KEP-589). Otherwise nothing is written.
+ * The Leases of simulated nodes. Only a kube-controller-manager that leads needs them: without a heartbeat for 50 s it
+ * marks a node as Unknown. Then this server renews the Lease of each simulated node like a kubelet (KEP-589). Otherwise
+ * it writes none.
  */
 import type { Lease } from '../../api/coordination/v1.ts'
 import type { Node } from '../../api/core/v1.ts'
@@ -13,11 +14,11 @@ import { isHeld } from '../leadership.ts'
 
 const LEASES = typedResource<Lease>('coordination.k8s.io', 'leases')
 const NAMESPACE = 'kube-node-lease'
-/** Seconds, as a kubelet's. */
+/** Seconds, as in the Lease of a kubelet. */
 const DURATION = 40
 const RENEW_MS = 15_000
 
-/** @returns milliseconds until it has to be renewed; undefined: nobody reads it */
+/** @returns milliseconds until the next renewal; undefined if no kube-controller-manager reads the Lease */
 export async function renewNodeLease(
   { metadata: { name = '', uid = '' } }: Node,
   clients: Clientset,
@@ -41,7 +42,7 @@ export async function renewNodeLease(
     if (known === undefined) await leases.create(lease)
     else await leases.update({ ...known, spec: { ...known.spec, ...spec } })
   } catch (error) {
-    // another writer renewed it: the next time is soon enough
+    // another writer renewed the Lease, so the next renewal is soon enough
     if (!(error instanceof StatusError) || error.code >= 500) throw error
   }
   return RENEW_MS

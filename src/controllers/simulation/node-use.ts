@@ -1,4 +1,4 @@
-/** The resources that admitted pods use of a simulated node. */
+/** The resources of a simulated node that admitted pods use. */
 import { charactersOf } from '../../api/bounded-map.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { HostPorts } from '../scheduling/host-ports.ts'

@@ -1,6 +1,6 @@
 /**
- * The actions of a simulated node's kubelet for a pod, computed without writing anything. The pod holds all the state,
- * so this can run again at any time, and the object may be evicted between two runs.
+ * The actions of a simulated node's kubelet for a pod. This file writes nothing. The pod holds all the state, so it can
+ * run again at any time, and the platform may evict the object between two runs.
  */
 import { leastOf } from '../../api/extremes.ts'
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '../../api/core/v1.ts'
@@ -12,21 +12,21 @@ import type { Advanced, RestartPolicy } from './containers.ts'
 import { advanceContainer, waiting } from './containers.ts'
 
 export interface Step {
-  /** The new status; undefined: it stays. */
+  /** The new status; undefined: no change. */
   readonly status?: PodStatus
-  /** The pod is over and can leave. */
+  /** The pod has ended and can be deleted. */
   readonly isGone?: true
-  /** Milliseconds until it goes on by itself. */
+  /** Milliseconds until the kubelet acts again without a change of the pod. */
   readonly after?: number
-  /** What its kubelet tells. */
+  /** Events that the kubelet records. */
   readonly news?: readonly News[]
 }
 
 export interface NodeFacts {
   readonly hostIP: string
-  /** An address for a pod that has none. */
+  /** Allocates an address for a pod that has none. */
   readonly allocateIP: () => string | undefined
-  /** The image that cannot be pulled; absent: there is none. */
+  /** Whether an image cannot be pulled; absent: all can. */
   readonly isMissing?: (image: string) => boolean
 }
 
@@ -55,7 +55,7 @@ const PAST_DEADLINE = {
   message: 'Pod was active on the node longer than the specified deadline',
 }
 
-/** Milliseconds until activeDeadlineSeconds are over; undefined: they never are. */
+/** Milliseconds until activeDeadlineSeconds are over; undefined: there is no deadline. */
 function timeLeft({ spec, status }: Pod, now: Date): number | undefined {
   const seconds = spec?.activeDeadlineSeconds
   if (seconds === undefined) return undefined
@@ -63,12 +63,12 @@ function timeLeft({ spec, status }: Pod, now: Date): number | undefined {
   return Math.max(0, Number(seconds) * 1000 - age)
 }
 
-/** Its kubelet ends it at once. */
+/** The status of a pod that its kubelet kills at once. */
 export function endedByForce(pod: Pod, now: Date): PodStatus {
   return statusOf(pod, killed(run(pod, new Script(pod), now), now), now)
 }
 
-/** What still runs is ended by force. */
+/** Kills the containers that still run. */
 function killed({ init, regular, ephemeral, isInitialized }: Containers, now: Date): Containers {
   const end = (status: ContainerStatus) => stopped(status, now, { exitCode: 137, reason: 'Error' })
   return {
@@ -82,7 +82,10 @@ function killed({ init, regular, ephemeral, isInitialized }: Containers, now: Da
   }
 }
 
-/** deletionTimestamp is when its grace ends: it began so many seconds before. */
+/**
+ * Ends a deleted pod. Its deletionTimestamp is the end of the grace period, which began deletionGracePeriodSeconds
+ * before.
+ */
 function leave(pod: Pod, script: Script, now: Date): Step {
   const { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = pod.metadata
   const ends = Date.parse(deletionTimestamp)
@@ -96,7 +99,7 @@ interface Containers {
   readonly regular: readonly ContainerStatus[]
   readonly ephemeral: readonly ContainerStatus[]
   readonly isInitialized: boolean
-  /** Set when nothing runs any more. */
+  /** Succeeded or Failed only when nothing runs any more. */
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed'
   readonly after: number | undefined
   readonly news: readonly News[]
@@ -104,7 +107,7 @@ interface Containers {
 
 const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always'
 
-/** Goes on for as long as something ends at once: it does not wait for containers without a duration. */
+/** Advances all containers. A container with duration 0 ends at once, so the run goes on with the next one. */
 function run(pod: Pod, script: Script, now: Date): Containers {
   const { initContainers = [], containers = [], restartPolicy = 'Always' } = pod.spec ?? {}
   const policy = restartPolicy as RestartPolicy // validated
@@ -154,7 +157,7 @@ function run(pod: Pod, script: Script, now: Date): Containers {
       duration: script.duration(container.name ?? ''),
     }),
   )
-  // they come to a pod that runs, and it does not wait for them
+  // ephemeral containers join a running pod, which does not wait for them
   const guests = ((pod.spec?.ephemeralContainers ?? []) as readonly Container[]).map((container) =>
     settled(container, find(pod.status?.ephemeralContainerStatuses, container), {
       script,
@@ -181,7 +184,7 @@ function run(pod: Pod, script: Script, now: Date): Containers {
   }
 }
 
-/** Sidecars end with the others. */
+/** Stops a running container, for example a sidecar after the other containers have ended. */
 function stopped(status: ContainerStatus, now: Date, how = { exitCode: 0, reason: 'Completed' }): ContainerStatus {
   const { startedAt } = status.state?.running ?? {}
   if (startedAt === undefined) return status
@@ -190,7 +193,7 @@ function stopped(status: ContainerStatus, now: Date, how = { exitCode: 0, reason
   return { ...status, state: { terminated }, ready: false, started: false }
 }
 
-/** Its allocated resources, which equal its request: a resize is done at once. */
+/** Sets the allocated resources to the requested ones, because a simulated node resizes a pod at once. */
 function withResources(status: ContainerStatus, resources: Container['resources']): ContainerStatus {
   if (status.state?.running === undefined || resources === undefined) return status
   const { claims: _, ...given } = resources
@@ -206,7 +209,7 @@ function settled(
   running: Parameters<typeof advanceContainer>[2],
 ): Advanced {
   let step = advanceContainer(container, known, running)
-  // a container that ended is judged in the same look; a restarted one waits for the next
+  // a container that ended is handled in the same run; a restarted one waits for the next run
   if (step.after === 0 && step.status.state?.terminated !== undefined)
     step = { ...advanceContainer(container, step.status, running), news: step.news ?? [] }
   return step
@@ -215,7 +218,7 @@ function settled(
 function phaseOf(steps: readonly Advanced[]): Containers['phase'] {
   if (steps.every(({ isDone }) => isDone))
     return steps.every(({ status }) => status.state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
-  // another writer of the status may know no container ID
+  // another program may have written the status without a container ID
   const wasStarted = ({ status: { containerID, state } }: Advanced) =>
     containerID !== undefined || state?.running !== undefined
   return steps.every(wasStarted) ? 'Running' : 'Pending'

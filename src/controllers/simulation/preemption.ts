@@ -1,21 +1,24 @@
 /**
- * Which pods the kubelet of a simulated node ends so that a critical one finds room (kubelet's CriticalPodAdmission): as
- * few Guaranteed ones as possible, then as few Burstable ones, then BestEffort ones.
+ * Which pods the kubelet of a simulated node ends to make room for a critical pod (the kubelet's CriticalPodAdmission):
+ * as few Guaranteed pods as possible, then as few Burstable ones, then BestEffort ones.
  */
 import type { Pod, PodCondition, PodStatus } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
 import type { NodeUse, PodUse } from './node-use.ts'
 
-/** Of one resource, as amounts are counted for scheduling. */
+/** The missing amount of one resource, in the scheduler's units. */
 export interface Shortage {
   readonly resource: string
   readonly missing: number
 }
 
-/** Pods that are compared for one class: on nodes with thousands of pods the rest go in the order in which they came. */
+/**
+ * The most comparisons for one QoS class. On nodes with thousands of pods the kubelet ends further
+ * victims in the order in which they came.
+ */
 const MOST_COMPARED = 200_000
 
-/** The resource of which each pod needs one. */
+/** The resource that counts pods: each pod needs one. */
 export const PODS = 'pods'
 const CRITICAL_PRIORITY = 2_000_000_000
 
@@ -26,7 +29,7 @@ interface Candidate {
   readonly use: PodUse
 }
 
-/** @returns NAMESPACE/NAME, or why there are none: in a kubelet's words */
+/** @returns NAMESPACE/NAME of the victims, or in a kubelet's words why there are none */
 export function victimsFor(use: PodUse, shortages: readonly Shortage[], others: NodeUse): readonly string[] | string {
   const classes = new Map<string, Candidate[]>()
   for (const [key, other] of others.entries()) {
@@ -42,7 +45,7 @@ export function victimsFor(use: PodUse, shortages: readonly Shortage[], others: 
     const list = unmet.map(({ resource, missing }) => `(res: ${resource}, q: ${missing}), `).join('')
     return `Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${list}]`
   }
-  // each class as though all below it were gone: so of the best ones as few as possible go
+  // each class is chosen as if all pods of lower classes were gone, so that few pods of higher classes end
   const first = nearest(guaranteed, without(without(shortages, bestEffort), burstable))
   const second = nearest(burstable, without(without(shortages, bestEffort), first))
   const last = nearest(bestEffort, without(without(shortages, second), first))
@@ -51,7 +54,7 @@ export function victimsFor(use: PodUse, shortages: readonly Shortage[], others: 
 
 const amountOf = ({ needs }: PodUse, resource: string): number => (resource === PODS ? 1 : (needs.get(resource) ?? 0))
 
-/** What is still missing when these are gone. */
+/** The shortages that remain when these pods are gone. */
 function without(shortages: readonly Shortage[], gone: readonly Candidate[]): readonly Shortage[] {
   return shortages.flatMap(({ resource, missing }) => {
     const left = gone.reduce((sum, { use }) => sum - amountOf(use, resource), missing)
@@ -59,7 +62,7 @@ function without(shortages: readonly Shortage[], gone: readonly Candidate[]): re
   })
 }
 
-/** One after the other: always that which leaves least missing, and of equal ones the smaller. */
+/** Chooses pods one by one: always the pod that leaves the smallest shortage, and of equal ones the smaller. */
 function nearest(candidates: readonly Candidate[], shortages: readonly Shortage[]): readonly Candidate[] {
   const left = new Set(candidates)
   const chosen: Candidate[] = []
@@ -83,7 +86,7 @@ function nearest(candidates: readonly Candidate[], shortages: readonly Shortage[
   return chosen
 }
 
-/** By the parts that stay missing: each resource weighs the same. */
+/** The shortage that remains without the pod, as a sum of squared shares: each resource has the same weight. */
 const distanceOf = (shortages: readonly Shortage[], use: PodUse): number =>
   shortages.reduce((sum, { resource, missing }) => {
     const left = missing - amountOf(use, resource)
@@ -97,7 +100,7 @@ function isSmaller(a: PodUse, b: PodUse): boolean {
 
 export const PREEMPTED = { reason: 'Preempting', message: 'Preempted in order to admit critical pod' } as const
 
-/** @param status as the pod ends */
+/** @param status the status of the pod after its containers ended */
 export function preemptedStatus({ metadata: { generation } }: Pod, status: PodStatus, now: Date): PodStatus {
   const target: PodCondition = {
     type: 'DisruptionTarget',

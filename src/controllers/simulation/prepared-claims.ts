@@ -1,16 +1,18 @@
-/** Whether the kubelet of a simulated node may start a pod: its claims of devices are allocated, and reserved for it. */
+/**
+ * Whether the kubelet of a simulated node may start a pod: its claims of devices must be allocated and reserved for it.
+ */
 import type { Pod } from '../../api/core/v1.ts'
 import { claimNameOf, isReservedFor, notMadeFor } from '../../registry/resource/pod-claims.ts'
 import type { Clientset } from '../clientset.ts'
 import { RESOURCE_CLAIMS } from '../workloads/resource-claim-templates.ts'
 
-/** Claims matter before it starts. */
+/** Whether the pod has claims and has not started yet. */
 export const needsClaims = ({ metadata, spec, status }: Pod): boolean =>
   ((spec?.resourceClaims ?? []).length > 0 || status?.extendedResourceClaimStatus !== undefined) &&
   status?.startTime === undefined &&
   metadata.deletionTimestamp === undefined
 
-/** Why it may not, in a kubelet's words. */
+/** Why the pod may not start, in a kubelet's words. */
 export async function claimsProblem(pod: Pod, clients: Clientset): Promise<string | undefined> {
   const { namespace, name, uid } = pod.metadata
   const extended = pod.status?.extendedResourceClaimStatus

@@ -1,7 +1,7 @@
 /**
- * What the probes of a container that runs have found so far. No probe asks anybody: each succeeds until an annotation
- * says that it fails, or its command is plain and ends with a failure. So all follows from how long the container runs,
- * and nothing is written while nothing changes.
+ * The results of the probes of a running container. No probe connects to anything. Each succeeds, unless an annotation
+ * says when it fails or its command is simple and fails. So the result depends only on the age of the container, and
+ * nothing is written while nothing changes.
  */
 import type { Container, Pod, Probe } from '../../api/core/v1.ts'
 import { leastOf } from '../../api/extremes.ts'
@@ -12,17 +12,17 @@ import { outcomeOf } from './commands.ts'
 export interface Health {
   readonly isStarted: boolean
   readonly isReady: boolean
-  /** The container is to be stopped. */
+  /** The probe that failed, so that the kubelet stops the container. */
   readonly failed?: 'liveness' | 'startup'
   readonly news: readonly News[]
-  /** Milliseconds until something of this changes; undefined: never. */
+  /** Milliseconds until a result changes; undefined: never. */
   readonly after: number | undefined
 }
 
-/** When a probe, asked again and again, first succeeds and fails as often as its thresholds want. Milliseconds of age. */
+/** When a probe reaches its success threshold and its failure threshold, in milliseconds of the container's age. */
 interface Course {
   readonly goodAt: number
-  /** It was asked, and failed. */
+  /** The age at the first probe that fails. */
   readonly firstFailureAt: number
   readonly badAt: number
 }
@@ -67,16 +67,16 @@ export function healthOf(container: Container, pod: Pod, script: Script, age: nu
 
 const over = (course: Course | undefined, age: number): boolean => course !== undefined && age >= course.badAt
 
-/** What a kubelet tells when it stops a container for it. */
+/** The Event of a kubelet that stops a container because of a probe. */
 export function killing(container: Container, pod: Pod, failed: 'liveness' | 'startup', isRestarted: boolean): News {
   const message = `Container ${container.name} failed ${failed} probe${isRestarted ? ', will be restarted' : ''}`
   return { type: 'Normal', reason: 'Killing', message, fieldPath: fieldPathOf(container, pod) }
 }
 
 /**
- * @param fails age from which it fails
+ * @param fails age from which the probe fails
  * @param from age at which the container had started
- * @param isTriggered it is also asked as soon as the container has started
+ * @param isTriggered whether the kubelet also probes as soon as the container has started
  */
 function course(probe: Probe, fails: number, from: number, isTriggered: boolean): Course {
   const { initialDelaySeconds = 0, periodSeconds = 10, successThreshold = 1, failureThreshold = 3 } = probe

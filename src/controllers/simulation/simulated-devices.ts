@@ -1,4 +1,4 @@
-/** Publishes the devices of a simulated node as a ResourceSlice, which goes with the node. */
+/** Publishes the devices of a simulated node as a ResourceSlice. The node owns it, so it is deleted with the node. */
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
@@ -17,10 +17,10 @@ type Slice = ResourceSlice & KubeObject
 const SLICES = typedResource<Slice>('resource.k8s.io', 'resourceslices')
 const DEVICES = 'kedge.dev/devices'
 const COMPONENT = 'simulated-kubelet'
-/** Characters of a name. */
+/** The most characters of an object's name. */
 const LONGEST_NAME = 253
 
-/** @param isSimulated one that is not has none any more */
+/** @param isSimulated false removes the slice of a node that is no longer simulated */
 export async function publishDevices(
   node: Node,
   isSimulated: boolean,
@@ -41,7 +41,7 @@ export async function publishDevices(
   }
 }
 
-/** Undefined where the list cannot be parsed: an Event reports it, and the published devices stay. */
+/** Undefined if the list cannot be parsed. Then an Event reports it, and the published devices stay. */
 async function listed(
   node: Node,
   text: string,

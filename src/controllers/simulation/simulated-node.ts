@@ -1,6 +1,6 @@
 /**
- * Simulated nodes: those with the label kedge.dev/simulated=true. A node's conditions and lease are current by definition,
- * so nothing is written while nothing happens. Key: the node.
+ * Simulated nodes: nodes with the label kedge.dev/simulated=true. Their conditions and Leases count as current, so
+ * nothing is written while nothing happens. Key: the node.
  */
 import type { Node, NodeStatus } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -21,7 +21,7 @@ const VERSION = 'v1.36.3'
 export const isSimulated = (node: KubeObject | undefined): boolean =>
   node !== undefined && ownValue(node.metadata.labels, SIMULATED) === 'true'
 
-/** The defaults of a node without a status: a range for its pods, capacity, addresses, conditions. */
+/** Sets the defaults of a node without a status: a range for its pods, capacity, addresses, conditions. */
 export const simulatedNode: Controller = {
   async reconcile(name, context) {
     const clients = clientsetFor(context, COMPONENT)
@@ -46,7 +46,7 @@ export const simulatedNode: Controller = {
         object.status = {
           ...object.status,
           ...statusOf(known, context.now()),
-          // a capacity that somebody set stays
+          // a capacity that a client set stays
           ...(capacity === undefined ? {} : { capacity, allocatable: allocatable ?? capacity }),
         }
       })
@@ -59,7 +59,7 @@ export const simulatedNode: Controller = {
   },
 }
 
-/** The node info that a kubelet registers. */
+/** The status that a kubelet registers. */
 export function statusOf(node: Node, now: Date): NodeStatus {
   const capacity = { cpu: '8', memory: '32Gi', 'ephemeral-storage': '100Gi', pods: '110' }
   const time = timeText(now)

@@ -1,4 +1,4 @@
-/** The writes of a Stage's steps: its templates, executed with a pod, are YAML. */
+/** The patches of a Stage's steps. Their templates, executed with a pod, produce YAML. */
 import type { Pod } from '../../api/core/v1.ts'
 import { plainJson } from '../../api/json.ts'
 import { stringify } from '../../api/write-json.ts'
@@ -18,7 +18,7 @@ const TYPES = {
   strategic: 'application/strategic-merge-patch+json',
 } as const
 
-/** Where a pod is. */
+/** The addresses of a pod's node. */
 export type PlaceOfPod = Pick<NodeFacts, 'hostIP' | 'allocateIP'>
 
 interface RenderedPatch {
@@ -26,7 +26,10 @@ interface RenderedPatch {
   readonly body: Json
 }
 
-/** Undefined where the template says nothing. @throws TemplateError */
+/**
+ * Undefined if the template produces nothing.
+ * @throws TemplateError
+ */
 export async function renderedPatch(
   { type, root, template }: StagePatch,
   pod: KubeObject & Pod,
@@ -37,7 +40,7 @@ export async function renderedPatch(
   const value = await parsed(runTemplate(template, pod as unknown as Value, functions)) // an API object is JSON
   if (value === null) return undefined
   const { uid = '' } = pod.metadata
-  // another pod of the same name is left alone
+  // the patch fails if another pod has the same name
   if (type === 'json')
     return { type: TYPES.json, body: [{ op: 'test', path: '/metadata/uid', value: uid }, ...jsonPatch(value, root)] }
   if (!isJsonObject(value)) throw new TemplateError('what the template makes is no object')
@@ -65,7 +68,7 @@ function jsonPatch(value: Json, root: string): readonly Json[] {
   return value.map((one) => (isJsonObject(one) ? { ...one, path: `/${root}${String(one['path'] ?? '')}` } : one))
 }
 
-/** Undefined where nothing changes. */
+/** Undefined if the finalizers do not change. */
 export function finalizersAfter(
   before: readonly string[],
   { add, remove, isEmptied }: FinalizerChange,
@@ -83,7 +86,10 @@ const CONDITIONS: readonly (readonly [type: string, status: string, reason: stri
   ['NetworkUnavailable', 'False', 'RouteCreated', 'RouteController created a route'],
 ]
 
-/** Those of KWOK. Every pod of this node asks for its own addresses, whichever names it gives. */
+/**
+ * The functions of KWOK's templates. All functions for addresses return those of this pod and its node, whatever names
+ * the template passes.
+ */
 function functionsOf(
   pod: KubeObject & Pod,
   { hostIP, allocateIP }: PlaceOfPod,
@@ -91,7 +97,7 @@ function functionsOf(
 ): ReadonlyMap<string, TemplateFunction> {
   const podIP = (): Value => {
     if (pod.spec?.hostNetwork === true) return hostIP
-    // asked twice, it is the same
+    // keeps the address, so that a second call returns the same one
     const status = (pod.status ??= {})
     return (status.podIP ??= allocateIP() ?? '')
   }
@@ -116,7 +122,7 @@ function functionsOf(
   ])
 }
 
-/** One member a line, its value as JSON, which is YAML, too. */
+/** One member per line. Its value is JSON, which is valid YAML. */
 function yamlOf(value: Value, indent: number): string {
   const lines =
     typeof value === 'object' && value !== null

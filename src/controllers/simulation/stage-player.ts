@@ -1,7 +1,7 @@
 /**
- * Plays Stages with pods on simulated nodes. The first write after which a Stage matches a pod begins the Stage's
- * delay. When the delay is over its steps are done, once for each version of the pod. Random values come from the pod's
- * uid and version, so that each look gets the same ones.
+ * Plays Stages for pods on simulated nodes. The delay of a Stage begins with the write after which the Stage first
+ * matches the pod. After the delay its steps run, once for each version of the pod. Random values come from the pod's
+ * uid and version, so that each run gets the same ones.
  */
 import type { Pod } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
@@ -16,26 +16,26 @@ import { PODS } from '../workloads/pod-control.ts'
 import type { PlaceOfPod } from './stage-patches.ts'
 import { finalizersAfter, renderedPatch } from './stage-patches.ts'
 
-/** Steps that a pod may take at once; then it takes one a second. */
+/** Steps that a pod may take at once. After that it takes one a second. */
 const AT_ONCE = 10
 const PACE = 1000
-/** Pods whose delays are kept. The delays of others begin anew, and their steps are counted together. */
+/** The most pods whose delays are kept. The delays of other pods begin anew, and one pace counts all their steps. */
 const MOST_WAITING = 4000
-/** The key for the pace of those others: a hundred steps at once, and then one each ten milliseconds. */
+/** The key for the pace of these other pods: a hundred steps at once, and then one every 10 ms. */
 const FORGOTTEN = ''
 const FORGOTTEN_AT_ONCE = 100
 const FORGOTTEN_PACE = 10
 
 /**
- * Of a pod that a Stage is or was for: its version, since when it has it, when it is ahead of its pace no more (0: none was
- * played with it), 1: one was played with this version.
+ * For a pod that a Stage matches or matched: its version, the time of that version, the time at which it is no longer
+ * ahead of its pace (0: no Stage has played), whether a Stage has played with this version (1: yes), and its uid.
  */
 type Waiting = readonly [version: string, since: number, pace: number, isPlayed: 0 | 1, uid: string]
 
 const KEY = 'stages/'
 
 export class StagePlayer {
-  /** By NAMESPACE/NAME. Bound: MOST_WAITING, the oldest go. */
+  /** By NAMESPACE/NAME. Bound: MOST_WAITING. keep() drops the oldest entries. */
   private readonly waiting: Map<string, Waiting>
   private readonly record: string
 
@@ -49,7 +49,7 @@ export class StagePlayer {
     this.waiting = new Map(known)
   }
 
-  /** Whether a stage is for the pod, or was. */
+  /** Whether a Stage matches the pod, or matched it before. */
   isFor(pod: KubeObject & Pod): boolean {
     return this.stages.some((stage) => stage.matches(pod as unknown as Json)) || this.knownOf(pod) !== undefined
   }
@@ -59,7 +59,7 @@ export class StagePlayer {
     return known?.[4] === pod.metadata.uid ? known : undefined
   }
 
-  /** @returns milliseconds until it goes on; undefined: no Stage is for this pod, and none was */
+  /** @returns milliseconds until the next step; undefined: no Stage matches this pod, and none has played for it */
   async play(pod: KubeObject & Pod, node: PlaceOfPod): Promise<{ readonly after?: number } | undefined> {
     const json = pod as unknown as Json // an API object is JSON
     const matching = this.stages.filter((stage) => stage.matches(json))
@@ -67,7 +67,7 @@ export class StagePlayer {
     if (this.stages.length === 0) return undefined
     const known = this.knownOf(pod)
     if (matching.length === 0) {
-      // the pod stays as a Stage left it, until it is deleted
+      // after its last Stage the pod stays as it is until it is deleted
       if (known === undefined || known[2] === 0 || deletionTimestamp !== undefined) return undefined
       return {}
     }
@@ -92,14 +92,14 @@ export class StagePlayer {
     return {}
   }
 
-  /** Stores the facts that the next look needs, where they changed. */
+  /** Stores the state for the next run, if it changed. */
   remember(): void {
     const record = JSON.stringify([...this.waiting])
     if (record === this.record) return
     this.context.sightings.set(KEY, this.waiting.size === 0 ? undefined : { record, time: 0 })
   }
 
-  /** The pod is gone. */
+  /** Drops the state of a pod that is gone. */
   forget(key: string): void {
     this.waiting.delete(key)
   }
@@ -124,14 +124,17 @@ export class StagePlayer {
     }
   }
 
-  /** Stages that lead back to each other without a delay look like a pod that does nothing else. */
+  /** Reports that a pod waits for its pace. Stages that lead back to each other without a delay cause this. */
   private async tellPace({ name }: Stage, pod: KubeObject & Pod): Promise<void> {
     const events = new EventRecorder(this.clients, 'kubelet', () => this.context.now(), pod.spec?.nodeName)
     const message = `stage ${name} waits: a pod takes ${AT_ONCE} steps at once, and then one each ${PACE / 1000} s`
     await events.warnOnce(pod, 'StagePaced', message)
   }
 
-  /** An Event reports a step that cannot be done. It is not tried again before the pod changes. */
+  /**
+   * Runs the steps of a Stage. If a step cannot be done, an Event reports it, and it is not tried again before the pod
+   * changes.
+   */
   private async perform(stage: Stage, pod: KubeObject & Pod, node: PlaceOfPod): Promise<void> {
     const events = new EventRecorder(this.clients, 'kubelet', () => this.context.now(), pod.spec?.nodeName)
     try {
@@ -141,7 +144,7 @@ export class StagePlayer {
         if (!isDeleted) isDeleted = await this.change(step, pod, node)
       }
     } catch (error) {
-      // another writer was faster: its write is work for this controller again
+      // another writer changed the pod first, and its write brings this controller new work
       if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return
       if (!(error instanceof TemplateError) && !(error instanceof StatusError && error.code < 500)) throw error
       await events.warnOnce(pod, 'StageFailed', `stage ${stage.name}: ${error.message}`)
@@ -173,8 +176,8 @@ export class StagePlayer {
 }
 
 /**
- * Chooses by weight, as KWOK: a Stage of unknown weight is drawn only if no other has a weight; if all are 0, each is
- * as likely.
+ * Chooses by weight, like KWOK. Stages whose weight is unknown count only if no Stage has a weight. If all
+ * weights are 0, all are equally likely.
  */
 function drawn(stages: readonly Stage[], pod: Json, chance: number): Stage {
   const weighed = stages.map((stage) => ({ stage, weight: stage.weight(pod) }))
@@ -195,7 +198,7 @@ function drawn(stages: readonly Stage[], pod: Json, chance: number): Stage {
   return found
 }
 
-/** A number from 0 to below 1 that is the same for the same text. */
+/** A hash of the text as a number from 0 to below 1. */
 function chance(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

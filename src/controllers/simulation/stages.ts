@@ -1,4 +1,4 @@
-/** The Stages of a control plane. Without their definition (KWOK's own) there are none, and nothing is read. */
+/** The Stages of a control plane. Without KWOK's CustomResourceDefinition there are none, and nothing is read. */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { STAGES } from '../../registry/core/stage-work.ts'
@@ -9,22 +9,22 @@ import { typedResource } from '../clientset.ts'
 import type { EventRecorder } from '../workloads/events.ts'
 
 const RESOURCE = typedResource<KubeObject>(STAGES.group, STAGES.resource)
-/** The first by name are played. */
+/** The most Stages that are played: the first by name. */
 const MOST_STAGES = 200
 
-/** Characters of the Stages of a control plane: those by name that are more are not played. */
+/** The most characters of all played Stages. Further Stages by name are not played. */
 const MOST_TEXT = 1_000_000
 
-/** Stages beyond them that an Event names. */
+/** The most Stages beyond these limits that get an Event. */
 const MOST_TOLD = 10
 
 interface Compiled {
   readonly stage: Stage | undefined
-  /** Characters of its text; the compiled form is some ten times as large. */
+  /** Characters of its JSON. The compiled form is some ten times as large. */
   readonly size: number
 }
 
-/** By uid and version. */
+/** Compiled Stages by uid and version. */
 const known = new BoundedMap<string, Compiled>({
   entries: 2 * MOST_STAGES,
   size: 2 * MOST_TEXT,
@@ -32,11 +32,11 @@ const known = new BoundedMap<string, Compiled>({
 })
 
 export interface PlayedStages {
-  /** By name. */
+  /** Sorted by name. */
   readonly stages: readonly Stage[]
   /** Stages beyond the limits. */
   readonly leftOut: readonly KubeObject[]
-  /** Another one where any of them was written. */
+  /** Changes with every write of a Stage. */
   readonly version: string
 }
 
@@ -56,7 +56,7 @@ export async function stagesOf(clients: Clientset): Promise<PlayedStages> {
   return { stages, leftOut, version }
 }
 
-/** Their authors see it at the Stage, because the write could not know it. */
+/** Records an Event at each Stage beyond the limits, because the author's write succeeded. */
 export async function tellLeftOut(events: EventRecorder, leftOut: readonly KubeObject[]): Promise<void> {
   const message = `the first ${MOST_STAGES} Stages by name are played, as long as they have ${MOST_TEXT} characters together`
   for (const stage of leftOut.slice(0, MOST_TOLD)) await events.warnOnce(stage, 'StageNotPlayed', message)

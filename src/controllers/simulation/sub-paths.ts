@@ -1,10 +1,11 @@
-/** The paths within volumes that a container names by its variables: a wrong one keeps a kubelet from making it. */
+/**
+ * Checks subPathExpr: the paths within volumes that a container makes from its variables. A wrong path keeps a kubelet
+ * from creating the container.
+ */
 import type { Container, EnvVar, Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 
-/**
- * Why the container cannot be created, in a kubelet's words. Values of ConfigMaps and Secrets are assumed to be valid.
- */
+/** Why the container cannot be created, in a kubelet's words. Values from ConfigMaps and Secrets count as valid. */
 export function subPathProblem({ volumeMounts = [], env = [] }: Container, pod: Pod): string | undefined {
   const expressions = volumeMounts.flatMap(({ subPathExpr }) => (subPathExpr ? [subPathExpr] : []))
   if (expressions.length === 0) return undefined
@@ -16,7 +17,7 @@ export function subPathProblem({ volumeMounts = [], env = [] }: Container, pod: 
   return undefined
 }
 
-/** Undefined: the value is not known here. */
+/** Values by variable. Undefined: this controller does not know the value. */
 type Values = ReadonlyMap<string, string | undefined>
 
 function problemOf(expression: string, values: Values): string | undefined {
@@ -33,7 +34,7 @@ const REFERENCE = /\$(?:(\$)|\(([^)]*)\))/g
 const namesIn = (text: string): string[] =>
   [...text.matchAll(REFERENCE)].flatMap(([, , name]) => (name === undefined ? [] : [name]))
 
-/** `$(NAME)`, and `$$` for a dollar. An unset name is left as it is. */
+/** Replaces `$(NAME)`, and `$$` by a dollar. An unset name stays as it is. */
 function expanded(text: string, values: Values): string | undefined {
   if (namesIn(text).some((name) => values.has(name) && values.get(name) === undefined)) return undefined
   return text.replace(REFERENCE, (all, dollar?: string, name = '') =>
@@ -41,7 +42,7 @@ function expanded(text: string, values: Values): string | undefined {
   )
 }
 
-/** Those that come later may name those before them. */
+/** Variables may use variables that come before them. */
 function valuesOf(env: readonly EnvVar[], pod: Pod): Values {
   const values = new Map<string, string | undefined>()
   for (const { name = '', value, valueFrom } of env) {

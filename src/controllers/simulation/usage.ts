@@ -1,6 +1,6 @@
 /**
- * The usage of simulated containers, in the form of metrics.k8s.io/v1beta1. It is computed from the pod for each
- * request; nothing is measured or kept.
+ * The usage of simulated containers, in the form of metrics.k8s.io/v1beta1. Each request computes it from the pod;
+ * nothing is measured or kept.
  */
 import type { Container, Node, Pod } from '../../api/core/v1.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
@@ -13,15 +13,15 @@ import { Script } from './annotations.ts'
 
 const API_VERSION = apiVersionOf(METRICS)
 
-/** Seconds that a value is said to be the average of, as metrics-server's --metric-resolution. */
+/** The seconds over which values are averages, like metrics-server's --metric-resolution. */
 export const WINDOW_SECONDS = 15
 
-/** Of a container that asks for nothing. */
+/** The usage of a container without requests. */
 const LITTLE = { cpu: Quantity.parse('1m'), memory: Quantity.parse('8Mi') }
-/** The part of its request that a container uses without an annotation. */
+/** Without an annotation a container uses its request divided by this number. */
 const SHARE = 2n
 
-/** Quantities. */
+/** Amounts as the text of quantities. */
 export interface Usage {
   readonly cpu: string
   readonly memory: string
@@ -48,10 +48,10 @@ export interface NodeMetrics extends Omit<PodMetrics, 'kind' | 'containers'> {
   readonly usage: Usage
 }
 
-/** How the ids of simulated containers begin. */
+/** The beginning of the container IDs of simulated containers. */
 const SIMULATED = 'simulated://'
 
-/** Of the containers that run on a simulated node. */
+/** The usage of those containers of a pod that run on a simulated node. */
 export function containerUsage(pod: Pod): ContainerMetrics[] {
   if (pod.status?.phase !== 'Running') return []
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status
@@ -91,21 +91,21 @@ const textOf = ({ cpu, memory }: Amounts): Usage => ({
   memory: memory.toString(),
 })
 
-/** Undefined where nothing of it runs on a simulated node. */
+/** Undefined if no container of the pod runs on a simulated node. */
 export function podMetrics(pod: Pod, now: Date): PodMetrics | undefined {
   const containers = containerUsage(pod)
   if (containers.length === 0) return undefined
   return { kind: 'PodMetrics', ...measured(pod, now), containers }
 }
 
-/** The total usage of a node's pods. No data of single pods is kept. */
+/** The total usage of a node's pods. It keeps no data of single pods. */
 export class NodeUsage {
   private cpu = Quantity.zero
   private memory = Quantity.zero
 
   constructor(private readonly node: Node) {}
 
-  /** @param pod one of the node's */
+  /** @param pod a pod of the node */
   add(pod: Pod): void {
     for (const { usage } of containerUsage(pod)) {
       this.cpu = this.cpu.add(Quantity.parse(usage.cpu))

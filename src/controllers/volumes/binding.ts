@@ -1,4 +1,4 @@
-/** The writes that bind a volume and a claim, in kube-controller-manager's order: each can be done again. */
+/** The writes that bind a volume and a claim, in kube-controller-manager's order. Each of them can be repeated. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
@@ -10,7 +10,10 @@ export const CLAIMS = typedResource<PersistentVolumeClaim>('', 'persistentvolume
 export const VOLUMES = typedResource<PersistentVolume>('', 'persistentvolumes')
 export const CLASSES = { group: 'storage.k8s.io', resource: 'storageclasses' }
 
-/** The volume is this claim's from now on. @throws StatusError Conflict: somebody else was faster */
+/**
+ * Reserves the volume for the claim.
+ * @throws StatusError Conflict: another writer changed the volume first
+ */
 export function keepFor(clients: Clientset, volume: PersistentVolume, claim: PersistentVolumeClaim) {
   const { name, namespace, uid, resourceVersion } = claim.metadata
   if (volume.spec?.claimRef?.uid !== undefined && volume.spec.claimRef.uid === uid) return Promise.resolve(volume)
@@ -63,13 +66,13 @@ export async function bind(
     ...bound.status,
     phase: 'Bound',
     accessModes: kept.spec?.accessModes ?? [],
-    // what grew since is the resizer's to say
+    // after a volume grew, the resizer sets the capacity
     ...(isNew ? { capacity: { ...kept.spec?.capacity } } : {}),
   }
   return sameJson(status, bound.status) ? bound : claims.updateStatus({ ...bound, status })
 }
 
-/** Something came that may suit claims which wait. */
+/** Queues all claims that are not bound, because something changed that may suit them. */
 export async function offerToClaims(clients: Clientset, context: ControllerContext): Promise<void> {
   for await (const claim of clients.resource(CLAIMS).each())
     if (annotation(claim, BIND_COMPLETED) === undefined)

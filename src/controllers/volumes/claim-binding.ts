@@ -1,7 +1,7 @@
 /**
- * Finds or makes a volume for a claim (kube-controller-manager's persistentvolume-binder). Key: NAMESPACE/NAME, or nothing
- * for all claims that wait. Where a kube-controller-manager binds claims, what is left is to make those of simulated
- * classes that it asks for, as an external provisioner does.
+ * Finds or makes a volume for a claim (kube-controller-manager's persistentvolume-binder). Key: NAMESPACE/NAME, or ''
+ * for all claims that wait. If a kube-controller-manager binds claims, this controller only provisions and resizes
+ * volumes of simulated classes, as an external provisioner does.
  */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -34,7 +34,7 @@ const IS_DEFAULT = 'storageclass.kubernetes.io/is-default-class'
 
 type Claim = PersistentVolumeClaim & KubeObject
 
-/** What one look works with. */
+/** A claim, and the clients for the work on it. */
 interface Look {
   readonly clients: Clientset
   readonly events: EventRecorder
@@ -54,7 +54,7 @@ export const claimBinding: Controller = {
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined
     const claim: Claim = { ...found, kind: 'PersistentVolumeClaim', apiVersion: 'v1' }
     const look = { clients, claim, events: new EventRecorder(clients, 'persistentvolume-controller', context.now) }
-    // of two claims that suit one volume, the second sees that it is taken
+    // if two claims suit one volume, the second must see that the volume is taken
     await context.alone('volumes', () => {
       if (!isBinder) return asProvisioner(look)
       return annotation(claim, BIND_COMPLETED) === undefined ? unbound(look) : bound(look)
@@ -63,7 +63,7 @@ export const claimBinding: Controller = {
   },
 }
 
-/** Makes and resizes what another program binds. */
+/** Provisions and resizes volumes of claims that another program binds. */
 async function asProvisioner({ clients, claim, events }: Look): Promise<void> {
   const { volumeName } = claim.spec ?? {}
   if (volumeName) {
@@ -108,7 +108,7 @@ function unbound(look: Look): Promise<void> {
   return look.claim.spec?.volumeName ? named(look, look.claim.spec.volumeName) : unnamed(look)
 }
 
-/** The claim says which volume it wants. */
+/** Binds a claim to the volume that its spec names. */
 async function named({ clients, claim, events }: Look, name: string): Promise<void> {
   const volume = await clients.resource(VOLUMES).get(name)
   if (volume === undefined) return
@@ -129,7 +129,7 @@ async function unnamed(look: Look): Promise<void> {
   const storageClass = className === '' ? undefined : await classes.get(className)
   const isDelayed = waitsForConsumer(storageClass)
   const hasNode = annotation(claim, SELECTED_NODE) !== undefined
-  // what waits for its consumer is kept for it by the scheduler
+  // with WaitForFirstConsumer the scheduler reserves a volume for the claim
   const volume = bestMatch(claim, await clients.resource(VOLUMES).list(), () => !isDelayed)
   if (volume !== undefined) return void (await bind(clients, volume, claim))
   if (claim.spec?.storageClassName === undefined && className === '') {
@@ -149,7 +149,7 @@ async function unnamed(look: Look): Promise<void> {
   )
 }
 
-/** The newest of those that are meant. */
+/** The newest default class; the first by name if several are equally new. */
 const defaultOf = (classes: readonly StorageClass[]): StorageClass | undefined =>
   classes
     .filter((one) => annotation(one, IS_DEFAULT) === 'true')

@@ -1,4 +1,7 @@
-/** Makes the claims of a pod's ephemeral volumes, which go with it (KEP-1698). Key: NAMESPACE/NAME of the pod. */
+/**
+ * Makes the claims of a pod's ephemeral volumes. The pod owns them, so they are deleted with it (KEP-1698). Key:
+ * NAMESPACE/NAME of the pod.
+ */
 import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
@@ -18,7 +21,7 @@ export const ephemeralClaims: Controller = {
     const claims = clients.resource(CLAIMS, namespace)
     for (const claim of claimsFor(pod))
       await claims.create(claim).catch((error: unknown) => {
-        // one that is there is used where it is the pod's; the scheduler says where it is not
+        // the claim exists: the pod uses it if the pod owns it, and otherwise the scheduler reports it
         if (!(error instanceof StatusError) || error.code !== 409) throw error
       })
     return undefined

@@ -1,4 +1,4 @@
-/** Which volume suits a claim (component-helpers' storage/volume): nothing is read or written here. */
+/** Which volume suits a claim (component-helpers' storage/volume). This file reads and writes nothing. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
 import { ownValue } from '../../api/own.ts'
@@ -22,7 +22,7 @@ interface Annotated {
 export const annotation = ({ metadata }: Annotated, key: string): string | undefined =>
   ownValue(metadata.annotations, key)
 
-/** '' is no class. */
+/** The name of the StorageClass; '' is no class. */
 export const classOf = (object: PersistentVolumeClaim | PersistentVolume): string =>
   annotation(object, CLASS_BETA) ?? object.spec?.storageClassName ?? ''
 
@@ -35,7 +35,7 @@ export const waitsForConsumer = (storageClass: StorageClass | undefined): boolea
 export const storageOf = (amounts: Record<string, string> | undefined): Quantity =>
   Quantity.tryParse(ownValue(amounts, 'storage') ?? '0') ?? Quantity.zero
 
-/** Whether the volume is this claim's, or kept for one of its name. */
+/** Whether the volume is reserved for this claim, or for any claim of its name. */
 export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const { name, namespace, uid = '' } = spec?.claimRef ?? {}
   return name === metadata.name && namespace === metadata.namespace && (uid === '' || uid === metadata.uid)
@@ -48,7 +48,7 @@ const modeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string => s
 const attributesOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string =>
   spec?.volumeAttributesClassName ?? ''
 
-/** Why a volume that a claim names does not suit it, as kube-controller-manager says it; undefined: it does. */
+/** Why a volume that a claim names does not suit it, in kube-controller-manager's words; undefined: it suits. */
 export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
   if (volume.metadata.deletionTimestamp !== undefined)
     return `the volume is marked for deletion ${JSON.stringify(volume.metadata.name)}`
@@ -61,8 +61,8 @@ export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim)
 }
 
 /**
- * The volume that is kept for the claim; or the smallest of those with the fewest access modes.
- * @param suits of volumes that are not kept for anybody: where they must be
+ * The volume that is reserved for the claim. Otherwise, of the free volumes with the fewest access modes, the smallest.
+ * @param suits whether a free volume may be chosen, for example because a node reaches it
  */
 export function bestMatch(
   claim: PersistentVolumeClaim,

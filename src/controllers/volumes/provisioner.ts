@@ -1,4 +1,4 @@
-/** Makes and resizes volumes of classes with the provisioner kedge.dev/simulated: there is nothing behind them. */
+/** Provisions and resizes volumes of classes with the provisioner kedge.dev/simulated. No storage is behind them. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
@@ -9,13 +9,13 @@ import { CLAIMS, VOLUMES } from './binding.ts'
 import { annotation, classOf, PROVISIONED_BY, storageOf } from './matching.ts'
 
 export const SIMULATED_PROVISIONER = 'kedge.dev/simulated'
-/** As volumes name it: drivers have no slash. */
+/** The name of the CSI driver in volumes. Names of drivers have no slash. */
 const DRIVER = 'simulated.kedge.dev'
 
 export const isSimulated = (volume: PersistentVolume): boolean =>
   annotation(volume, PROVISIONED_BY) === SIMULATED_PROVISIONER
 
-/** @returns the volume, which is kept for the claim */
+/** @returns the volume, which is reserved for the claim; undefined: the API refused it */
 export async function provision(
   clients: Clientset,
   events: EventRecorder,
@@ -62,7 +62,7 @@ export async function provision(
   }
 }
 
-/** A claim that asks for more than its volume has. */
+/** Grows the volume of a claim that asks for more than the volume has. */
 export async function expand(
   clients: Clientset,
   events: EventRecorder,

@@ -1,4 +1,4 @@
-/** The phase of a volume, and its end when its claim went (persistentvolume-binder). Key: NAME. */
+/** The phase of a volume, and its deletion when its claim is gone (persistentvolume-binder). Key: NAME. */
 import type { PersistentVolume } from '../../api/core/v1.ts'
 import { StatusError } from '../../api/status.ts'
 import type { Clientset } from '../clientset.ts'
@@ -16,7 +16,7 @@ export const volumeBinding: Controller = {
       const volume = await clients.resource(VOLUMES).get(name)
       if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return
       if (isControllerOurs('persistentvolume-binder-controller', context)) return sync(clients, volume, context)
-      // another program says when a volume is released: ours is then deleted, as its provisioner does it
+      // another program sets the phase; this controller deletes a released simulated volume, as its provisioner does
       if (volume.status?.phase === 'Released') await deleted(clients, volume)
     })
     return undefined
@@ -38,12 +38,12 @@ async function sync(clients: Clientset, volume: PersistentVolume, context: Contr
   if (claim === undefined || claim.metadata.uid !== claimRef.uid) return released(clients, volume)
   if (claim.spec?.volumeName === volume.metadata.name) return void (await setVolumePhase(clients, volume, 'Bound'))
   if (!claim.spec?.volumeName) return context.later('claim-binding', key, 0)
-  // the claim is bound to another one
+  // the claim is bound to another volume
   if (isSimulated(volume) && volume.spec?.persistentVolumeReclaimPolicy === 'Delete') return released(clients, volume)
   if (annotation(volume, BOUND_BY_CONTROLLER) !== undefined) await free(clients, volume)
 }
 
-/** What another provisioner made, or an administrator, is theirs to delete. */
+/** Deletes only simulated volumes. Another provisioner or an administrator deletes the others. */
 async function released(clients: Clientset, volume: PersistentVolume): Promise<void> {
   await deleted(clients, volume.status?.phase === 'Failed' ? volume : await setVolumePhase(clients, volume, 'Released'))
 }

@@ -1,6 +1,6 @@
 /**
- * Wakes the autoscalers that a write is news to (registry/autoscaling/autoscaled-work.ts), after as long as
- * kube-controller-manager may take to notice.
+ * Queues the autoscalers that a write concerns (registry/autoscaling/autoscaled-work.ts), after the sync period of
+ * kube-controller-manager.
  */
 import { HopelessWork } from '../../registry/hopeless-work.ts'
 import { ownerKindOf } from '../../registry/owner-kinds.ts'
@@ -19,7 +19,7 @@ export const writtenAutoscaler = afterAWhile('horizontal-pod-autoscaler', PERIOD
 export const autoscaledTargets: Controller = {
   async reconcile(key, context) {
     const [namespace = '', kind, name] = partsOf(key)
-    // most control planes have none, and every rollout asks; one that was just made looks by itself
+    // every rollout comes here, but most control planes have no autoscalers; a new autoscaler queues itself
     if (!(await mayHaveObjects(context, AUTOSCALERS))) return undefined
     const clients = clientsetFor(context, 'horizontal-pod-autoscaler')
     for await (const autoscaler of clients.resource(AUTOSCALERS, namespace).each()) {
@@ -38,7 +38,7 @@ function partsOf(key: string): readonly string[] {
     if (Array.isArray(parts) && [0, 1, 3].includes(parts.length) && parts.every((part) => typeof part === 'string'))
       return parts
   } catch {
-    // as below
+    // refused below
   }
   throw new HopelessWork(`${JSON.stringify(key)} names no target`)
 }

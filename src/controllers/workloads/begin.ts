@@ -1,6 +1,6 @@
 /**
- * Looks at everything when workloads are switched on, because earlier writes are work for nobody. Key: the Lease whose
- * holder has left, for the work that only the holder did; or nothing.
+ * Queues all objects when workloads are switched on, because earlier writes made no work. Key: the Lease whose holder
+ * has left, for the work that only the holder did; or empty, for all work.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { LEADER_LEASES } from '../../registry/workload-controllers.ts'
@@ -13,13 +13,13 @@ import { observeLease } from '../leader-lease.ts'
 import { isOfLease } from '../leadership.ts'
 import { turnOfOthers } from '../../api/slices.ts'
 
-/** Objects that are read between two turns of others. */
+/** Objects that are read in one turn. */
 const TOGETHER = 100
 
 export const beginWorkloads: Controller = {
   async reconcile(lease, context) {
     const switches = switchesOf(context)
-    // before all else, so that this server does not disturb a program that already leads
+    // first, so that this server does not interfere with a program that already leads
     for (const name of LEADER_LEASES) {
       const left = await observeLease(name, context)
       if (left !== undefined) context.later('leader-lease', name, left)

@@ -1,6 +1,6 @@
 /**
- * Makes the Jobs of CronJobs when they are due (kube-controller-manager's cronjob controller). Key: NAMESPACE/NAME. It
- * looks again when the next one is due, and sleeps until then.
+ * Creates the Jobs of CronJobs when they are due (kube-controller-manager's cronjob controller). Key: NAMESPACE/NAME.
+ * The controller sleeps until the next Job is due.
  */
 import type { CronJob, CronJobStatus, Job } from '../../api/batch/v1.ts'
 import type { ObjectReference } from '../../api/core/v1.ts'
@@ -27,7 +27,7 @@ import { sameJson } from './same-json.ts'
 const CRON_JOBS = typedResource<CronJob>('batch', 'cronjobs')
 const COMPONENT = 'cronjob-controller'
 const SCHEDULED = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
-/** Added so that the time has come when the controller looks. */
+/** Added to the wait, so that the Job is due when the controller runs. */
 const SOON_MS = 100
 
 interface Look {
@@ -66,7 +66,7 @@ const withoutEmpty = ({ active = [], ...status }: CronJobStatus = {}) => ({
   ...(active.length === 0 ? {} : { active }),
 })
 
-/** Jobs that ended, or went, are not active any more. */
+/** Removes ended and deleted Jobs from status.active, with Events. */
 async function tellEnded({ events }: Look, cronJob: CronJob, owned: readonly Job[]): Promise<void> {
   const status = (cronJob.status ??= {})
   const active = new Map((status.active ?? []).map((reference) => [reference.uid, reference]))
@@ -98,7 +98,7 @@ async function tellEnded({ events }: Look, cronJob: CronJob, owned: readonly Job
   status.active = [...active.values()]
 }
 
-/** @returns milliseconds until it is due again */
+/** @returns milliseconds until the next Job is due */
 async function startDue(look: Look, cronJob: CronJob): Promise<number | undefined> {
   const { events, now } = look
   const { spec = {}, metadata } = cronJob
@@ -130,7 +130,7 @@ async function startDue(look: Look, cronJob: CronJob): Promise<number | undefine
       'UnsupportedSchedule',
       `CRON_TZ or TZ used in schedule ${goQuote(spec.schedule)} is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details`,
     )
-  // the 31st of February
+  // no time matches, as for the 31st of February
   if (next(now.getTime()) === undefined) {
     const message = `invalid schedule: ${spec.schedule} : time difference between two schedules is less than 1 second`
     await events.warning(cronJob, 'InvalidSchedule', message)
@@ -181,7 +181,7 @@ async function start({ jobs, events }: Look, cronJob: CronJob, time: number): Pr
       if (!isEnding) await events.warning(cronJob, 'FailedCreate', `Error creating job: ${error.message}`)
       throw error
     }
-    // made by a look that did not come to its end
+    // an earlier reconciliation created the Job and then failed
     const there = await jobs.get(job.metadata.name ?? '')
     if (there === undefined || controllerRefOf(there)?.uid !== cronJob.metadata.uid) return
     created = there
@@ -199,7 +199,7 @@ const referenceTo = ({ metadata: { name, namespace, uid, resourceVersion } }: Jo
   ...(resourceVersion === undefined ? {} : { resourceVersion }),
 })
 
-/** Named after the minute, so that no minute has two. */
+/** The Job for a time. Its name has the minute, so that no minute has two Jobs. */
 function jobAt(cronJob: CronJob, time: number): Job {
   const { metadata, spec } = cronJob.spec?.jobTemplate ?? {}
   const { name = '', namespace = '' } = cronJob.metadata
@@ -217,7 +217,7 @@ function jobAt(cronJob: CronJob, time: number): Job {
   })
 }
 
-/** RFC 3339, as the clock of the zone shows it. */
+/** The time in RFC 3339, in the time zone. */
 function zoned(time: number, zone: string | undefined): string {
   const utc = timeText(new Date(time))
   if (zone === undefined || zone === 'UTC') return utc
@@ -240,7 +240,7 @@ async function remove({ jobs, events }: Pick<Look, 'jobs' | 'events'>, cronJob: 
   }
 }
 
-/** Jobs that ended stay as many as the limits say, the newest of them. */
+/** Deletes ended Jobs beyond the history limits, and keeps the newest. */
 async function cleanUp(look: Look, cronJob: CronJob, owned: readonly Job[]): Promise<void> {
   const { successfulJobsHistoryLimit: successes = 3, failedJobsHistoryLimit: failures = 1 } = cronJob.spec ?? {}
   const ended = owned.filter((job) => isOver(job) && job.metadata.deletionTimestamp === undefined)
@@ -249,7 +249,7 @@ async function cleanUp(look: Look, cronJob: CronJob, owned: readonly Job[]): Pro
     ['Complete', successes],
     ['Failed', failures],
   ] as const) {
-    const ofType = ended.filter(({ status }) => jobCondition(status, type) !== undefined).sort(newest) // few: there are two
+    const ofType = ended.filter(({ status }) => jobCondition(status, type) !== undefined).sort(newest) // few: two types
     for (const { metadata } of ofType.slice(limit)) await remove(look, cronJob, metadata.name ?? '')
   }
 }

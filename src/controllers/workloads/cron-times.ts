@@ -1,4 +1,4 @@
-/** When a CronJob's schedule is due. The schedule was validated when it was stored. */
+/** The times of a CronJob's schedule, which was validated when it was stored. */
 import { offsetOfZone } from '../../api/time-zone.ts'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
@@ -6,7 +6,7 @@ const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** A schedule that is not due for so long, as the 30th of February, never is. */
+/** A schedule without a time in this period, such as the 30th of February, never has one. */
 const NEVER_MS = 5 * 366 * DAY
 
 const descriptors: ReadonlyMap<string, string> = new Map([
@@ -24,10 +24,10 @@ interface Field {
   readonly isAny: boolean
 }
 
-/** Milliseconds since 1970 of the first time after that one; undefined: never. */
+/** The first time after `after`, in milliseconds since 1970; undefined: never. */
 export type Next = (after: number) => number | undefined
 
-/** @param zone a name of IANA's; without one, UTC */
+/** @param zone the IANA name of a time zone */
 export function cronTimes(schedule: string, zone = 'UTC'): Next {
   if (schedule.startsWith('TZ=') || schedule.startsWith('CRON_TZ=')) {
     const space = schedule.indexOf(' ')
@@ -67,7 +67,7 @@ function field(text: string, min: number, max: number, names: readonly string[] 
   return { values, isAny }
 }
 
-/** Whole seconds, at least one. */
+/** The interval of `@every`: whole seconds, at least one. */
 function every(text: string): Next {
   const units = new Map([
     ['h', HOUR],
@@ -105,7 +105,7 @@ function fieldTimes({ minutes, hours, days, months, weekdays }: Fields, zone: st
     return days.isAny || weekdays.isAny ? byDay && byWeekday : byDay || byWeekday
   }
   return (after) => {
-    // the clock on the wall, as if it showed UTC
+    // the local time, in fields of UTC
     let wall = Math.floor((after + offsetAt(after)) / MINUTE) * MINUTE + MINUTE
     const end = wall + NEVER_MS
     while (wall < end) {
@@ -116,7 +116,7 @@ function fieldTimes({ minutes, hours, days, months, weekdays }: Fields, zone: st
       else if (!minutes.values.has(date.getUTCMinutes())) wall += MINUTE
       else {
         const time = wall - offsetAt(wall - offsetAt(wall))
-        // an hour that the clock leaves out is none, and one that it shows twice is taken once
+        // a local hour that daylight saving time skips has no times, and one that comes twice counts once
         if (time > after && time + offsetAt(time) === wall) return time
         wall += MINUTE
       }
@@ -125,7 +125,7 @@ function fieldTimes({ minutes, hours, days, months, weekdays }: Fields, zone: st
   }
 }
 
-/** How far the clock of a zone is ahead of UTC at a time, in milliseconds. */
+/** The offset of a time zone from UTC at a time, in milliseconds. */
 function offsetsOf(zone: string): (time: number) => number {
   if (zone === '' || zone === 'UTC') return () => 0
   const offset = offsetOfZone(zone)
@@ -133,14 +133,14 @@ function offsetsOf(zone: string): (time: number) => number {
 }
 
 export interface Due {
-  /** The last time that is not in the future; undefined: none was missed. */
+  /** The last time that is not in the future; undefined: none is due. */
   readonly time: number | undefined
   readonly isManyMissed: boolean
 }
 
 const MANY = 100
 
-/** @param from earlier times were handled already, or are too late to matter */
+/** @param from only times after it count: earlier ones were handled or are too late */
 export function mostRecent(next: Next, from: number, now: number): Due {
   const first = next(from)
   if (first === undefined || first > now) return { time: undefined, isManyMissed: false }
@@ -148,7 +148,7 @@ export function mostRecent(next: Next, from: number, now: number): Due {
   if (second === undefined || second > now) return { time: first, isManyMissed: false }
   const missed = Math.floor((now - first) / (second - first)) + 1
   let time: number | undefined
-  // begins shortly before the last one, should the times be even
+  // begins shortly before the last time, where the intervals are equal
   for (let at = next(first + (missed - 2) * (second - first)); at !== undefined && at <= now; at = next(at)) time = at
   return { time, isManyMissed: missed > MANY }
 }

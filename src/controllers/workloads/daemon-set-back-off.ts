@@ -1,6 +1,6 @@
 /**
- * How long failed pods of a DaemonSet on a node stay: a kubelet that refuses a pod is not asked all the time. Of this
- * isolate; where it is forgotten, the delay begins anew.
+ * How long a failed pod of a DaemonSet stays on its node: a kubelet that refuses a pod must not get new ones all the
+ * time. This isolate keeps the delays in memory; after a loss they begin anew.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import type { DaemonSet } from '../../api/apps/v1.ts'
@@ -13,7 +13,7 @@ interface Backoff {
   readonly delay: number
 }
 
-/** Nodes of sets. */
+/** The back-off for each tenant, set, generation and node. */
 const backoffs = new BoundedMap<string, Backoff>({ entries: 10_000 })
 
 interface Asked {
@@ -21,7 +21,7 @@ interface Asked {
   readonly now: Date
 }
 
-/** Milliseconds; 0 counts the removal, so that the next one waits for longer. @param tenant its uid */
+/** Milliseconds until the removal; 0 counts as a removal, so that the next one waits longer. @param tenant its uid */
 export function untilRemoval(tenant: string, { set, now }: Asked, node: string): number {
   const key = `${tenant}/${set.metadata.uid}/${set.status?.observedGeneration ?? 0}/${node}`
   const known = backoffs.get(key)

@@ -1,4 +1,4 @@
-/** The revisions of a DaemonSet's template: one is the present one, and made where there is none. */
+/** The revisions of a DaemonSet's template. Creates the current revision where it is missing. */
 import { mostOf } from '../../api/extremes.ts'
 import type { ControllerRevision, DaemonSet } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
@@ -19,11 +19,14 @@ export const hashOf = ({ metadata }: ControllerRevision | Pod): string => ownVal
 
 export interface History {
   readonly current: ControllerRevision
-  /** The oldest first. */
+  /** Sorted, the oldest first. */
   readonly old: readonly ControllerRevision[]
 }
 
-/** @param pods of the set: they get the hash of the revision that is kept, should there be several of one template */
+/**
+ * @param pods the pods of the set. Where several revisions have one template, the pods get the hash of the kept
+ * revision.
+ */
 export async function daemonHistory(clients: Clientset, set: DaemonSet, pods: readonly Pod[]): Promise<History> {
   const revisions = clients.resource(REVISIONS, set.metadata.namespace)
   const known: ControllerRevision[] = []
@@ -87,7 +90,7 @@ async function create(clients: Clientset, set: DaemonSet, revision: number): Pro
     const there = await revisions.get(name)
     if (there !== undefined && isRevisionOf(there, template)) return there
     await clients.resource(DAEMON_SETS, namespace).updateStatusWithRetries(set.metadata.name ?? '', (object) => {
-      // another writer may have counted it meanwhile
+      // another writer may have raised the count meanwhile
       if (object.status?.collisionCount !== set.status?.collisionCount) return
       object.status = { ...object.status, collisionCount: (object.status?.collisionCount ?? 0) + 1 }
     })

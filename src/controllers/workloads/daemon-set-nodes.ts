@@ -15,7 +15,7 @@ const GENERATION_LABEL = 'pod-template-generation'
 
 const tolerated = (key: string, effect: string): Toleration => ({ key, operator: 'Exists', effect })
 
-/** What every daemon's pod lives with. */
+/** The taints that every pod of a DaemonSet tolerates. */
 const always: readonly Toleration[] = [
   tolerated('node.kubernetes.io/not-ready', 'NoExecute'),
   tolerated('node.kubernetes.io/unreachable', 'NoExecute'),
@@ -38,9 +38,9 @@ function tolerationsOf({ tolerations = [], hostNetwork }: PodSpec): Toleration[]
 }
 
 export interface Eligible {
-  /** A pod is to be there. */
+  /** Whether the node gets a pod. */
   readonly runs: boolean
-  /** A pod that is there may stay. */
+  /** Whether an existing pod may stay on the node. */
   readonly stays: boolean
 }
 
@@ -55,13 +55,13 @@ export function eligible({ spec }: DaemonSet, node: Node): Eligible {
   return { runs: false, stays: !hasTaint('NoExecute') }
 }
 
-/** Deprecated: the number that extensions/v1beta1 gave each template. */
+/** The number of the template in extensions/v1beta1, which is deprecated. */
 function templateGeneration({ metadata }: DaemonSet): string | undefined {
   const text = ownValue(metadata.annotations, TEMPLATE_GENERATION)
   return text !== undefined && /^[+-]?\d{1,18}$/.test(text) ? String(Number(text)) : undefined
 }
 
-/** The template of the pod for a node, which the scheduler then puts there. */
+/** The pod template for a node. Its affinity makes the scheduler bind the pod to that node. */
 export function templateFor(set: DaemonSet, hash: string, node: string): PodTemplateSpec {
   const { metadata, spec = {} } = set.spec?.template ?? {}
   const generation = templateGeneration(set)
@@ -90,7 +90,7 @@ const affinityTo = (affinity: Affinity | undefined, node: string): Affinity => (
   },
 })
 
-/** Undefined for a pod without a node, bound or intended. */
+/** The node that a pod is bound to, or that its affinity names; undefined where it has neither. */
 export function targetNode({ spec }: Pod): string | undefined {
   if (spec?.nodeName) return spec.nodeName
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
@@ -100,7 +100,7 @@ export function targetNode({ spec }: Pod): string | undefined {
   return undefined
 }
 
-/** Whether the pod is of the set's present template. */
+/** Whether the pod has the set's current template. */
 export function isUpdated(set: DaemonSet, { metadata }: Pod, hash: string): boolean {
   const generation = templateGeneration(set)
   return (

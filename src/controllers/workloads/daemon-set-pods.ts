@@ -1,4 +1,4 @@
-/** Which pods of a DaemonSet are made and which go, worked out without writing anything. */
+/** Plans which pods of a DaemonSet to create and to delete, without writing anything. */
 import type { DaemonSet } from '../../api/apps/v1.ts'
 import type { Node, Pod } from '../../api/core/v1.ts'
 import { eachPart, flatMapParts, kept, mapParts } from '../../api/parts.ts'
@@ -8,22 +8,22 @@ import { hashOf } from './daemon-set-history.ts'
 import { eligible, isUpdated, targetNode } from './daemon-set-nodes.ts'
 import { isAvailable, isFinished, isReady, isTerminating } from './pod-state.ts'
 
-/** The data of one look at a DaemonSet. */
+/** The data of one reconciliation of a DaemonSet. */
 export interface Daemons {
   readonly set: DaemonSet
-  /** Of the present revision. */
+  /** The hash of the current revision. */
   readonly hash: string
   readonly nodes: readonly Node[]
   /**
-   * By the node that they are on, or are intended for. Pods without one are left out, and pods that are over and being
-   * deleted.
+   * The pods by the node that they are on or intended for. The map has no pods without a node, and no finished pods
+   * that are being deleted.
    */
   readonly pods: ReadonlyMap<string, readonly Pod[]>
   readonly now: Date
 }
 
 export interface Changes {
-  /** Names of nodes. */
+  /** The names of nodes that get a pod. */
   readonly create: readonly string[]
   readonly remove: readonly Pod[]
 }
@@ -41,7 +41,7 @@ export function podsByNode(pods: readonly Pod[]): Map<string, Pod[]> {
   return byNode
 }
 
-/** Those on their node first, then the older, then by name. */
+/** Sorts bound pods first, then older pods, then by name. */
 export function olderPodFirst(a: Pod, b: Pod): number {
   const [onNodeA, onNodeB] = [a, b].map(({ spec }) => Boolean(spec?.nodeName))
   if (onNodeA !== onNodeB) return onNodeA ? -1 : 1
@@ -62,8 +62,8 @@ const maxUnavailable = (set: DaemonSet, nodes: number): number =>
   isRolling(set) ? scaled(set.spec?.updateStrategy?.rollingUpdate?.maxUnavailable, nodes, Math.ceil) : 0
 
 /**
- * One pod on each node that is to have one, and none elsewhere.
- * @param over which pods that are over go now: they may wait
+ * Plans one pod on each eligible node, and none elsewhere.
+ * @param over whether to delete a finished pod now: failed pods may wait
  */
 export function placement(daemons: Daemons, over: (node: string, pod: Pod) => boolean): Changes {
   const { create, remove, names } = kept(daemons, () => ({
@@ -97,7 +97,10 @@ export function placement(daemons: Daemons, over: (node: string, pod: Pod) => bo
   return { create, remove }
 }
 
-/** Beyond one on the node; while the set surges, beyond one of its present revision and a former one that still serves. */
+/**
+ * The surplus pods of a node, which needs only one. During a surge it needs a pod of the current revision and a ready
+ * pod of a former one.
+ */
 function surplus(daemons: Daemons, running: readonly Pod[]): readonly Pod[] {
   if (running.length <= 1) return []
   if (maxSurge(daemons.set, 1) === 0) return running.slice(1)
@@ -116,7 +119,7 @@ interface OfNode {
   readonly formerServes: boolean
 }
 
-/** A node's pods by revision; undefined where there are too many, which `placement` corrects first. */
+/** A node's pods by revision; undefined where there are too many, which `placement` deletes first. */
 function ofNode(daemons: Daemons, node: string, pods: readonly Pod[]): OfNode | undefined {
   const { set, hash } = daemons
   const staying = pods.filter((pod) => !isTerminating(pod))
@@ -127,7 +130,7 @@ function ofNode(daemons: Daemons, node: string, pods: readonly Pod[]): OfNode | 
   return { node, current, former, currentServes: serves(current), formerServes: serves(former) }
 }
 
-/** Which pods of former revisions go, and which nodes get another beside them. */
+/** Plans which pods of former revisions to delete, and which nodes get a surge pod. */
 export function rollout(daemons: Daemons): Changes {
   const { set, nodes, pods } = daemons
   const wanted = flatMapParts(nodes, (node) => (eligible(set, node).runs ? [node.metadata.name ?? ''] : []), PLANNED)
@@ -139,7 +142,7 @@ export function rollout(daemons: Daemons): Changes {
   return { create: [], remove: replaced(found, unavailable === 0 && wanted.length > 0 ? 1 : unavailable) }
 }
 
-/** At most so many nodes may be without an available pod. Unavailable pods go at once. */
+/** The pods to replace: all unavailable ones, and others as long as at most `most` nodes have no available pod. */
 function replaced(found: readonly (OfNode | undefined)[], most: number): readonly Pod[] {
   let unavailable = 0
   const anyhow: Pod[] = []
@@ -156,7 +159,7 @@ function replaced(found: readonly (OfNode | undefined)[], most: number): readonl
   return [...anyhow, ...candidates.slice(0, Math.max(0, most - unavailable))]
 }
 
-/** So many nodes at most have another pod while the former serves. */
+/** Plans a surge: at most `most` nodes have a second pod while the former one is available. */
 function surging(found: readonly (OfNode | undefined)[], most: number, wanted: readonly string[]): Changes {
   const runs = new Set(wanted)
   const remove: Pod[] = []
@@ -178,7 +181,7 @@ function surging(found: readonly (OfNode | undefined)[], most: number, wanted: r
     } else if (!runs.has(node)) (formerServes ? misplaced : remove).push(former)
     else (formerServes ? candidates : anyhow).push(node)
   }
-  // a pod where none is to be serves on until one elsewhere does
+  // a pod on a node that should have none stays until enough other pods are available
   const gone = misplaced.slice(0, Math.max(0, available - wanted.length))
   const create = [...anyhow, ...candidates.slice(0, Math.max(0, most - surges))]
   return { create, remove: [...remove, ...gone] }

@@ -1,6 +1,6 @@
 /**
- * A pod on every eligible node (kube-controller-manager's daemonset controller). Key: NAMESPACE/NAME. Nodes that change
- * bring `daemon-set-node`, whose key is the node's name.
+ * Runs a pod on every eligible node (kube-controller-manager's daemonset controller). Key: NAMESPACE/NAME. A changed
+ * node queues `daemon-set-node`, whose key is the node's name.
  */
 import { inTurns, PLANNED, planned } from '../in-turns.ts'
 import { leastOf } from '../../api/extremes.ts'
@@ -23,9 +23,9 @@ import { untilNextAvailable } from './replicas.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
 export const DAEMON_SET_COMPONENT = 'daemon-set-controller'
-/** The component's name in Events, which differs. */
+/** The component's name in Events, which differs from the controller's name. */
 const SOURCE = 'daemonset-controller'
-/** Pods that are created or deleted in one look. */
+/** Pods that one reconciliation creates or deletes. */
 const BURST = 250
 
 export const daemonSetController: Controller = {
@@ -42,7 +42,7 @@ export const daemonSetController: Controller = {
       await events.warning(set, 'SelectingAll', message)
       return undefined
     }
-    // its revisions may be gone already, and without them its status cannot be computed
+    // the revisions may be gone already, and the status depends on them
     if (set.metadata.deletionTimestamp !== undefined) return undefined
     const pods = await dependentsOf(clients, PODS, set, controllerRefTo(set, DAEMON_SET), set)
     const { current, old } = await daemonHistory(clients, set, pods)
@@ -67,12 +67,12 @@ export const daemonSetController: Controller = {
 }
 
 interface Kept {
-  /** Milliseconds until a pod that is over may go. */
+  /** Milliseconds until a finished pod may be deleted. */
   readonly wait?: number
   readonly failure?: { readonly reason: unknown }
 }
 
-/** A rollout goes on when every node has its pods: the writes of this look bring the next one. */
+/** Places pods; continues a rollout only when every node has its pods. The writes queue the next reconciliation. */
 async function keepPods(daemons: Daemons, control: PodControl, events: EventRecorder, tenant: string): Promise<Kept> {
   const waits: number[] = []
   const found: Pod[] = []
@@ -107,7 +107,7 @@ function foundOver({ metadata: { namespace, name }, spec, status }: Pod) {
       } as const)
 }
 
-/** @returns whether there was anything to do */
+/** @returns whether the plan had changes */
 async function write({ set, hash }: Daemons, { create, remove }: Changes, control: PodControl): Promise<boolean> {
   const ref = controllerRefTo(set, DAEMON_SET)
   await slowStart(Math.min(create.length, BURST), (at) => {
@@ -149,10 +149,10 @@ function statusOf({ set, hash, nodes, pods, now }: Daemons): DaemonSetStatus {
 
 const isNews = ({ observedGeneration = 0, ...counts }: DaemonSetStatus, { status = {} }: DaemonSet): boolean =>
   (status.observedGeneration ?? 0) < observedGeneration ||
-  // the counts above are all numbers
+  // all counts above are numbers
   Object.entries(counts).some(([name, count]) => (ownValue(status as Record<string, unknown>, name) ?? 0) !== count)
 
-/** Asks those sets for which the node is news. */
+/** Queues the DaemonSets that a changed node concerns. */
 export const daemonSetNodes: Controller = {
   async reconcile(name, context) {
     const clients = clientsetFor(context, DAEMON_SET_COMPONENT)
@@ -169,10 +169,10 @@ export const daemonSetNodes: Controller = {
   },
 }
 
-/** Also where its pod stays though it would not come any more: the status counts it otherwise. */
+/** True also where an existing pod stays on a node that would get no new one: the status counts such a pod apart. */
 const isNewsTo = (set: DaemonSet, node: Node, isThere: boolean): boolean =>
   eligible(set, node).runs !== isThere || (isThere && (set.status?.numberMisscheduled ?? 0) > 0)
 
-/** UIDs of their controllers. */
+/** The uids of the pods' controllers. */
 const podsByController = (pods: readonly Pod[]): ReadonlySet<string> =>
   new Set(pods.flatMap(({ metadata }) => metadata.ownerReferences?.map(({ uid = '' }) => uid) ?? []))

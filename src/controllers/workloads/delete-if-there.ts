@@ -2,7 +2,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import type { ResourceClient } from '../resource-client.ts'
 
-/** Deletes this very object. An object that is gone counts as deleted. */
+/** Deletes the object with this uid. An object that is gone counts as deleted. */
 export async function deleteIfThere<O extends KubeObject>(client: ResourceClient<O>, { metadata }: O): Promise<void> {
   try {
     await client.delete(metadata.name ?? '', { preconditions: { uid: metadata.uid ?? '' } })

@@ -1,4 +1,4 @@
-/** The ReplicaSet of a Deployment's present template: found, brought up to date, or made. */
+/** Finds the ReplicaSet of a Deployment's current template and updates it, or creates it. */
 import type { DeploymentCondition, ReplicaSet } from '../../api/apps/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import { StatusError } from '../../api/status.ts'
@@ -21,7 +21,7 @@ import { controllerRefOf } from '../../registry/work.ts'
 
 const LONGEST_NAME = 253
 
-/** @returns undefined where there is none, and none is to be made or it could not be */
+/** @returns undefined where there is none and `mayCreate` is false */
 export async function currentReplicaSet(
   rollout: Rollout,
   sets: readonly ReplicaSet[],
@@ -94,7 +94,7 @@ async function create(rollout: Rollout, old: readonly ReplicaSet[], revision: bi
   return created
 }
 
-/** Either it is ours after all, or another hash is tried next. */
+/** The existing ReplicaSet of the name, if it is this Deployment's; otherwise the next attempt uses another hash. */
 async function taken(rollout: Rollout, name: string, error: StatusError): Promise<ReplicaSet> {
   const { deployment, sets, deployments } = rollout
   const there = await sets.get(name)

@@ -1,4 +1,4 @@
-/** How many pods a Deployment may have too many and too few, and how its ReplicaSets share them. */
+/** maxSurge and maxUnavailable of a Deployment, and the sizes of its ReplicaSets. */
 import type { Deployment, ReplicaSet } from '../../api/apps/v1.ts'
 import type { IntOrString } from '../../api/util/intstr.ts'
 import { ownValue } from '../../api/own.ts'
@@ -6,7 +6,7 @@ import { ownValue } from '../../api/own.ts'
 export const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas'
 export const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas'
 
-/** A number, or so many percent of `total`. */
+/** The value of a number, or of a percentage of `total`. */
 export function scaled(value: IntOrString | undefined, total: number, round: (value: number) => number): number {
   if (typeof value === 'number') return value
   const percent = /^(\d+)%$/.exec(value ?? '')?.[1]
@@ -17,7 +17,7 @@ export const isRollingUpdate = ({ spec }: Deployment): boolean => spec?.strategy
 
 export const replicasOf = ({ spec }: Deployment | ReplicaSet): number => spec?.replicas ?? 1
 
-/** Neither may be 0 where the other one is: nothing would ever move. */
+/** The limits of a rollout. They are never both 0, because the rollout would not progress. */
 function limits(deployment: Deployment): { surge: number; unavailable: number } {
   const { maxSurge, maxUnavailable } = deployment.spec?.strategy?.rollingUpdate ?? {}
   const surge = scaled(maxSurge, replicasOf(deployment), Math.ceil)
@@ -40,7 +40,7 @@ export const sumOfStatus = (sets: readonly ReplicaSet[], count: Count): number =
 export const sumOfReplicas = (sets: readonly ReplicaSet[]): number =>
   sets.reduce((sum, set) => sum + replicasOf(set), 0)
 
-/** How many a new ReplicaSet gets beside the others. */
+/** The size of the new ReplicaSet beside the others. */
 export function newReplicas(deployment: Deployment, sets: readonly ReplicaSet[], current: number): number {
   if (!isRollingUpdate(deployment)) return replicasOf(deployment)
   const surge = scaled(deployment.spec?.strategy?.rollingUpdate?.maxSurge, replicasOf(deployment), Math.ceil)
@@ -87,14 +87,14 @@ function fractionOf(deployment: Deployment, set: ReplicaSet): number {
   return Math.floor(size + 0.5) - replicasOf(set)
 }
 
-/** Undefined where the annotation is no 32 bit count. */
+/** A 32-bit count in an annotation; undefined for other text. */
 function countAnnotation({ metadata }: ReplicaSet, key: string): number | undefined {
   const text = ownValue(metadata.annotations, key)
   const count = text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined
   return count !== undefined && count < 2 ** 31 ? count : undefined
 }
 
-/** Whether its ReplicaSets still have the sizes of another size of the Deployment. */
+/** Whether the Deployment's size changed: an annotation of a ReplicaSet still has another size. */
 export const wasScaled = (deployment: Deployment, active: readonly ReplicaSet[]): boolean =>
   active.some((set) => (countAnnotation(set, DESIRED_REPLICAS) ?? replicasOf(deployment)) !== replicasOf(deployment))
 

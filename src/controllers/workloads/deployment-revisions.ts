@@ -11,7 +11,7 @@ export const POD_TEMPLATE_HASH = 'pod-template-hash'
 const REVISION = 'deployment.kubernetes.io/revision'
 const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history'
 export const ROLLBACK_TO = 'deprecated.deployment.rollback.to'
-/** Characters of the list of past revisions. */
+/** The most characters of the annotation that lists past revisions. */
 const LONGEST_HISTORY = 2000
 
 const ownAnnotations: ReadonlySet<string> = new Set([
@@ -23,7 +23,7 @@ const ownAnnotations: ReadonlySet<string> = new Set([
   ROLLBACK_TO,
 ])
 
-/** A 64-bit number, as kube-controller-manager reads it. Undefined where the annotation is none; 0 without one. */
+/** The revision in the annotation: 64 bits, as in kube-controller-manager. Undefined for other text; 0 without one. */
 export function revisionOf({ metadata }: KubeObject): bigint | undefined {
   const text = ownValue(metadata.annotations, REVISION)
   return text === undefined ? 0n : parseInt64(text)
@@ -31,11 +31,11 @@ export function revisionOf({ metadata }: KubeObject): bigint | undefined {
 
 const revisionsOf = (sets: readonly ReplicaSet[]): bigint[] => sets.map((set) => revisionOf(set) ?? 0n)
 
-/** 0 where there is none. */
+/** The highest revision; 0 where there is none. */
 export const latestRevision = (sets: readonly ReplicaSet[]): bigint =>
   revisionsOf(sets).reduce((most, revision) => (revision > most ? revision : most), 0n)
 
-/** The revision before the latest, for a rollback that names none. */
+/** The revision before the latest, for a rollback that names no revision. */
 export const formerRevision = (sets: readonly ReplicaSet[]): bigint =>
   revisionsOf(sets).sort((a, b) => (a > b ? -1 : 1))[1] ?? 0n
 
@@ -48,11 +48,11 @@ export function withoutHash(template: PodTemplateSpec = {}): PodTemplateSpec {
   return { ...template, metadata: { ...template.metadata, labels } }
 }
 
-/** The oldest, should there be several. */
+/** The ReplicaSet with the Deployment's template; the oldest where there are several. */
 export const findNew = (deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined =>
   sets.toSorted(olderFirst).find(({ spec }) => sameTemplate(spec?.template, deployment.spec?.template))
 
-/** The annotations of the current ReplicaSet. The same object where nothing changes. */
+/** Sets the annotations of the current ReplicaSet. @returns the same object where nothing changes */
 export function annotated(
   annotations: Readonly<Record<string, string>>,
   deployment: Deployment,
@@ -87,7 +87,7 @@ export const sizeAnnotations = (deployment: Deployment): Readonly<Record<string,
   [MAX_REPLICAS]: String(replicasOf(deployment) + maxSurge(deployment)),
 })
 
-/** The annotations that return to the Deployment with the template of a former revision. */
+/** The annotations that the Deployment gets with the template of a former revision. */
 export function annotationsOfRollback(deployment: Deployment, set: ReplicaSet): Record<string, string> {
   const entries = [
     ...Object.entries(deployment.metadata.annotations ?? {}).filter(

@@ -1,4 +1,4 @@
-/** How a Deployment's ReplicaSets change their sizes during a rollout, and when it is scaled. */
+/** Scales a Deployment's ReplicaSets during a rollout, and after a change of the Deployment's size. */
 import type { ReplicaSet } from '../../api/apps/v1.ts'
 import type { Deployment } from '../../api/apps/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
@@ -23,7 +23,7 @@ const active = (sets: readonly ReplicaSet[]): ReplicaSet[] => sets.filter((set) 
 export const isScaledByHand = (deployment: Deployment, sets: readonly ReplicaSet[]): boolean =>
   wasScaled(deployment, active(sets))
 
-/** @returns whether its size changed */
+/** @returns whether the size changed */
 async function scaleReplicaSet(rollout: Rollout, set: ReplicaSet, size: number): Promise<boolean> {
   const { deployment, sets, events } = rollout
   const before = replicasOf(set)
@@ -34,7 +34,7 @@ async function scaleReplicaSet(rollout: Rollout, set: ReplicaSet, size: number):
   changed.metadata.annotations = { ...changed.metadata.annotations, ...wanted }
   changed.spec = { ...changed.spec, replicas: size }
   const { metadata, spec } = await sets.update(changed)
-  // the rest of this look goes on with it
+  // the rest of this reconciliation uses the new object
   set.metadata = metadata
   if (spec !== undefined) set.spec = spec
   if (before === size) return false
@@ -45,8 +45,8 @@ async function scaleReplicaSet(rollout: Rollout, set: ReplicaSet, size: number):
 }
 
 /**
- * Scales the one ReplicaSet that has pods to the Deployment's size, or shares the size among those that have.
- * @param size of each instead
+ * Scales the only ReplicaSet with pods to the Deployment's size, or shares the size among several with pods.
+ * @param size a size for each ReplicaSet instead
  */
 export async function scaleAll(
   rollout: Rollout,
@@ -74,11 +74,11 @@ export async function scaleAll(
   for (const [set, share] of shares(deployment, running)) await scaleReplicaSet(rollout, set, share)
 }
 
-/** Where the size is right already nothing is written. */
+/** Scales a ReplicaSet, and writes nothing where it has the size. */
 const resize = async (rollout: Rollout, set: ReplicaSet, size: number): Promise<boolean> =>
   replicasOf(set) === size ? false : scaleReplicaSet(rollout, set, size)
 
-/** One step of a rolling update. @returns whether it did something */
+/** Does one step of a rolling update. @returns whether it changed a size */
 export async function reconcileRolling(
   rollout: Rollout,
   old: readonly ReplicaSet[],
@@ -101,10 +101,10 @@ export async function reconcileRolling(
   return cleaned + removed > 0
 }
 
-/** Whether its status counts pods that are already being deleted: the next status shows how many more may go. */
+/** Whether its status counts pods that are already being deleted: then the next status decides how many more may go. */
 const isBehind = (set: ReplicaSet): boolean => (set.status?.availableReplicas ?? 0) > replicasOf(set)
 
-/** Unavailable pods go first. */
+/** Removes unavailable pods first. */
 async function removeUnhealthy(rollout: Rollout, running: readonly ReplicaSet[], most: number): Promise<number> {
   let removed = 0
   for (const set of running) {

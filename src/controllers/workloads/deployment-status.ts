@@ -1,4 +1,4 @@
-/** The status of a Deployment, and how far its rollout is (kube-controller-manager's deployment controller). */
+/** The status of a Deployment, and the progress of its rollout (kube-controller-manager's deployment controller). */
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from '../../api/apps/v1.ts'
 import { timeText } from '../../schema/time.ts'
 import { maxUnavailable, replicasOf, sumOfReplicas, sumOfStatus } from './deployment-numbers.ts'
@@ -30,7 +30,7 @@ export function newCondition(
   return { type, status, lastUpdateTime: time, lastTransitionTime: time, reason, message }
 }
 
-/** Puts it at the end, unless one of the same status and reason is there. */
+/** Sets the condition and moves it to the end, unless its status and reason are unchanged. */
 export function setCondition(status: DeploymentStatus, condition: DeploymentCondition): void {
   const known = conditionOf(status, condition.type ?? '')
   if (known?.status === condition.status && known?.reason === condition.reason) return
@@ -98,7 +98,7 @@ function isProgressing({ status: old = {} }: Deployment, status: DeploymentStatu
   )
 }
 
-/** Milliseconds until the progress deadline; undefined where there is none. */
+/** Milliseconds until the progress deadline; undefined where the Deployment has none. */
 export function untilDeadline(deployment: Deployment, status: DeploymentStatus, now: Date): number | undefined {
   const condition = conditionOf(status, PROGRESSING)
   if (!hasProgressDeadline(deployment) || condition === undefined) return undefined
@@ -108,7 +108,7 @@ export function untilDeadline(deployment: Deployment, status: DeploymentStatus, 
   return Date.parse(condition.lastUpdateTime ?? '') + deadline - now.getTime()
 }
 
-/** The same with the conditions of a rollout: progress, its end, or that there is none. */
+/** The status with the conditions of a rollout: that it progresses, is complete or has timed out. */
 export function rolloutStatus(
   deployment: Deployment,
   sets: readonly ReplicaSet[],
@@ -149,7 +149,7 @@ function progress(deployment: Deployment, status: DeploymentStatus, current: Rep
   }
 }
 
-/** What pausing and resuming say; undefined where nothing changes. */
+/** The condition for a paused or resumed Deployment; undefined where it does not change. */
 export function pauseCondition(deployment: Deployment, now: Date): DeploymentCondition | undefined {
   const known = conditionOf(deployment.status, PROGRESSING)
   if (!hasProgressDeadline(deployment) || known?.reason === TIMED_OUT) return undefined

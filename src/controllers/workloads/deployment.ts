@@ -1,6 +1,6 @@
 /**
- * Rolls a Deployment's template out over ReplicaSets, one for each revision (kube-controller-manager's deployment
- * controller). Key: NAMESPACE/NAME. Each look does one step; the writes that it makes bring the next one.
+ * Rolls out a Deployment's template over ReplicaSets, one for each revision (kube-controller-manager's deployment
+ * controller). Key: NAMESPACE/NAME. Each reconciliation does one step, and its writes queue the next one.
  */
 import type { Deployment, DeploymentStatus, ReplicaSet } from '../../api/apps/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
@@ -43,9 +43,9 @@ export const DEPLOYMENTS = typedResource<Deployment>('apps', 'deployments')
 export const DEPLOYMENT: GroupVersionKind = { group: 'apps', version: 'v1', kind: 'Deployment' }
 const COMPONENT = 'deployment-controller'
 
-/** The data of one look at a Deployment. */
+/** The data of one reconciliation of a Deployment. */
 export interface Rollout {
-  /** The object of this look: its status may be ahead of the stored one. */
+  /** The object in memory: its status may be newer than the stored one. */
   readonly deployment: Deployment
   readonly clients: Clientset
   readonly deployments: ResourceClient<Deployment>
@@ -93,11 +93,11 @@ async function selectsAll({ deployment, deployments, events }: Rollout): Promise
 async function writeStatus(rollout: Rollout, found: Deployment, status: DeploymentStatus): Promise<void> {
   const isSameRevision = sameJson(rollout.deployment.metadata.annotations, found.metadata.annotations)
   if (isSameRevision && sameJson(status, found.status ?? {})) return
-  // metadata that the look changed is written with it
+  // this also writes changed metadata
   await rollout.deployments.putStatus({ ...rollout.deployment, status })
 }
 
-/** @returns the status that it has now; undefined where another look follows anyhow */
+/** @returns the new status; undefined where another reconciliation follows in any case */
 async function step(rollout: Rollout): Promise<DeploymentStatus | undefined> {
   const { deployment, now } = rollout
   const sets = await ownReplicaSets(rollout)
@@ -122,7 +122,7 @@ async function step(rollout: Rollout): Promise<DeploymentStatus | undefined> {
   return recreate(rollout, sets, current, old)
 }
 
-/** All its ReplicaSets get their part of its size, and no other change is made. */
+/** Gives all ReplicaSets their part of the Deployment's size, and changes nothing else. */
 async function resized(rollout: Rollout, sets: readonly ReplicaSet[]): Promise<DeploymentStatus> {
   const { deployment, now } = rollout
   const current = await currentReplicaSet(rollout, sets, false)
@@ -132,7 +132,7 @@ async function resized(rollout: Rollout, sets: readonly ReplicaSet[]): Promise<D
   return deploymentStatus(deployment, [...old, ...(current === undefined ? [] : [current])], current, now)
 }
 
-/** The new pods begin when the last of the old ones is gone. */
+/** Strategy Recreate: creates new pods only when all old pods are gone. */
 async function recreate(
   rollout: Rollout,
   sets: readonly ReplicaSet[],
@@ -160,12 +160,12 @@ async function oldPodsRun({ clients, deployment }: Rollout, old: readonly Replic
   return false
 }
 
-/** The ReplicaSets that it owns, and those that it adopts. */
+/** The ReplicaSets that the Deployment owns or adopts. */
 async function ownReplicaSets({ clients, deployment }: Rollout): Promise<readonly ReplicaSet[]> {
   return dependentsOf(clients, REPLICA_SETS, deployment, controllerRefTo(deployment, DEPLOYMENT), deployment)
 }
 
-/** Revisions beyond the limit go, the oldest first. */
+/** Deletes revisions beyond the limit, the oldest first. */
 async function cleanUp({ deployment, sets }: Rollout, old: readonly ReplicaSet[]): Promise<void> {
   const alive = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const excess = alive.length - historyLimit(deployment)
@@ -184,7 +184,7 @@ function byRevisionAndAge(a: ReplicaSet, b: ReplicaSet): number {
   return one === other ? olderFirst(a, b) : one < other ? -1 : 1
 }
 
-/** The rollback that the deprecated annotation requests; kubectl undoes a rollout without it. */
+/** Does the rollback that the deprecated annotation requests. kubectl undoes a rollout without this annotation. */
 async function rollBack(rollout: Rollout, sets: readonly ReplicaSet[]): Promise<undefined> {
   const { deployment, deployments, events } = rollout
   const current = await currentReplicaSet(rollout, sets, true)

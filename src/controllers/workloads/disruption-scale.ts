@@ -1,4 +1,4 @@
-/** The expected number of pods, by the scale of their controllers. */
+/** The expected number of pods, from the scale of their controllers. */
 import type { Pod } from '../../api/core/v1.ts'
 import type { OwnerReference } from '../../api/object.ts'
 import { groupResourceText } from '../../api/group-version.ts'
@@ -36,7 +36,7 @@ export async function expectedScale(
   return { count: [...scales.values()].reduce((sum, replicas) => sum + replicas, 0), hasUnmanaged }
 }
 
-/** Of a Deployment's ReplicaSet, that of the Deployment. */
+/** The scale of a controller; for a ReplicaSet of a Deployment, that of the Deployment. */
 async function scaleOf(
   context: ControllerContext,
   clients: Clientset,

@@ -1,6 +1,6 @@
 /**
  * Computes the disruptions that a PodDisruptionBudget allows, which evictions read (kube-controller-manager's
- * disruption controller). Key: NAMESPACE/NAME. Pods that change bring `guarded-pods`, whose key is as that of
+ * disruption controller). Key: NAMESPACE/NAME. Changed pods queue `guarded-pods`, whose key has the form in
  * selected-pods.ts.
  */
 import { leastOf } from '../../api/extremes.ts'
@@ -25,15 +25,15 @@ import { sameJson } from './same-json.ts'
 
 const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudgets')
 const COMPONENT = 'disruption-controller'
-/** The name in Events, which kube-controller-manager's first controllers share. */
+/** The source in Events, which several old controllers of kube-controller-manager share. */
 const SOURCE = 'controllermanager'
-/** How long a pod that was evicted may take to be deleted, and until its condition is taken back. */
+/** How long the deletion of an evicted pod may take. Later the controller resets the pod's DisruptionTarget. */
 const DELETION_TIMEOUT_MS = 120_000
 
 interface Expected {
   readonly pods: number
   readonly healthy: number
-  /** Pods without a controller, for which there is no expected number. */
+  /** Whether there are pods without a controller, for which no expected number is known. */
   readonly hasUnmanaged: boolean
 }
 
@@ -60,7 +60,7 @@ export const disruptionController: Controller = {
       expected = await expectedOf(budget, pods, (all) => expectedScale(context, clients, all))
     } catch (error) {
       if (error instanceof StatusError && error.code >= 500) throw error
-      // no eviction is allowed while the expected number is unknown
+      // no disruption is allowed while the expected number is unknown
       const why = error instanceof Error ? error.message : String(error)
       const message = `Failed to calculate the number of expected pods: ${why}`
       await events.warning(budget, 'CalculateExpectedPodCountFailed', message)
@@ -71,7 +71,7 @@ export const disruptionController: Controller = {
     }
     if (expected.hasUnmanaged) await events.warning(budget, 'UnmanagedPods', unmanaged(budget))
     const { disrupted, late } = disruptedPods(budget, pods, now)
-    const where = `${namespace}/${namespace}` // as kube-controller-manager says it
+    const where = `${namespace}/${namespace}` // the text of kube-controller-manager
     for (const pod of late)
       await events.warning(pod, 'NotDeleted', `Pod was expected by PDB ${where} to be deleted but it wasn't`)
     await write(statusOf(budget, pods, disrupted, expected, now))
@@ -96,7 +96,7 @@ async function expectedOf(
   return { pods: count, healthy: scaled(minAvailable, count, Math.ceil), hasUnmanaged }
 }
 
-/** Pods that were evicted and are not deleted yet; and those that should have been by now. */
+/** The evicted pods that are not deleted yet; `late` ones should have been deleted by now. */
 function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Pod[], now: Date) {
   const disrupted: Record<string, string> = {}
   const late: Pod[] = []
@@ -137,7 +137,7 @@ function statusOf(
 
 const ALLOWED = 'DisruptionAllowed'
 
-/** The conditions with the new state of DisruptionAllowed. Its transition time changes with the status alone. */
+/** The conditions with the new DisruptionAllowed. Its transition time changes only with its status. */
 function conditions(
   status: PodDisruptionBudgetStatus | undefined,
   said: Pick<Condition, 'status' | 'reason' | 'message'>,
@@ -193,7 +193,7 @@ export const guardedPods: Controller = {
   },
 }
 
-/** Evictions of pods with more than one budget are refused, so their owners hear of it. */
+/** Writes Events about pods with several budgets, because evictions of such pods are refused. */
 async function warnOfSeveral(
   { now }: ControllerContext,
   clients: Clientset,
@@ -214,7 +214,7 @@ async function warnOfSeveral(
 
 const DISRUPTION_TARGET = 'DisruptionTarget'
 
-/** Takes back, of a pod, that it is to be disrupted, where nothing came of it. Key: NAMESPACE/NAME. */
+/** Sets DisruptionTarget of a pod to False when no deletion followed. Key: NAMESPACE/NAME. */
 export const staleDisruption: Controller = {
   async reconcile(key, context) {
     const [namespace, name] = keyParts(key)
@@ -239,7 +239,7 @@ export const staleDisruption: Controller = {
   },
 }
 
-/** A kubelet that ends a pod takes its time. */
+/** Whether a pod waits for a disruption. Terminations by the kubelet do not count, as they may take longer. */
 function isToBeDisrupted(pod: Pod): boolean {
   const { status, reason } = podCondition(pod, DISRUPTION_TARGET) ?? {}
   return !isTerminating(pod) && !isFinished(pod) && status === 'True' && reason !== 'TerminationByKubelet'

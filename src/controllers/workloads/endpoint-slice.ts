@@ -46,7 +46,7 @@ export const endpointSliceController: Controller = {
     const asked = { tenant: clients.tenant, component: COMPONENT, service, pods: selected }
     const time = await planned(selected, () => changeTime(asked, existing.length === 0 ? undefined : namedBy(existing)))
     const events = new EventRecorder(clients, 'endpoint-slice-controller', context.now)
-    // those of a family that the Service does not have any more
+    // slices of an address family that the Service no longer has
     for (const slice of existing) if (!types.some((type) => type === slice.addressType)) await remove(clients, slice)
     for (const type of types) {
       // few: there are two types
@@ -73,7 +73,7 @@ function byName(nodes: readonly Node[]): ReadonlyMap<string, Node> {
   return named
 }
 
-/** Pods whose named ports have other numbers are in slices of their own. A pod on a missing node waits for it. */
+/** Groups pods by the numbers of their named ports. A pod whose node is missing waits for the node. */
 function groupsOf(
   service: Service,
   pods: readonly Pod[],

@@ -25,7 +25,7 @@ import { MANAGED_BY, SERVICE_NAME } from './slice-plan.ts'
 const ENDPOINTS = typedResource<KubeObject & Endpoints>('', 'endpoints')
 const SLICES = typedResource<KubeObject & EndpointSlice>('discovery.k8s.io', 'endpointslices')
 const COMPONENT = 'endpointslicemirroring-controller'
-/** The component's name in Events, which differs. */
+/** The component's name in Events, which differs from the controller's name. */
 const SOURCE = 'endpoint-slice-mirroring-controller'
 export const MIRRORER = 'endpointslicemirroring-controller.k8s.io'
 const SKIP_MIRROR = 'endpointslice.kubernetes.io/skip-mirror'
@@ -35,7 +35,7 @@ const notMirrored: ReadonlySet<string> = new Set([
   'endpoints.kubernetes.io/last-change-trigger-time',
   'kubectl.kubernetes.io/last-applied-configuration',
 ])
-/** Addresses of one subset. */
+/** The most mirrored addresses of one subset. */
 const MOST = 1000
 
 export const endpointsMirror: Controller = {
@@ -61,7 +61,7 @@ export const endpointsMirror: Controller = {
   },
 }
 
-/** Undefined where there is nothing to mirror: no Service, or one whose endpoints have another source. */
+/** Undefined where there is nothing to mirror: no Service, or a Service whose endpoints have another source. */
 async function mirrored(
   clients: Clientset,
   namespace: string,
@@ -113,7 +113,7 @@ interface Address {
   readonly isReady: boolean
 }
 
-/** Subsets so that no port stands twice: ports that have the same addresses are together (RepackSubsets). */
+/** The subsets with each port only once: ports with equal addresses share a subset (RepackSubsets). */
 function repacked(
   subsets: readonly EndpointSubset[],
 ): readonly { readonly addresses: readonly Address[]; readonly ports: readonly EndpointPort[] }[] {
@@ -126,7 +126,7 @@ function repacked(
       const key = JSON.stringify(port ?? null)
       const known = byPort.get(key) ?? { port, addresses: new Map<string, Address>() }
       byPort.set(key, known)
-      // one that is not ready for one subset is not ready
+      // an address that one subset has as not ready is not ready
       for (const address of addresses)
         if (!known.addresses.has(keyOf(address))) known.addresses.set(keyOf(address), { address, isReady: true })
       for (const address of notReadyAddresses) known.addresses.set(keyOf(address), { address, isReady: false })
@@ -156,7 +156,7 @@ const slicePort = ({ name = '', port, protocol = 'TCP', appProtocol }: EndpointP
   ...(appProtocol === undefined ? {} : { appProtocol }),
 })
 
-/** Undefined where it has no address that is one. */
+/** Undefined where the address is invalid. */
 function endpointOf({ ip = '', hostname, nodeName, targetRef }: EndpointAddress, ready: boolean): Endpoint | undefined {
   const address = parseIp(ip)
   if (address === undefined) return undefined
@@ -175,7 +175,7 @@ const groupOf = (type: string | undefined, ports: readonly EndpointPort[] = []):
     .sort()
     .join()}`
 
-/** In each address family, slices that would go take over new endpoints. */
+/** Writes the slices. Slices that would be deleted take over new endpoints of their address family. */
 async function write(
   slices: ResourceClient<KubeObject & EndpointSlice>,
   endpoints: KubeObject & Endpoints,

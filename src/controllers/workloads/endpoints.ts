@@ -32,7 +32,7 @@ const COMPONENT = 'endpoint-controller'
 const ENDPOINTS = typedResource<KubeObject & Endpoints>('', 'endpoints')
 const MANAGED_BY = 'endpoints.kubernetes.io/managed-by'
 const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity'
-/** Addresses of one object. */
+/** The most addresses of one object. */
 const MOST = 1000
 
 export const endpointsController: Controller = {
@@ -81,7 +81,7 @@ const isSame = (a: Endpoints, b: Endpoints): boolean =>
   sameJson(a.metadata.labels ?? {}, b.metadata.labels ?? {}) &&
   a.metadata.annotations?.[OVER_CAPACITY] === b.metadata.annotations?.[OVER_CAPACITY]
 
-/** With publishNotReadyAddresses no address is marked as not ready. */
+/** The pods in the endpoints. With publishNotReadyAddresses their readiness is unknown: all are in `addresses`. */
 function namedBy({ subsets = [] }: Endpoints, { spec }: Service): Named {
   const saysReady = spec?.publishNotReadyAddresses !== true
   const named = new Map<string, boolean | undefined>()
@@ -107,7 +107,7 @@ interface Reached {
   readonly others: EndpointAddress[]
 }
 
-/** Ports that have the same addresses are together. */
+/** The subsets of the endpoints: ports with equal addresses share one. */
 export function subsetsOf(service: Service, pods: readonly Pod[]): readonly EndpointSubset[] {
   const { publishNotReadyAddresses = false } = service.spec ?? {}
   const byPort = kept(pods, () => new Map<string, Reached>())
@@ -142,13 +142,13 @@ export function subsetsOf(service: Service, pods: readonly Pod[]): readonly Endp
 
 const byName = (a: EndpointPort, b: EndpointPort): number => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)
 
-/** As texts, and then by pod. */
+/** Sorts addresses as texts, then by the uid of the pod. */
 const byAddress = (a: EndpointAddress, b: EndpointAddress): number =>
   compareTexts(a.ip, b.ip) || compareTexts(a.targetRef?.uid, b.targetRef?.uid)
 
 const compareTexts = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Of the Service's first family. */
+/** The pod's address of the Service's first IP family. */
 function addressOf(service: Service, pod: Pod): EndpointAddress | undefined {
   const [family] = addressTypes(service)
   const ip = pod.status?.podIPs?.find(({ ip: known = '' }) => familyOf(known) === family)?.ip

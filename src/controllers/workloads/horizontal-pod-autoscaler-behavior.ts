@@ -1,18 +1,19 @@
 /**
  * How far and how fast an autoscaler follows its metrics: limits, stabilization windows and policies
- * (kube-controller-manager's normalizeDesiredReplicas). Pure: earlier recommendations and changes are arguments.
+ * (kube-controller-manager's normalizeDesiredReplicas). The functions are pure: earlier recommendations and changes
+ * are arguments.
  */
 import { leastOf, mostOf } from '../../api/extremes.ts'
 import type { HPAScalingPolicy, HPAScalingRules, HorizontalPodAutoscalerBehavior } from '../../api/autoscaling/v2.ts'
 import type { AutoscalerHistory, ScaleEvent } from './horizontal-pod-autoscaler-history.ts'
 import { recommendationsAfter } from './horizontal-pod-autoscaler-history.ts'
 
-/** As kube-controller-manager's --horizontal-pod-autoscaler-downscale-stabilization: seconds. */
+/** Seconds: the default of kube-controller-manager's --horizontal-pod-autoscaler-downscale-stabilization. */
 export const DOWNSCALE_STABILIZATION = 300
 
 export interface Wish {
   readonly current: number
-  /** By the metrics. */
+  /** The replicas that the metrics propose. */
   readonly desired: number
   readonly min: number
   readonly max: number
@@ -27,9 +28,9 @@ interface Limit {
 
 export interface Normalized {
   readonly replicas: number
-  /** Reason and message of AbleToScale. */
+  /** The reason and message of condition AbleToScale. */
   readonly able: { readonly reason: string; readonly message: string }
-  /** ScalingLimited. */
+  /** The condition ScalingLimited. */
   readonly limit: Limit
 }
 
@@ -60,7 +61,7 @@ const DOWN_TOO_FAST = {
   message: 'the desired replica count is decreasing faster than the maximum scale rate',
 }
 
-/** Seconds in which recommendations hold an autoscaler back. */
+/** The stabilization windows in seconds. */
 export const windowsOf = (behavior: HorizontalPodAutoscalerBehavior | undefined) => ({
   up: behavior?.scaleUp?.stabilizationWindowSeconds ?? 0,
   down: behavior?.scaleDown?.stabilizationWindowSeconds ?? DOWNSCALE_STABILIZATION,
@@ -81,7 +82,7 @@ export function normalized(
   return { replicas, able, limit: { isLimited: replicas !== stable, ...said } }
 }
 
-/** The highest of the last recommendations. */
+/** The highest recommendation in the window of scaling down. */
 const stabilizedDown = ({ desired, now }: Wish, history: AutoscalerHistory): number =>
   mostOf(recommendationsAfter(history, now - DOWNSCALE_STABILIZATION * 1000, now), desired)
 
@@ -95,7 +96,7 @@ function stabilized(
   return Math.min(Math.max(current, least), most)
 }
 
-/** At most double, or four, at once. */
+/** Limits scaling up to double the replicas or to four, whichever is more. */
 function plainLimit({ current, desired, min, max }: Wish) {
   const fastest = Math.max(2 * current, 4)
   const [most, why] = max > fastest ? [fastest, UP_TOO_FAST] : [max, TOO_MANY]
@@ -133,7 +134,7 @@ function changed(events: readonly ScaleEvent[], seconds: number, now: number): n
   return recent.reduce((sum, { change }) => sum + change, 0)
 }
 
-/** How many there were when the policy's period began. */
+/** The replicas at the beginning of the policy's period. */
 const atStart = ({ current, ups, downs, now }: Changes, { periodSeconds = 0 }: HPAScalingPolicy): number =>
   current - changed(ups, periodSeconds, now) + changed(downs, periodSeconds, now)
 

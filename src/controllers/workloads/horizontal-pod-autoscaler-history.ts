@@ -1,25 +1,24 @@
 /**
- * The latest recommendations and changes of an autoscaler. kube-controller-manager keeps them in memory, a sample each
- * 15 seconds. Here they outlive the object, so equal samples are one row with a time, and a steady autoscaler writes
- * nothing.
+ * The latest recommendations and changes of an autoscaler. kube-controller-manager keeps them in memory, a sample every
+ * 15 seconds. Here they are stored. So equal samples are one row with a time, and a steady autoscaler writes nothing.
  */
 import * as z from 'zod/mini'
 import { leastOf, mostOf } from '../../api/extremes.ts'
 
-/** Milliseconds between two looks, as kube-controller-manager's --horizontal-pod-autoscaler-sync-period. */
+/** Milliseconds: the default of kube-controller-manager's --horizontal-pod-autoscaler-sync-period. */
 export const PERIOD_MS = 15_000
 
 const recommendation = z.object({
   replicas: z.number(),
-  /** Milliseconds since 1970: the first look that came to this. */
+  /** When the first reconciliation recommended this, in milliseconds since 1970. */
   since: z.number(),
-  /** The last one, once another look came to something else, or to nothing. */
+  /** When the last one did; set when a later reconciliation recommends other replicas or nothing. */
   until: z.optional(z.number()),
 })
 const scaleEvent = z.object({ change: z.number(), time: z.number() })
 const record = z.object({
   uid: z.string(),
-  /** Of the target's scale. */
+  /** The selector of the target's scale. */
   selector: z.optional(z.string()),
   recommendations: z.array(recommendation),
   ups: z.array(scaleEvent),
@@ -32,25 +31,25 @@ export type AutoscalerHistory = Readonly<z.infer<typeof record>>
 
 const emptyHistory = (uid: string): AutoscalerHistory => ({ uid, recommendations: [], ups: [], downs: [] })
 
-/** @param uid of the autoscaler: one that comes back under its name has no past */
+/** @param uid the autoscaler's uid: a new autoscaler of the same name has no history */
 export function readHistory(text: string | undefined, uid: string): AutoscalerHistory {
   if (text === undefined) return emptyHistory(uid)
   const read = record.safeParse(JSON.parse(text))
   return read.success && read.data.uid === uid ? read.data : emptyHistory(uid)
 }
 
-/** The last look with this recommendation. A recommendation that goes on had a look a period ago. */
+/** The time of the last sample of a recommendation. For one that continues that is a sync period ago. */
 const lastOf = ({ since, until }: AutoscalerHistory['recommendations'][number], now: number): number =>
   until ?? Math.max(since, now - PERIOD_MS)
 
-/** The recommendations after a time. */
+/** The replicas recommended after a time. */
 export const recommendationsAfter = (
   { recommendations }: AutoscalerHistory,
   time: number,
   now: number,
 ): readonly number[] => recommendations.filter((one) => lastOf(one, now) > time).map(({ replicas }) => replicas)
 
-/** Milliseconds until a former recommendation leaves the window; undefined: none is within it. */
+/** Milliseconds until a former recommendation leaves the window; undefined: the window has none. */
 export function untilForgotten({ recommendations }: AutoscalerHistory, window: number, now: number) {
   const ends = recommendations.flatMap(({ until }) =>
     until !== undefined && until > now - window ? [until + window - now] : [],
@@ -58,11 +57,11 @@ export function untilForgotten({ recommendations }: AutoscalerHistory, window: n
   return ends.length === 0 ? undefined : leastOf(ends)
 }
 
-/** An autoscaler without a past begins with the current replicas. */
+/** The history with the current replicas as first recommendation, where it has none. */
 export const begun = (history: AutoscalerHistory, replicas: number, now: number): AutoscalerHistory =>
   history.recommendations.length > 0 ? history : { ...history, recommendations: [{ replicas, since: now }] }
 
-/** @param keep milliseconds: the longest window */
+/** @param keep the longest window in milliseconds */
 export function recommended(
   history: AutoscalerHistory,
   replicas: number,
@@ -76,7 +75,7 @@ export function recommended(
   return { ...history, recommendations: [...kept, { replicas, since: now }] }
 }
 
-/** A look recommended nothing. */
+/** The history after a reconciliation that recommended nothing. */
 export function paused(history: AutoscalerHistory, now: number): AutoscalerHistory {
   const last = history.recommendations.at(-1)
   if (last === undefined || last.until !== undefined) return history
@@ -84,7 +83,7 @@ export function paused(history: AutoscalerHistory, now: number): AutoscalerHisto
   return { ...history, recommendations: [...history.recommendations.slice(0, -1), over] }
 }
 
-/** @param policies of the direction of the change; their periods say how long it is remembered */
+/** @param policies those for the direction of the change. The history keeps the change for their longest period. */
 export function scaled(
   history: AutoscalerHistory,
   from: number,

@@ -1,6 +1,6 @@
 /**
- * Where an autoscaler's metrics come from: the usage of simulated pods, or what APIServices of metrics.k8s.io,
- * custom.metrics.k8s.io and external.metrics.k8s.io serve. Texts of failures are kube-controller-manager's.
+ * Reads an autoscaler's metrics: the usage of simulated pods, or metrics of the APIServices of metrics.k8s.io,
+ * custom.metrics.k8s.io and external.metrics.k8s.io. Failures have kube-controller-manager's texts.
  */
 import * as z from 'zod/mini'
 import type { CrossVersionObjectReference, MetricIdentifier } from '../../api/autoscaling/v2.ts'
@@ -31,7 +31,7 @@ const CUSTOM_VERSIONS = ['v1beta2', 'v1beta1']
 const EXTERNAL: GroupVersion = { group: 'external.metrics.k8s.io', version: 'v1beta1' }
 const NAMESPACE = { group: '', kind: 'Namespace' }
 
-/** Milliseconds for all requests of one look, and the largest answer. */
+/** Milliseconds for all requests of one reconciliation, and the bytes of the largest response. */
 const LOOK_MS = 10_000
 const LONGEST_ANSWER = 8 << 20
 const DEFAULT_WINDOW_MS = 60_000
@@ -53,7 +53,7 @@ const metricValueList = z.object({
     z.object({
       describedObject: z.object({ name: z.optional(z.string()) }),
       timestamp: z.string(),
-      /** In v1beta2, and in v1beta1. */
+      /** v1beta2 has `windowSeconds`, v1beta1 has `window`. */
       windowSeconds: seconds,
       window: seconds,
       value: amount,
@@ -66,21 +66,21 @@ type UsageOfPods = z.infer<typeof podMetricsList>['items']
 
 interface Question {
   readonly version: GroupVersion
-  /** Behind the group version. */
+  /** The path after the group and version. */
   readonly path: readonly string[]
   readonly query?: Readonly<Record<string, string>>
-  /** As client-go names it in failures. */
+  /** The name of the resource in client-go's errors. */
   readonly resource: string
   readonly name?: string
 }
 
-/** The requests of one look at an autoscaler. */
+/** The requests of one reconciliation of an autoscaler. */
 export class MetricsClient {
-  /** A server was asked that may say something else next time. */
+  /** Whether it asked an extension server, whose metrics may change at any time. */
   askedOthers = false
   private readonly deadline: number
 
-  /** @param pods those that the selector of the target selects */
+  /** @param pods the pods that the target's selector selects */
   constructor(
     private readonly context: ControllerContext,
     private readonly namespace: string,
@@ -91,7 +91,7 @@ export class MetricsClient {
   }
 
   /**
-   * @param container '' for the sum of all.
+   * @param container the container; '' for the sum of all containers
    * @throws MetricFailure
    */
   async resource(resource: string, container: string): Promise<PodMetrics> {
@@ -172,7 +172,7 @@ export class MetricsClient {
     })
   }
 
-  /** Nobody can name an object of another namespace. */
+  /** The place of an object's metric, always in the autoscaler's own namespace. */
   private placeOf({ apiVersion = '', kind = '', name: object = '' }: CrossVersionObjectReference, metric: string) {
     const { group = '' } = parseApiVersion(apiVersion) ?? {}
     if (group === NAMESPACE.group && kind === NAMESPACE.kind)
@@ -187,7 +187,7 @@ export class MetricsClient {
     return { path: ['namespaces', this.namespace, resource, object, metric], resource, name: object }
   }
 
-  /** All values of a metric that comes from elsewhere. @throws MetricFailure */
+  /** All values of an external metric. @throws MetricFailure */
   async external({ name = '', selector = {} }: MetricIdentifier): Promise<readonly bigint[]> {
     const { items } = await within('unable to fetch metrics from external metrics API', () =>
       this.ask(
@@ -250,7 +250,7 @@ export class MetricsClient {
   }
 }
 
-/** What failed, and before it where. */
+/** Puts the failed step before a failure's message. */
 async function within<Found>(where: string, find: () => Promise<Found>): Promise<Found> {
   try {
     return await find()
@@ -267,7 +267,7 @@ function milli(text: string): bigint {
   }
 }
 
-/** Go writes up to nine decimals. */
+/** The milliseconds of a Go duration, which has up to nine decimals. */
 const windowOf = (text: string): number => duration(text.replace(/(\.\d{3})\d+s$/, '$1s')) ?? DEFAULT_WINDOW_MS
 
 function jsonOf(text: string): unknown {
@@ -280,7 +280,7 @@ function jsonOf(text: string): unknown {
 
 const statusAnswer = z.object({ kind: z.literal('Status'), message: z.string() })
 
-/** client-go's text for an answer that is no Status. */
+/** client-go's texts for responses that are no Status. */
 const generic: Readonly<Record<number, string>> = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',

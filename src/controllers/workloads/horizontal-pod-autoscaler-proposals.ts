@@ -1,4 +1,4 @@
-/** What each metric of an autoscaler proposes (kube-controller-manager's computeReplicasForMetrics), with its texts. */
+/** The replicas that each metric proposes (kube-controller-manager's computeReplicasForMetrics), with its texts. */
 import type {
   CrossVersionObjectReference,
   MetricIdentifier,
@@ -24,23 +24,23 @@ export interface ProposalContext {
   readonly calculation: Calculation
   readonly metrics: MetricsClient
   readonly namespace: string
-  /** status.replicas of the target. */
+  /** The target's status.replicas. */
   readonly statusReplicas: number
 }
 
 export interface MetricProposal {
   readonly replicas: number
-  /** As Events name the metric. */
+  /** The metric's name in Events. */
   readonly metric: string
   readonly status: MetricStatus
 }
 
-/** A metric says nothing. */
+/** A metric that proposes nothing. */
 export interface FailedProposal {
-  /** Of the Event and the condition. */
+  /** The reason of the Event and of the condition. */
   readonly reason: string
   readonly why: string
-  /** The same as part of the message about all metrics. */
+  /** The text in the message about all metrics. */
   readonly within: string
 }
 
@@ -91,7 +91,7 @@ export async function proposalOf(
   return { reason: 'InvalidMetricSourceType', why, within: why }
 }
 
-/** @param more stands before the reason within the message about all metrics */
+/** @param more the text before the error in the message about all metrics */
 async function attempt(
   reason: string,
   where: string,
@@ -163,7 +163,7 @@ async function ofObject(
   metric: MetricIdentifier,
   { type, value, averageValue }: MetricTarget,
 ): Promise<MetricProposal> {
-  // kube-controller-manager has the reason where the name belongs, too
+  // kube-controller-manager too puts the reason where the name belongs
   const found = () =>
     said(
       `unable to get metric ${metric.name}: ${object.kind} on ${namespace} ${object.name}`,

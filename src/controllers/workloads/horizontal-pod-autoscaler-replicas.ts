@@ -1,6 +1,6 @@
 /**
- * Computes the replicas for a metric (kube-controller-manager's ReplicaCalculator). Values are thousandths. Pods that
- * are not ready, and those without a value, never make a change greater than it would be without them.
+ * Computes the replicas for a metric (kube-controller-manager's ReplicaCalculator). Values are thousandths. Unready
+ * pods, and pods without a value, never make a change greater.
  */
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
@@ -9,7 +9,7 @@ import { Quantity } from '../../schema/quantity.ts'
 import { WINDOW_SECONDS } from '../simulation/usage.ts'
 import { isReady, isTerminating, podCondition } from './pod-state.ts'
 
-/** Why a metric says nothing: kube-controller-manager's text. */
+/** Why a metric proposes nothing, in kube-controller-manager's words. */
 export class MetricFailure extends Error {
   override readonly name = 'MetricFailure'
 }
@@ -17,15 +17,15 @@ export class MetricFailure extends Error {
 export interface PodMetric {
   /** Milliseconds since 1970. */
   readonly timestamp: number
-  /** Milliseconds. */
+  /** The time that the value covers, in milliseconds. */
   readonly window: number
   readonly value: bigint
 }
 
-/** By the names of pods. */
+/** Metrics by the names of pods. */
 export type PodMetrics = ReadonlyMap<string, PodMetric>
 
-/** Parts of the target by which a value may differ from it. */
+/** How much a value may differ from the target, as parts of the target. */
 export interface Tolerances {
   readonly down: number
   readonly up: number
@@ -33,23 +33,26 @@ export interface Tolerances {
 
 /** The pods and the limits that the computation reads. */
 export interface Calculation {
-  /** spec.replicas of the target. */
+  /** The target's spec.replicas. */
   readonly current: number
   readonly tolerances: Tolerances
-  /** Those that the target's selector selects. */
+  /** The pods that the target's selector selects. */
   readonly pods: readonly Pod[]
   readonly now: number
 }
 
 export interface Proposal {
   readonly replicas: number
-  /** The average of the pods that were counted, or the whole value. */
+  /** The average of the counted pods, or the whole value. */
   readonly usage: bigint
-  /** Per cent. */
+  /** The usage in per cent of the requests. */
   readonly utilization?: number
 }
 
-/** As kube-controller-manager's --horizontal-pod-autoscaler-cpu-initialization-period and -initial-readiness-delay. */
+/**
+ * The defaults of kube-controller-manager's --horizontal-pod-autoscaler-cpu-initialization-period and
+ * -initial-readiness-delay.
+ */
 const CPU_INITIALIZATION_MS = 300_000
 const READINESS_DELAY_MS = 30_000
 const MAX_INT32 = 2 ** 31 - 1
@@ -67,11 +70,11 @@ interface Measure {
 
 interface Measuring {
   measure(values: ReadonlyMap<string, bigint>): Measure
-  /** The assumed value of a pod without one, when the others are below the target. */
+  /** The assumed value of a pod without a value, when the other pods are below the target. */
   whenMissing(pod: string): bigint
 }
 
-/** By per cent of the requests. @throws MetricFailure */
+/** The proposal for a target in per cent of the requests. @throws MetricFailure */
 export function utilizationProposal(
   calculation: Calculation,
   metrics: PodMetrics,
@@ -86,7 +89,7 @@ export function utilizationProposal(
   })
 }
 
-/** By an average. @param isCpu values of pods that are not ready yet say nothing. @throws MetricFailure */
+/** The proposal for an average. @param isCpu whether to skip values of pods that just start. @throws MetricFailure */
 export function averageProposal(
   calculation: Calculation,
   metrics: PodMetrics,
@@ -139,12 +142,12 @@ function podsProposal(
   const turns = (ratio < 1 && next > 1) || (ratio > 1 && next < 1)
   if (isWithin(tolerances, next) || turns) return stays
   const replicas = ceiled(next * values.size)
-  // the number of pods that were counted must not turn it around either
+  // the number of counted pods must not reverse the direction either
   if ((next < 1 && replicas > current) || (next > 1 && replicas < current)) return stays
   return { replicas, ...average }
 }
 
-/** By one value for all. @throws MetricFailure */
+/** The proposal for one value of all pods together. @throws MetricFailure */
 export function valueProposal(calculation: Calculation, usage: bigint, target: bigint): Proposal {
   const { current, tolerances, pods } = calculation
   const ratio = Number(usage) / Number(target)
@@ -160,7 +163,7 @@ export function valueProposal(calculation: Calculation, usage: bigint, target: b
   return { replicas: ceiled(ratio * ready), usage }
 }
 
-/** By one value that all pods share. @param replicas status.replicas of the target */
+/** The proposal for a value divided by the pods. @param replicas the target's status.replicas */
 export function shareProposal(tolerances: Tolerances, replicas: number, usage: bigint, target: bigint): Proposal {
   const ratio = Number(usage) / (Number(target) * replicas)
   return {
@@ -169,7 +172,7 @@ export function shareProposal(tolerances: Tolerances, replicas: number, usage: b
   }
 }
 
-/** No more than an int64 has. */
+/** The sum of the values, at most the largest int64. */
 export const total = (values: readonly bigint[]): bigint => {
   const all = sum(values)
   return all > MAX_INT64 ? MAX_INT64 : all
@@ -209,7 +212,7 @@ export function groupPods(pods: readonly Pod[], metrics: PodMetrics, isCpu: bool
 
 const at = (time: string | undefined): number => (time === undefined ? -Infinity : Date.parse(time))
 
-/** CPU usage during the start of a pod says nothing about its load. */
+/** Whether a pod is starting: its CPU usage does not show its load then. */
 function isStarting(pod: Pod, { timestamp, window }: PodMetric, now: number): boolean {
   const condition = podCondition(pod, 'Ready')
   const { startTime } = pod.status ?? {}
@@ -217,26 +220,26 @@ function isStarting(pod: Pod, { timestamp, window }: PodMetric, now: number): bo
   const isUnready = condition.status === 'False'
   const since = at(condition.lastTransitionTime)
   if (at(startTime) + CPU_INITIALIZATION_MS > now) return isUnready || timestamp < since + window
-  // it was never ready
+  // the pod was never ready
   return isUnready && at(startTime) + READINESS_DELAY_MS > since
 }
 
 /**
- * When the usage of a pod that runs begins to count as it is, where nothing else happens: milliseconds since 1970.
- * Undefined: it does, or nothing runs yet.
+ * When the CPU usage of a starting pod begins to count if the pod does not change, in milliseconds since 1970.
+ * Undefined: the pod does not run, or has no condition Ready.
  */
 export function usageCountsFrom(pod: Pod): number | undefined {
   const condition = podCondition(pod, 'Ready')
   const { startTime, phase } = pod.status ?? {}
   if (phase !== 'Running' || condition === undefined) return undefined
-  // times have whole seconds
+  // one second more, as times are cut to whole seconds
   const window = (WINDOW_SECONDS + 1) * 1000
   return condition.status === 'False'
     ? at(startTime) + CPU_INITIALIZATION_MS
     : at(condition.lastTransitionTime) + window
 }
 
-/** @param container '' for all. @throws MetricFailure for one that requests nothing */
+/** @param container '' for all containers. @throws MetricFailure for a container that requests nothing */
 function requestsOf(pods: readonly Pod[], container: string, resource: string): Map<string, bigint> {
   return new Map(
     pods.map((pod) => [

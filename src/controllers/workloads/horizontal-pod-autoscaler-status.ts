@@ -21,7 +21,7 @@ export class AutoscalerStatus {
     this.time = timeText(now)
   }
 
-  /** Since when changes with the status alone. */
+  /** Sets a condition. Its transition time changes only with its status. */
   set(type: AutoscalerConditionType, status: boolean, reason: string, message: string): void {
     const text = status ? 'True' : 'False'
     const before = this.conditions.find((condition) => condition.type === type)
@@ -47,7 +47,7 @@ export class AutoscalerStatus {
     return this.conditions.some((condition) => condition.type === type && condition.status === 'True')
   }
 
-  /** @param desired undefined: as before */
+  /** @param desired undefined: unchanged */
   count(current: number, desired: number | undefined, metrics: readonly MetricStatus[], isRescaled = false): void {
     const { desiredReplicas = 0, lastScaleTime } = this.numbers
     const scaled = isRescaled ? this.time : lastScaleTime

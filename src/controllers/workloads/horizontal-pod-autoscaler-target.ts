@@ -1,4 +1,4 @@
-/** The scale of an autoscaler's target, of whatever kind. Texts of failures are those of client-go's scale client. */
+/** The scale of an autoscaler's target of any kind. Failures have the texts of client-go's scale client. */
 import type { Scale } from '../../api/autoscaling/v1.ts'
 import type { CrossVersionObjectReference } from '../../api/autoscaling/v2.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
@@ -13,7 +13,7 @@ import type { ResourceClient } from '../resource-client.ts'
 
 export interface ScaleTarget {
   readonly scale: Scale
-  /** Its writes are news to its autoscalers (registry/autoscaling/autoscaled-work.ts). */
+  /** Whether writes of the target queue its autoscalers (registry/autoscaling/autoscaled-work.ts). */
   readonly isWatched: boolean
   /** @throws StatusError */
   scaleTo(replicas: number): Promise<void>
@@ -24,7 +24,7 @@ export interface NoTarget {
   readonly isWatched: boolean
 }
 
-/** How often a write is tried after conflicts. */
+/** The attempts of a write that meets conflicts. */
 const TRIES = 5
 
 export async function scaleTargetOf(
@@ -50,7 +50,7 @@ export async function scaleTargetOf(
   }
 }
 
-/** Of the version that discovery prefers. */
+/** The resource of a kind, in the version that discovery prefers. */
 async function entryOf(context: ControllerContext, group: string, kind: string): Promise<ResourceEntry | undefined> {
   const inGroup = (served: ControllerContext['served']) => served.inGroup(group).find((entry) => entry.kind === kind)
   return inGroup(context.served) ?? inGroup(await context.freshServed())
@@ -68,7 +68,7 @@ async function scaleTo(client: ResourceClient, entry: ResourceEntry, known: Scal
   let scale = known
   for (let tries = 1; ; tries++)
     try {
-      return await client.updateScale({ ...scale, spec: { replicas } } as Scale & KubeObject) // its kind says so
+      return await client.updateScale({ ...scale, spec: { replicas } } as Scale & KubeObject) // the scale has its kind
     } catch (error) {
       if (!(error instanceof StatusError) || error.code !== 409 || tries === TRIES) throw error
       scale = await scaleOf(client, entry, scale.metadata.name ?? '')

@@ -1,7 +1,7 @@
 /**
  * Scales a target by its metrics (kube-controller-manager's horizontal pod autoscaler). Key: NAMESPACE/NAME.
- * kube-controller-manager looks at each autoscaler every 15 seconds. So does this controller, as long as the result
- * might differ from the last one. Simulated usage changes with pods alone, whose changes are work for it.
+ * kube-controller-manager reconciles each autoscaler every 15 seconds. So does this controller, as long as the result
+ * might differ from the last one. Simulated usage changes only with pods, whose changes queue this controller.
  */
 import type { HorizontalPodAutoscaler, MetricStatus } from '../../api/autoscaling/v2.ts'
 import type { Pod } from '../../api/core/v1.ts'
@@ -44,9 +44,9 @@ type Autoscaler = HorizontalPodAutoscaler & KubeObject
 
 export const AUTOSCALERS = typedResource<Autoscaler>('autoscaling', 'horizontalpodautoscalers')
 const COMPONENT = 'horizontal-pod-autoscaler'
-/** Milliseconds until the next look at a target of a kind whose writes are no work for a controller. */
+/** Milliseconds until the next reconciliation, for a target of a kind whose writes do not queue this controller. */
 const UNWATCHED_MS = 300_000
-/** As kube-controller-manager's --horizontal-pod-autoscaler-tolerance. */
+/** The default of kube-controller-manager's --horizontal-pod-autoscaler-tolerance. */
 const TOLERANCE = 0.1
 
 export const horizontalPodAutoscalerController: Controller = {
@@ -65,7 +65,7 @@ export const horizontalPodAutoscalerController: Controller = {
 const earlier = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
-/** One look at one autoscaler. */
+/** One reconciliation of one autoscaler. */
 class Look {
   private readonly now: Date
   private readonly namespace: string
@@ -101,7 +101,7 @@ class Look {
     return settingsOf(this.context.env).gates.enabled(gate)
   }
 
-  /** @returns milliseconds until it might come to something else by itself; undefined: it does not */
+  /** @returns milliseconds until the result may change without a write; undefined: it cannot */
   async run(): Promise<number | undefined> {
     const target = await scaleTargetOf(this.context, this.clients, this.namespace, this.spec.scaleTargetRef ?? {})
     if ('why' in target) {
@@ -118,7 +118,7 @@ class Look {
     this.history = begun(this.history, current, this.now.getTime())
     const after = await this.decide(target, current)
     await this.write()
-    // writes of other kinds are no work for it
+    // writes of targets of other kinds do not queue this controller
     return target.isWatched || current === 0 ? after : Math.min(after ?? PERIOD_MS, PERIOD_MS)
   }
 
@@ -142,13 +142,13 @@ class Look {
     return this.rescale(target, current, broken.replicas, `Current number of replicas ${broken.name}`, [])
   }
 
-  /** Whether this autoscaler scaled the target to zero, and not a user. */
+  /** Whether this autoscaler, and not a user, scaled the target to zero. */
   private scalesFromZero(): boolean {
     if (!this.enabled('HPAScaleToZero') || !this.status.isTrue('ScaledToZero')) return false
     return this.min !== 0 || this.followsOthers()
   }
 
-  /** There are metrics that say something without pods. */
+  /** Whether the spec has metrics that exist without pods. */
   private followsOthers(): boolean {
     return (this.spec.metrics ?? []).some(({ type }) => type === 'Object' || type === 'External')
   }
@@ -180,17 +180,17 @@ class Look {
   private isLimitedByRate = false
   private isHeldBack = false
 
-  /** An earlier recommendation holds it back until then. */
+  /** Milliseconds until an earlier recommendation no longer holds the autoscaler back. */
   private untilWindowEnds(): number | undefined {
     const { up, down } = windowsOf(this.spec.behavior)
     const now = this.now.getTime()
     return earlier(untilForgotten(this.history, up * 1000, now), untilForgotten(this.history, down * 1000, now))
   }
 
-  /** What their usage says may depend on how long they have been there. Other changes of them are work. */
+  /** Milliseconds until usage of pods counts differently because of their age. Other changes of pods queue work. */
   private untilPodsChange(pods: readonly Pod[], { scale }: ScaleTarget): number | undefined {
     const active = pods.filter(isActive)
-    // others than those of the target, or the target is about to say how many it has
+    // the selector selects pods of others too, or the target's status is about to change
     if (active.length !== (scale.status?.replicas ?? 0)) return PERIOD_MS
     const now = this.now.getTime()
     const changes = active.flatMap((pod) => usageCountsFrom(pod) ?? []).filter((time) => time > now)
@@ -214,7 +214,7 @@ class Look {
     return { replicas: min, reason: reason === '' ? 'Current number of replicas below Spec.MinReplicas' : reason }
   }
 
-  /** Undefined for an empty selector, or one that other autoscalers share. */
+  /** Undefined for an empty or invalid selector, or one that selects pods of other autoscalers. */
   private async selectedPods(selector: string): Promise<readonly Pod[] | undefined> {
     if (selector === '') {
       await this.events.warning(this.autoscaler, 'SelectorRequired', 'selector is required')
@@ -248,7 +248,7 @@ class Look {
   }
 
   /**
-   * Names of the autoscalers whose selectors, as of their last look, select one of the pods; this one is among them.
+   * The names of this autoscaler and of those whose selectors, at their last reconciliation, select one of the pods.
    */
   private async autoscalersOf(pods: readonly Pod[]): Promise<string[]> {
     const { name: own = '' } = this.autoscaler.metadata
@@ -344,7 +344,7 @@ class Look {
     return PERIOD_MS
   }
 
-  /** Only changed conditions and values. */
+  /** Writes the status and the history where they changed. */
   private async write(): Promise<void> {
     const { autoscaler, context, history } = this
     if (history !== this.known)

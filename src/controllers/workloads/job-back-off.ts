@@ -1,6 +1,6 @@
 /**
  * How long a Job waits before it replaces failed pods (the back-off store of kube-controller-manager's job controller).
- * It is stored and not counted each time, because a pod that is gone no longer shows its failure.
+ * The controller stores the failures, because it cannot count those of deleted pods again.
  */
 import { mostOf } from '../../api/extremes.ts'
 import type { Job } from '../../api/batch/v1.ts'
@@ -12,13 +12,13 @@ import { endOf } from './job-state.ts'
 export interface BackOff {
   /** Failures since the last success. */
   readonly count: number
-  /** When the last of them ended: milliseconds since 1970. */
+  /** When the last failed pod ended, in milliseconds since 1970. */
   readonly last: number
 }
 
 const NONE: BackOff = { count: 0, last: 0 }
 
-/** @param succeeded and `failed`: pods that ended since */
+/** @param succeeded pods that ended since then, as are `failed` */
 export function nextBackOff(known: BackOff, succeeded: readonly Pod[], failed: readonly Pod[]): BackOff {
   const ends = failed.map(endOf)
   if (succeeded.length === 0)
@@ -33,7 +33,7 @@ const keyOf = (namespace: string, name: string) => `back-off/${namespace}/${name
 export function knownBackOff({ sightings }: ControllerContext, { metadata }: Job & KubeObject): BackOff {
   const seen = sightings.get(keyOf(metadata.namespace ?? '', metadata.name ?? ''))
   const [uid, count] = seen?.record.split(' ') ?? []
-  // another Job may have had the name
+  // the record may be of another Job of the name
   return seen === undefined || uid !== metadata.uid ? NONE : { count: Number(count), last: seen.time }
 }
 
@@ -42,7 +42,7 @@ export function rememberBackOff({ sightings }: ControllerContext, { metadata }: 
   sightings.set(key, next.count === 0 ? undefined : { record: `${metadata.uid} ${next.count}`, time: next.last })
 }
 
-/** Of a Job that is over or gone. */
+/** Removes the back-off of a Job that has ended or is gone. */
 export function forgetBackOff({ sightings }: ControllerContext, namespace: string, name: string): void {
   const key = keyOf(namespace, name)
   if (sightings.get(key) !== undefined) sightings.set(key, undefined)

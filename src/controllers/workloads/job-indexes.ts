@@ -1,16 +1,16 @@
-/** Completion indexes of indexed Jobs, and their text: `1,3-5`. */
+/** Completion indexes of indexed Jobs, and their text form: `1,3-5`. */
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index'
 
-/** Undefined where the annotation is no index. */
+/** The completion index of a pod; undefined where the annotation is invalid. */
 export function indexOf({ metadata }: Pod): number | undefined {
   const text = ownValue(metadata.annotations, COMPLETION_INDEX)
   return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined
 }
 
-/** Indexes from `completions` on do not count. Text that lists no indexes has none. */
+/** The indexes below `completions` in a text; none for invalid text. */
 export function parseIndexes(text: string | undefined, completions: number): Set<number> {
   const found = new Set<number>()
   for (const part of (text ?? '').split(',')) {
@@ -36,7 +36,7 @@ export function indexesText(indexes: ReadonlySet<number>): string {
   return parts.join(',')
 }
 
-/** The first indexes that nothing is done about. */
+/** The first indexes that are in none of the sets. */
 export function firstPending(
   count: number,
   completions: number,

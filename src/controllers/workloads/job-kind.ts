@@ -5,5 +5,5 @@ import { typedResource } from '../clientset.ts'
 export const JOBS = typedResource<Job>('batch', 'jobs')
 export const JOB: GroupVersionKind = { group: 'batch', version: 'v1', kind: 'Job' }
 export const JOB_COMPONENT = 'job-controller'
-/** The value of managedBy that stands for this controller. */
+/** The value of managedBy for this controller. */
 export const OURS = 'kubernetes.io/job-controller'

@@ -1,6 +1,6 @@
 /**
- * Lets pods go that no Job will count any more: they keep the finalizer `batch.kubernetes.io/job-tracking` otherwise, and
- * with it wait for ever (the orphan queue of kube-controller-manager's job controller).
+ * Removes the finalizer `batch.kubernetes.io/job-tracking` of pods that no Job will count any more. Otherwise their
+ * deletion would wait forever (the orphan queue of kube-controller-manager's job controller).
  */
 import type { Job } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
@@ -25,7 +25,7 @@ export const orphanedJobPod: Controller = {
   },
 }
 
-/** Key: NAMESPACE/UID of a Job that is gone. Another one may have its name. */
+/** Key: NAMESPACE/UID of a Job that is gone. Another Job may have its name. */
 export const goneJob: Controller = {
   async reconcile(key, context) {
     const [namespace, owner] = keyParts(key)
@@ -47,7 +47,7 @@ async function untrackIfOrphan(clients: Clientset, pod: Pod): Promise<void> {
   await untrack(clients, pod)
 }
 
-/** Nobody counts it from now on. */
+/** Removes the tracking finalizer of a pod. No Job counts the pod from then on. */
 export async function untrack(clients: Clientset, pod: Pod): Promise<void> {
   if (!isTracked(pod)) return
   const { namespace, name = '', uid } = pod.metadata

@@ -1,4 +1,4 @@
-/** Which pods of a Job are stopped, and which are made. */
+/** Decides which pods of a Job to stop, and creates pods. */
 import { leastOf } from '../../api/extremes.ts'
 import type { Job } from '../../api/batch/v1.ts'
 import type { Container, Pod, PodTemplateSpec } from '../../api/core/v1.ts'
@@ -26,7 +26,7 @@ import { compareForDeletion } from './pod-state.ts'
 const MOST_AT_ONCE = 500
 const LONGEST_PREFIX = 58
 
-/** How many pods are to run. */
+/** How many pods should run. */
 export function wantedActive(job: Job, state: JobState, active: number): number {
   if (isSuspended(job)) return 0
   const { parallelism = 1, completions } = job.spec ?? {}
@@ -34,14 +34,14 @@ export function wantedActive(job: Job, state: JobState, active: number): number 
   return Math.max(0, Math.min(completions - state.succeeded - state.failedIndexes.size, parallelism))
 }
 
-/** Too many, all of a suspended Job, and those of an index that another pod has. */
+/** The surplus pods, all pods of a suspended Job, and pods whose index another pod has. */
 export function podsToStop(job: Job, state: JobState, now: Date): readonly Pod[] {
   const order = compareForDeletion(now)
   const sorted = state.active.map((pod) => ({ pod, rank: 0 })).sort(order)
   const stopped: Pod[] = []
   const left: Pod[] = []
   const seen = new Set<number>()
-  // the first of an index to be kept is the one that would be deleted last
+  // of each index, keep the pod that scaling down would delete last
   for (const { pod } of sorted.toReversed()) {
     const index = isIndexed(job) ? indexOf(pod) : undefined
     const isSurplus =
@@ -64,7 +64,7 @@ interface Making {
   readonly control: PodControl
 }
 
-/** @returns how many were made, and milliseconds until others may be */
+/** @returns the number of created pods, and milliseconds until more may be created */
 export async function createJobPods(making: Making): Promise<{ count: number; wait?: number }> {
   const { job, state, active, leaving, now, control } = making
   const missing = wantedActive(job, state, active) - active - (replacesFailedOnly(job) ? leaving : 0)
@@ -113,7 +113,7 @@ const withIndexVariable = (container: Container): Container =>
     ? container
     : { ...container, env: [...(container.env ?? []), cloneJson(INDEX_VARIABLE)] }
 
-/** The pod of one index: named after it, and knowing how often it was tried. */
+/** The pod of one index: its name has the index, and annotations count earlier failures. */
 function ofIndex(job: Job, pod: Pod, index: number, { delayed }: JobState): Pod {
   const { name = '' } = job.metadata
   const suffix = `-${index}-`

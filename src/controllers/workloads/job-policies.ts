@@ -1,4 +1,4 @@
-/** The policies of a Job: the consequence of a failed pod, and the success policy. */
+/** The pod failure policy and the success policy of a Job. */
 import type { Job, PodFailurePolicyOnExitCodesRequirement } from '../../api/batch/v1.ts'
 import type { ContainerStatus, Pod } from '../../api/core/v1.ts'
 import { parseIndexes } from './job-indexes.ts'
@@ -6,7 +6,7 @@ import { parseIndexes } from './job-indexes.ts'
 export interface Verdict {
   /** Why the whole Job fails. */
   readonly message?: string
-  /** Whether it counts toward the limit of failures. */
+  /** Whether the failure counts toward backoffLimit or backoffLimitPerIndex. */
   readonly counts: boolean
   readonly action?: 'Ignore' | 'Count' | 'FailJob' | 'FailIndex'
 }
@@ -53,7 +53,7 @@ function matchingCondition(
   return status?.conditions?.find(({ type, status: value }) => wanted.has(`${type} ${value}`))?.type
 }
 
-/** Which rule is met by what succeeded, in words; undefined: none. */
+/** The message about the success rule that the succeeded indexes meet; undefined: they meet none. */
 export function successOf({ spec }: Job, succeeded: ReadonlySet<number>): string | undefined {
   if (succeeded.size === 0) return undefined
   for (const [index, { succeededIndexes, succeededCount }] of (spec?.successPolicy?.rules ?? []).entries()) {

@@ -1,4 +1,4 @@
-/** How a Job stands, read off it and its pods without writing anything (kube-controller-manager's job controller). */
+/** Computes a Job's state from it and its pods without writing (kube-controller-manager's job controller). */
 import { mostOf } from '../../api/extremes.ts'
 import type { Job, JobCondition, JobStatus } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
@@ -20,7 +20,7 @@ export const isSuspended = ({ spec }: Job): boolean => spec?.suspend === true
 
 export const isTracked = ({ metadata }: Pod): boolean => (metadata.finalizers ?? []).includes(TRACKING)
 
-/** Whether only pods that are over are replaced, and not those that are being deleted. */
+/** Whether the Job replaces only finished pods, and not pods that are being deleted. */
 export const replacesFailedOnly = ({ spec }: Job): boolean =>
   spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
 
@@ -53,19 +53,19 @@ export interface JobState {
   readonly failed: number
   /** Pods that ended and are not counted yet. */
   readonly ended: { readonly succeeded: readonly Pod[]; readonly failed: readonly Pod[] }
-  /** Indexes of an indexed Job, with those that are known by now. */
+  /** The indexes of an indexed Job that succeeded, with those of pods not counted yet. */
   readonly succeededIndexes: ReadonlySet<number>
   readonly failedIndexes: ReadonlySet<number>
-  /** The last failure of each index that will be tried again, kept until its pod is replaced. */
+  /** The last failed pod of each index that will be retried, kept until another pod replaces it. */
   readonly delayed: ReadonlyMap<number, Pod>
-  /** SuccessCriteriaMet or FailureTarget: the Job is decided. */
+  /** The condition SuccessCriteriaMet or FailureTarget, which decides the Job. */
   readonly decision: JobCondition | undefined
 }
 
 export function jobState(job: Job, pods: readonly Pod[], now: Date): JobState {
   const { uncountedTerminatedPods: { succeeded = [], failed = [] } = {} } = job.status ?? {}
   const counted = new Set([...succeeded, ...failed])
-  // counted by its finalizer
+  // a pod with the finalizer is not counted yet
   const fresh = pods.filter((pod) => isTracked(pod) && !counted.has(pod.metadata.uid ?? ''))
   const active = pods.filter(isActive)
   const failures = fresh.filter((pod) => isFailed(job, pod) && judge(job, pod).counts)
@@ -161,7 +161,7 @@ function decisionOf(
     : newJobCondition('SuccessCriteriaMet', 'True', 'SuccessPolicy', success, now)
 }
 
-/** Containers that their node starts again count where nothing else is replaced. */
+/** Whether containers restarted too often. It counts only where restartPolicy is OnFailure. */
 function restartedTooOften({ spec }: Job, pods: readonly Pod[], limit: number): boolean {
   if (spec?.template?.spec?.restartPolicy !== 'OnFailure') return false
   let restarts = 0
@@ -173,7 +173,7 @@ function restartedTooOften({ spec }: Job, pods: readonly Pod[], limit: number): 
   return limit === 0 ? restarts > 0 : restarts >= limit
 }
 
-/** Milliseconds until the Job has run for too long; undefined where it may run for ever. */
+/** Milliseconds until activeDeadlineSeconds have passed; undefined where the Job has no deadline. */
 export function untilDeadline(job: Job, now: Date): number | undefined {
   const { activeDeadlineSeconds } = job.spec ?? {}
   const { startTime } = job.status ?? {}
@@ -181,14 +181,14 @@ export function untilDeadline(job: Job, now: Date): number | undefined {
   return Date.parse(startTime) + activeDeadlineSeconds * 1000 - now.getTime()
 }
 
-/** Milliseconds that a replacement waits after so many failures in a row. */
+/** Milliseconds that a replacement waits after this many failures in a row. */
 export function untilReplacement(failures: number, last: number, now: Date): number {
   if (failures === 0) return 0
   const pause = Math.min(FIRST_BACK_OFF_MS * 2 ** (failures - 1), LONGEST_BACK_OFF_MS)
   return Math.max(0, last + pause - now.getTime())
 }
 
-/** When a pod ended, in milliseconds since 1970, as far as its status says. */
+/** The best estimate of when a pod ended, in milliseconds since 1970. */
 export function endOf({ metadata, spec, status }: Pod): number {
   const sidecars = new Set(
     (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
@@ -202,6 +202,6 @@ export function endOf({ metadata, spec, status }: Pod): number {
   const ready = status?.conditions?.find(({ type, status: value }) => type === 'Ready' && value === 'False')
   if (ready?.lastTransitionTime !== undefined) return Date.parse(ready.lastTransitionTime)
   const { deletionTimestamp, deletionGracePeriodSeconds: grace = 0, creationTimestamp = '' } = metadata
-  // marked that much earlier
+  // deletionTimestamp is the time of the DELETE plus the grace period
   return deletionTimestamp === undefined ? Date.parse(creationTimestamp) : Date.parse(deletionTimestamp) - grace * 1000
 }

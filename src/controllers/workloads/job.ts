@@ -1,6 +1,6 @@
 /**
- * Runs Jobs (kube-controller-manager's job controller). Key: NAMESPACE/NAME. A pod that ended is counted once: its uid is
- * written into the status before its finalizer goes, and leaves the status when the finalizer is gone.
+ * Runs Jobs (kube-controller-manager's job controller). Key: NAMESPACE/NAME. The controller counts an ended pod once:
+ * it writes the uid into the status, then removes the pod's finalizer, then removes the uid.
  */
 import { inTurns } from '../in-turns.ts'
 import { leastOf } from '../../api/extremes.ts'
@@ -37,7 +37,7 @@ import { controllerRefTo, dependentsOf, PodControl, PODS } from './pod-control.t
 import { isReady } from './pod-state.ts'
 import { sameJson } from './same-json.ts'
 
-/** Pods that are counted in one look. */
+/** Pods that one reconciliation counts. */
 const MOST_UNCOUNTED = 500
 
 interface Look {
@@ -69,14 +69,15 @@ export const jobController: Controller = {
 }
 
 /**
- * Only the Job's own pods have the labels that the server gives it. With a selector of its own each look checks more.
+ * The selector and the generation for `dependentsOf`. Only the Job's own pods have the labels of a generated selector.
+ * With a manual selector each reconciliation also looks for pods to adopt.
  */
 const selecting = ({ spec, metadata }: Job) => ({
   spec: spec?.selector === undefined ? {} : { selector: spec.selector },
   status: spec?.manualSelector === true ? {} : { observedGeneration: metadata.generation ?? 0 },
 })
 
-/** It goes when its time is over. */
+/** Deletes an ended Job after ttlSecondsAfterFinished. */
 async function afterTheEnd({ jobs, now }: Look, { metadata, spec, status }: Job): Promise<number | undefined> {
   const seconds = spec?.ttlSecondsAfterFinished
   if (seconds === undefined || metadata.deletionTimestamp !== undefined) return undefined
@@ -136,7 +137,7 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
       )
     else await tellSuspension(look, job, status)
   }
-  // stored without counters of 0
+  // a stored status has no counter of 0
   if (active === 0) delete status.active
   else status.active = active
   status.ready = ready
@@ -150,7 +151,7 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
   return waits.length === 0 ? undefined : leastOf(waits)
 }
 
-/** A pod that is stopped on purpose is no failure: its finalizer goes first. */
+/** Stops a pod. Its finalizer is removed first, because a pod stopped on purpose is no failure. */
 async function stop({ clients, control }: Look, job: Job, pod: Pod): Promise<void> {
   await untrack(clients, pod)
   await control.delete(pod, job)
@@ -169,7 +170,7 @@ async function tellSuspension({ events, now }: Look, job: Job, status: JobStatus
   await events.normal(job, suspended ? 'Suspended' : 'Resumed', condition.message ?? '')
 }
 
-/** Counts what ended, lets it go, and says the end when nothing is left to count. */
+/** Counts ended pods, removes their finalizers, and ends the Job when no pod is left to count. */
 async function track(
   look: Look,
   job: Job,
@@ -220,7 +221,7 @@ const withoutEmpty = ({ uncountedTerminatedPods: { succeeded = [], failed = [] }
   ...(succeeded.length + failed.length === 0 ? {} : { uncountedTerminatedPods: { succeeded, failed } }),
 })
 
-/** Pods without a finalizer move into the counters. */
+/** Moves pods without a finalizer from the uncounted lists into the counters. */
 function settleCounts(status: JobStatus, tracked: ReadonlySet<string>, indexed: boolean): void {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
   const [successes, failures] = [succeeded, failed].map((uids) => uids.filter((uid) => !tracked.has(uid)).length)
@@ -232,7 +233,7 @@ function settleCounts(status: JobStatus, tracked: ReadonlySet<string>, indexed: 
   }
 }
 
-/** The pods whose finalizer can go, because their uids are in the status. */
+/** Adds the uids of ended pods to the status. @returns these pods, whose finalizers can be removed then */
 function countEnded(job: Job, pods: readonly Pod[], { decision, delayed }: JobState): { pods: Pod[]; isCut: boolean } {
   const lists = (job.status!.uncountedTerminatedPods ??= {})
   const succeeded = (lists.succeeded ??= [])

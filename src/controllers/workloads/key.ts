@@ -1,6 +1,6 @@
 import { HopelessWork } from '../../registry/hopeless-work.ts'
 
-/** Of `NAMESPACE/NAME`. Keys outlive a release, so each is checked. @throws HopelessWork */
+/** The parts of `NAMESPACE/NAME`. Each key is checked, because keys outlive a release. @throws HopelessWork */
 export function keyParts(key: string): [namespace: string, name: string] {
   const [namespace, name, ...more] = key.split('/')
   if (!namespace || !name || more.length > 0) throw new HopelessWork(`${JSON.stringify(key)} is no NAMESPACE/NAME`)
@@ -13,14 +13,14 @@ export interface PodsOfKey {
   readonly labels: Readonly<Record<string, string>> | undefined
 }
 
-/** Of a namespace and labels, in JSON. @throws HopelessWork */
+/** Parses a key: a namespace and labels in JSON. @throws HopelessWork */
 export function podsOfKey(key: string): PodsOfKey {
   try {
     const [namespace, labels] = JSON.parse(key) as unknown[]
     if (typeof namespace === 'string' && (labels === undefined || (typeof labels === 'object' && labels !== null)))
       return { namespace, labels: labels as Readonly<Record<string, string>> | undefined } // written by registry/core/pod-work.ts
   } catch {
-    // as below
+    // refused below
   }
   throw new HopelessWork(`${JSON.stringify(key)} names no pods`)
 }

@@ -12,7 +12,7 @@ import { EventRecorder } from './events.ts'
 import { keyParts } from './key.ts'
 
 const CLEANUP = 'service.kubernetes.io/load-balancer-cleanup'
-/** Of the range that is set aside for such things, RFC 2544: 198.18.0.0/15. */
+/** The number of addresses in 198.18.0.0/15, the range that RFC 2544 reserves for tests. */
 const ADDRESSES = 2 ** 17 - 2
 
 export const loadBalancerController: Controller = {
@@ -26,7 +26,7 @@ export const loadBalancerController: Controller = {
     const isWanted = service.spec?.type === 'LoadBalancer' && service.metadata.deletionTimestamp === undefined
     if (isWanted && service.spec?.loadBalancerClass !== undefined) return undefined
     if (!isWanted) await cleanUp(clients, service, events)
-    // of two Services that get one at once, the second sees the address of the first
+    // one Service at a time, so that the second sees the address of the first
     else await context.alone('load-balancers', () => ensure(clients, service, events))
     return undefined
   },

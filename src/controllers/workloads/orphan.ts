@@ -1,6 +1,6 @@
 /**
- * Brings objects without a controller to the objects whose selectors match them, which adopt them. Key:
- * RESOURCE.GROUP/NAMESPACE/NAME. Of two that match, the first one gets it.
+ * Lets owners adopt objects without a controller that their selectors match. Key: RESOURCE.GROUP/NAMESPACE/NAME. Where
+ * two owners match, the first one adopts the object.
  */
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import type { ControllerName } from '../../configuration/controllers.ts'
@@ -34,7 +34,7 @@ import { isMemberOf, STATEFUL_SET } from './stateful-set-pods.ts'
 import { STATEFUL_SET_COMPONENT, STATEFUL_SETS } from './stateful-set.ts'
 import { REVISIONS } from './template-revisions.ts'
 
-/** The part of an owner that is kept: there may be many. */
+/** The part of an owner that is kept in memory, because there may be many owners. */
 type Identity = Pick<KubeObject, 'metadata'>
 
 const identityOf = ({ metadata: { name, namespace, uid, deletionTimestamp } }: KubeObject): Identity => ({
@@ -66,7 +66,7 @@ const adopters =
     if (!isControllerOurs(controller, context)) return false
     const clients = clientsetFor(context, component)
     const { namespace = '', labels = {} } = orphan.metadata
-    // pods that come together ask the same ones
+    // the pods of a batch have the same candidates
     const candidates = await context.once(`selectors of ${resource.resource} in ${namespace}`, async () => {
       const found: { owner: Identity; selector: readonly LabelRequirement[] }[] = []
       for await (const owner of clients.resource(resource, namespace).each())
@@ -92,7 +92,7 @@ const adopters =
 
 type Adopt = (context: ControllerContext, namespace: string, name: string) => Promise<void>
 
-/** @param kinds that may adopt the orphans, in the order in which they are asked */
+/** @param kinds the kinds that may adopt the orphans, in order of priority */
 const adoption = <Orphan extends KubeObject>(
   orphans: TypedResource<Orphan>,
   ...kinds: readonly Adopters<Orphan>[]
@@ -124,7 +124,7 @@ const ofDeployments = adopters(DEPLOYMENTS, DEPLOYMENT, same('deployment-control
 const ofStatefulSets = <Orphan extends KubeObject>(belongs?: (set: Identity, orphan: Orphan) => boolean) =>
   adopters(STATEFUL_SETS, STATEFUL_SET, same(STATEFUL_SET_COMPONENT), ({ spec }) => spec?.selector, belongs)
 
-/** Jobs that are over adopt nothing, and neither do Jobs that another controller manages. */
+/** Ended Jobs, and Jobs that another controller manages, adopt nothing. */
 const ofJobs = adopters<KubeObject & Job, Pod & KubeObject>(
   JOBS,
   JOB,
@@ -134,7 +134,7 @@ const ofJobs = adopters<KubeObject & Job, Pod & KubeObject>(
   TRACKING,
 )
 
-/** By the resource of the orphan. */
+/** The adoptions by the resource of the orphan. */
 const adoptions: ReadonlyMap<string, Adopt> = new Map([
   adoption(PODS, ofReplicaSets, ofStatefulSets<Pod>(isMemberOf), ofDaemonSets, ofControllers, ofJobs),
   adoption(REPLICA_SETS, ofDeployments),

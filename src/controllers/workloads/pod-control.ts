@@ -1,5 +1,5 @@
 /**
- * Creates, deletes, adopts and releases pods for their owners (kube-controller-manager's PodControl), with its Events.
+ * Creates, deletes, adopts and releases pods for their owners, with Events (kube-controller-manager's PodControl).
  */
 import { eachInTurns, inTurns } from '../in-turns.ts'
 import type { Pod, PodTemplateSpec } from '../../api/core/v1.ts'
@@ -18,7 +18,7 @@ import type { Clientset, TypedResource } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import type { EventRecorder } from './events.ts'
 
-/** Validated: its members are there. */
+/** The requirements of a validated selector, whose members are present. */
 export const requirementsOf = (selector: LabelSelector | undefined): LabelRequirement[] =>
   labelSelectorRequirements((selector ?? {}) as Parameters<typeof labelSelectorRequirements>[0])
 
@@ -37,7 +37,6 @@ export function controllerRefTo({ metadata }: KubeObject, kind: GroupVersionKind
   }
 }
 
-/** @param prefix is left out where names with it would be too long */
 export function podFromTemplate(template: PodTemplateSpec | undefined, owner: KubeObject, ref: OwnerReference): Pod {
   const { labels, annotations, finalizers } = template?.metadata ?? {}
   return cloneJson({
@@ -63,7 +62,7 @@ export class PodControl {
 
   /**
    * @returns a shared object, which no caller may change.
-   * @throws StatusError after an Event about it; in a namespace that is being deleted nothing happens
+   * @throws StatusError after an Event about it. In a namespace that is being deleted it creates nothing.
    */
   async create(pod: Pod, owner: KubeObject): Promise<Pod | undefined> {
     try {
@@ -78,7 +77,7 @@ export class PodControl {
     }
   }
 
-  /** A pod that is gone counts as deleted. @param known as it was just read */
+  /** A pod that is gone counts as deleted. @param known the pod that the caller just read */
   async delete(pod: Pod, owner: KubeObject, known?: Pod): Promise<void> {
     const { name = '', uid = '' } = pod.metadata
     try {
@@ -94,8 +93,8 @@ export class PodControl {
 }
 
 /**
- * Calls `work` so many times, once at first and then in batches that double each time that all went well, so that a
- * failure common to all happens once.
+ * Calls `work` `count` times: first once, then in batches that double after each batch without an error. So an error
+ * that affects all calls happens only once.
  */
 export async function slowStart(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
   for (let begun = 0, size = 1; begun < count; size *= 2) {
@@ -111,17 +110,17 @@ interface Selecting {
 }
 
 interface Claiming<O> {
-  /** Further conditions of the owner on its pods, beside their labels. */
+  /** A condition of the owner on its objects in addition to the selector. */
   readonly belongs?: (object: O) => boolean
   /** As in ListOptions. */
   readonly shared?: boolean
-  /** Labels that the owner's pods have, and lose when they are released. */
+  /** A finalizer that an adoption adds and a release removes. */
   readonly finalizer?: string
 }
 
 /**
- * The objects that an owner controls. Work of its own (`orphan`) brings it objects without a controller, so it looks
- * for these only when it is new or was changed.
+ * The objects that an owner controls. The topic `orphan` brings it objects without a controller, so it lists those only
+ * when the owner is new or changed.
  */
 export async function dependentsOf<O extends KubeObject>(
   clients: Clientset,
@@ -142,9 +141,9 @@ export async function dependentsOf<O extends KubeObject>(
 }
 
 /**
- * The pods that the owner controls: it adopts pods that it selects and nobody controls, and releases those that it no
- * longer selects (PodControllerRefManager). An owner that is being deleted adopts nothing.
- * @param belongs further conditions of the owner, beside labels
+ * The objects that the owner controls. It adopts objects without a controller that it selects, and releases those that
+ * it no longer selects (PodControllerRefManager). An owner that is being deleted adopts nothing.
+ * @param belongs a condition of the owner in addition to the selector
  */
 export async function claim<O extends KubeObject>(
   clients: Clientset,
@@ -189,7 +188,7 @@ const release = ({ metadata: { uid } }: KubeObject, ref: OwnerReference, finaliz
   },
 })
 
-/** Undefined: it is gone, or another of the name is there, or may not have the owner (which is tried again elsewhere). */
+/** Undefined where the object is gone or replaced, or may not have the owner, which another retry handles. */
 async function patched<O>(patch: Promise<O>): Promise<O | undefined> {
   try {
     return await patch

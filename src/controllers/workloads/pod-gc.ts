@@ -1,6 +1,6 @@
 /**
  * Deletes pods that no kubelet will ever end (kube-controller-manager's pod garbage collector). Key: a node that may
- * have left pods, or NAMESPACE/NAME of a deleted pod that was never on one. It has no limit on terminated pods.
+ * have left pods, or NAMESPACE/NAME of a deleted pod that never had a node. It does not limit terminated pods.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import { StatusError } from '../../api/status.ts'
@@ -16,9 +16,9 @@ import { isFinished, isTerminating } from './pod-state.ts'
 const NODES = typedResource<Node>('', 'nodes')
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service'
 const DISRUPTION_TARGET = 'DisruptionTarget'
-/** How long a node may be gone and come back to its pods. */
+/** How long a missing node may come back to its pods. */
 const QUARANTINE_MS = 40_000
-/** Between looks at a node that is out of service, as long as it has pods. */
+/** Milliseconds between two reconciliations of an out-of-service node that has pods. */
 const AGAIN_MS = 20_000
 
 export const goneNode = afterAWhile('pod-gc', QUARANTINE_MS)
@@ -45,15 +45,15 @@ async function ofNode(clients: Clientset, name: string, now: Date): Promise<numb
   return node !== undefined && pods.length > 0 ? AGAIN_MS : undefined
 }
 
-/** Somebody says that it will not come back by itself. */
+/** Whether a user tainted an unready node as out of service. */
 function isOutOfService({ spec, status }: Node): boolean {
   const isReady = status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True')
   return isReady !== true && spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) === true
 }
 
 /**
- * Marks the pod Failed first, for controllers that count their pods, then deletes it at once.
- * @param why the reason of the condition DisruptionTarget, if it is set
+ * Marks the pod Failed, for controllers that count their pods, and then deletes it without grace period.
+ * @param why the reason of the condition DisruptionTarget; undefined: the condition is not set
  */
 async function end(clients: Clientset, pod: Pod, now: Date, why?: string): Promise<void> {
   const { namespace, name = '', uid = '' } = pod.metadata
@@ -65,7 +65,7 @@ async function end(clients: Clientset, pod: Pod, now: Date, why?: string): Promi
       })
     await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } })
   } catch (error) {
-    // gone, or another of the name is there
+    // the pod is gone or was replaced
     if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
   }
 }

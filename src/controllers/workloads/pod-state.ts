@@ -8,10 +8,10 @@ export { isFinished }
 
 export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
 
-/** Neither over nor being deleted. */
+/** Whether a pod is neither finished nor being deleted. */
 export const isActive = (pod: Pod): boolean => !isFinished(pod) && !isTerminating(pod)
 
-/** Being deleted, and not over yet. */
+/** Whether a pod is being deleted and not finished yet. */
 export const isLeaving = (pod: Pod): boolean => isTerminating(pod) && !isFinished(pod)
 
 export const podCondition = ({ status }: Pod, type: string): PodCondition | undefined =>
@@ -19,7 +19,7 @@ export const podCondition = ({ status }: Pod, type: string): PodCondition | unde
 
 export const isReady = (pod: Pod): boolean => podCondition(pod, 'Ready')?.status === 'True'
 
-/** Milliseconds since 1970; undefined where it is not ready. */
+/** When the pod became ready, in milliseconds since 1970; undefined where it is not ready. */
 export function readySince(pod: Pod): number | undefined {
   const condition = podCondition(pod, 'Ready')
   if (condition?.status !== 'True') return undefined
@@ -27,7 +27,7 @@ export function readySince(pod: Pod): number | undefined {
 }
 
 /**
- * Milliseconds until the pod has been ready for so long: 0 where it has, undefined where it is not ready.
+ * Milliseconds until the pod has been ready for minReadySeconds: 0 where it has, undefined where it is not ready.
  */
 export function untilAvailable(pod: Pod, minReadySeconds: number, now: Date): number | undefined {
   const since = readySince(pod)
@@ -41,13 +41,13 @@ export const isAvailable = (pod: Pod, minReadySeconds: number, now: Date): boole
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
 
-/** @returns the annotation's number; 0 for other text */
+/** The number in the annotation; 0 for other text. */
 function deletionCost({ metadata }: Pod): number {
   const text = ownValue(metadata.annotations, DELETION_COST)
   return text !== undefined && /^(0|-?[1-9][0-9]*)$/.test(text) ? Number(text) : 0
 }
 
-/** A container among the init containers that goes on beside the others. */
+/** The names of the sidecars: init containers that run beside the containers. */
 export const sidecarNames = ({ spec }: Pod): ReadonlySet<string> =>
   new Set(spec?.initContainers?.flatMap(({ name, restartPolicy }) => (restartPolicy === 'Always' ? [name ?? ''] : [])))
 
@@ -62,17 +62,17 @@ function mostRestarts(pod: Pod): [containers: number, sidecars: number] {
   return [counts(containerStatuses), counts(initContainerStatuses.filter(({ name = '' }) => sidecars.has(name)))]
 }
 
-/** Whole powers of two of nanoseconds, so that ages which hardly differ are the same. */
+/** The power of two of an age in nanoseconds, so that similar ages are equal. */
 const magnitude = (milliseconds: number): number =>
   milliseconds > 0 ? Math.trunc(Math.log2(milliseconds * 1_000_000)) : -1
 
 export interface Ranked {
   readonly pod: Pod
-  /** Ready pods of the same family on its node. */
+  /** The number of related ready pods on its node. */
   readonly rank: number
 }
 
-/** The values by which pods are compared, read once: each of thousands is compared a dozen times. */
+/** The values by which pods are compared. They are read once, because thousands of pods are compared often. */
 class Standing {
   readonly nodeName: string
   readonly phase: number
@@ -96,7 +96,7 @@ class Standing {
   }
 }
 
-/** Whom scaling down deletes first comes first. */
+/** Sorts pods that scaling down deletes first to the front. */
 export function compareForDeletion(now: Date): (a: Ranked, b: Ranked) => number {
   const age = (at: number) => magnitude(now.getTime() - at)
   const standings = new Map<Pod, Standing>()

@@ -1,6 +1,6 @@
 /**
- * As many pods as a ReplicaSet or a ReplicationController wants (kube-controller-manager's replicaset controller, which is
- * both). Key: NAMESPACE/NAME.
+ * Keeps the number of pods of a ReplicaSet or ReplicationController (kube-controller-manager's replicaset controller,
+ * which handles both). Key: NAMESPACE/NAME.
  */
 import { filtered, inTurns, planned } from '../in-turns.ts'
 import type { ReplicaSet } from '../../api/apps/v1.ts'
@@ -26,12 +26,12 @@ export const REPLICA_SET: GroupVersionKind = { group: 'apps', version: 'v1', kin
 export const REPLICATION_CONTROLLERS = typedResource<ReplicationController>('', 'replicationcontrollers')
 export const REPLICATION_CONTROLLER: GroupVersionKind = { group: '', version: 'v1', kind: 'ReplicationController' }
 
-/** A resource that keeps a number of pods, and its view as a ReplicaSet. */
+/** A resource with a number of pods, and its view as a ReplicaSet. */
 interface Replicating<O extends ReplicaSet | ReplicationController> {
   readonly resource: TypedResource<O>
   readonly kind: GroupVersionKind
   readonly component: string
-  /** Whether its status says how many pods are on their way out. */
+  /** Whether the status has terminatingReplicas. */
   readonly countsTerminating: boolean
   asReplicaSet(object: O): ReplicaSet
 }
@@ -103,7 +103,7 @@ function createPods(control: PodControl, set: ReplicaSet, ref: OwnerReference, c
   return slowStart(count, () => control.create(pod, set))
 }
 
-/** Those of the other ReplicaSets of its Deployment too. */
+/** The pods of the set and of the other ReplicaSets of its Deployment. */
 async function podsOfFamily(
   clients: Clientset,
   resource: TypedResource<ReplicaSet | ReplicationController>,

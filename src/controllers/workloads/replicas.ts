@@ -7,7 +7,7 @@ import { eachPart, kept } from '../../api/parts.ts'
 import { PLANNED } from '../in-turns.ts'
 import { compareForDeletion, isAvailable, isReady, untilAvailable } from './pod-state.ts'
 
-/** Pods that are created or deleted in one look. */
+/** Pods that one reconciliation creates or deletes. */
 export const BURST = 500
 
 /**

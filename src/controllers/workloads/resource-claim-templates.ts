@@ -1,4 +1,4 @@
-/** Makes the ResourceClaims that a pod has templates for, and writes their names into its status. */
+/** Creates a pod's ResourceClaims from their templates, and writes their names into the pod's status. */
 import type { Pod, PodResourceClaim } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceClaim, ResourceClaimTemplate } from '../../api/resource/v1.ts'
@@ -17,9 +17,9 @@ type Claim = ResourceClaim & KubeObject
 /** Why a pod has no claim: an Event reports it, and the controller tries again. */
 class NotMade extends Error {}
 
-/** @returns the pod as it is now */
+/** @returns the pod in its present state */
 export async function claimsOfPod(pod: Pod, clients: Clientset, context: ControllerContext): Promise<Pod> {
-  /** By the name of the pod's claim. */
+  /** The names of created claims, by the name in the pod's spec. */
   const made = new Map<string, string>()
   for (const podClaim of pod.spec?.resourceClaims ?? []) {
     const { name = '' } = podClaim
@@ -30,7 +30,7 @@ export async function claimsOfPod(pod: Pod, clients: Clientset, context: Control
       const message = `PodResourceClaim ${name}: ${error instanceof Error ? error.message : String(error)}`
       const events = new EventRecorder(clients, 'resource_claim', () => context.now())
       await events.warning(pod, 'FailedResourceClaimCreation', message)
-      // a template that comes is work
+      // the creation of the template queues this work again
       if (error instanceof NotMade) return pod
       throw error
     }
@@ -38,7 +38,7 @@ export async function claimsOfPod(pod: Pod, clients: Clientset, context: Control
   return made.size === 0 ? pod : recordClaims(pod, made, clients)
 }
 
-/** The pod's claim does not exist, or belongs to another pod. */
+/** The claim that the pod's status lacks, found or created; undefined where nothing is missing. */
 async function missingClaim(pod: Pod, podClaim: PodResourceClaim, clients: Clientset): Promise<Claim | undefined> {
   const found = claimNameOf(pod, podClaim)
   const claims = clients.resource(RESOURCE_CLAIMS, pod.metadata.namespace)
@@ -49,7 +49,7 @@ async function missingClaim(pod: Pod, podClaim: PodResourceClaim, clients: Clien
   }
   const templateName = podClaim.resourceClaimTemplateName
   if (templateName === undefined) return undefined
-  // one that was made when the status could not be written
+  // an earlier attempt created the claim but could not write the status
   for await (const claim of claims.each({ owner: pod.metadata.uid ?? '' }))
     if (claim.metadata.annotations?.[POD_CLAIM] === podClaim.name && notMadeFor(pod, claim) === undefined) return claim
   const template = await clients.resource(TEMPLATES, pod.metadata.namespace).get(templateName)
@@ -80,7 +80,7 @@ function claimFor({ metadata }: Pod, { name = '' }: PodResourceClaim, { spec = {
 /** The length that is left for the names when a hyphen and five characters follow. */
 const LONGEST_BASE = 57
 
-/** Both names are cut in proportion where they are too long together. */
+/** The prefix of a claim's name. It cuts both names in proportion where they are too long together. */
 export function generateName(pod: string, claim: string): string {
   const whole = `${pod}-${claim}-`
   if (whole.length <= LONGEST_BASE) return whole
@@ -90,7 +90,7 @@ export function generateName(pod: string, claim: string): string {
 
 function recordClaims({ metadata, status }: Pod, made: ReadonlyMap<string, string>, clients: Clientset): Promise<Pod> {
   const { name = '', namespace = '', uid = '' } = metadata
-  // as in server-side apply, a field that is no longer applied goes
+  // apply the known entries too: server-side apply removes entries that are no longer applied
   const known = (status?.resourceClaimStatuses ?? []).map(
     ({ name = '', resourceClaimName }) => [name, resourceClaimName] as const,
   )

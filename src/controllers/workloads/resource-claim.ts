@@ -1,6 +1,6 @@
 /**
- * Claims of devices (kube-controller-manager's resourceclaim controller): makes claims from templates for pods, removes
- * reservations of pods that are over, and deallocates claims without reservations. Keys:
+ * Handles claims of devices (kube-controller-manager's resourceclaim controller): creates claims from templates for
+ * pods, removes reservations of finished pods, and deallocates claims without reservations. Keys:
  * registry/resource/claim-work.ts.
  */
 import type { Pod } from '../../api/core/v1.ts'
@@ -43,7 +43,7 @@ const lookAtPod: Look = async (namespace, name, clients, context) => {
   const pod = await clients.resource(PODS, namespace).get(name)
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || isPodDone(pod)) return
   const named = await claimsOfPod(pod, clients, context)
-  // the scheduler reserves claims for a pod without a node
+  // the scheduler reserves the claims of a pod that has no node yet
   if (!named.spec?.nodeName) return
   const claims = clients.resource(RESOURCE_CLAIMS, namespace)
   for (const podClaim of named.spec.resourceClaims ?? []) {
@@ -78,11 +78,11 @@ const lookAtClaim: Look = async (namespace, name, clients) => {
   const owner = podOfClaim(claim)
   if (owner === undefined) return
   const pod = await clients.resource(PODS, namespace).get(owner.name ?? '')
-  // the claims of a pod that is gone are the garbage collector's
+  // the garbage collector deletes the claims of a pod that is gone
   if (pod !== undefined && (pod.metadata.uid !== owner.uid || isPodDone(pod))) await deleteIfThere(claims, claim)
 }
 
-/** Reservations of pods that may still run. Consumers that are no pods are left alone. */
+/** The reservations of pods that may still run, and of all consumers that are no pods. */
 async function stillNeeding(
   reservedFor: readonly ResourceClaimConsumerReference[],
   namespace: string,
@@ -117,7 +117,7 @@ async function unprotect(claim: Claim, clients: Clientset): Promise<void> {
 
 const claimsOf = ({ metadata }: Claim, clients: Clientset) => clients.resource(RESOURCE_CLAIMS, metadata.namespace)
 
-/** Pods that name a claim and got their node without a scheduler. */
+/** Queues pods that name a claim and have a node, which they may have got without a scheduler. */
 const lookAtUsers: Look = async (namespace, name, clients, context) => {
   for await (const pod of clients.resource(PODS, namespace).each({ fieldSelector: 'spec.nodeName!=' }))
     // few: the claims of one pod

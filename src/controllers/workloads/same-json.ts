@@ -2,8 +2,8 @@ import { everyPart } from '../../api/parts.ts'
 import { SLICE } from '../../api/slices.ts'
 
 /**
- * Whether two values are the same JSON, whatever the order of their members. Absent members are as those that are
- * undefined. In a plan a long list is compared in parts.
+ * Whether two values are equal as JSON, in any order of members. An absent member equals an undefined one. A plan
+ * compares a long list in parts.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true

@@ -1,7 +1,7 @@
 /**
- * Brings pods to the Services that select them. Key: the namespace and the labels of pods that changed, in JSON, so
- * that one look serves all pods of an owner; or the namespace alone, for all of its Services. `nodes` stands for nodes
- * that changed: they matter to Services that share their endpoints out by zones.
+ * Queues the Services that select changed pods. Key: the namespace and the labels of the pods in JSON, so that one
+ * reconciliation serves all pods of an owner; or only the namespace, for all of its Services. The key `nodes` means
+ * changed nodes, which concern Services that distribute their endpoints by zones.
  */
 import { ownValue } from '../../api/own.ts'
 import { clientsetFor } from '../clientset.ts'

@@ -12,10 +12,10 @@ export const familyOf = (address: string): AddressType => (isIPv6(address) ? 'IP
 
 export const hasAddress = ({ spec }: Service): boolean => !['', 'None'].includes(spec?.clusterIP ?? '')
 
-/** Services without a selector have their endpoints from elsewhere. */
+/** Whether a Service selects pods. Users write the endpoints of Services without a selector. */
 export const selectsPods = ({ spec }: Service): boolean => spec?.type !== 'ExternalName' && spec?.selector !== undefined
 
-/** Pods that are over or have no address lead nowhere; those that end still do, in slices. */
+/** Whether a pod is an endpoint: no finished pods and no pods without an address; terminating pods only in slices. */
 export function hasEndpoint(pod: Pod, includeTerminating: boolean): boolean {
   if (isFinished(pod) || (!includeTerminating && isTerminating(pod))) return false
   return (pod.status?.podIP ?? '') !== '' || (pod.status?.podIPs ?? []).length > 0
@@ -30,7 +30,7 @@ export function addressTypes({ spec }: Service): readonly AddressType[] {
   return address === '' || address === 'None' ? ['IPv4', 'IPv6'] : [familyOf(address)]
 }
 
-/** The container's port: by number, or by the name that a container gives it. */
+/** The number of the container's port, found by number or by its name in a container. */
 export function targetPort(pod: Pod, { targetPort: target, protocol, port }: ServicePort): number | undefined {
   if (typeof target === 'number') return target
   if (target === undefined) return port

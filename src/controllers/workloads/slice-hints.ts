@@ -1,5 +1,6 @@
 /**
- * Hints of endpoints: the clients that should use them first, by a Service's trafficDistribution (KEP-4444, KEP-3015).
+ * Hints of endpoints, which name the clients that should prefer them, from a Service's trafficDistribution (KEP-4444,
+ * KEP-3015).
  */
 import type { Service } from '../../api/core/v1.ts'
 import type { Endpoint, EndpointHints, EndpointSlice } from '../../api/discovery/v1.ts'
@@ -20,7 +21,7 @@ const nearness: Readonly<Record<string, Nearness>> = {
 
 const MODES = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode'] as const
 
-/** Whether the older annotation asks for hints, which counts before the field. */
+/** Whether the older annotation asks for hints. It has priority over the field. */
 export function asksForTopology({ metadata }: Service): boolean {
   const [mode] = MODES.flatMap((name) => ownValue(metadata.annotations, name) ?? [])
   return mode === 'Auto' || mode === 'auto'
@@ -34,7 +35,7 @@ const hintsOf = ({ zone, nodeName }: Endpoint, near: Nearness): EndpointHints | 
   return Object.keys(hints).length === 0 ? undefined : hints
 }
 
-/** The endpoint with the hints that it is to have; those that are not ready keep theirs. */
+/** The endpoint with its new hints. An endpoint that is not ready keeps its hints. */
 function hinted(endpoint: Endpoint, near: Nearness | undefined): Endpoint {
   if (near !== undefined && endpoint.conditions?.ready !== true) return endpoint
   const wanted = near && hintsOf(endpoint, near)
@@ -49,7 +50,7 @@ function withHints(slice: EndpointSlice, near: Nearness | undefined): EndpointSl
   return isSame ? slice : { ...cloneJson(slice), endpoints }
 }
 
-/** The plan, so that every slice has the hints that it is to have. */
+/** The plan with the hints of every slice. */
 export function planWithHints(service: Service, plan: Plan, existing: readonly EndpointSlice[]): Plan {
   const near = asksForTopology(service) ? undefined : ownValue(nearness, service.spec?.trafficDistribution ?? '')
   const touched = new Set([...plan.update, ...plan.remove].map(({ metadata }) => metadata.name))

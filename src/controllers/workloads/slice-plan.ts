@@ -1,4 +1,4 @@
-/** How endpoints are laid out in EndpointSlices: few writes, full slices, one set of ports in each. */
+/** Plans the EndpointSlices of endpoints: with few writes, full slices, and one set of ports in each slice. */
 import type { Service } from '../../api/core/v1.ts'
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../api/discovery/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
@@ -14,9 +14,9 @@ export const SERVICE_NAME = 'kubernetes.io/service-name'
 export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
 export const MANAGER = 'endpointslice-controller.k8s.io'
 export const HEADLESS = 'service.kubernetes.io/headless'
-/** As kube-controller-manager's --max-endpoints-per-slice. */
+/** The default of kube-controller-manager's --max-endpoints-per-slice. */
 const MOST = 100
-/** What a slice weighs in the loops of a plan. */
+/** The weight of a slice in the loops of a plan. */
 export const SLICE_PLANNED = MOST * PLANNED
 
 export interface Plan {
@@ -51,7 +51,7 @@ const portsKey = (ports: readonly EndpointPort[] = []): string =>
     .sort()
     .join()
 
-/** The fields that identify an endpoint, whatever its conditions. */
+/** The fields that identify an endpoint, without its conditions. */
 const identity = ({ addresses = [], hostname, nodeName, targetRef, zone }: Endpoint): string =>
   JSON.stringify([
     [...addresses].sort(),
@@ -83,7 +83,7 @@ function newSlice(service: Service, type: AddressType, ports: readonly EndpointP
 const isOwned = ({ metadata }: EndpointSlice, service: Service): boolean =>
   metadata.ownerReferences?.some(({ uid, kind }) => kind === 'Service' && uid === service.metadata.uid) === true
 
-/** @param existing those of the Service and the address type */
+/** @param existing the slices of the Service and the address type */
 export function planSlices(
   service: Service,
   type: AddressType,
@@ -190,7 +190,7 @@ function fill(slice: EndpointSlice, left: Endpoint[]): void {
   for (const endpoint of left.splice(0, MOST - endpoints.length)) endpoints.push(endpoint)
 }
 
-/** Which slice is nearest to full with so many more. */
+/** The slice that has room for `more` endpoints and is then nearest to full. */
 function fullest(slices: readonly EndpointSlice[], more: number): EndpointSlice | undefined {
   const size = ({ endpoints = [] }: EndpointSlice) => endpoints.length
   return slices.filter((slice) => size(slice) + more <= MOST).toSorted((a, b) => size(b) - size(a))[0]

@@ -1,6 +1,7 @@
 /**
- * The PersistentVolumeClaims of a StatefulSet's pods: made before the pod, kept when it goes, unless the retention policy
- * says otherwise (KEP-1847): then the set, or the pod that is not wanted any more, owns them, and they are collected.
+ * The PersistentVolumeClaims of a StatefulSet's pods. The controller creates them before the pod, and they outlive it.
+ * A retention policy can change that (KEP-1847): then the set or the surplus pod owns them, and the garbage collector
+ * deletes them.
  */
 import type { StatefulSet } from '../../api/apps/v1.ts'
 import type { PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
@@ -26,12 +27,12 @@ const names = ({ apiVersion, kind, name }: OwnerReference, { metadata }: KubeObj
 
 const refsOf = ({ metadata }: Claim): readonly OwnerReference[] => metadata.ownerReferences ?? []
 
-/** Owned by a former pod or set of the name. */
+/** Whether a former pod or set of the name owns the claim. */
 const hasStaleRef = (claim: Claim, owner: KubeObject, of: GroupVersionKind): boolean =>
   refsOf(claim).some((ref) => names(ref, owner, of) && ref.uid !== owner.metadata.uid)
 
 export class StatefulClaims {
-  /** Those with the labels of the set, by name, as this look knows them: most of its claims in one read. */
+  /** The claims with the labels of the set, by name. One read gets most claims of a reconciliation. */
   private known: Promise<Map<string, Claim>> | undefined
 
   constructor(
@@ -40,7 +41,7 @@ export class StatefulClaims {
     private readonly set: StatefulSet,
   ) {}
 
-  /** @throws StatusError after Events about it */
+  /** Creates the missing claims of a pod. @throws Error after Events about it */
   async create(pod: Pod): Promise<void> {
     for (const template of claimTemplates(this.set)) {
       const claim = this.claimOf(template, pod)
@@ -62,7 +63,7 @@ export class StatefulClaims {
     }
   }
 
-  /** A pod whose predecessor's claim is being deleted waits until the claim is gone. */
+  /** Whether a former pod of the name owns a claim. The new pod then waits until the claim is gone. */
   async areStale(pod: Pod): Promise<boolean> {
     if (this.policy.whenScaled === 'Retain') return false
     return (await this.of(pod)).some((claim) => hasStaleRef(claim, pod, POD))
@@ -72,7 +73,7 @@ export class StatefulClaims {
     return (await this.of(pod)).every((claim) => this.isUpToDate(claim, pod))
   }
 
-  /** Lets them be owned as the policy says. @returns whether any was changed */
+  /** Sets the owners of the claims by the policy. @returns whether it changed any */
   async update(pod: Pod): Promise<boolean> {
     let isChanged = false
     for (const claim of await this.of(pod)) {
@@ -142,7 +143,7 @@ export class StatefulClaims {
     }
   }
 
-  /** Those that are there. */
+  /** The existing claims of a pod. */
   private async of(pod: Pod): Promise<readonly Claim[]> {
     const wanted = claimTemplates(this.set).map((template) => claimName(this.set, template, ordinalOf(pod)))
     const found = await Promise.all(wanted.map((name) => this.find(name)))
@@ -159,14 +160,14 @@ export class StatefulClaims {
     })
   }
 
-  /** By the policy, and by whether the pod is one that the set still wants. */
+  /** The owners of claims by the policy. The pod is an owner only where it is beyond the set's replicas. */
   private wantedOwners(pod: Pod): { readonly set: boolean; readonly pod: boolean } {
     const { whenDeleted, whenScaled } = this.policy
     const isCondemned = whenScaled === 'Delete' && !isInRange(this.set, pod)
     return { set: whenDeleted === 'Delete' && !isCondemned, pod: isCondemned }
   }
 
-  /** Claims whose owner references have an unknown origin are left alone. */
+  /** Whether a claim has the owners by the policy. Claims with unknown owner references stay as they are. */
   private isUpToDate(claim: Claim, pod: Pod): boolean {
     if (hasStaleRef(claim, this.set, STATEFUL_SET) || hasStaleRef(claim, pod, POD)) return true
     const refOf = ({ metadata }: KubeObject) => refsOf(claim).find(({ uid }) => uid === metadata.uid)

@@ -23,14 +23,14 @@ function nameParts({
   return { parent: name.slice(0, dash), ordinal: ordinal > MOST_ORDINAL ? -1 : ordinal }
 }
 
-/** -1 where its name has none. */
+/** The ordinal of a pod; -1 where its name has none. */
 export const ordinalOf = (pod: Pod): number => nameParts(pod)?.ordinal ?? -1
 
 export const isMemberOf = ({ metadata }: StatefulSet, pod: Pod): boolean => nameParts(pod)?.parent === metadata.name
 
 export const firstOrdinal = ({ spec }: StatefulSet): number => spec?.ordinals?.start ?? 0
 
-/** The one after the last. */
+/** The ordinal after the last one. */
 export const endOrdinal = (set: StatefulSet): number => firstOrdinal(set) + (set.spec?.replicas ?? 1)
 
 export const isInRange = (set: StatefulSet, pod: Pod): boolean =>
@@ -51,7 +51,7 @@ export const claimTemplates = ({ spec }: StatefulSet): readonly PersistentVolume
 export const claimName = (set: StatefulSet, { metadata }: PersistentVolumeClaim, ordinal: number): string =>
   `${metadata?.name}-${set.metadata.name}-${ordinal}`
 
-/** @param revision name of the revision that the template is of */
+/** @param revision the name of the template's revision */
 export function newStatefulPod(set: StatefulSet, template: PodTemplateSpec, revision: string, ordinal: number): Pod {
   const pod = podFromTemplate(template, set, controllerRefTo(set, STATEFUL_SET))
   giveIdentity(set, pod, ordinal)
@@ -69,7 +69,7 @@ function giveIdentity(set: StatefulSet, pod: Pod, ordinal: number): void {
   pod.metadata.labels = { ...pod.metadata.labels, [POD_NAME]: name, [POD_INDEX]: String(ordinal) }
 }
 
-/** The volumes of its claims, and the others that it has. */
+/** Sets the volumes of the pod's claims, and keeps its other volumes. */
 function giveStorage(set: StatefulSet, pod: Pod, ordinal: number): void {
   const templates = claimTemplates(set)
   if (templates.length === 0) return
@@ -91,7 +91,7 @@ export function hasStorage(set: StatefulSet, pod: Pod): boolean {
   )
 }
 
-/** Restores, in place, labels and volumes that somebody changed. @returns whether anything was wrong */
+/** Restores changed labels and volumes in place. @returns whether anything was wrong */
 export function putRight(set: StatefulSet, pod: Pod): boolean {
   const [identity, storage] = [hasIdentity(pod), hasStorage(set, pod)]
   if (!identity) giveIdentity(set, pod, ordinalOf(pod))

@@ -1,4 +1,4 @@
-/** Which revisions of its template a StatefulSet moves between. */
+/** The revisions of its template that a StatefulSet moves between. */
 import type { ControllerRevision, StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { StatusError } from '../../api/status.ts'
@@ -12,18 +12,18 @@ import { revisionHash } from './template-hash.ts'
 import { isRevisionOf, newRevision, REVISIONS, templatePatch } from './template-revisions.ts'
 
 const HASH = 'controller.kubernetes.io/hash'
-/** Characters of the owner's name in that of a revision. */
+/** The most characters of the owner's name in the name of a revision. */
 const LONGEST_PREFIX = 223
 
 export interface Revisions {
-  /** The current and the update revision. */
+  /** The revision that the pods had before the rollout. */
   readonly current: ControllerRevision
-  /** Where they are to go. */
+  /** The revision that the rollout gives them. */
   readonly update: ControllerRevision
   readonly collisionCount: number
 }
 
-/** @param known those that there are, the oldest first */
+/** @param known the existing revisions, the oldest first */
 export async function statefulRevisions(
   clients: Clientset,
   set: StatefulSet,
@@ -34,7 +34,7 @@ export async function statefulRevisions(
   return { current: current ?? update, update, collisionCount }
 }
 
-/** The last one that has the set's template, which becomes the newest; or a new one. */
+/** The last revision with the set's template, which becomes the newest; or a new revision. */
 async function updateRevision(
   clients: Clientset,
   set: StatefulSet,
@@ -52,7 +52,7 @@ async function updateRevision(
   return { update: again, collisionCount }
 }
 
-/** Its name is made of its hash; where another has it, the next hash is tried. */
+/** Creates a revision. Its name has a hash; where another revision has the name, the next hash is tried. */
 async function create(
   clients: Clientset,
   set: StatefulSet,
@@ -80,7 +80,7 @@ async function create(
   }
 }
 
-/** Revisions beyond the limit go, the oldest first; those that are in use do not count. */
+/** Deletes revisions beyond the limit, the oldest first. Revisions in use do not count. */
 export async function truncateHistory(
   clients: Clientset,
   set: StatefulSet,

@@ -5,7 +5,7 @@ import { isAvailable, isTerminating } from './pod-state.ts'
 import { isRunningAndReady, podRevision } from './stateful-set-pods.ts'
 import type { Revisions } from './stateful-set-revisions.ts'
 
-/** @param leaving pods of the current revision that this look deletes */
+/** @param leaving the number of pods of the current revision that this reconciliation deletes */
 export function statefulSetStatus(
   set: StatefulSet,
   pods: readonly Pod[],
@@ -46,10 +46,10 @@ const counted = [
   'availableReplicas',
 ] as const satisfies readonly (keyof StatefulSetStatus)[]
 
-/** Whether the status is to be written: nothing else than these is compared. */
+/** Whether to write the status: only these fields are compared. */
 export const isNews = (wanted: StatefulSetStatus, known: StatefulSetStatus = {}): boolean =>
   (wanted.observedGeneration ?? 0) > (known.observedGeneration ?? 0) ||
   wanted.currentRevision !== known.currentRevision ||
   wanted.updateRevision !== known.updateRevision ||
-  // own keys: named above
+  // own keys: `counted` names them
   counted.some((count) => (wanted[count] ?? 0) !== (known[count] ?? 0))

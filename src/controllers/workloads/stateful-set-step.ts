@@ -1,4 +1,4 @@
-/** One look at a StatefulSet's pods: makes, mends, scales and rolls out, in that order, and in that of their numbers. */
+/** One reconciliation of a StatefulSet's pods: creates, repairs, scales down and rolls out, each by ordinals. */
 import type { StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
@@ -37,11 +37,11 @@ interface Looking {
   readonly maxUnavailable: boolean
 }
 
-/** Whether the set goes on after one pod, or waits for it. */
+/** Whether the step goes on with the next pod, or ends to wait for this one. */
 type Next = 'on' | 'waits'
 
 export class StatefulSetStep {
-  /** Pods that this look deletes because their revision is old. */
+  /** How many pods this reconciliation deletes because their revision is old. */
   leaving = 0
   private readonly isOrdered: boolean
 
@@ -49,7 +49,7 @@ export class StatefulSetStep {
     this.isOrdered = isOrdered(look.set)
   }
 
-  /** @throws what kept a pod from being made, mended or deleted */
+  /** @throws the error of creating, repairing or deleting a pod */
   async run(pods: readonly Pod[]): Promise<void> {
     const { set } = this.look
     const wanted = new Map(pods.filter((pod) => isInRange(set, pod)).map((pod) => [ordinalOf(pod), pod]))
@@ -62,7 +62,7 @@ export class StatefulSetStep {
     await this.rollOut([...wanted.values()].sort((a, b) => ordinalOf(b) - ordinalOf(a)))
   }
 
-  /** Every pod that is wanted is there and as it should be. */
+  /** Creates and repairs the wanted pods. */
   private async keep(wanted: ReadonlyMap<number, Pod>): Promise<Next> {
     const { set } = this.look
     const end = endOrdinal(set)
@@ -110,7 +110,7 @@ export class StatefulSetStep {
     await this.succeeded('Create', pod)
   }
 
-  /** Below the partition pods stay at the revision where they are. */
+  /** Whether a pod gets the current revision, because its ordinal is below the partition. */
   private isOfCurrent(ordinal: number): boolean {
     const { set } = this.look
     const { type, rollingUpdate } = set.spec?.updateStrategy ?? {}
@@ -151,7 +151,10 @@ export class StatefulSetStep {
     await this.succeeded('Update', pod)
   }
 
-  /** The highest first, and in order one after the other, past the first that is not well only if it is that one. */
+  /**
+   * Deletes condemned pods, the highest ordinal first. An ordered set deletes one at a time, and only if that pod is
+   * available or the lowest unavailable one.
+   */
   private async scaleDown(condemned: readonly Pod[]): Promise<Next> {
     const { set, now } = this.look
     const firstUnavailable = condemned.findLast((pod) => isUnavailable(pod, set, now))
@@ -167,7 +170,7 @@ export class StatefulSetStep {
     return 'waits'
   }
 
-  /** @param pods all that are wanted, the highest first */
+  /** @param pods the wanted pods, the highest ordinal first */
   private async rollOut(pods: readonly Pod[]): Promise<void> {
     const { set, revisions, now, maxUnavailable } = this.look
     const partition = set.spec?.updateStrategy?.rollingUpdate?.partition ?? 0

@@ -1,7 +1,7 @@
 /**
- * Pods with an ordinal, a name and claims of their own (kube-controller-manager's statefulset controller). Key:
- * NAMESPACE/NAME. Each look goes as far as it can without waiting; a change of the pod that it waits for brings the
- * next look.
+ * Runs pods with an ordinal, a name and claims of their own (kube-controller-manager's statefulset controller). Key:
+ * NAMESPACE/NAME. Each reconciliation goes as far as it can without waiting. A change of the pod that it waits for
+ * queues the next one.
  */
 import type { StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'

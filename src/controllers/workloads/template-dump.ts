@@ -1,7 +1,7 @@
 /**
- * A pod template as Go's spew dumps it, which is the text that kube-controller-manager hashes. The dump names every
- * field of every type, set or not, so each release has hashes of its own. Go dumps quantities of more than 18 digits in
- * another way, and their hash differs. A controller that takes over compares templates, so that does no harm.
+ * Dumps a pod template like Go's spew: kube-controller-manager hashes that text. The dump names every field of every
+ * type, set or not, so each release has other hashes. Go dumps quantities of more than 18 digits in another way, so
+ * their hashes differ from these. That does no harm, because a controller that takes over compares templates.
  */
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import { unpackedTable } from '../../api/unpacked-table.ts'
@@ -11,7 +11,7 @@ import { SharedValue } from '../../tenancy/shared-value.ts'
 
 interface Field {
   readonly name: string
-  /** Undefined for an embedded struct, whose members are beside the others. */
+  /** The JSON name; undefined for an embedded struct, whose members are inline. */
   readonly json: string | undefined
   readonly type: string
 }
@@ -52,12 +52,12 @@ class Dump {
     return `(${type})${this.dump(type, value)}`
   }
 
-  /** The value behind the name of its type, which elements of lists and maps do without. */
+  /** Dumps a value after the name of its type. Elements of lists and maps have no type name. */
   private dump(type: string, value: unknown): string {
     if (type.startsWith('*')) return value === undefined ? '<nil>' : this.dump(type.slice(1), value)
     if (type.startsWith('[]')) return this.list(type.slice(2), value)
     if (type.startsWith('map[')) return this.map(type.slice(type.indexOf(']') + 1), value)
-    if (type === 'v1.Time') return NO_TIME // templates have none
+    if (type === 'v1.Time') return NO_TIME // templates have no times
     if (type === 'resource.Quantity') return quantity(value)
     if (type === 'intstr.IntOrString') return intOrString(value)
     const known = this.types.get(type)
@@ -74,7 +74,7 @@ class Dump {
     return `{${members.join(' ')}}`
   }
 
-  /** An empty value is not sent, so it is nil. */
+  /** Dumps a list. An empty list is not in the JSON, so it is nil in Go. */
   private list(type: string, value: unknown): string {
     if (!Array.isArray(value) || value.length === 0) return '<nil>'
     return `[${value.map((item: unknown) => this.dump(type, item)).join(' ')}]`

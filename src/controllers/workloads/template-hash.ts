@@ -2,7 +2,7 @@
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import { goDump } from './template-dump.ts'
 
-/** FNV-1a of 32 bits: of the template as Go dumps it, and of how often the name was taken. */
+/** The 32-bit FNV-1a of the template's Go dump and of the collision count. */
 export async function templateHash(template: PodTemplateSpec, collisionCount: number | undefined): Promise<string> {
   let hash = fnv32(0x811c9dc5, new TextEncoder().encode(await goDump(template)))
   if (collisionCount !== undefined) hash = fnv32(hash, littleEndian(collisionCount))
@@ -10,7 +10,7 @@ export async function templateHash(template: PodTemplateSpec, collisionCount: nu
 }
 
 /**
- * Of a StatefulSet's revision: FNV-1 of 32 bits, of its patch and of how often the name was taken.
+ * The hash of a StatefulSet's revision: the 32-bit FNV-1 of its patch and of the collision count.
  * @param patch JSON text
  */
 export function revisionHash(patch: string, collisionCount: number): string {
@@ -25,14 +25,14 @@ function fnv32(start: number, bytes: Uint8Array): number {
   return hash >>> 0
 }
 
-/** Eight bytes, of which a count of 32 bits fills four. */
+/** Eight bytes in little-endian order. A 32-bit count fills four of them. */
 function littleEndian(value: number): Uint8Array {
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setUint32(0, value, true)
   return bytes
 }
 
-/** Without vowels and digits that look like them: no words come out by chance. */
+/** No vowels and no digits that look like vowels, so that a hash is no word by chance. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 
 export const safeText = (text: string): string =>

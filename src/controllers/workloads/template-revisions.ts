@@ -1,6 +1,6 @@
 /**
- * Revisions of a template as ControllerRevisions keep them: a patch that puts the template back (kube-controller-manager's
- * controller history). StatefulSets and DaemonSets have them.
+ * ControllerRevisions of StatefulSets and DaemonSets. Each has a patch that restores the template of its revision
+ * (kube-controller-manager's controller history).
  */
 import type { ControllerRevision } from '../../api/apps/v1.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
@@ -15,10 +15,10 @@ import { typedResource } from '../clientset.ts'
 import { dependentsOf } from './pod-control.ts'
 
 export const REVISIONS = typedResource<ControllerRevision>('apps', 'controllerrevisions')
-/** The label of pods with the revision that they were made of; and of a DaemonSet's revisions, with their hash. */
+/** The label with the revision of a pod, and with the hash of a DaemonSet's revision. */
 export const REVISION_HASH = 'controller-revision-hash'
 
-/** The part of a template that a revision keeps, with sorted members: the hash is that of this text. */
+/** The patch of a template as JSON text with sorted members. The hash of a revision is computed from this text. */
 export function templatePatch(template: PodTemplateSpec | undefined): string {
   const type = builtInType('io.k8s.api.core.v1.PodTemplateSpec')
   // a decoded template is a JSON object
@@ -31,12 +31,12 @@ interface Patch {
 }
 
 export function templateOf({ data }: ControllerRevision): PodTemplateSpec {
-  // validated as an object; nothing reads members beyond a template's
+  // validated as an object; only members of a template are read
   const { $patch: _, ...template } = (data as Patch | undefined)?.spec?.template ?? {}
   return template
 }
 
-/** Whether the revision puts this template back, however its patch is written. */
+/** Whether the revision restores this template, in any form of its patch. */
 export const isRevisionOf = (revision: ControllerRevision, template: PodTemplateSpec | undefined): boolean =>
   stringifySorted(revision.data as JsonObject) === templatePatch(template) ||
   samePodTemplate(templateOf(revision), template ?? {})
@@ -46,7 +46,7 @@ export interface NewRevision {
   readonly owner: KubeObject
   readonly ref: OwnerReference
   readonly template: PodTemplateSpec | undefined
-  /** Beside those of the template. */
+  /** Labels in addition to those of the template. */
   readonly labels: Readonly<Record<string, string>>
   readonly revision: number
 }
@@ -63,7 +63,7 @@ export function newRevision({ name, owner, ref, template, labels, revision }: Ne
       ...(annotations === undefined ? {} : { annotations }),
       ownerReferences: [ref],
     },
-    data: JSON.parse(templatePatch(template)) as JsonObject, // written above
+    data: JSON.parse(templatePatch(template)) as JsonObject, // templatePatch makes an object
     revision,
   })
 }

@@ -6,7 +6,7 @@ import type { Node } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 
-/** How much more than its part an endpoint may get. */
+/** How much more than its proportional load an endpoint may get. */
 const OVERLOAD = 0.2
 const EXCLUDED = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']
 
@@ -18,7 +18,7 @@ const isReady = ({ status }: Node): boolean =>
 const isExcluded = ({ metadata }: Node): boolean =>
   EXCLUDED.some((label) => ownValue(metadata.labels, label) !== undefined)
 
-/** What of a node makes a difference here. */
+/** The zone and the cores of a node; undefined for nodes that do not count. */
 export function zoneAndCores(node: Node): { readonly zone: string; readonly milli: number } | undefined {
   if (isExcluded(node) || !isReady(node)) return undefined
   const milli = Quantity.tryParse(node.status?.allocatable?.['cpu'] ?? '0')?.milliValue() ?? 0
@@ -38,14 +38,14 @@ export function zoneParts(nodes: readonly Node[]): ZoneParts | undefined {
   return new Map([...cores].sort(([a], [b]) => (a < b ? -1 : 1)).map(([zone, milli]) => [zone, milli / all]))
 }
 
-/** The number of endpoints for a zone. */
+/** The share of endpoints of a zone. */
 export interface Share {
   readonly most: number
-  /** Fractions are allowed: several zones share the remaining endpoint. */
+  /** A fraction, where several zones share the remaining endpoint. */
   readonly wanted: number
 }
 
-/** @returns why there are none, where it is a text */
+/** @returns the shares; or a text that tells why there are none */
 export function sharesOf(parts: ZoneParts | undefined, endpoints: number): ReadonlyMap<string, Share> | string {
   if (parts === undefined)
     return 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes'
@@ -64,7 +64,7 @@ export function sharesOf(parts: ZoneParts | undefined, endpoints: number): Reado
   )
 }
 
-/** How many endpoints zones give to others and get from them. */
+/** How many endpoints each zone gives to other zones, and gets from them. */
 export function transfers(
   shares: ReadonlyMap<string, Share>,
   counts: ReadonlyMap<string, number>,

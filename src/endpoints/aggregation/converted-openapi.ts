@@ -1,4 +1,4 @@
-/** OpenAPI v3 of servers that have v2 alone: their document of v2 as one of v3, which this server serves as its own. */
+/** OpenAPI v3 for servers that publish only v2. This server converts their v2 document and serves it. */
 import { writingPlainJson } from '../../api/write-json.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { inTurns } from '../../api/slices.ts'
@@ -8,10 +8,10 @@ import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import type { RemoteService } from './remote-documents.ts'
 import { RemoteDocuments, okJson } from './remote-documents.ts'
 
-/** Limits of the v2 document, and of how much larger the v3 document may be. */
+/** Limit of the v2 document, and of the copies of schemas in the v3 document. */
 const MAX_BYTES = 6 << 20
 
-/** Of members that are each written at once: those of paths and of components' schemas. */
+/** The document is written in pieces down to this level: a path, or a schema of the components, is one piece. */
 const LEVELS = 3
 
 const converted = new RemoteDocuments<OpenApiDocument>({
@@ -21,7 +21,7 @@ const converted = new RemoteDocuments<OpenApiDocument>({
   async read(answer) {
     const v2 = await okJson(answer)
     if (!isJsonObject(v2)) throw new CallFailed('the answer is no document of OpenAPI')
-    // most servers have v3, so the converter is loaded for the first server that has not
+    // most servers have v3, so the converter is loaded for the first server without it
     const [{ hashed }, { TooLarge, v3OfV2 }] = await Promise.all([
       import('../../openapi/documents.ts'),
       import('../../openapi/v3-of-v2.ts'),
@@ -36,7 +36,7 @@ const converted = new RemoteDocuments<OpenApiDocument>({
 })
 
 /**
- * @param services without OpenAPI v3
+ * @param services those without OpenAPI v3
  * @returns the known documents, with their services
  */
 export async function convertedDocuments(

@@ -1,6 +1,6 @@
 /**
- * Requests below a group version of another server (kube-aggregator's handler_proxy). This server authenticated and
- * authorized them. It tells the other server the user, and the other server authorizes again.
+ * Forwards requests for another server's group version (kube-aggregator's handler_proxy). This server authenticates
+ * and authorizes them, and passes on the user. The other server authorizes again.
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -18,16 +18,16 @@ import { textResponse } from '../text-response.ts'
 import { failed, remoteAnswer } from './remote-answer.ts'
 import { wantsUpgrade } from './upgrade.ts'
 
-/** As kube-apiserver's --request-timeout, and its own of discovery, which must not wait for one slow server. */
+/** kube-apiserver's --request-timeout, and its shorter limit for discovery, which must not wait for one slow server. */
 const REQUEST_MS = 60_000
 const DISCOVERY_MS = 5_000
 
-/** The group version is another server's. */
+/** Serves a request for a group version of another server. */
 export async function serveRemote(request: ApiRequest, group: string, version: string): Promise<Response> {
   const snapshot = await controlSnapshot(request)
   const service = snapshot.get<KubeObject & APIService>(API_SERVICES, `${version}.${group}`)
   if (service === undefined || !isAvailable(service)) return unavailable()
-  // requests for this server need not wait for the time that another server takes
+  // gives back the seat, so that requests for this server need not wait while another server works
   request.delegate?.()
   let place: ServicePlace
   try {
@@ -64,7 +64,7 @@ async function passOn(request: ApiRequest, service: APIService, place: ServicePl
   return remoteAnswer(answer, method === 'HEAD')
 }
 
-/** The authorized path, spelled anew, so that no reader can take it for another. The query goes as it came. */
+/** The authorized path, encoded anew so that every reader sees the same path. The query is passed on unchanged. */
 export function encodedTarget({ info, request }: Pick<ApiRequest, 'info' | 'request'>): string {
   const target = targetOf(request)
   const mark = target.indexOf('?')

@@ -5,13 +5,13 @@ import { textResponse } from '../text-response.ts'
 
 const REDIRECTED = 'the backend attempted to redirect this request, which is not permitted'
 
-/** @param passesRedirects a client may be sent elsewhere by this server */
+/** @param passesRedirects whether the other server may redirect the client */
 export function remoteAnswer(answer: ExchangeAnswer | Upgraded, isHead: boolean, passesRedirects = false): Response {
   if ('upgraded' in answer) return answer.upgraded
   const { status } = answer
   const headers = new Headers()
   for (const [name, value] of endToEnd(answer.headers))
-    // the length is known to the platform where there is one; the ticket of a tunnel is this server's own
+    // the platform knows the length of a body; the ticket of a tunnel is only for this server
     if (!/^(?:content-length|kedge-tunnel)$/i.test(name)) headers.append(name, value)
   if (!passesRedirects && status >= 300 && status <= 399 && headers.has('Location')) {
     void answer.body?.cancel()
@@ -25,6 +25,6 @@ export function remoteAnswer(answer: ExchangeAnswer | Upgraded, isHead: boolean,
   return new Response(hasBody ? answer.body : null, { status, headers, encodeBody: 'manual' })
 }
 
-/** kube-apiserver's answer when it reaches no server. */
+/** kube-apiserver's answer when it cannot reach the server. */
 export const failed = (why: string): Response =>
   textResponse(`error trying to reach service: ${why}\n`, { status: 503, nosniff: true })

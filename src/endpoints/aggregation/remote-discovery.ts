@@ -7,7 +7,7 @@ import { RemoteDocuments, okJson } from './remote-documents.ts'
 
 /** By `GROUP/VERSION`. */
 export interface RemoteDiscovery {
-  /** The inputs of the document: the same text, the same document. */
+  /** Equal keys mean equal documents. */
   readonly key: string
   readonly versions: ReadonlyMap<string, RemoteVersionResources>
 }
@@ -62,7 +62,7 @@ export async function remoteDiscovery(request: ApiRequest): Promise<RemoteDiscov
   return { key: JSON.stringify([...versions]), versions }
 }
 
-/** An unaggregated list in the form of the aggregated document: subresources stand in their resource. */
+/** Brings an unaggregated list into the aggregated form, in which a resource contains its subresources. */
 export function aggregatedResources(list: readonly ApiResource[]): JsonObject[] {
   const subresources = Map.groupBy(
     list.filter(({ name }) => name.includes('/')),

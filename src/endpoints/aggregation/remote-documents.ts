@@ -1,7 +1,7 @@
 /**
- * An isolate's copies of documents of the servers behind APIServices (discovery, OpenAPI). A request waits a little for
- * a server that was never asked. A known server is asked again after a while, after the answer. A server that is slow
- * or unavailable does not delay the documents of others: its last document is shown as stale.
+ * An isolate's copies of documents of the servers behind APIServices (discovery, OpenAPI). A request waits a little
+ * for a server that was never asked. A known server is asked again after a while, and nobody waits for its answer. A
+ * slow or unavailable server does not delay the documents of others: its last document is shown as stale.
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
@@ -20,7 +20,10 @@ import { CallFailed } from '../../webhooks/outgoing-call.ts'
 
 export type RemoteService = KubeObject & APIService
 
-/** Milliseconds: how long an answer is good, and a failure; how long a server may take; how long a request waits. */
+/**
+ * Milliseconds: how long an answer is valid, and how long a failure; how long a server may take; how long a request
+ * waits.
+ */
 const FRESH = 30_000
 const FAILED = 5_000
 const ANSWER_MS = 5_000
@@ -36,9 +39,9 @@ interface Kept<T> {
 
 export interface Known<T> {
   readonly service: RemoteService
-  /** Undefined where nothing is known. */
+  /** Undefined where no document is known. */
   readonly value: T | undefined
-  /** Said by a server that answered when it was last asked. */
+  /** The last call of the server succeeded. */
   readonly isCurrent: boolean
 }
 
@@ -60,7 +63,7 @@ export interface Question<T> {
 }
 
 export class RemoteDocuments<T> {
-  /** By control plane and UID: a backup that was restored to another control plane has the same UIDs. */
+  /** By control plane and UID, because restoring a backup gives another control plane the same UIDs. */
   private readonly kept = new BoundedMap<string, Kept<T>>({
     entries: 500,
     size: 32 << 20,
@@ -69,7 +72,7 @@ export class RemoteDocuments<T> {
 
   constructor(private readonly question: Question<T>) {}
 
-  /** @param services those that are asked; absent: all */
+  /** @param services the services to ask; absent: all */
   async known(request: ApiRequest, services?: readonly RemoteService[]): Promise<Known<T>[]> {
     services ??= await remoteServices(request)
     const missing: Promise<void>[] = []
@@ -100,7 +103,7 @@ export class RemoteDocuments<T> {
     try {
       const { path, accept, maxBytes, read } = this.question
       const place = await placeOfApiService(request, service)
-      // later requests use it, too: it does not end with this client
+      // later requests use the answer too, so the call does not end with this client
       const plane = { env: request.env, tenant: request.tenant }
       const answer = await askApiService(plane, service, place, {
         method: 'GET',
@@ -124,7 +127,7 @@ const keyOf = ({ uid }: Tenant, { metadata }: RemoteService): string => JSON.str
 const isFresh = ({ asked, isCurrent }: Kept<unknown>, now: number): boolean =>
   now - asked < (isCurrent ? FRESH : FAILED)
 
-/** @returns when it is done, or patience is at its end */
+/** @returns when the work is done, or PATIENCE is over */
 async function inTime(work: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>()
   const timer = setTimeout(late.resolve, PATIENCE)
@@ -132,10 +135,10 @@ async function inTime(work: Promise<unknown>): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Schemas have a few dozen levels; the code that walks them is recursive. */
+/** Schemas have a few dozen levels. The limit protects the recursive code that walks them. */
 const MAX_DEPTH = 500
 
-/** @throws CallFailed */
+/** @throws CallFailed where the answer is no JSON */
 export async function okJson({ status, text }: WholeAnswer): Promise<unknown> {
   if (status !== 200) throw new CallFailed(`the answer has status ${status}`)
   try {

@@ -1,4 +1,7 @@
-/** OpenAPI of other servers' group versions: in the index and the document of v2, and their own documents of v3. */
+/**
+ * OpenAPI of other servers' group versions: their part of the v3 index and of the v2 document, and their v3
+ * documents.
+ */
 import * as z from 'zod/mini'
 import type { OpenApiDocument, RemoteSpecs } from '../../openapi/documents.ts'
 import type { RemoteSpec } from '../../openapi/remote-spec.ts'
@@ -21,7 +24,7 @@ const keyOf = ({ spec }: RemoteService): string => `apis/${spec?.group}/${spec?.
 
 const index = z.object({ paths: z.record(z.string(), z.object({ serverRelativeURL: z.string() })) })
 
-/** A server's OpenAPI v3: none, or the URL of the group version's document. */
+/** What a server has of OpenAPI v3: nothing, or the URL of the group version's document. */
 type Index = 'v2 alone' | { readonly url: string | undefined }
 
 const indexes = new RemoteDocuments<Index>({
@@ -36,12 +39,12 @@ const indexes = new RemoteDocuments<Index>({
   },
 })
 
-/** Members of the index: key, and URL at this server. Documents that this server does not fetch are left out. */
+/** Entries of the index, as key and URL at this server. Documents that this server would not fetch are left out. */
 export async function remoteIndex(request: ApiRequest): Promise<[key: string, url: string][]> {
   const known = await indexes.known(request)
   const own = known.flatMap(({ service, value }): [string, string][] => {
     const { url } = value === undefined || value === 'v2 alone' ? {} : value
-    // a path of this server, whatever URL the other one names
+    // the URL must be a path of this server, whatever the other server says
     return url?.startsWith(`/openapi/v3/${keyOf(service)}`) ? [[keyOf(service), url]] : []
   })
   const converted = await convertedDocuments(request, ofV2Alone(known))
@@ -53,7 +56,7 @@ const ofV2Alone = (known: readonly Known<Index>[]): readonly RemoteService[] =>
 
 const urlOf = (service: RemoteService, hash: string): string => `/openapi/v3/${keyOf(service)}?hash=${hash}`
 
-/** A document of v3 that is made of another server's v2; undefined where the key is none of them. */
+/** A v3 document converted from another server's v2; undefined where no such document has this key. */
 export async function convertedV3(request: ApiRequest, key: string): Promise<OpenApiDocument | undefined> {
   const services = (await remoteServices(request)).filter((one) => keyOf(one) === key)
   if (services.length === 0) return undefined
@@ -61,7 +64,7 @@ export async function convertedV3(request: ApiRequest, key: string): Promise<Ope
   return found?.[1]
 }
 
-/** A document of v3 that is another server's; undefined where the key is none of them. */
+/** Another server's own v3 document; undefined where no such document has this key. */
 export async function serveRemoteV3(request: ApiRequest, key: string): Promise<Response | undefined> {
   const service = (await remoteServices(request)).find((one) => keyOf(one) === key)
   if (service === undefined) return undefined
@@ -74,14 +77,15 @@ export async function serveRemoteV3(request: ApiRequest, key: string): Promise<R
       return value === null ? [] : [[name, value] as const]
     })
     const answer = await askApiService(request, service, place, {
-      // asked in this server's name, so that the document is read whether or not the client reads the path
+      // asked as this server, so that clients can read the document although they may not read the path at the other
+      // server
       method: request.method === 'HEAD' ? 'HEAD' : 'GET',
       target: targetOf(request.request),
       headers: asked,
       user: AGGREGATOR,
       timeoutMs: ANSWER_MS,
     })
-    // the document of another hash is at another URL of the same path
+    // a redirect to the document of another hash is passed on, because its path is the same here
     return remoteAnswer(answer, request.method === 'HEAD', true)
   } catch (error) {
     if (error instanceof CallFailed) return failed(error.message)

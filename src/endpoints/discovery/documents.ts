@@ -1,4 +1,4 @@
-/** The discovery documents, made of the list of served resources. Keys in the order in which kube-apiserver writes them. */
+/** Makes the discovery documents from the served resources. Keys have the order of kube-apiserver. */
 import type { Json, JsonObject } from '../../api/object.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { RemoteDiscovery } from '../aggregation/remote-discovery.ts'
@@ -10,7 +10,10 @@ import type {
   SubresourceEntry,
 } from '../../registry/resources.ts'
 
-/** `/api`. @param serverAddress host and port that clients reach */
+/**
+ * `/api`.
+ * @param serverAddress host and port for clients
+ */
 export const apiVersions = (served: ServedResources, serverAddress: string): JsonObject => ({
   kind: 'APIVersions',
   versions: (served.group('')?.versions ?? []).map(({ version }) => version),
@@ -31,7 +34,7 @@ export const apiGroup = (group: ServedGroup): JsonObject => ({
   ...groupEntry(group),
 })
 
-/** Every group but the core one, in the order of priority. */
+/** All groups except the core group, by priority. */
 const namedGroups = (served: ServedResources): ServedGroup[] => served.groups.filter(({ group }) => group !== '')
 
 function groupEntry({ group, versions }: ServedGroup): JsonObject {
@@ -39,7 +42,7 @@ function groupEntry({ group, versions }: ServedGroup): JsonObject {
   return { name: group, versions: entries, preferredVersion: entries[0]! }
 }
 
-/** `/api/v1`, `/apis/GROUP/VERSION`. The core group's has no apiVersion. */
+/** `/api/v1` or `/apis/GROUP/VERSION`. The core group's list has no apiVersion. */
 export const apiResourceList = (group: string, { version, resources }: ServedVersion): JsonObject => ({
   kind: 'APIResourceList',
   ...(group === '' ? {} : { apiVersion: 'v1' }),

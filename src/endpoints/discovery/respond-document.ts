@@ -1,4 +1,4 @@
-/** A document without a resource, in the negotiated form. */
+/** Answers with a document that belongs to no resource, in the negotiated form. */
 import type { JsonObject } from '../../api/object.ts'
 import { stringify } from '../../api/write-json.ts'
 import { mediaTypes } from '../../codec/negotiate.ts'
@@ -8,16 +8,16 @@ import type { Form } from '../../codec/serialize.ts'
 import { builtInType } from '../../schema/built-in.ts'
 
 export interface DocumentResponse {
-  /** Model name of its type; needed for protobuf and CBOR. */
+  /** The model name of its type, for protobuf and CBOR. */
   readonly model?: string
-  /** Where it says more than the media type. */
+  /** Given where it differs from the media type. */
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Its JSON, if it was made already. */
+  /** The document's JSON, where it was made before. */
   readonly json?: string
 }
 
-/** @param document with kind and, where its type has one, apiVersion; in the order of kube-apiserver */
+/** @param document with kind and, where its type has one, apiVersion; keys in the order of kube-apiserver */
 export function respondDocument(
   form: Form,
   document: JsonObject,

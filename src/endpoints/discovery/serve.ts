@@ -18,7 +18,10 @@ const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const AGGREGATED = 'io.k8s.api.apidiscovery.v2.APIGroupDiscoveryList'
 const TARGET: Target = { group: 'apidiscovery.k8s.io', version: 'v2', kind: 'APIGroupDiscoveryList' }
 
-/** Paths of the routing layer: GET alone, and its own matching of media types. @throws StatusError 405 */
+/**
+ * These paths allow only GET, and match media types in their own way.
+ * @throws StatusError 405
+ */
 function requireGet({ method }: ApiRequest): void {
   if (method !== 'GET') throw methodNotAllowed()
 }
@@ -33,7 +36,10 @@ export function serveApiVersions(request: ApiRequest, served: ServedResources): 
   })
 }
 
-/** `/apis`. @param exact without a slash behind: only so is there an aggregated document */
+/**
+ * `/apis`.
+ * @param exact the path has no slash at the end; only then can the client get the aggregated document
+ */
 export async function serveApiGroupList(
   request: ApiRequest,
   served: ServedResources,
@@ -76,7 +82,7 @@ export function serveApiResourceList(
 const isTarget = ({ group, version, kind }: Target): boolean =>
   group === TARGET.group && version === TARGET.version && kind === TARGET.kind
 
-/** The aggregated document is preferred at any place in the Accept header, whatever its q. */
+/** The aggregated document is preferred wherever the Accept header names it, whatever its q. */
 const aggregatedClause = /(?:^|[\s,])application\/(json|yaml|vnd\.kubernetes\.protobuf)\s*;([^,]*)/g
 
 function wantsAggregated({ headers }: ApiRequest): boolean {
@@ -116,7 +122,7 @@ async function serveAggregated(
   })
 }
 
-/** The same request asking for nothing but aggregated documents. */
+/** The request with only the aggregated types in its Accept header. */
 function onlyTargets(request: ApiRequest): ApiRequest {
   const clauses = (request.headers.get('Accept') ?? '').split(',').filter((clause) => clause.includes(TARGET.kind))
   return withAccept(request, clauses.join(','))
@@ -129,11 +135,11 @@ const withAccept = (request: ApiRequest, accept: string): ApiRequest => ({
   headers: request.headers.with('Accept', accept),
 })
 
-/** Milliseconds in which a document is made, on a busy machine too. */
+/** Milliseconds that making a document may take on a busy machine. */
 const MAKING = 10_000
 
 interface Kept {
-  /** Documents of other servers. */
+  /** The key of the other servers' documents in it. */
   readonly remote: string | undefined
   readonly document: SharedValue<Aggregated>
 }
@@ -144,7 +150,7 @@ interface Aggregated {
   readonly etag: string
 }
 
-/** Bound: the prefixes, for each table of served resources. */
+/** Bound: the two prefixes, for each table of served resources. */
 const aggregated = new WeakMap<ServedResources, Map<string, Kept>>()
 
 function aggregatedOf(
@@ -160,7 +166,7 @@ function aggregatedOf(
   return known.document.get(() => build(served, prefix, remote))
 }
 
-/** The tag is that of the content alone: `{"metadata":{},"items":[…]}`. */
+/** The ETag is a hash of the content only: `{"metadata":{},"items":[…]}`. */
 async function build(
   served: ServedResources,
   prefix: 'api' | 'apis',

@@ -1,6 +1,6 @@
 /**
- * The connection to a node: to its kubelet, or to a NodeConnection that answers in its place (a simulated node in this
- * process). `connectionTo` is the one place that chooses.
+ * The connection to a node: to its kubelet, or to a NodeConnection in this process that simulates one. Only
+ * `connectionTo` chooses between them.
  */
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -21,15 +21,15 @@ import { simulatedKubelet } from './simulated/kubelet.ts'
 /** A request to the kubelet's API. */
 export interface NodeRequest {
   readonly method: string
-  /** `/containerLogs/NAMESPACE/POD/CONTAINER?follow=true`, `/exec/…`: percent-encoded. */
+  /** Percent-encoded: `/containerLogs/NAMESPACE/POD/CONTAINER?follow=true`, `/exec/…`. */
   readonly target: string
   readonly headers: HeaderPairs
   readonly body?: ReadableStream<Uint8Array> | null
-  /** The stream is to speak another protocol from then on. */
+  /** The request upgrades the connection to another protocol. */
   readonly upgrades?: boolean
-  /** The client speaks WebSocket, the node is asked for SPDY. */
+  /** The client speaks WebSocket, and the kubelet gets SPDY. */
   readonly translates?: WebSocketTranslation
-  /** A user asked for it by path: the node may not be this machine, nor its link. */
+  /** A user chose the node by path, so the call is refused where its address is this machine or link-local. */
   readonly isProxied?: boolean
 }
 
@@ -37,7 +37,7 @@ export interface NodeConnection {
   /** Name or address of the node, and the port of its kubelet. */
   readonly host: string
   readonly port: string
-  /** Streams may be asked for as WebSockets; else as SPDY alone. */
+  /** Streams may be WebSockets; else they are SPDY. */
   readonly speaksWebSocket: boolean
   /** @throws CallFailed */
   ask(request: NodeRequest): Promise<ExchangeAnswer | Upgraded>
@@ -45,11 +45,11 @@ export interface NodeConnection {
 
 const NODES = { group: '', resource: 'nodes' }
 const KUBELET_PORT = 10250
-/** A feature that kubelets from 1.36 on declare (KEP 5328). */
+/** A feature that kubelets declare from 1.36 on (KEP 5328). */
 const WEBSOCKETS = 'ExtendWebSocketsToKubelet'
 const PREFERRED = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 
-/** @throws StatusError where there is no such node, or it has no address */
+/** @throws StatusError where the node does not exist or has no address */
 export async function connectionTo(request: ApiRequest, nodeName: string): Promise<NodeConnection> {
   const node = await storedObject<Node>(request, NODES, nodeName)
   if (node === undefined) throw notFound(NODES, nodeName)
@@ -86,11 +86,14 @@ function kubelet(request: ApiRequest, { status }: KubeObject & Node): NodeConnec
   }
 }
 
-/** By default kubelets sign their certificates themselves; kube-apiserver looks at none either without an authority. */
+/**
+ * Without a CA bundle certificates are not verified: by default kubelets sign their own, and kube-apiserver does the
+ * same.
+ */
 const verification = (caBundle: string | undefined): Pick<ExchangeCall, 'caBundle' | 'isInsecure'> =>
   caBundle === undefined ? { isInsecure: true } : { caBundle }
 
-/** @throws StatusError where a call failed, with these words before the reason */
+/** @throws StatusError where the call failed; its text is `words` and the reason */
 export async function reached<T>(words: string, call: Promise<T>): Promise<T> {
   try {
     return await call
@@ -100,7 +103,7 @@ export async function reached<T>(words: string, call: Promise<T>): Promise<T> {
   }
 }
 
-/** The error answer of a kubelet. */
+/** The error for a kubelet's error answer. */
 export function kubeletError(status: number, text: string, what: string, name: string): StatusError {
   if (status === 500)
     return new StatusError(500, 'InternalError', `Internal error occurred: ${text}`, { causes: [{ message: text }] })

@@ -1,4 +1,7 @@
-/** POST pods/NAME/binding: the scheduler puts a pod on a node. POST bindings does the same, the pod named inside. */
+/**
+ * POST pods/NAME/binding: the scheduler assigns a pod to a node. POST bindings does the same for the pod that the
+ * body names.
+ */
 import type { Binding } from '../../api/core/v1.ts'
 import { badRequest, plainError } from '../../api/status.ts'
 import { notSupported, messageOf, path, required } from '../../api/field.ts'

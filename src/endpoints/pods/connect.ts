@@ -1,4 +1,4 @@
-/** Streams to pods: log, exec, attach, portforward. The pod's node has them. */
+/** Streams to pods: log, exec, attach and portforward. This server connects the client with the pod's node. */
 import type { Container, Pod } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { FieldPath, forbiddenField, invalidValue, path } from '../../api/field.ts'
@@ -34,7 +34,7 @@ export async function log(scope: RequestScope): Promise<Response> {
   if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, errors)
   const pod = await podOf(scope)
   const container = containerOf(pod, request.query.get('container') ?? '')
-  // nothing was written by what never ran
+  // a pod without a node has no logs
   if (!pod.spec?.nodeName) {
     const { 'Content-Type': _, ...headers } = answerHeaders('')
     return new Response(null, { status: 204, headers })
@@ -67,7 +67,7 @@ async function logAnswer(
   throw kubeletError(status, text, 'pods/log', name)
 }
 
-/** The parameters of the kubelet's API, in alphabetical order, without those that the client did not set. */
+/** The parameters for the kubelet in alphabetical order, without those that the client did not set. */
 function logParameters(query: QueryParameters): [string, string][] {
   const flags = ['follow', 'previous', 'timestamps'].flatMap((name): [string, string][] =>
     isTrue(query.get(name)) ? [[name, 'true']] : [],
@@ -104,7 +104,7 @@ export async function portForward(scope: RequestScope): Promise<Response> {
   return stream(scope, pod, `/portForward/${placeOf(pod)}`, ports === '' ? [] : [['port', ports]])
 }
 
-/** NAMESPACE/POD[/CONTAINER]: names that need no encoding. */
+/** NAMESPACE/POD[/CONTAINER]. These names need no encoding. */
 const placeOf = ({ metadata }: Pod, container?: string): string =>
   [metadata.namespace, metadata.name, ...(container === undefined ? [] : [container])].join('/')
 
@@ -149,7 +149,7 @@ async function podOf(scope: RequestScope): Promise<Pod> {
   return live.object as Pod
 }
 
-/** @throws 400 */
+/** @throws StatusError 400 */
 function containerOf({ metadata, spec = {} }: Pod, name: string): string {
   const all: readonly Container[] = visitContainers(spec, path('spec')).map(({ container }) => container)
   const names = all.map((container) => container.name ?? '')
@@ -164,7 +164,10 @@ function containerOf({ metadata, spec = {} }: Pod, name: string): string {
   return spec.containers?.[0]?.name ?? ''
 }
 
-/** A whole number of the query. @throws 400 */
+/**
+ * A whole number in the query.
+ * @throws StatusError 400
+ */
 function integer(query: QueryParameters, name: string): number | undefined {
   const text = query.get(name)
   if (text === null) return undefined

@@ -1,4 +1,4 @@
-/** POST pods/NAME/eviction: a DELETE that asks the pod's disruption budget first (registry's EvictionREST). */
+/** POST pods/NAME/eviction: a DELETE that respects the pod's disruption budget (registry's EvictionREST). */
 import { admissionChain } from '../../admission/chain.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { invalidValue, path } from '../../api/field.ts'
@@ -26,7 +26,7 @@ import { readPosted, respondDone } from './posted.ts'
 
 const EVICTION = { group: 'policy', version: 'v1', kind: 'Eviction' }
 const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' }
-/** Pods that were let go and are not gone yet. */
+/** The most pods that were evicted under a budget and still exist. */
 const MAX_DISRUPTED = 2000
 
 export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Response> {
@@ -53,7 +53,7 @@ export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Re
   return respondDone(scope, posted)
 }
 
-/** Older clients send the kind of policy/v1beta1. */
+/** The kind in the body: older clients send policy/v1beta1. */
 async function kindOf({ request }: RequestScope, body: Uint8Array): Promise<typeof EVICTION> {
   try {
     const { apiVersion } = await finished(request, parsing(negotiateInput(request), body))
@@ -65,7 +65,7 @@ async function kindOf({ request }: RequestScope, body: Uint8Array): Promise<type
 
 const ENDED = new Set(['Succeeded', 'Failed', 'Pending'])
 
-/** Nothing is disrupted when a pod goes that does not run. */
+/** A pod that does not run may go without a disruption. */
 const mayIgnoreBudget = ({ metadata, status }: Pod): boolean =>
   ENDED.has(status?.phase ?? '') || metadata.deletionTimestamp !== undefined
 
@@ -98,7 +98,10 @@ function refused(message: string, retryAfterSeconds: number): StatusError {
   return new StatusError(429, 'TooManyRequests', WOULD_VIOLATE, details)
 }
 
-/** Takes one disruption from the budget. @throws 403, 429 */
+/**
+ * Takes one disruption from the budget.
+ * @throws StatusError 403, 429
+ */
 function takeOne(budget: PodDisruptionBudget, pod: string, now: Date): void {
   const name = budget.metadata.name ?? ''
   const status = (budget.status ??= {})
@@ -144,7 +147,10 @@ function setExhausted({ status = {} }: PodDisruptionBudget, now: Date): void {
   status.conditions = before === undefined ? [...conditions, condition] : conditions.with(index, condition)
 }
 
-/** The pod says why it goes, before it goes. Both below admission, which had its say in the eviction. */
+/**
+ * Writes the reason into the pod's status, then deletes it. Both writes skip admission, which has admitted the
+ * eviction.
+ */
 async function markAndDelete(scope: RequestScope, options: DeleteOptions, dryRun: boolean): Promise<void> {
   const { preconditions } = options
   let version = preconditions?.resourceVersion

@@ -1,27 +1,27 @@
-/** A log over a WebSocket, as browsers read it: an empty message, then the text in messages, as by kube-apiserver. */
+/** A log over a WebSocket, as browsers read it. As in kube-apiserver, an empty message comes first, then the text. */
 import { bytesToBase64 } from '../../api/base64.ts'
 import type { RequestHeaders } from '../../request/request-headers.ts'
 
 const IN_BASE64 = 'base64.binary.k8s.io'
-/** Clients may ask for no protocol, too. */
+/** '' because a client may offer no sub-protocol. */
 const PROTOCOLS: ReadonlySet<string> = new Set(['', 'binary.k8s.io', IN_BASE64])
-/** Octets of one message. */
+/** Octets of a message. */
 const LONGEST = 2048
-/** Octets that the client has not read: then it is waited for. */
+/** Octets that the client has not read yet. With more the server waits. */
 const MOST_UNSENT = 1024 * 1024
 const PAUSE_MS = 50
-/** A client that reads nothing for so long is left. */
+/** Milliseconds after which a client that reads nothing is disconnected. */
 const PATIENCE_MS = 60_000
 
 const [NORMAL, TRY_AGAIN] = [1000, 1013]
 
 export interface LogSocket {
   readonly response: Response
-  /** Sends all of it, and closes. */
+  /** Sends the whole body, and closes the socket. */
   send(body: ReadableStream<Uint8Array> | null): Promise<void>
 }
 
-/** @returns the refusal of a handshake that kube-apiserver refuses, too */
+/** @returns a refusal for handshakes that kube-apiserver refuses too */
 export function logSocket(headers: RequestHeaders): LogSocket | Response {
   if (headers.get('Sec-WebSocket-Version') !== '13')
     return new Response('missing or bad WebSocket Version', {
@@ -31,7 +31,7 @@ export function logSocket(headers: RequestHeaders): LogSocket | Response {
   const asked = (headers.get('Sec-WebSocket-Protocol') ?? '').split(',').map((one) => one.trim())
   const protocol = asked.find((one) => PROTOCOLS.has(one))
   if (protocol === undefined) return new Response(null, { status: 403 })
-  const [client, socket] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket] // a pair has two
+  const [client, socket] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket] // a WebSocketPair has two members
   socket.accept()
   return {
     response: new Response(null, {
@@ -68,7 +68,7 @@ async function sendAll(
     }
     socket.close(NORMAL)
   } catch {
-    // the client has gone, or the node
+    // the client or the node has gone
     close(socket)
   } finally {
     if (!isGone) gone()
@@ -79,11 +79,11 @@ function close(socket: WebSocket): void {
   try {
     socket.close(NORMAL)
   } catch {
-    // it is closed
+    // the socket is closed
   }
 }
 
-/** The platform does not say when a client has read. */
+/** Polls, because the platform does not report that a client has read. */
 async function drained(socket: WebSocket): Promise<boolean> {
   for (let waited = 0; waited < PATIENCE_MS; waited += PAUSE_MS) {
     if (socket.bufferedAmount <= MOST_UNSENT) return true

@@ -14,7 +14,7 @@ import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { Verb } from '../../registry/serving.ts'
 import { builtInFormsWithoutTable } from '../../codec/built-in-forms.ts'
 
-/** The body of a POST to a subresource that acts on it instead of storing it. */
+/** The body of a POST to a subresource that acts on the body and does not store it. */
 export interface Posted<O> {
   readonly object: O & KubeObject
   readonly dryRun: boolean
@@ -22,13 +22,13 @@ export interface Posted<O> {
   validate(): Promise<void>
 }
 
-/** The scope of a subresource whose objects are of another kind than its resource. */
+/** The scope for a subresource whose kind is not that of its resource. */
 export const asKind = (scope: RequestScope, kind: GroupVersionKind): RequestScope => ({
   ...scope,
   resource: ofKind(scope.resource, kind, typeOfKind(kind)!),
 })
 
-/** @param kindOf the kind of the sent object, by the body */
+/** @param kindOf finds the kind of the object in the body */
 export async function readPosted<O>(
   scope: RequestScope,
   verb: Verb | '',

@@ -1,5 +1,6 @@
 /**
- * HTTP to the servers of pods, services and nodes. As kube-apiserver, it connects to addresses of other hosts alone.
+ * Forwards HTTP to the servers of pods, services and nodes. Like kube-apiserver, it connects only to addresses of
+ * other hosts.
  */
 import type { Endpoints, EndpointAddress, Pod, Service } from '../../api/core/v1.ts'
 import { StatusError, badRequest, notFound, serviceUnavailable } from '../../api/status.ts'
@@ -19,7 +20,7 @@ import { remoteAnswer } from '../aggregation/remote-answer.ts'
 import { wantsUpgrade } from '../aggregation/upgrade.ts'
 import { connectionTo } from '../nodes/node-connection.ts'
 
-/** Where the name in the path leads. */
+/** Finds the server for the name in the path. */
 type WayTo = (scope: RequestScope, target: Target) => Promise<Send>
 
 const proxyBy =
@@ -84,7 +85,7 @@ function targetOf(text: string): Target | undefined {
   return { scheme: first || 'http', name: second, port: third! }
 }
 
-/** As in kube-apiserver, certificates of pods are not checked: nobody signs them for an address. */
+/** As in kube-apiserver, certificates of pods are not verified, because no authority signs them for an address. */
 const wayToAddress =
   ({ request }: RequestScope, { scheme, host, port }: { scheme: string; host: string; port: string }): Send =>
   (passed, body) => {
@@ -125,7 +126,7 @@ async function wayToPod(scope: RequestScope, { scheme, name, port }: Target): Pr
   return wayToAddress(scope, { scheme, host, port: port || String(byDefault) })
 }
 
-/** One of a port's addresses that belongs to a pod: other endpoints may be anything. */
+/** Chooses an address of the port that belongs to a pod. Other endpoints could be any host. */
 async function wayToService(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
   const {
     request,
@@ -157,7 +158,7 @@ interface Candidate {
   readonly port: number
 }
 
-/** Of the Endpoints, as kube-apiserver; where a Service has none, of its EndpointSlices. */
+/** Addresses from the Endpoints, as in kube-apiserver. Where a Service has none, from its EndpointSlices. */
 async function candidates(scope: RequestScope, name: string, portName: string): Promise<Candidate[]> {
   const {
     request,
@@ -174,7 +175,7 @@ async function candidates(scope: RequestScope, name: string, portName: string): 
     })
   }
   const slices = await slicesOfService(request, namespace, name)
-  // kube-apiserver's message, which calls the Endpoints the Service
+  // kube-apiserver's message names the Service although Endpoints are missing
   if (slices.length === 0) throw notFound(scope.resource.gvr, name)
   return slices.flatMap(({ ports, endpoints }) => {
     const port = (ports ?? []).find((one) => (one.name ?? '') === portName)?.port
@@ -193,7 +194,7 @@ async function isOfPod({ request }: RequestScope, { ip, targetRef }: EndpointAdd
   return (pod?.status?.podIPs ?? []).some((one) => one.ip === ip) || pod?.status?.podIP === ip
 }
 
-/** The kubelet's own port is spoken to as a kubelet. */
+/** The port of the kubelet is reached as a kubelet, with this server's credentials. */
 async function wayToNode(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
   const node = await connectionTo(scope.request, name)
   if (port === '' || port === node.port) return (passed, body) => node.ask({ ...passed, body, isProxied: true })
@@ -203,7 +204,7 @@ async function wayToNode(scope: RequestScope, { scheme, name, port }: Target): P
 const prefixOf = ({ resource: { namespaced, gvr: resource }, place: { namespace, name } }: RequestScope): string =>
   `/api/v1/${namespaced ? `namespaces/${namespace}/` : ''}${resource.resource}/${name}/proxy`
 
-/** '' where the path ends with `proxy`. */
+/** The path behind `proxy`; '' where there is none. */
 function pathBehind(scope: RequestScope, deeper: readonly string[]): string {
   const { path } = scope.request.info
   const prefix = prefixOf(scope)
@@ -221,7 +222,7 @@ function forwarded({ request: { headers, info } }: RequestScope): HeaderPairs {
   ]
 }
 
-/** A place below the other server's root is below the proxy for the client. */
+/** Rewrites a Location below the other server's root to one below the proxy. */
 function withOwnLocation(scope: RequestScope, response: Response, path: string): Response {
   const location = response.headers.get('Location')
   if (location === null || response.status === 101) return response

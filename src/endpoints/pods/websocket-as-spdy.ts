@@ -1,20 +1,21 @@
 /**
- * WebSockets for kubelets that speak SPDY alone: which of them are translated, and the request that the kubelet gets
- * instead, as by kube-apiserver (KEP 4006). The front translates the stream (cli/websocket-streams.ts).
+ * WebSockets of clients for kubelets that speak only SPDY. As in kube-apiserver, some are translated, and the kubelet
+ * gets an SPDY request instead (KEP 4006). The front translates the stream (cli/websocket-streams.ts).
  */
 import { badRequest } from '../../api/status.ts'
 import type { WebSocketTranslation } from '../../outgoing/exchange.ts'
 import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
 import type { NodeRequest } from '../nodes/node-connection.ts'
 
-/** Clients of older protocols are understood by every kubelet. */
+/** Only this sub-protocol is translated: every kubelet understands the older ones. */
 const CHANNELS = 'v5.channel.k8s.io'
 const TUNNELED = /^SPDY\/3\.1\+(.*k8s\.io)$/
 const OF_WEBSOCKETS = /^sec-websocket-|^upgrade$|^x-stream-protocol-version$/i
 
 /**
  * @param streams of exec and attach; absent: port-forward
- * @returns how the request to the kubelet differs; undefined if nothing is translated. @throws StatusError 400 for no handshake
+ * @returns the changes to the kubelet's request; undefined where nothing is translated
+ * @throws StatusError 400 where the request is no handshake
  */
 export function asSpdy(
   headers: HeaderPairs,

@@ -1,4 +1,4 @@
-/** kube-apiserver's `authorizer`: an expression asks what a user may do. */
+/** kube-apiserver's `authorizer`, with which an expression checks what a user may do. */
 import type { UserInfo } from '../../request/user-info.ts'
 import type { FunctionDeclaration, Library } from '../../cel/declarations.ts'
 import { exactly, plus, reading, scaled } from '../../cel/estimate.ts'
@@ -12,9 +12,9 @@ import type { Value } from '../../cel/value.ts'
 import { CelError, OpaqueValue } from '../../cel/value.ts'
 import { dns1123Label, subdomainName } from '../../validation/names.ts'
 
-/** The attributes of a check. Fields of a resource are empty for a path. */
+/** The attributes of an authorization check. The resource fields are empty if the check is about a path. */
 export interface Check {
-  /** Undefined: the user of the request. */
+  /** Undefined: the check is about the user of the request. */
   readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined
   readonly verb: string
   readonly path: string
@@ -37,7 +37,7 @@ export interface Decision {
   readonly error?: string
 }
 
-/** Decides at once: longer decisions are made before (see authorizing.ts). */
+/** Decides synchronously. Decisions that must wait are made before the evaluation (authorizing.ts). */
 export type Authorize = (user: UserInfo, check: Check) => Decision
 
 const named = (name: string): Type => structNamed(`kubernetes.authorization.${name}`)
@@ -47,7 +47,7 @@ const PATH_CHECK = named('PathCheck')
 const GROUP_CHECK = named('GroupCheck')
 const DECISION = named('Decision')
 
-/** Equal to itself alone, as these values have nothing to compare. */
+/** A value of the authorizer library. It has nothing to compare, so it is equal only to itself. */
 abstract class Asking extends OpaqueValue {
   equals(other: OpaqueValue): boolean {
     return this === other
@@ -112,7 +112,7 @@ class DecisionValue extends Asking {
 
 const empty = { subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' }
 
-/** As `authorizer.requestResource`: about the resource of a request. */
+/** The value of `authorizer.requestResource`: a check of the request's resource. */
 export const resourceCheck = (
   authorizer: AuthorizerValue,
   fields: Pick<ResourceFields, 'group' | 'resource'> & Partial<ResourceFields>,
@@ -120,11 +120,11 @@ export const resourceCheck = (
 
 const isBlank = (text: string): boolean => text.trim() === ''
 
-/** Allows two checks in an expression. */
+/** The cost of one check. The cost limit allows two checks in an expression. */
 const CHECK = fixed(350_000)
 const STEP = fixed(1)
 
-/** A selector becomes a list of requirements, of at least two characters each. */
+/** The cost of parsing a selector into a list of requirements. Each requirement has at least two characters. */
 const selecting: Costs = {
   cost: ([, selector]) => costOfSelector(sizeOf(selector!)),
   estimate: ([, selector], sizes) => {
@@ -134,7 +134,7 @@ const selecting: Costs = {
 }
 const costOfSelector = (size: number): number => 10 + Math.ceil(size * 0.1) + Math.ceil(Math.ceil(size * 0.5) * 50)
 
-// overloads are guarded by type
+// the types of arguments are checked before an overload runs
 const text = (value: Value | undefined): string => value as string
 const builder = (
   name: string,

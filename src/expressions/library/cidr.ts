@@ -1,4 +1,4 @@
-/** kube-apiserver's `cidr`: ranges of addresses. */
+/** kube-apiserver's `cidr` library. */
 import { goQuote } from '../../go/quote.ts'
 import type { CallEstimate, Library, Overload } from '../../cel/declarations.ts'
 import { exactly, plus, reading } from '../../cel/estimate.ts'
@@ -50,7 +50,7 @@ function cidrOf(text: string): CidrValue | CelError {
   return new CidrValue(prefix)
 }
 
-// overloads are guarded by type
+// the types of arguments are checked before an overload runs
 const text = (value: Value | undefined): string => value as string
 const cidrIn = (value: Value | undefined): CidrValue => value as CidrValue
 
@@ -59,7 +59,7 @@ const inRange = (range: CidrValue, ip: IpValue | CelError): Value =>
 const within = (outer: CidrValue, inner: CidrValue | CelError): Value =>
   inner instanceof CelError ? inner : containsRange(outer.range, inner.range)
 
-/** Comparing the bytes of addresses; reading the other one where it is a text. */
+/** The cost of comparing the bytes of addresses, and of parsing the argument if it is a string. */
 function comparing(parses: boolean, more: (size: number) => number): Pick<Overload, 'cost' | 'estimate'> {
   const bytes = { min: 4, max: 16 }
   return {

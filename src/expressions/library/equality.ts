@@ -1,4 +1,4 @@
-/** The cost of comparing values of Kubernetes' own types: they are small, however long their text was. */
+/** The cost of comparing values of Kubernetes' own types. These are small, even if their text was long. */
 import type { Library, Overload } from '../../cel/declarations.ts'
 import { exactly, reading } from '../../cel/estimate.ts'
 import { readingSmaller } from '../../cel/library/costs.ts'

@@ -1,4 +1,4 @@
-/** kube-apiserver's `format`: named formats of texts, whose `validate` returns the errors of one. */
+/** kube-apiserver's `format` library: named formats of strings. `validate` returns the errors of a string. */
 import { listFrom } from '../../cel/collections.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { reading, scaled } from '../../cel/estimate.ts'
@@ -23,7 +23,7 @@ class FormatValue extends OpaqueValue {
   readonly type = FORMAT
   constructor(
     readonly name: string,
-    /** Characters of an equivalent pattern, which determine the cost of a check. */
+    /** The length of an equivalent pattern. It determines the cost of a check. */
     readonly patternSize: number,
     readonly problems: (text: string) => readonly string[],
   ) {
@@ -35,7 +35,7 @@ class FormatValue extends OpaqueValue {
   }
 }
 
-/** For estimates: the longest pattern that is reckoned with. */
+/** The pattern length that estimates assume. */
 const LONGEST_PATTERN = 128
 
 const known =
@@ -71,7 +71,7 @@ export const format: Library = {
     fn(
       'validate',
       member('format-validate', [FORMAT, STRING], optionalOf(listOf(STRING)), {
-        // overloads are guarded by type
+        // the types of arguments are checked before an overload runs
         cost: ([form, text]) => costOfMatch(sizeOf(text!), (form as FormatValue).patternSize),
         estimate: ([, text], sizes) => ({ cost: scaled(reading(sizes.sizeOf(text!)), LONGEST_PATTERN * 0.25) }),
         run: ([form, text]) => {

@@ -1,4 +1,4 @@
-/** URLs as Go's net/url reads them. A URL is handled as the bytes of its UTF-8, each one character. */
+/** Parses URLs as Go's net/url does. A URL is a string with one character for each byte of its UTF-8. */
 import { goQuote } from '../../go/quote.ts'
 import { isProblem, parseAddress } from './net-address.ts'
 
@@ -8,7 +8,7 @@ export interface GoUrl {
   readonly user: string | undefined
   readonly host: string
   readonly path: string
-  /** The path as written, where it is not what escaping the path gives. */
+  /** The path as written, if escaping `path` would give another text. */
   readonly rawPath: string
   readonly query: string | undefined
   readonly fragment: string
@@ -21,13 +21,13 @@ const decoder = new TextDecoder()
 const toBytes = (text: string): string => Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join('')
 const toText = (bytes: string): string => decoder.decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)))
 
-/** Why a text is no URL of a request, in Go's words. */
+/** Go's error if the text is no URL of a request. */
 export function requestUriProblem(text: string): string | undefined {
   const read = readUrl(text, true)
   return 'problem' in read ? read.problem : undefined
 }
 
-/** Read as the URL of a request to find out whether it is one, then once more with its fragment. */
+/** Parses the text as the URL of a request, which validates it, and then once more with its fragment. */
 export function parseUrl(text: string): GoUrl | { readonly problem: string } {
   const asRequest = readUrl(text, true)
   return 'problem' in asRequest ? asRequest : readUrl(text, false)
@@ -48,7 +48,7 @@ function readUrl(text: string, ofRequest: boolean): GoUrl | { readonly problem: 
 
 function parse(bytes: string, ofRequest: boolean): GoUrl {
   const empty = { scheme: '', opaque: '', user: undefined, host: '', path: '', rawPath: '', fragment: '' }
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  // eslint-disable-next-line no-control-regex -- the pattern finds control characters
   if (/[\x00-\x1f\x7f]/.test(bytes)) throw new UrlError('net/url: invalid control character in URL')
   if (bytes === '' && ofRequest) throw new UrlError('empty url')
   if (bytes === '*') return { ...empty, path: '*', query: undefined }
@@ -154,7 +154,7 @@ export function escapedPath({ path, rawPath }: GoUrl): string {
 
 export const hostText = ({ host }: GoUrl): string => toText(host)
 
-/** Without brackets and port. */
+/** The host without brackets and port. */
 export function hostName({ host }: GoUrl): string {
   const port = /:\d*$/.exec(host)?.index
   const name = port === undefined ? host : host.slice(0, port)
@@ -163,7 +163,7 @@ export function hostName({ host }: GoUrl): string {
 
 export const portOf = ({ host }: GoUrl): string => /:(\d*)$/.exec(host)?.[1] ?? ''
 
-/** Values by name, both unescaped; what cannot be unescaped is left out. */
+/** The values of the query by name, both unescaped. A pair that cannot be unescaped is left out. */
 export function queryValues({ query = '' }: GoUrl): ReadonlyMap<string, string[]> {
   const values = new Map<string, string[]>()
   for (const pair of query.split('&')) {
@@ -180,6 +180,6 @@ export function queryValues({ query = '' }: GoUrl): ReadonlyMap<string, string[]
   return values
 }
 
-/** Two URLs are equal where these are. */
+/** A text that is the same for two URLs exactly if they are equal. */
 export const urlText = (url: GoUrl): string =>
   [url.scheme, url.opaque, url.user ?? '', url.host, escapedPath(url), url.query ?? '', url.fragment].join('\n')

@@ -1,4 +1,4 @@
-/** kube-apiserver's `ip`: addresses, without zones and without IPv4 addresses written as IPv6 ones. */
+/** kube-apiserver's `ip` library. It accepts no zones and no IPv4-mapped IPv6 addresses. */
 import { goQuote } from '../../go/quote.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
@@ -43,11 +43,11 @@ export function ipOf(text: string): IpValue | CelError {
   return new IpValue(address)
 }
 
-// overloads are guarded by type
+// the types of arguments are checked before an overload runs
 const text = (value: Value | undefined): string => value as string
 const addressOf = (value: Value | undefined): IpAddress => (value as IpValue).address
 
-/** The first `length` bits. */
+/** Whether the first `length` bits of an address equal the prefix. */
 const startsWith = ({ family, bits }: IpAddress, prefix: bigint, length: number): boolean =>
   bits >> BigInt(widthOf(family) - length) === prefix
 

@@ -1,4 +1,4 @@
-/** `jsonpatch.escapeKey`, for keys in paths of JSON patches. */
+/** `jsonpatch.escapeKey` escapes a key for the path of a JSON patch (RFC 6901). */
 import type { Library } from '../../cel/declarations.ts'
 import { readingOf, sameSize } from '../../cel/library/costs.ts'
 import { fn, overload } from '../../cel/library/declare.ts'
@@ -11,7 +11,7 @@ export const jsonPatch: Library = {
       'jsonpatch.escapeKey',
       overload('string_jsonpatch_escapeKey_string', [STRING], STRING, {
         ...readingOf(0, 1, sameSize),
-        // overloads are guarded by type
+        // the types of arguments are checked before an overload runs
         run: ([key]) => (key as string).replace(/[~/]/g, (character) => (character === '/' ? '~1' : '~0')),
       }),
     ),

@@ -1,4 +1,4 @@
-/** Addresses and prefixes as Go's net/netip reads them: one spelling of IPv4, and its error texts. */
+/** Parses addresses and prefixes as Go's net/netip does, with its error messages. IPv4 has only one spelling. */
 import { goQuote } from '../../go/quote.ts'
 import type { IpAddress } from '../../api/ip-addresses.ts'
 import { parseIp } from '../../api/ip-addresses.ts'
@@ -14,7 +14,7 @@ export interface Prefix {
   readonly length: number
 }
 
-/** An address; of an IPv4 address written as an IPv6 one the spelling says so. */
+/** Parses an address. The `spelling` tells an IPv4-mapped IPv6 address from an IPv4 address. */
 export function parseAddress(text: string): IpAddress | Problem {
   const wrong = problemOf(text)
   if (wrong !== undefined) {

@@ -1,4 +1,4 @@
-/** kube-apiserver's `quantity`: amounts of resources. */
+/** kube-apiserver's `quantity` library. */
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
 import { fn, member, overload } from '../../cel/library/declare.ts'
@@ -29,7 +29,7 @@ export function quantityOf(text: string): Value {
   }
 }
 
-// overloads are guarded by type
+// the types of arguments are checked before an overload runs
 const text = (value: Value | undefined): string => value as string
 const amount = (value: Value | undefined): Quantity => (value as QuantityValue).amount
 const whole = (value: Value | undefined): Quantity => Quantity.of(value as bigint, 'DecimalExponent')
@@ -65,7 +65,7 @@ export const quantity: Library = {
         run: ([string]) => Quantity.tryParse(text(string)) !== undefined,
       }),
     ),
-    // kube-apiserver declares it as a function, though it is documented as a member
+    // kube-apiserver documents `sign` as a member function, but declares it as a global one
     fn('sign', overload('quantity_sign', [QUANTITY], INT, { ...fixed(1), run: ([a]) => BigInt(amount(a).sign) })),
     fn(
       'isGreaterThan',

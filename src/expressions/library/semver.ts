@@ -1,4 +1,7 @@
-/** kube-apiserver's `semver`, version 1: versions of semver.org, and looser spellings on request. */
+/**
+ * kube-apiserver's `semver` library, version 1: versions as in semver.org. With `normalize` it accepts looser
+ * spellings.
+ */
 import { goQuote } from '../../go/quote.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
@@ -31,7 +34,7 @@ function compare(a: SemverValue, b: SemverValue): bigint {
   return comparePrereleases(a.prerelease, b.prerelease)
 }
 
-/** A version without is above the one with; numbers are below words. */
+/** Compares prereleases. A version without a prerelease is above one with it, and numbers are below words. */
 function comparePrereleases(a: readonly (bigint | string)[], b: readonly (bigint | string)[]): bigint {
   if (a.length === 0 || b.length === 0) return a.length === b.length ? 0n : a.length === 0 ? 1n : -1n
   for (const [index, part] of a.entries()) {
@@ -103,7 +106,7 @@ function checkBuildPart(text: string): void {
     throw new VersionError(`Invalid character(s) found in build meta data ${goQuote(text)}`)
 }
 
-/** Without a leading v, zeros before numbers; with the numbers that are missing. */
+/** Parses a version after it removes a leading v and leading zeros and adds missing numbers. */
 function normalizedSemver(text: string): Value {
   const parts = (text.startsWith('v') ? text.slice(1) : text).split('.')
   const three = [...parts.slice(0, 2), ...(parts.length > 2 ? [parts.slice(2).join('.')] : [])].map((part) => {
@@ -117,7 +120,7 @@ function normalizedSemver(text: string): Value {
   return semverOf(three.join('.'))
 }
 
-// overloads are guarded by type
+// the types of arguments are checked before an overload runs
 const read = (text: Value | undefined, normalize?: Value): Value =>
   normalize === true ? normalizedSemver(text as string) : semverOf(text as string)
 const isRead = (value: Value): boolean => !(value instanceof CelError)

@@ -1,4 +1,4 @@
-/** kube-apiserver's `url`: the parts of a URL. */
+/** kube-apiserver's `url` library, which gives the parts of a URL. */
 import { listFrom, ValueMap } from '../../cel/collections.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf, sameSize } from '../../cel/library/costs.ts'
@@ -31,7 +31,7 @@ function urlOf(text: string): Value {
 }
 
 const part = (name: string, id: string, run: (url: GoUrl) => Value, type: Type = STRING) =>
-  // overloads are guarded by type
+  // the types of arguments are checked before an overload runs
   fn(name, member(id, [URL_TYPE], type, { ...fixed(1), run: ([value]) => run((value as UrlValue).url) }))
 
 const query = (url: GoUrl): Value =>

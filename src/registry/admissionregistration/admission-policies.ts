@@ -87,7 +87,9 @@ interface CommonSpec {
   readonly variables?: Variable[]
 }
 
-/** Conditions may use the parameters, so the kind of the parameters is part of their meaning. */
+/**
+ * Conditions may use the parameters. A change of the parameters' kind therefore counts as a change of the conditions.
+ */
 function hasNewConditions(spec: CommonSpec = {}, old: CommonSpec = {}): boolean {
   const conditionsOf = ({ paramKind, matchConditions }: CommonSpec) =>
     JSON.stringify([paramKind, matchConditions ?? []])
@@ -113,7 +115,7 @@ function commonErrors(
       ? [required(constraintsAt)]
       : [
           ...matchErrors(matchConstraints, constraintsAt),
-          // the rules determine the types of the expressions
+          // the types of the expressions depend on the rules
           ...((matchConstraints.resourceRules ?? []).length > 0
             ? []
             : [required(constraintsAt.child('resourceRules'))]),

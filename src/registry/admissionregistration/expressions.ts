@@ -1,4 +1,7 @@
-/** Whether expressions of policies and match conditions are there and compile. The compiler is loaded with the first one. */
+/**
+ * Checks that expressions of policies and match conditions are there and that they compile. The first expression loads
+ * the compiler.
+ */
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { internalFieldError, invalidValue, required } from '../../api/field.ts'
 import type { AdmissionExpression, ExpressionUse } from '../../expressions/admission-expressions.ts'
@@ -9,7 +12,7 @@ export async function policyExpressions(options: PolicyExpressionsOptions): Prom
   return new PolicyExpressions(options)
 }
 
-/** There is an expression. */
+/** Checks that the expression is not empty. */
 export const expressionErrors = (
   expression: string | undefined,
   at: FieldPath,

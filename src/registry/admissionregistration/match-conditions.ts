@@ -9,7 +9,7 @@ import { errorsOf, weightOfExpressions } from '../../validation/errors-of.ts'
 
 const MAX_CONDITIONS = 64
 
-/** Each condition has a name that no other has, and an expression that compiles. */
+/** Each condition needs a unique name and an expression that compiles. */
 export function matchConditionErrors(
   conditions: readonly MatchCondition[],
   at: FieldPath,

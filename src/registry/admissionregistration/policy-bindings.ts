@@ -1,4 +1,4 @@
-/** Bindings say where policies apply and with which parameters. */
+/** Policy bindings say where policies apply, and with which parameters. */
 import { append } from '../../api/append.ts'
 import type {
   MutatingAdmissionPolicyBinding,

@@ -1,4 +1,4 @@
-/** Which requests webhooks and policies are about. */
+/** Validates the rules that select requests for webhooks and policies. */
 import { kept } from '../../api/parts.ts'
 import type { MatchResources, NamedRuleWithOperations, RuleWithOperations } from '../../api/admissionregistration/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -17,7 +17,7 @@ const OPERATIONS = [ALL, 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const MUTABLE_OPERATIONS = [ALL, 'CONNECT', 'CREATE', 'UPDATE']
 const SCOPES = [ALL, 'Cluster', 'Namespaced']
 
-/** A value of an enumeration, if there is one. */
+/** Checks a value of an enumeration. An absent value is no error. */
 export const choiceErrors = (value: string | undefined, choices: readonly string[], at: FieldPath): FieldError[] =>
   value === undefined || choices.includes(value) ? [] : [notSupported(at, value, choices)]
 
@@ -35,7 +35,7 @@ export function ruleErrors(rule: RuleWithOperations, at: FieldPath): FieldError[
   ]
 }
 
-/** @param what the plural of the values, for the message */
+/** @param what plural noun for the values, for the message */
 function listErrors(values: readonly string[], at: FieldPath, what: string): FieldError[] {
   if (values.length === 0) return [required(at)]
   return values.length > 1 && values.includes(ALL)
@@ -46,7 +46,7 @@ function listErrors(values: readonly string[], at: FieldPath, what: string): Fie
 const emptyTexts = (values: readonly string[], at: FieldPath): FieldError[] =>
   errorsOf(values, (value, index) => (value === '' ? [required(at.index(index))] : []))
 
-/** `pods`, `pods/log`, `pods/*`, `*` before `/log`, `*`: none may say what another says already. */
+/** Forms: `pods`, `pods/log`, `pods/*`, `*` before `/log`, `*`. No entry may be covered by another one. */
 function resourceErrors(resources: readonly string[], at: FieldPath): FieldError[] {
   if (resources.length === 0) return [required(at)]
   const withAllSubresources = kept(resources, () => new Set<string>())
@@ -66,14 +66,14 @@ function resourceErrors(resources: readonly string[], at: FieldPath): FieldError
   })
   if (resources.length > 1 && resources.includes('*/*'))
     errors.push(invalidValue(at, resources, "if '*/*' is present, must not specify other resources"))
-  // in kube-apiserver the last name without a subresource decides
+  // kube-apiserver looks only at the last name without a subresource
   const last = resources.findLast((name) => name !== '' && !name.includes('/'))
   if (resources.includes(ALL) && last !== ALL)
     errors.push(invalidValue(at, resources, "if '*' is present, must not specify other resources without subresources"))
   return errors
 }
 
-/** The lists of a policy or a binding. An absent list matches everything. */
+/** Validates the lists of a policy or a binding. An absent list matches everything. */
 export function matchErrors(match: MatchResources | undefined, at: FieldPath): FieldError[] {
   if (match === undefined) return []
   const { matchPolicy, namespaceSelector, objectSelector, resourceRules = [], excludeResourceRules = [] } = match
@@ -103,7 +103,7 @@ function namedRuleErrors(rule: NamedRuleWithOperations, at: FieldPath): FieldErr
   return [...ofNames, ...ruleErrors(rule, at)]
 }
 
-/** A DELETE changes no object. */
+/** A mutating policy cannot match DELETE, because a DELETE changes no object. */
 export const mutableOperationErrors = ({ resourceRules = [] }: MatchResources, at: FieldPath): FieldError[] =>
   errorsOf(resourceRules, ({ operations = [] }) =>
     errorsOf(operations, (operation) =>

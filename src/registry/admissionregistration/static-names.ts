@@ -1,7 +1,7 @@
 import { goQuote } from '../../go/quote.ts'
 import type { KubeObject } from '../../api/object.ts'
 
-/** Such names belong to configurations in files of the server. */
+/** The server reserves names with this suffix for configurations in files. */
 const STATIC = '.static.k8s.io'
 
 export const staticNameWarnings = ({ metadata: { name = '' } }: KubeObject): string[] =>

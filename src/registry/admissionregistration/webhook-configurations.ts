@@ -25,7 +25,7 @@ import { choiceErrors, FAILURE_POLICIES, MATCH_POLICIES, REINVOCATION_POLICIES, 
 import { staticNameWarnings } from './static-names.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
-/** Validating ones have no reinvocation policy; else they are the same. */
+/** Only webhooks of a MutatingWebhookConfiguration have a reinvocation policy. Otherwise both kinds are equal. */
 type Configuration = (MutatingWebhookConfiguration | ValidatingWebhookConfiguration) & KubeObject
 type Webhook = MutatingWebhook
 
@@ -57,7 +57,7 @@ export const validatingWebhookConfigurations: BuiltInDefinition<Configuration> =
   printer: validatingWebhookConfigurationPrinter,
 }
 
-/** What stored configurations do wrong already they may go on doing. */
+/** Errors of the stored configuration, which an update may keep. */
 interface Leniency {
   readonly sideEffects?: boolean
   readonly unknownVersions?: boolean
@@ -106,7 +106,7 @@ async function webhooksErrors(webhooks: readonly Webhook[] = [], lenient: Lenien
   return compiler === undefined ? inParts(errors) : inPartsAwaiting(errors, turnOfOthers)
 }
 
-/** @param compiler undefined where the conditions are not checked */
+/** @param compiler undefined if the match conditions need no check */
 function webhookErrors(
   webhook: Webhook,
   at: FieldPath,
@@ -145,7 +145,7 @@ const selectorErrors = ({ namespaceSelector, objectSelector }: Webhook, at: Fiel
     validateLabelSelector(at.child(field), selector, { allowInvalidValues: lenient.labelValues === true }),
   )
 
-/** A domain of three parts or more. */
+/** A webhook's name is a domain of three parts or more. */
 function nameErrors(name: string, at: FieldPath): FieldError[] {
   if (name === '') return [required(at)]
   const texts = dns1123Subdomain(name)

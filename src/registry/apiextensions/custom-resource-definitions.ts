@@ -23,7 +23,7 @@ import { loadPatterns } from '../../validation/go-pattern.ts'
 import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate } from './definition-validation.ts'
 import { definitionWork } from './definition-work.ts'
 
-/** While it is there, instances are deleted. */
+/** While a definition has this finalizer, the server deletes its instances. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io'
 
 export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefinition> = {
@@ -56,7 +56,7 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
       .map(formatWarning)
   },
 
-  /** The first DELETE only marks it: the instances go first. */
+  /** The first DELETE only marks the definition, because the server deletes the instances first. */
   markFirst(definition, { now }) {
     const { metadata } = definition
     if (metadata.deletionTimestamp !== undefined) return false
@@ -85,7 +85,7 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
   },
 }
 
-/** Rules take long whatever the size of their definition: they are compiled, and run on defaults. */
+/** Rules take long whatever the size of their definition: the server compiles them, and runs them on defaults. */
 async function validated(
   definition: CustomResourceDefinition,
   validate: (engine: RuleEngine | undefined) => FieldError[],
@@ -98,7 +98,7 @@ async function validated(
     : inPartsAwaiting(() => validate(engine), turnOfOthers)
 }
 
-/** The new storage version is one of the stored versions. */
+/** Adds the new storage version to status.storedVersions. */
 function withStored(
   definition: CustomResourceDefinition,
   status: CustomResourceDefinitionStatus,
@@ -109,7 +109,7 @@ function withStored(
   return { ...status, storedVersions: [...stored, version.name ?? ''] }
 }
 
-/** The time of a condition is that of the last change of its status. */
+/** The time of a condition is the time at which its status last changed. */
 export function setCondition(
   definition: CustomResourceDefinition,
   now: Date,
@@ -127,7 +127,7 @@ export function setCondition(
 
 const formatWarning = (format: string) => `unrecognized format ${JSON.stringify(format)}`
 
-/** Formats that say nothing about any value, in every version. */
+/** Formats in any version that validate no value. */
 function unknownFormats(definition: CustomResourceDefinition): string[] {
   const found: string[] = []
   const visit = (schema: JSONSchemaProps): void => {

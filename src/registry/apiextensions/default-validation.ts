@@ -1,4 +1,7 @@
-/** Defaults in a schema must be values of it, and nothing beyond (apiextensions' schema/defaulting ValidateDefaults). */
+/**
+ * A default in a schema must be a valid value of the schema and have no unknown fields (apiextensions'
+ * schema/defaulting ValidateDefaults).
+ */
 import { errorsByName } from '../../validation/errors-of.ts'
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -14,7 +17,7 @@ import { validateValue } from '../../validation/value-validation.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import { oneSchema } from './schema-validation.ts'
 
-/** Runs the rules of a schema on its defaults. All of them together have the cost limit of one object. */
+/** Runs the rules of a schema on its defaults. All defaults together have the cost limit of one object. */
 export class DefaultRules {
   private remaining: number | undefined
 
@@ -32,14 +35,14 @@ export class DefaultRules {
     const run = (old?: Json) =>
       this.engine.validateByRules(tree, value, { at, old, ...(budget === undefined ? {} : { budget }) })
     const unchanged = run(value)
-    // a default may also come where nothing was before
+    // the rules must also hold if the default fills a field that had no value before
     const added = unchanged.errors.length === 0 ? run() : undefined
     this.remaining = Math.min(unchanged.remaining, added?.remaining ?? unchanged.remaining)
     return [...unchanged.errors, ...(added?.errors ?? [])]
   }
 }
 
-/** Defaults within additionalProperties are none. */
+/** It skips schemas within additionalProperties, as kube-apiserver does. */
 export function validateDefaults(
   schema: JSONSchemaProps | undefined,
   at: FieldPath,

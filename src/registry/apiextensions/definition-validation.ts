@@ -1,4 +1,4 @@
-/** Whether a CustomResourceDefinition is one (apiextensions' pkg/apis/apiextensions/validation), in its order. */
+/** Validates a CustomResourceDefinition in the order of apiextensions' pkg/apis/apiextensions/validation. */
 import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
 import type {
@@ -36,7 +36,7 @@ import {
   versionProblems,
 } from './version-validation.ts'
 
-/** @param engine undefined where no version has rules */
+/** @param engine undefined if no version has rules */
 export function validateDefinition(definition: CustomResourceDefinition, engine: RuleEngine | undefined): FieldError[] {
   const { metadata, spec = {} } = definition
   const { names, group = '' } = spec
@@ -330,7 +330,7 @@ function statusProblems(definition: CustomResourceDefinition): FieldError[] {
     errors,
     errorsOf(versionsOf(definition), ({ name = '', storage }, index) => {
       const errors: FieldError[] = []
-      // a name that comes twice is found once
+      // kube-apiserver finds a stored version once: a second version of the same name counts as not stored
       if (storage && (!isStored.has(name) || repeats.has(index)))
         errors.push(invalidValue(here, storedVersions, `must have the storage version ${name}`))
       return errors

@@ -1,4 +1,4 @@
-/** Which writes of definitions are work for controllers. */
+/** Which writes of CustomResourceDefinitions are work for controllers. */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ServedKind } from '../collector-work.ts'
@@ -27,7 +27,7 @@ function servingWork(object: Definition | undefined, old: Definition | undefined
   return [...work('crd-names', name), ...work('crd-api-services', group), ...renewal, ...approved]
 }
 
-/** A ServedKind, when objects of the kind are served in other versions than before. */
+/** Returns a ServedKind as JSON if the definition now serves its kind in other versions than before. */
 function newlyServedKind(definition: Definition | undefined, before: Definition | undefined): string | undefined {
   const { group, names } = definition?.spec ?? {}
   const versions = definition === undefined ? '' : servedVersions(definition)

@@ -1,5 +1,5 @@
 /**
- * Validation of a CustomResourceDefinition: the errors of the old object that an update may keep, and the facts that
+ * For the validation of a CustomResourceDefinition: errors of the old object that an update may keep, and facts that
  * validation needs beside the definition.
  */
 import type { RuleEngine } from '../custom-resources/rules.ts'
@@ -11,17 +11,20 @@ export interface Leniency {
   readonly missingSchemas: boolean
   readonly unprunedDefaults: boolean
   readonly reviewVersions: boolean
-  /** The certificates of the converter are not checked before the definition is established. */
+  /**
+   * True: validation does not check the CA certificates of the converter, because the definition is not established
+   * yet, or its stored certificates are invalid.
+   */
   readonly authorities: boolean
   readonly tooManyFields: ReadonlySet<string>
-  /** Versions whose rules have no cost limit in this update. */
+  /** In this update the rules of these versions have no cost limit. */
   readonly unchangedVersions: ReadonlySet<string>
 }
 
-/** What all versions are checked by. */
+/** The inputs with which validation checks every version. */
 export interface Checks {
   readonly lenient: Leniency
-  /** Undefined without rules. */
+  /** Undefined if no version has rules. */
   readonly engine: RuleEngine | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which schemas a CustomResourceDefinition may have (apiextensions' ValidateCustomResourceDefinitionOpenAPISchema). That
- * a schema is structural is checked in structural-validation.ts; the expressions of its rules are for a RuleScope.
+ * Validates the schemas of a CustomResourceDefinition (apiextensions' ValidateCustomResourceDefinitionOpenAPISchema).
+ * structural-validation.ts checks that a schema is structural, and RuleScope checks the expressions of its rules.
  */
 import type { RuleScope } from '../../expressions/rule-scope.ts'
 import { append } from '../../api/append.ts'
@@ -24,11 +24,11 @@ const OBJECT_MEMBERS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVer
 /** Facts about a schema that depend on its place. */
 interface Place {
   readonly isRoot: boolean
-  /** Absent where expressions are not checked. */
+  /** Absent if validation does not check expressions. */
   readonly rules?: RuleScope | undefined
-  /** Why there may be no defaults. */
+  /** Why this place allows no defaults. */
   readonly forbidsDefaults?: string
-  /** Of kind, apiVersion or metadata of an object. */
+  /** The schema is within kind, apiVersion or metadata of an object. */
   readonly isInMeta?: boolean
 }
 
@@ -39,7 +39,7 @@ export interface SchemaLeniency {
   readonly mapKeys?: boolean
 }
 
-/** A decoded schema where one schema is meant. */
+/** Reads a value whose type also allows a list or a boolean, where only one schema is valid. */
 export const oneSchema = (value: Json | undefined): JSONSchemaProps | undefined =>
   isJsonObject(value) ? (value as JSONSchemaProps) : undefined
 
@@ -191,7 +191,7 @@ function setProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
   return []
 }
 
-/** Whether items of a set cannot be compared with one another, which was allowed once. */
+/** Whether the server cannot compare the items of a set with one another. Older releases allowed such sets. */
 export const isNonAtomicSet = (schema: JSONSchemaProps, at: FieldPath): boolean =>
   schema['x-kubernetes-list-type'] === 'set' && setProblems(schema, at).length > 0
 
@@ -279,7 +279,7 @@ export function mapKeyProblems(schema: JSONSchemaProps, at: FieldPath): FieldErr
 
 const hasLineBreak = (text: string) => /[\n\r]/.test(text)
 
-/** Of the rule's own form. */
+/** Checks the form of a rule, but not its expression. */
 function ruleProblems(
   schema: JSONSchemaProps,
   { rule = '', message = '', messageExpression = '', reason, fieldPath = '' }: ValidationRule,

@@ -66,7 +66,7 @@ function deprecationProblems(
   return errors
 }
 
-/** Keywords beside the type that may stand at the root of a schema whose status is left out. */
+/** The fields that the root of a schema may have if the status subresource is enabled. */
 const AT_ROOT = [
   'Description',
   'Type',
@@ -107,7 +107,7 @@ export function schemaProblems(
   if (schema.nullable)
     errors.push(forbiddenField(at.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'))
   const unreadable = apart(schema, () => structuralError(schema))
-  // the schema must be structural even where an older definition was not, because fields are pruned by it
+  // an update cannot keep this error, because the server prunes fields by the structural schema
   const structural = unreadable === undefined ? structuralProblems(schema, here, lenient, engine) : []
   append(errors, structural)
   const rules = kept(schema, () =>
@@ -131,7 +131,7 @@ function structuralProblems(
 ): FieldError[] {
   const errors = apart(schema, () => validateStructural(schema, at))
   if (errors.length > 0) return errors
-  // kept, so that a repeated run of the walk does not spend it twice
+  // kept, so that the walk spends the cost limit only once if it runs again
   const rules = kept(schema, () => engine && new DefaultRules(engine))
   return apart(schema, () => validateDefaults(schema, at, !lenient.unprunedDefaults, rules))
 }

@@ -29,7 +29,7 @@ export const apiServices: BuiltInDefinition<APIService> = {
   hasGenericMetadata: true,
   prepareForCreate(object, { now }) {
     object.status = {}
-    // the APIServices of this server's own groups exist from the beginning
+    // the APIServices of this server's own groups exist from the start
     if (!hasService(object)) object.status = { conditions: [localCondition(timeText(now))] }
   },
   leavesNewMetadata: true,

@@ -115,7 +115,7 @@ function apiVersionProblems(apiVersion: string): string[] {
   }
 }
 
-/** It says in what version all servers write, when they agree. */
+/** If all servers write the same version, commonEncodingVersion must name it. Otherwise it must be absent. */
 function commonVersionErrors(
   { storageVersions, commonEncodingVersion: reported }: StorageVersionStatus,
   at: FieldPath,

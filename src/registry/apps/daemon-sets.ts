@@ -36,7 +36,7 @@ import { itself } from '../work.ts'
 
 const spec = path('spec')
 const status = path('status')
-/** Counts changes of the template; it was a field in older versions of the kind. */
+/** Counts changes of the template. Older versions of the kind had a field for it. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
 export const daemonSets: BuiltInDefinition<DaemonSet> = {
@@ -55,7 +55,7 @@ export const daemonSets: BuiltInDefinition<DaemonSet> = {
   prepareForUpdate(daemonSet, old, { enabled }) {
     dropDisabledPodFields(daemonSet.spec?.template?.spec, old.spec?.template?.spec, enabled)
     const same = samePodTemplate(daemonSet.spec?.template, old.spec?.template)
-    templateGeneration(daemonSet) // it has to be readable, but only the server counts
+    templateGeneration(daemonSet) // its text must be a number, but only the server counts
     setTemplateGeneration(daemonSet, templateGeneration(old) + (same ? 0n : 1n))
   },
   validate: (daemonSet, context) => validateSpec(daemonSet.spec ?? {}, templateRules(context), false),
@@ -104,7 +104,7 @@ const counts = [
   'collisionCount',
 ] as const
 
-/** @throws 400 where it is no 64-bit number, because kube-apiserver cannot read such an object */
+/** @throws 400 if the text is no 64-bit number, because kube-apiserver cannot read such an object */
 function templateGeneration({ metadata }: DaemonSet): bigint {
   const text = metadata.annotations?.[TEMPLATE_GENERATION]
   if (text === undefined) return 0n
@@ -167,7 +167,10 @@ function validateStrategy(at: FieldPath, strategy: NonNullable<DaemonSetSpec['up
   ]
 }
 
-/** kube-apiserver's internal type has the generation of the template as a field, which is written as an annotation. */
+/**
+ * kube-apiserver's internal type keeps the generation of the template in a field. It writes that field as an
+ * annotation.
+ */
 function applyDefaults({ metadata, spec }: DaemonSet): void {
   metadata!.annotations = {
     ...metadata!.annotations,
@@ -179,7 +182,7 @@ function applyDefaults({ metadata, spec }: DaemonSet): void {
     strategy.rollingUpdate ??= {}
     strategy.rollingUpdate.maxUnavailable ??= 1
   }
-  // kube-apiserver's internal form knows no absence of these
+  // in kube-apiserver's internal type these fields always have a value
   if (strategy.rollingUpdate !== undefined) {
     strategy.rollingUpdate.maxUnavailable ??= 0
     strategy.rollingUpdate.maxSurge ??= 0

@@ -39,7 +39,7 @@ export const deployments: BuiltInDefinition<Deployment> = {
   },
   prepareForUpdate(deployment, old, { enabled }) {
     dropDisabledPodFields(deployment.spec?.template?.spec, old.spec?.template?.spec, enabled)
-    // annotations are copied to ReplicaSets, so that their changes count too
+    // the controller copies annotations to ReplicaSets, so changed annotations count too
     if (!sameTexts(deployment.metadata.annotations, old.metadata.annotations))
       deployment.metadata.generation = (old.metadata.generation ?? 0) + 1
   },

@@ -55,7 +55,7 @@ const CHANGEABLE = [
   'minReadySeconds',
 ] as const
 
-/** Values that an object may keep if it has them. */
+/** Values that an update may keep if the stored object has them. */
 interface Skips {
   readonly serviceName?: boolean
   readonly claims?: boolean
@@ -189,7 +189,7 @@ function validateStrategy(at: FieldPath, strategy: NonNullable<StatefulSetSpec['
   if (type === '') return [required(at)]
   if (type === 'OnDelete') {
     if (rollingUpdate === undefined) return []
-    // kube-apiserver's internal type has no pointer for the partition
+    // in kube-apiserver's internal type the partition is no pointer
     const shown = internalJson('io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy', {
       ...rollingUpdate,
       partition: rollingUpdate.partition ?? 0,
@@ -226,7 +226,10 @@ function validateRetention(
     .map((field) => notSupported(at.child(field), policy[field] ?? '', known))
 }
 
-/** Hostnames are given by the set, and its claims are volumes of the pods. */
+/**
+ * Validates the template without its hostname and subdomain, which the set gives its pods, and with the claims as
+ * volumes.
+ */
 function validateTemplate(at: FieldPath, set: StatefulSetSpec, rules: PodRules, skips: Skips): FieldError[] {
   const { selector, template = {} } = set
   const created = kept(set, () => asCreated(template, set.volumeClaimTemplates ?? []))

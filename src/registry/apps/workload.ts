@@ -14,7 +14,7 @@ interface Selecting {
   readonly template?: PodTemplateSpec
 }
 
-/** Deployments and ReplicaSets. The texts name deployments for both, and ReplicaSets in the template. */
+/** Validates Deployments and ReplicaSets. The messages say deployment for both, and ReplicaSet for the template. */
 export function validateSelectorAndTemplate(
   at: FieldPath,
   { selector, template = {} }: Selecting,
@@ -35,7 +35,7 @@ export function validateSelectorAndTemplate(
 /** An absent selector selects nothing. */
 const NOTHING: LabelSelector = { matchExpressions: [{ key: '', operator: 'In', values: [] }] }
 
-/** Counts that may not exceed another count. */
+/** Checks counts that may not exceed another count. */
 export function notMoreThan<S extends object>(
   at: FieldPath,
   status: S,
@@ -43,7 +43,7 @@ export function notMoreThan<S extends object>(
   whole: keyof S & string,
   shown: string,
 ): FieldError[] {
-  const count = (field: keyof S) => (status[field] ?? 0) as number // own key: a field that the caller names
+  const count = (field: keyof S) => (status[field] ?? 0) as number // own key: the caller names the field
   return fields
     .filter((field) => count(field) > count(whole))
     .map((field) => invalidValue(at.child(field), count(field), `cannot be greater than ${shown}`))
@@ -58,7 +58,7 @@ const REPLICA_COUNTS = [
   'terminatingReplicas',
 ] as const
 
-/** Of ReplicaSets and ReplicationControllers, which count no Pods that end. */
+/** For ReplicaSets and ReplicationControllers, which do not count terminating Pods. */
 export function validateReplicaCounts(
   at: FieldPath,
   status: { readonly [Count in (typeof REPLICA_COUNTS)[number]]?: number },

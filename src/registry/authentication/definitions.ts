@@ -1,6 +1,6 @@
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 
-/** registry/review.ts computes their answers. */
+/** registry/review.ts computes the answers to reviews. */
 const review: BuiltInDefinition = { withoutTable: [''], exemptFrom: ['policies'] }
 
 export const authenticationDefinitions: Readonly<Record<string, BuiltInDefinition>> = {

@@ -1,4 +1,7 @@
-/** POST serviceaccounts/NAME/token: a token for an account, perhaps bound to a pod, a secret or a node. */
+/**
+ * POST serviceaccounts/NAME/token issues a token for a ServiceAccount. A TokenRequest can bind the token to a pod, a
+ * secret or a node.
+ */
 import type { TokenRequest, TokenRequestSpec } from '../../api/authentication/v1.ts'
 import type { Node, Pod, Secret, ServiceAccount } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
@@ -21,11 +24,14 @@ const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
 const DEFAULT_SECONDS = 3600
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
-/** kubelets that ask for exactly this get a token for a year, and a remark from here on: old clients never reload. */
+/**
+ * A kubelet that asks for exactly this duration gets a token for a year, because old clients never reload their token.
+ * The `warnafter` claim of the token marks the end of this duration.
+ */
 const WARN_SECONDS = 3607
 
 /**
- * @param object a TokenRequest as it was sent, with defaults, after mutating admission
+ * @param object a TokenRequest as the client sent it, with defaults, after mutating admission
  * @param admitted runs validating admission
  * @throws StatusError
  */
@@ -36,7 +42,7 @@ export async function createToken(
   admitted: () => Promise<void>,
 ): Promise<KubeObject> {
   const { env, now } = request
-  const asked = object as KubeObject & TokenRequest // only this kind is decoded at its path
+  const asked = object as KubeObject & TokenRequest // only a TokenRequest has this path
   checkNames(asked, namespace, name)
   const account = await find<ServiceAccount>(request, 'serviceaccounts', name, namespace)
   const uid = account.metadata.uid ?? ''
@@ -49,7 +55,7 @@ export async function createToken(
   const spec = withDefaults(asked.spec ?? {}, serverAudiences(env))
   const errors = durationErrors(spec)
   if (errors.length > 0) throw invalid(KIND, '', errors)
-  // validating admission sees what will be issued, and to whom
+  // validating admission sees the audiences and the account of the token
   asked.metadata = { ...asked.metadata, name, namespace, creationTimestamp: timeText(now) }
   asked.spec = spec
   await admitted()
@@ -112,7 +118,7 @@ function durationErrors({ expirationSeconds }: TokenRequestSpec): FieldError[] {
 }
 
 const isForServerAlone = ({ audiences = [] }: TokenRequestSpec, env: ApiRequest['env']): boolean =>
-  // few: of the server's own setting
+  // few: audiences of the server's own setting
   audiences.every((audience) => serverAudiences(env).includes(audience))
 
 type Bound = Pick<ServiceAccountClaims, 'pod' | 'secret' | 'node'>

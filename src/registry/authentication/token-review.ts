@@ -10,14 +10,14 @@ import type { ApiRequest } from '../../request/context.ts'
 import type { Review } from '../review.ts'
 import { userInfoStatus } from './user-info-status.ts'
 
-/** Answers whose token it is. For a bad token this is an answer, too, not an error. */
+/** Answers whose token it is. An invalid token is an answer, not an error. */
 export const tokenReview: Review = async (request, object, admitted) => {
-  // only this kind is decoded at its path
+  // only a TokenReview has this path
   const review = object as KubeObject & TokenReview
   const { token = '', audiences } = review.spec ?? {}
   if (token === '') throw badRequest('token is required for TokenReview in authentication')
   await admitted()
-  // fields that the caller sent stay where the token sets none
+  // fields that the client sent stay if the token does not set them
   const status = { ...review.status, authenticated: false, ...(await statusOf(request, token, audiences)) }
   return { ...review, status } as KubeObject & TokenReview
 }
@@ -27,7 +27,7 @@ async function statusOf(
   token: string,
   audiences: string[] | undefined,
 ): Promise<TokenReviewStatus> {
-  // as for a request that carries the token: an authorization header of blanks alone names no user
+  // reads the token like that of a request: a token of blanks alone authenticates as anonymous
   const carried = bearerToken(`Bearer ${token}`, [])
   if (carried === undefined)
     return {

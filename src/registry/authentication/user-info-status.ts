@@ -2,7 +2,7 @@ import type { UserInfo as ApiUserInfo } from '../../api/authentication/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import type { UserInfo } from '../../request/user-info.ts'
 
-/** A user in answers: without empty fields. */
+/** The UserInfo of an answer, without empty fields. */
 export function userInfoStatus({ name, uid, groups, extra }: UserInfo): ApiUserInfo {
   const keys = Object.keys(extra).sort()
   return {

@@ -15,7 +15,7 @@ export function fieldRequirementErrors({ key = '', operator = '', values = [] }:
   return [...(key === '' ? [required(at.child('key'), 'must be specified')] : []), ...countErrors(operator, values, at)]
 }
 
-/** An operator that is not known is none of them: newer clients may know more than this server. */
+/** An unknown operator is no error, because newer clients may know more operators than this server. */
 export function labelRequirementErrors(
   { key = '', operator = '', values = [] }: SelectorRequirement,
   at: FieldPath,

@@ -19,7 +19,7 @@ const EVERYTHING: readonly PolicyRule[] = [
 
 /** Answers with the user's rules in a namespace. It ignores other fields of the sent object. */
 export const selfSubjectRulesReview: Review = async (request, object, admitted) => {
-  // only this kind is decoded at its path
+  // only a SelfSubjectRulesReview has this path
   const { spec, kind, apiVersion } = object as KubeObject & SelfSubjectRulesReview
   const namespace = spec?.namespace ?? ''
   if (namespace === '') throw badRequest('no namespace on request')

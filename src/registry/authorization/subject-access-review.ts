@@ -29,12 +29,12 @@ interface AccessReview extends KubeObject {
   status?: SubjectAccessReviewStatus
 }
 
-/** The errors name no kind: so does kube-apiserver. */
+/** kube-apiserver names no kind in these errors. */
 const NO_KIND = { group: 'authorization.k8s.io', kind: '' }
 const SPEC = path('spec')
 
 export const subjectAccessReview: Review = async (request, object, admitted) => {
-  const review: AccessReview = object // only this kind is decoded at its path
+  const review: AccessReview = object // only reviews have this path
   const { spec = {} } = review
   refuse(
     await walked(request, () => [
@@ -105,7 +105,7 @@ async function answered(request: ApiRequest, review: AccessReview, user: UserInf
 
 interface Question {
   readonly asked: AuthorizationAttributes
-  /** Parts of the selector that the review ignores, so that it asks for more than the caller meant. */
+  /** Parts of the selectors that the review ignores. It then asks for more than the client meant. */
   readonly problems: string[]
 }
 
@@ -152,7 +152,10 @@ function fieldsOf({ fieldSelector }: ResourceAttributes): { fields: FieldRequire
   }
 }
 
-/** As text, as a request has it. The review reports a selector that cannot be read, though only webhooks look at labels. */
+/**
+ * Returns the selector as a request spells it. The review reports an invalid selector, though only authorization
+ * webhooks read labels.
+ */
 function labelsOf({ labelSelector }: ResourceAttributes): { labels: string; problem?: string } {
   const { rawSelector = '', requirements = [] } = labelSelector ?? {}
   if (requirements.length === 0) return isLabelSelector(rawSelector) ? { labels: rawSelector } : unreadable(rawSelector)
@@ -183,7 +186,7 @@ function attributeErrors({ resourceAttributes, nonResourceAttributes }: SubjectA
     return [
       invalidValue(
         SPEC.child('nonResourceAttributes'),
-        // as Go writes it, by the names of the fields
+        // kube-apiserver prints the Go names of the fields
         { Path: nonResourceAttributes.path ?? '', Verb: nonResourceAttributes.verb ?? '' },
         'cannot be specified in combination with resourceAttributes',
       ),
@@ -239,7 +242,7 @@ const localMetadataErrors = (metadata: ObjectMeta): FieldError[] =>
 
 const isEmpty = (metadata: ObjectMeta, but: readonly string[]): boolean =>
   Object.entries(metadata).every(
-    // few: the callers name them
+    // few: names that callers write down
     ([name, value]) => name === 'managedFields' || but.includes(name) || value === undefined || value === '',
   )
 

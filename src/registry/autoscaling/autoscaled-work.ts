@@ -1,6 +1,6 @@
 /**
- * Writes that are work for autoscalers. kube-controller-manager looks every 15 seconds, whatever was written. Here an
- * idle autoscaler gets work when the inputs of its metrics change.
+ * Writes that are work for autoscalers. kube-controller-manager checks each autoscaler every 15 seconds. Here an idle
+ * autoscaler gets work when the inputs of its metrics change.
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import type { HorizontalPodAutoscaler } from '../../api/autoscaling/v2.ts'
@@ -14,7 +14,7 @@ import type { Work, WorkloadRule } from '../work.ts'
 import { controllerRefOf, keyOf } from '../work.ts'
 import { ownersTopics } from '../workload-controllers.ts'
 
-/** Kinds with a scale whose writes are work for the autoscalers that name them. */
+/** Kinds with a scale subresource whose writes are work for the autoscalers that name them. */
 const announced: ReadonlySet<string> = new Set([
   'Deployment.apps',
   'ReplicaSet.apps',
@@ -24,13 +24,17 @@ const announced: ReadonlySet<string> = new Set([
 
 export const isAnnounced = (kind: GroupKind): boolean => announced.has(groupKindText(kind))
 
-/** Autoscalers of an object, of a namespace, or all. A key outlives a release: its reader checks it. */
+/**
+ * The autoscalers of an object, of a namespace, or all. A key may come from an older release, so its reader checks it.
+ */
 export type AutoscaledKey =
   readonly [namespace: string, kind: string, name: string] | readonly [namespace: string] | readonly []
 
 const autoscaled = (...key: AutoscaledKey): Work => ({ topic: 'autoscaled', payload: JSON.stringify(key) })
 
-/** Of an autoscaler itself: its status is its own. */
+/**
+ * Work after a write of an autoscaler. A changed status is no work, because only the autoscaler's controller writes it.
+ */
 export const autoscalerWork: WorkloadRule = ({ object, old }) => {
   const [now, before]: (HorizontalPodAutoscaler | undefined)[] = [object, old]
   if (now === undefined) return old === undefined ? [] : [{ topic: 'horizontal-pod-autoscaler', payload: keyOf(old) }]
@@ -43,7 +47,7 @@ interface Scalable extends KubeObject {
   status?: { replicas?: number; readyReplicas?: number }
 }
 
-/** The fields of a scalable object that matter: wanted, current and ready replicas. */
+/** Compares the fields that matter: wanted, current and ready replicas. */
 export const scalableWork: WorkloadRule = ({ object, old }) => {
   const countsOf = (scalable: Scalable | undefined) =>
     scalable && JSON.stringify([scalable.spec?.replicas, scalable.status?.replicas, scalable.status?.readyReplicas])
@@ -55,7 +59,7 @@ export const scalableWork: WorkloadRule = ({ object, old }) => {
   return isStrange(one) ? [autoscaled(namespace)] : []
 }
 
-/** Its controller is of a kind that the server does not know. It may be the kind that an autoscaler scales. */
+/** The object's controller is of a kind that the server does not know. An autoscaler may scale that kind. */
 function isStrange(object: KubeObject): boolean {
   const owner = controllerRefOf(object)
   return owner !== undefined && ownValue(ownersTopics, ownerKindOf(owner)) === undefined
@@ -63,7 +67,7 @@ function isStrange(object: KubeObject): boolean {
 
 const USAGE = 'kedge.dev/usage-'
 
-/** A change of a simulated pod's usage, and pods that come and go whose owner is of another kind. */
+/** Work after the usage of a simulated pod changes, and after a pod of an unknown owner comes or goes. */
 export const usageWork: WorkloadRule = ({ object, old }) => {
   const [pod, before]: (Pod | undefined)[] = [object, old]
   const { namespace = '' } = (pod ?? before)!.metadata
@@ -73,7 +77,7 @@ export const usageWork: WorkloadRule = ({ object, old }) => {
       Object.entries(metadata.annotations ?? {}).filter(([name]) => name.startsWith(USAGE)),
       spec?.containers?.map(({ resources }) => resources?.requests),
     ])
-  // its owner reports how many pods are ready, but not how many run
+  // the pod's owner reports how many pods are ready, but not how many run
   const began = pod.status?.phase === 'Running' && before.status?.phase !== 'Running' && !isReady(pod)
   return !began && usageOf(pod) === usageOf(before) ? [] : [autoscaled(namespace)]
 }
@@ -83,7 +87,7 @@ const isReady = ({ status }: Pod): boolean =>
 
 const METRIC_GROUPS = ['metrics.k8s.io', 'custom.metrics.k8s.io', 'external.metrics.k8s.io']
 
-/** The groups that serve metrics. */
+/** Work after the APIService of a metrics group changes. */
 export const metricsServiceWork: WorkloadRule = ({ object, old }) => {
   const [service, before]: (APIService | undefined)[] = [object, old]
   const { group = '' } = (service ?? before)?.spec ?? {}

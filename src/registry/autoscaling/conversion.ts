@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscaler autoscaling/v1 ⇄ v2 (the version in storage). v1 has only a CPU target. Annotations of the v1
- * object hold the rest of a v2 object, so that nothing is lost on the way there and back.
+ * Converts HorizontalPodAutoscalers between autoscaling/v1 and v2 (the storage version). v1 has only a CPU target.
+ * Annotations of the v1 object keep the rest of a v2 object, so that a round trip loses nothing.
  */
 import type * as V1 from '../../api/autoscaling/v1.ts'
 import type * as V2 from '../../api/autoscaling/v2.ts'
@@ -60,7 +60,7 @@ export function fromV1(hpa: V1.HorizontalPodAutoscaler): V2.HorizontalPodAutosca
   }
 }
 
-/** v2 has fields for all that these annotations say, and ignores them. */
+/** v2 has fields for all data of these annotations, and ignores the annotations. */
 export const withoutV1Annotations = (hpa: V2.HorizontalPodAutoscaler): V2.HorizontalPodAutoscaler => ({
   ...hpa,
   metadata: withoutRoundTrip(hpa.metadata),
@@ -134,11 +134,11 @@ const listOf = (element: string): ListType => ({
   patchStrategy: { merge: false, replace: false, retainKeys: false },
 })
 
-/** Any client may write annotations, so a text that is no JSON of this type is ignored. */
+/** Any client may write annotations, so the server ignores a text that is no JSON of this type. */
 function parsed<T>(type: Structural, text: string | undefined): T | undefined {
   if (text === undefined) return undefined
   try {
-    // it decoded as the type
+    // decodeValue has decoded it as the type
     return decodeValue(type, spelled(type, JSON.parse(text) as Json)) as T | undefined
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof DecodeError) return undefined
@@ -146,7 +146,7 @@ function parsed<T>(type: Structural, text: string | undefined): T | undefined {
   }
 }
 
-/** The members' names as the type spells them: here, unlike in bodies, kube-apiserver reads them in any case. */
+/** Spells the names of members as the type does. kube-apiserver ignores their case here, unlike in bodies. */
 function spelled(type: Structural, value: Json): Json {
   if (Array.isArray(value))
     return type.shape === 'list' ? value.map((element) => spelled(type.element, element)) : value
@@ -261,7 +261,7 @@ function currentMetricsFromV1(
   { currentCPUUtilizationPercentage }: V1.HorizontalPodAutoscalerStatus,
   statuses: V1.MetricStatus[] | undefined,
 ): V2.MetricStatus[] | undefined {
-  // those of the annotation know more
+  // the annotation holds more than the field of v1
   if (statuses !== undefined) return statuses.map(currentMetricFromV1)
   if (currentCPUUtilizationPercentage === undefined) return undefined
   const averageUtilization = currentCPUUtilizationPercentage
@@ -365,7 +365,7 @@ function currentMetricToV1({
   }
 }
 
-/** The annotation has the names of kube-apiserver's internal type, which has no JSON names of its own. */
+/** The annotation uses the field names of kube-apiserver's internal type, which has no JSON names. */
 function internalBehavior({ scaleUp, scaleDown }: V2.HorizontalPodAutoscalerBehavior): unknown {
   const rules = (of: V2.HPAScalingRules | undefined) =>
     of === undefined

@@ -3,7 +3,7 @@ import type * as AutoscalingV1 from '../../api/autoscaling/v1.ts'
 import type * as AutoscalingV2 from '../../api/autoscaling/v2.ts'
 import { sentField } from '../../schema/emptied.ts'
 
-/** The metric that v2 would have by default is a matter of conversion: it may be in an annotation here. */
+/** The conversion sets the default metric of v2, because a v1 object may keep its metrics in an annotation. */
 export function defaultAutoscalerV1({ spec }: AutoscalingV1.HorizontalPodAutoscaler): void {
   spec!.minReplicas ??= 1
 }
@@ -18,7 +18,7 @@ export function defaultAutoscalerV2({ spec }: AutoscalingV2.HorizontalPodAutosca
   behavior.scaleDown = withDefaults(behavior.scaleDown, scaleDownRules())
 }
 
-/** An empty list of policies stays, to be refused. */
+/** An empty list of policies stays, so that validation refuses it. */
 function withDefaults(
   rules: AutoscalingV2.HPAScalingRules = {},
   defaults: AutoscalingV2.HPAScalingRules,

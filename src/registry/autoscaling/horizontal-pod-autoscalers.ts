@@ -73,15 +73,15 @@ export const horizontalPodAutoscalers: BuiltInDefinition<Autoscaler> = {
   },
 }
 
-/** Behavior that v1 has in an annotation is checked as it is there, and then defaulted as that of v2. */
+/** Sets the defaults of v2. Validation runs before, on the behavior as the annotation of a v1 object has it. */
 function complete(autoscaler: Autoscaler, { now, enabled }: StrategyContext): void {
   const type = builtInType('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler')
   const ofKind = { type: type.name, apply: defaultRule(defaultAutoscalerV2) }
-  // an object of its type is JSON
+  // an object of a built-in type is JSON
   applyDefaults(type, autoscaler as unknown as JsonObject, { now, enabled, ofKind })
 }
 
-/** What stored objects already do wrong stays allowed to them. */
+/** The limits that validation applies. An update may keep stored values beyond them. */
 interface Rules {
   readonly lowestMinimum: number
   readonly targetVersion: ApiVersionRule
@@ -151,7 +151,7 @@ const segmentErrors = (at: FieldPath, value: string | undefined, detail = ''): F
   value ? problems(at, value, pathSegmentName(value, false)) : [required(at, detail)]
 
 type SourceField = 'object' | 'external' | 'pods' | 'resource' | 'containerResource'
-/** By type of the metric; in the order of their names, as messages list them. */
+/** The source of each type of metric. Messages list the types in this order. */
 const fieldOfType: Readonly<Record<string, SourceField>> = {
   ContainerResource: 'containerResource',
   External: 'external',
@@ -179,7 +179,7 @@ function metricErrors(metric: MetricSpec, at: FieldPath, rules: Rules): FieldErr
   return errors
 }
 
-/** Validates the first of the sources only: there should be no other. */
+/** Validates only the first source, because a metric may have no other. */
 function sourceErrors(metric: MetricSpec, field: SourceField | undefined, at: FieldPath, rules: Rules): FieldError[] {
   switch (field) {
     case 'object':
@@ -249,7 +249,7 @@ const containerResourceErrors = (
   ...usageErrors(target, at.child('target')),
 ]
 
-/** Either a share of the request or an amount. */
+/** A target is either a share of the request or an amount. */
 function usageErrors(target: MetricTarget, at: FieldPath): FieldError[] {
   const errors = targetErrors(target, at)
   const hasUtilization = target.averageUtilization !== undefined

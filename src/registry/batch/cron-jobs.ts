@@ -18,7 +18,7 @@ import { itself } from '../work.ts'
 
 const spec = path('spec')
 const jobSpecAt = spec.child('jobTemplate', 'spec')
-/** Jobs are named after the CronJob and the minute, in at most 63 characters. */
+/** The controller appends the minute to the CronJob's name. The name of a Job has at most 63 characters. */
 const MAX_NAME = 52
 
 const jobOf = ({ spec: wanted }: CronJob) => wanted?.jobTemplate?.spec ?? {}

@@ -1,11 +1,11 @@
-/** Indexes of a Job's pods in short: `0,2-5`. */
+/** Completion indexes of a Job as text: `0,2-5`. */
 import { goQuote } from '../../go/quote.ts'
 
 export type Interval = readonly [first: number, last: number]
 
 /**
- * Parses the intervals, which must be in order.
- * @param completions indexes are below it
+ * Parses the intervals, which must be in ascending order.
+ * @param completions the number of completions, which every index is below
  * @returns the intervals, or the error
  */
 export function indexesOf(text: string, completions: number): Interval[] | string {
@@ -37,7 +37,7 @@ function intervalOf(text: string, completions: number): Interval | string {
   return [first, last]
 }
 
-/** The first index that is in both; parts that are not well-formed are passed over. */
+/** The first index that is in both lists. It skips malformed intervals. */
 export function overlapOf(a: string, b: string, completions: number): number | undefined {
   if (a === '' || b === '') return undefined
   const intervals = (text: string) =>

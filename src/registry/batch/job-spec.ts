@@ -1,4 +1,4 @@
-/** Validates the spec of a Job, also within a CronJob. */
+/** Validates the spec of a Job, and of a CronJob's job template. */
 import { append } from '../../api/append.ts'
 import type {
   JobSpec,
@@ -23,7 +23,7 @@ import { kept } from '../../api/parts.ts'
 const MANY = 100_000
 const MAX_PARALLEL_WITH_MANY = 10_000
 
-/** An error that shows no value. */
+/** An error whose message quotes no value. */
 export const wrong = (at: FieldPath, text: string): FieldError => ({
   type: 'FieldValueInvalid',
   field: at.toString(),

@@ -34,7 +34,9 @@ const JOB_NAME = 'batch.kubernetes.io/job-name'
 const LEGACY_CONTROLLER_UID = 'controller-uid'
 const LEGACY_JOB_NAME = 'job-name'
 
-/** No Job counts these pods any more: `job-gone` takes its finalizer off them, and the Job's controller forgets the Job. */
+/**
+ * After a Job is gone, `job-gone` takes the tracking finalizer off its pods, and the Job's controller forgets the Job.
+ */
 const goneWork: WorkloadRule = ({ object, old }) =>
   object === undefined && old !== undefined
     ? [
@@ -59,7 +61,7 @@ export const jobs: BuiltInDefinition<Job> = {
     dropDisabledPodFields(wanted.template?.spec, undefined, enabled)
   },
   completeOnCreate(job) {
-    // the labels of a Job that has none are those of its pods
+    // a Job without labels gets the labels of its pod template
     const labels = job.spec?.template?.metadata?.labels
     if (labels !== undefined && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels }
   },
@@ -90,7 +92,7 @@ export const jobs: BuiltInDefinition<Job> = {
   subresources: { status: { validateUpdate: validateJobStatusUpdate } },
 }
 
-/** The pods of a Job are those with its UID: no other Job's can be taken for them. */
+/** The selector and the pods' labels contain the UID of the Job, so no Job selects pods of another one. */
 function generateSelector({ metadata }: Job, wanted: JobSpec): void {
   const { name = '', uid = '' } = metadata
   const template = (wanted.template ??= {})
@@ -198,7 +200,7 @@ function validateSpecUpdate(
   ]
 }
 
-/** Indexed Jobs may grow and shrink, their parallelism with them. */
+/** An update may change the completions of an Indexed Job, together with its parallelism. */
 function validateCompletions(wanted: JobSpec, old: JobSpec): FieldError[] {
   const at = spec.child('completions')
   const { completions, parallelism } = wanted
@@ -207,7 +209,7 @@ function validateCompletions(wanted: JobSpec, old: JobSpec): FieldError[] {
   return [invalidValue(at, completions, 'can only be modified in tandem with spec.parallelism')]
 }
 
-/** While a Job is suspended and has no pods, where they will run and with which resources may still change. */
+/** While a Job is suspended and has no pods, an update may change where its pods run and their resources. */
 function validateTemplateUpdate(wanted: JobSpec, old: Job, { enabled }: StrategyContext): FieldError[] {
   const { spec: before = {}, status = {} } = old
   const template = wanted.template ?? {}
@@ -272,7 +274,7 @@ function applyDefaults({ metadata, spec }: Job): void {
   job.parallelism ??= 1
   job.backoffLimit ??= job.backoffLimitPerIndex === undefined ? 6 : MAX_INT32
   const labels = job.template?.metadata?.labels
-  // both are the same object's: the labels that the strategy adds to one are in the other
+  // both share one map: labels that the strategy adds to the template are labels of the Job too
   if (labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels
   job.completionMode ??= 'NonIndexed'
   job.suspend ??= false

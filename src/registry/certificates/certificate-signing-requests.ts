@@ -1,4 +1,4 @@
-/** CertificateSigningRequests: the spec never changes, approval and certificate have subresources of their own. */
+/** CertificateSigningRequests. The spec never changes. Approval and certificate have subresources of their own. */
 import { kept } from '../../api/parts.ts'
 import { without } from '../../patch/reset-fields.ts'
 import { append } from '../../api/append.ts'
@@ -28,7 +28,7 @@ import { errorsOf } from '../../validation/errors-of.ts'
 
 type Request = CertificateSigningRequest & KubeObject
 
-/** Names only have to fit into a path, which validation of the metadata checks. */
+/** A name must only fit into a path. Validation of the metadata checks this. */
 const anyName: NameRule = () => []
 
 export const certificateSigningRequests: BuiltInDefinition<Request> = {
@@ -79,7 +79,7 @@ export const certificateSigningRequests: BuiltInDefinition<Request> = {
   },
 }
 
-/** The server sets the requesting user, whatever the client sends. */
+/** The server sets the user who makes the request, whatever the client sends. */
 function requester({ name, uid, groups, extra }: UserInfo): CertificateSigningRequestSpec {
   return {
     username: name,
@@ -94,7 +94,7 @@ function requester({ name, uid, groups, extra }: UserInfo): CertificateSigningRe
 const conditionsOf = ({ status }: CertificateSigningRequest, type?: string): Condition[] =>
   (status?.conditions ?? []).filter((condition) => type === undefined || condition.type === type)
 
-/** Conditions of the type are as they were, where there are as many as there were. */
+/** Restores the stored conditions of the type, unless their number changed. */
 function keepConditions(request: Request, old: Request, type: string): void {
   const before = conditionsOf(old, type)
   if (conditionsOf(request, type).length !== before.length || request.status?.conditions === undefined) return
@@ -178,7 +178,7 @@ const knownUsages = [
 
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown'
 
-/** @param old the stored object: its own errors are allowed to stay */
+/** @param old the stored object, whose own errors may stay */
 async function requestErrors(request: Request, old: Request | undefined): Promise<FieldError[]> {
   const { spec = {}, status = {} } = request
   const { usages = [], signerName = '', expirationSeconds } = spec

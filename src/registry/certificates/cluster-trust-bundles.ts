@@ -22,7 +22,7 @@ const MAX_BYTES = 1024 * 1024
 export const clusterTrustBundles: BuiltInDefinition<Bundle> = {
   printer: clusterTrustBundlePrinter,
   allowUnconditionalUpdate: false,
-  // the name follows from the signer
+  // validation compares the name with that of the signer
   nameRule: () => [],
   metadataOnUpdate: 'by strategy',
   validate: (bundle) => [...commonErrors(bundle), ...anchorsErrors(bundle.spec?.trustBundle ?? '', anchorsAt)],
@@ -53,7 +53,7 @@ function commonErrors({ metadata, spec: { signerName = '' } = {} }: Bundle): Fie
   ]
 }
 
-/** That of a signer's bundle begins with the signer's. */
+/** The name of a bundle with a signer begins with the name of that signer. */
 function nameProblems(name: string, isPrefix: boolean, signerName: string): readonly string[] {
   if (signerName === '')
     return name.includes(':')

@@ -1,4 +1,4 @@
-/** Requests of kubelets for certificates of pods: for which pod, with which key, for how long. */
+/** PodCertificateRequests, in which a kubelet asks for a certificate: for which pod, with which key, for how long. */
 import { everything } from '../../patch/reset-fields.ts'
 import type {
   PodCertificateRequest,
@@ -39,7 +39,7 @@ const MAX_ANNOTATION_BYTES = 256 * 1024
 const HOUR = 60 * 60
 const MIN_SECONDS = HOUR
 const MAX_SECONDS = 91 * 24 * HOUR
-/** Of Kubernetes' own signers. */
+/** The limit of Kubernetes' own signers. */
 const MAX_SECONDS_OF_KUBERNETES = 24 * HOUR
 
 const TERMINAL = ['Issued', 'Denied', 'Failed']
@@ -106,7 +106,7 @@ function subjectErrors(
   ]
 }
 
-/** Every key begins with the domain of the signer that defines it. */
+/** Each key begins with the domain of the signer that defines it. */
 function annotationErrors(annotations: Readonly<Record<string, string>>, at: FieldPath): FieldError[] {
   const size = Object.entries(annotations).reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0)
   return [
@@ -167,7 +167,7 @@ async function provenKeyErrors(
   return proven ? [] : [invalidOmitted(proofAt, 'could not verify proof-of-possession signature')]
 }
 
-/** @param shown the key as errors show it; undefined where errors leave it out */
+/** @param shown the key as errors show it; undefined if errors leave it out */
 function kindErrors(key: PublicKey, at: FieldPath, curves: string, shown?: string): FieldError[] {
   switch (key.kind) {
     case 'Ed25519':
@@ -188,10 +188,10 @@ function kindErrors(key: PublicKey, at: FieldPath, curves: string, shown?: strin
 }
 
 const has = (status: PodCertificateRequestStatus | undefined, ...types: string[]): boolean =>
-  // few: the callers name them
+  // few: types that callers write down
   (status?.conditions ?? []).some(({ type = '', status }) => types.includes(type) && status === 'True')
 
-/** A request ends once, and its status changes with that only. */
+/** A request is issued, denied or failed once. Its status changes only in that write. */
 function statusErrors({ spec, status = {} }: Request, { status: old = {} }: Request, now: Date): FieldError[] {
   const at = path('status')
   const conditions = conditionErrors(status, at.child('conditions'))
@@ -212,7 +212,7 @@ function conditionErrors({ conditions }: PodCertificateRequestStatus, at: FieldP
   const list = conditions ?? []
   const first = list.findIndex(({ type = '' }) => TERMINAL.includes(type))
   const kinds = errorsOf(list, ({ type = '', status = '' }, index) => {
-    // kube-apiserver writes the index as a name
+    // kube-apiserver writes the index as the name of a field
     const here = at.child(`[${index}]`)
     if (!TERMINAL.includes(type)) return [notSupported(here.child('type'), type, TERMINAL)]
     const many = 'There may be at most one condition with type "Issued", "Denied", or "Failed"'
@@ -224,7 +224,7 @@ function conditionErrors({ conditions }: PodCertificateRequestStatus, at: FieldP
   return [...kinds, ...validateConditions(at, list)]
 }
 
-/** The user who changes the status is the signer, or acts for it. */
+/** The user who changes the status needs permission to sign for the signer. */
 async function signerErrors(signerName: string, context: StrategyContext): Promise<FieldError[]> {
   const { user } = context
   for (const name of [signerName, `${signerName.split('/')[0]}/*`]) {

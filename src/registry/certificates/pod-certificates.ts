@@ -18,7 +18,7 @@ const REFRESH_DISTANCE = 10 * MINUTE
 const chainAt = path('status', 'certificateChain')
 const BLOCKS_ONLY = 'issued certificate chain must consist entirely of CERTIFICATE PEM blocks'
 
-/** The first of these that is wrong. */
+/** Returns the first error only. */
 export function issuedErrors(
   spec: PodCertificateRequestSpec,
   status: PodCertificateRequestStatus,
@@ -51,7 +51,7 @@ function certificateOf({ bytes }: PemBlock): Certificate | undefined {
   }
 }
 
-/** SubjectPublicKeyInfo in base64. */
+/** The requested SubjectPublicKeyInfo in base64. */
 const requestedKey = ({ stubPKCS10Request: stub, pkixPublicKey }: PodCertificateRequestSpec): string =>
   toBase64(stub ? readRequest(fromBase64(stub)).publicKey : fromBase64(pkixPublicKey ?? ''))
 

@@ -8,7 +8,7 @@ import { byteLength } from '../../api/utf8.ts'
 const MAX_DOMAIN = 253
 const MAX_NAME = MAX_DOMAIN + 1 + 253 + 63 + 1
 
-/** Validates `DOMAIN/PATH`, the name of a signer. */
+/** Validates the name of a signer: `DOMAIN/PATH`. */
 export function signerNameErrors(name: string, at: FieldPath): FieldError[] {
   if (name === '') return [required(at)]
   const [domain = '', path = '', ...more] = name.split('/')

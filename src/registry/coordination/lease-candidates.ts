@@ -32,7 +32,7 @@ export const leaseCandidates: BuiltInDefinition<LeaseCandidate & KubeObject> = {
   selectableFields: (candidate) => ({ 'spec.leaseName': candidate.spec?.leaseName ?? '' }),
 }
 
-/** A key of a ConfigMap. */
+/** A name follows the rule for keys of a ConfigMap. */
 function nameProblems(name: string): string[] {
   if (name === '.' || name === '..') return [`must not be '${name}'`]
   if (name.startsWith('..')) return ["must not start with '..'"]
@@ -54,7 +54,7 @@ function specErrors({ leaseName, binaryVersion = '', emulationVersion = '', stra
   const emulated = emulationVersion === '' ? undefined : versionOf(emulationVersion, 'emulationVersion')
   if (binaryVersion === '') errors.push(required(spec.child('binaryVersion')))
   const binary = binaryVersion === '' ? undefined : versionOf(binaryVersion, 'binaryVersion')
-  // a text that is no version is the lowest version
+  // an invalid version counts as the lowest version
   if (binaryVersion !== '' && emulationVersion !== '' && compareVersions(binary, emulated) < 0)
     errors.push(
       invalidValue(spec.child('binaryVersion'), binaryVersion, 'must be greater than or equal to `emulationVersion`'),

@@ -36,7 +36,7 @@ function specErrors({ leaseDurationSeconds: duration, leaseTransitions, strategy
   return errors
 }
 
-/** One of Kubernetes' own strategies, or one with a domain. */
+/** A strategy is Kubernetes' own, or its name has a domain. */
 export function strategyErrors(strategy: string): FieldError[] {
   // kube-apiserver names the field twice
   const at = spec.child('strategy', 'strategy')
@@ -44,7 +44,10 @@ export function strategyErrors(strategy: string): FieldError[] {
   return strategy === OLDEST ? [] : [notSupported(at, strategy, [OLDEST])]
 }
 
-/** A program that does the same work takes, renews or gives up its Lease. */
+/**
+ * The holder of one of these Leases does the same work as our controllers. This rule sees that it takes, renews or
+ * gives up its Lease.
+ */
 function leaseWork({ object, old }: Change): readonly Work[] {
   const { namespace, name = '' } = (object ?? old)?.metadata ?? {}
   if (namespace === 'kube-node-lease') return object === undefined ? [] : [{ topic: 'node-lifecycle', payload: name }]

@@ -1,7 +1,7 @@
-/** Versions as semver.org 2.0.0 has them. */
+/** Semantic versions (semver.org 2.0.0). */
 export interface SemanticVersion {
   readonly numbers: readonly bigint[]
-  /** Identifiers of the pre-release, none for a release. */
+  /** Identifiers of the pre-release. A release has none. */
   readonly before: readonly string[]
 }
 
@@ -19,7 +19,7 @@ export function parseVersion(text: string): SemanticVersion | undefined {
 
 const ZERO: SemanticVersion = { numbers: [0n, 0n, 0n], before: [] }
 
-/** Below, at or above zero as `a` is lower, the same or higher; an absent version is 0.0.0. */
+/** Negative if `a` is lower than `b`, zero if they are equal, positive if `a` is higher. An absent version is 0.0.0. */
 export function compareVersions(a: SemanticVersion = ZERO, b: SemanticVersion = ZERO): number {
   for (const [index, number] of a.numbers.entries())
     if (number !== b.numbers[index]) return number < b.numbers[index]! ? -1 : 1
@@ -33,7 +33,7 @@ export function compareVersions(a: SemanticVersion = ZERO, b: SemanticVersion = 
   return a.before.length - b.before.length
 }
 
-/** Numbers are lower than words. */
+/** Numeric identifiers are lower than alphanumeric ones. */
 function compareIdentifiers(a: string, b: string): number {
   const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)]
   if (aIsNumber !== bIsNumber) return aIsNumber ? -1 : 1

@@ -1,4 +1,4 @@
-/** Puts a pod on a node, as a Binding says (kube-apiserver's BindingREST). */
+/** Binds a pod to a node, as a Binding requests it (kube-apiserver's BindingREST). */
 import type { Binding, Pod } from '../../api/core/v1.ts'
 import { conflict } from '../../api/status.ts'
 import type { ResourceScope } from '../resource-scope.ts'
@@ -7,8 +7,8 @@ import { changeStored } from '../write/change-stored.ts'
 import { setPodCondition } from './pod-conditions.ts'
 
 /**
- * @throws StatusError Conflict: the pod is on a node, being deleted or gated, or it is another pod than the Binding
- * means
+ * @throws StatusError Conflict if the pod has a node, is terminating or has scheduling gates, or if its UID or version
+ * differs from that of the Binding
  */
 export async function bindPod(scope: ResourceScope, binding: Binding, dryRun: boolean, known?: Pod): Promise<void> {
   await changeStored<Pod>(scope, scope.place.name, { dryRun, known }, (pod) => bind(scope, pod, binding, dryRun))
@@ -30,7 +30,7 @@ function bind(scope: ResourceScope, pod: Pod, { metadata, target }: Binding, dry
   setPodCondition(pod, { type: 'PodScheduled', status: 'True' }, scope.request.now)
 }
 
-/** UID and version of a Binding are those of its pod. */
+/** A Binding may name UID and resourceVersion of its pod. They must be those of the stored pod. */
 function checkPreconditions(
   scope: ResourceScope,
   pod: Pod,

@@ -29,7 +29,7 @@ export const configMaps: BuiltInDefinition<ConfigMap> = {
     ...(old?.metadata.name === ROOT_CA && (object === undefined || object.metadata.deletionTimestamp === undefined)
       ? work('root-ca-publisher', old.metadata.namespace)
       : []),
-    // a new authority comes here with the server, and from here to all namespaces
+    // the server writes a new CA into this ConfigMap, and the controller copies it to all namespaces
     ...(old !== undefined && keyOf(old) === `kube-system/${ROOT_CA}` ? work('root-ca-publisher', '') : []),
     ...[object ?? old].flatMap((map) => (map && keyOf(map) === CLUSTER_INFO ? work('bootstrap-signer', '') : [])),
   ],
@@ -65,11 +65,11 @@ function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldErro
   )
   for (const value of Object.values(data)) total += byteLength(value)
   for (const value of Object.values(binaryData)) total += base64Length(value)
-  // kube-apiserver reports the total at an empty path, which prints as []
+  // kube-apiserver reports this error at an empty path, which prints as []
   if (total > MAX_BYTES) errors.push(tooLong(FieldPath.root.key(''), MAX_BYTES))
   return errors
 }
 
-/** Bytes behind a padded base64 text. */
+/** The number of bytes that a padded base64 text encodes. */
 export const base64Length = (text: string): number =>
   Math.floor((text.length * 3) / 4) - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)

@@ -1,4 +1,4 @@
-/** Events of both groups, with the field names of core/v1: they are stored with these, and errors name them. */
+/** Events of both groups, with the field names of core/v1. Storage uses these names, and so do error messages. */
 import type { Event, EventSource, ObjectReference } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
@@ -56,14 +56,14 @@ export const events: BuiltInDefinition<Event> = {
   },
 }
 
-/** Events of the new group, and those that look as if they were, have a time of their own. */
+/** Events of events.k8s.io have an eventTime. Core events with an eventTime follow the same rules. */
 const isNew = ({ eventTime }: Event): boolean => eventTime !== undefined && eventTime !== null
 
 function commonErrors(event: Event, apiVersion: string): FieldError[] {
   const namespace = event.metadata.namespace ?? ''
   const about = event.involvedObject?.namespace ?? ''
   const at = path('involvedObject', 'namespace')
-  // events about objects without a namespace are in `default`, new ones also in kube-system
+  // an event about an object without a namespace is in `default`; a new event may also be in kube-system
   const homes = isNew(event) ? ['default', 'kube-system'] : ['', 'default']
   const isElsewhere = about === '' ? !homes.includes(namespace) : !isNew(event) && about !== namespace
   return [
@@ -93,7 +93,7 @@ function reporterErrors(event: Event, apiVersion: string): FieldError[] {
 const tooLongErrors = (field: string, value: string, max: number): FieldError[] =>
   byteLength(value) > max ? [invalidValue(path(field), '', `can have at most ${max} characters`)] : []
 
-/** Further rules of events.k8s.io; the old fields are for the core group. */
+/** Further rules of events.k8s.io. An event of that group may not set the old fields of the core group. */
 function newEventErrors(event: Event): FieldError[] {
   const { type = '', firstTimestamp, lastTimestamp, count, source = {} } = event
   const unset = (field: string, isSet: boolean) => (isSet ? [invalidValue(path(field), '', UNSET)] : [])
@@ -116,7 +116,7 @@ function seriesErrors({ series }: Event): FieldError[] {
   ]
 }
 
-/** Only the series of a new event may change. */
+/** An update may change only the series of a new event. */
 function changeErrors(event: Event, old: Event): FieldError[] {
   const kept = (field: string, value: unknown, before: unknown) =>
     immutable(path(field), value, JSON.stringify(value) === JSON.stringify(before))
@@ -142,7 +142,7 @@ function changeErrors(event: Event, old: Event): FieldError[] {
   ]
 }
 
-/** With the names that kube-apiserver uses inside. */
+/** kube-apiserver prints the field names of its internal type. */
 const asPrinted = (reference: ObjectReference) => ({
   Kind: reference.kind ?? '',
   Namespace: reference.namespace ?? '',

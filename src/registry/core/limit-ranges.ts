@@ -19,7 +19,7 @@ import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 const limitsAt = path('spec', 'limits')
 const types = ['Pod', 'Container', 'PersistentVolumeClaim']
 const notForPods = "may not be specified when `type` is 'Pod'"
-/** Below this, ratios are computed in thousandths. */
+/** Below this, kube-apiserver computes ratios in thousandths. */
 const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n
 
 export const limitRanges: BuiltInDefinition<LimitRange> = {
@@ -102,7 +102,7 @@ const amountsOf = (lists: Readonly<Record<string, List>>, name: string): Amounts
     }),
   )
 
-/** Compares the numbers of one resource with each other. */
+/** Compares the limits of one resource with each other. */
 function relationErrors(at: FieldPath, name: string, amounts: Amounts): FieldError[] {
   const { min, max, defaults, defaultRequest, maxLimitRequestRatio: ratio } = amounts
   const errors: FieldError[] = []
@@ -125,7 +125,7 @@ function relationErrors(at: FieldPath, name: string, amounts: Amounts): FieldErr
   ordered('defaultRequest', [min, 'min'], [defaultRequest, 'default request'], defaultRequest)
   ordered('defaultRequest', [defaultRequest, 'default request'], [max, 'max'], defaultRequest)
   ordered('defaultRequest', [defaultRequest, 'default request'], [defaults, 'default limit'], defaultRequest)
-  // kube-apiserver shows the bound here, not the default
+  // kube-apiserver prints the minimum here, not the default
   ordered('default', [min, 'min'], [defaults, 'default'], min)
   ordered('default', [defaults, 'default'], [max, 'max'], max)
   const ratioAt = at.child('maxLimitRequestRatio').key(name)
@@ -156,6 +156,6 @@ function ratioErrors(at: FieldPath, ratio: Quantity, min: Quantity, max: Quantit
   return [invalidValue(at, ratio, `ratio ${ratio} is greater than max/min = ${fixedText(limit)}`)]
 }
 
-/** Go's %f. */
+/** Prints a number as Go's %f does. */
 const fixedText = (value: number): string =>
   Number.isFinite(value) ? value.toFixed(6) : Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'

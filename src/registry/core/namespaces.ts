@@ -84,7 +84,7 @@ export const namespaces: BuiltInDefinition<Namespace> = {
   },
 }
 
-/** A namespace that is deleted keeps the label as it was: nothing may hold it back. */
+/** A create and an update set this label. A DELETE leaves it as it is, so that nothing can block the deletion. */
 function ensureNameLabel({ metadata }: Namespace): void {
   if (metadata.name) metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name }
 }
@@ -93,7 +93,7 @@ function namespaceErrors(namespace: Namespace): FieldError[] {
   return [...validateObjectMeta(namespace.metadata, false, labelName), ...finalizerErrors(namespace)]
 }
 
-/** @param numbered whether the errors say which one: those of the `finalize` subresource do */
+/** @param numbered whether the errors contain the index; only errors of the `finalize` subresource do */
 function finalizerErrors({ spec }: Namespace, numbered = false): FieldError[] {
   const list = path('spec', 'finalizers')
   return errorsOf(spec?.finalizers ?? [], (finalizer, index) => {

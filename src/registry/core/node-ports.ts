@@ -1,6 +1,6 @@
 /**
- * Node ports. A port is taken while there is a record with its number in the shard of the Services; creating the record
- * is the allocation. Records are no API objects: clients cannot list or watch them.
+ * Node ports. The shard of the Services keeps a record for each allocated port. The create of that record is the
+ * allocation. Records are no API objects: clients cannot list or watch them.
  */
 import { mostOf } from '../../api/extremes.ts'
 import type { Service } from '../../api/core/v1.ts'
@@ -15,28 +15,31 @@ import type { StrategyContext } from '../strategy.ts'
 
 export const FIRST_NODE_PORT = 30000
 export const LAST_NODE_PORT = 32767
-/** The first ones are for ports that people choose: a thirty-second of the range. */
+/**
+ * Automatic allocation starts here. It leaves the ports before, a thirty-second of the range, for ports that users
+ * choose.
+ */
 const FIRST_AUTOMATIC = FIRST_NODE_PORT + 86
 const GUESSES = 8
-/** How long a port without its Service is left alone: the Service may be on its way. Milliseconds. */
+/** Milliseconds. A younger record without a Service stays, because the write of its Service may not be finished. */
 const ORPHAN_AGE = 60_000
-/** The port that a dry run shows in place of a chosen one. No Service can have it. */
+/** A dry run answers this port in place of an allocated one. No Service can have it. */
 const DRY_RUN_PORT = LAST_NODE_PORT + 2
 
 const services = { group: '', resource: 'services' }
 
-/** Reasons of a failed allocation, in kube-apiserver's words. */
+/** A failed allocation. The message is that of kube-apiserver. */
 export class NodePortError extends Error {
   override readonly name = 'NodePortError'
 }
 
 interface PortRecord {
   readonly service: string
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly since: number
 }
 
-/** The ports of one write. It never gets one port twice, not even on a dry run. */
+/** The ports of one write. It never allocates a port twice, not even on a dry run. */
 export class NodePorts {
   private readonly taken: number[] = []
 
@@ -61,7 +64,7 @@ export class NodePorts {
     this.taken.push(port)
   }
 
-  /** @throws NodePortError when all are taken */
+  /** @throws NodePortError if no port is free */
   async takeAny(): Promise<number> {
     const port = this.context.dryRun ? this.shown() : await this.findFree()
     this.taken.push(port)
@@ -97,7 +100,7 @@ export class NodePorts {
     const { storage } = this.context
     const { values } = await storage.list(this.collection, { selection: everything, at: { kind: 'latest' } })
     const ports = new Set<number>()
-    // written by `recordOf`
+    // `recordOf` wrote the record
     for await (const text of linesOf(values)) ports.add((parseStored(text) as unknown as { port: number }).port)
     return ports
   }
@@ -127,7 +130,7 @@ export class NodePorts {
     await this.context.storage.delete(this.collection, String(port), this.recordOf(port), revision)
   }
 
-  /** Frees a port after a while if its Service was never stored, or was lost between two writes. */
+  /** Frees an old record whose Service was never stored, or was lost between two writes. */
   private async removeOrphan(port: number): Promise<boolean> {
     const stored = await this.read(port)
     if (stored === undefined) return true
@@ -145,7 +148,7 @@ export class NodePorts {
   }
 }
 
-/** Every port of the nodes that a Service has. */
+/** All node ports of a Service. */
 export const portsOf = ({ spec }: Service): number[] =>
   [...(spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0), spec?.healthCheckNodePort ?? 0].filter(
     (port) => port !== 0,

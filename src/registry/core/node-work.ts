@@ -1,4 +1,4 @@
-/** Which writes of nodes are work for the controllers of workloads. */
+/** Which writes of nodes are work for workload controllers. */
 import type { Node } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import type { Workloads } from '../../settings/schema.ts'
@@ -8,7 +8,7 @@ import { SIMULATED } from './simulated-node.ts'
 
 function nodesWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   if (mode !== 'simulated' || object === undefined) return []
-  // a node that is gone gives up its devices
+  // a node without its label loses its simulated devices
   const simulated = [object, old].some((node) => ownValue(node?.metadata.labels, SIMULATED) === 'true')
   return [
     ...(simulated ? [{ topic: 'simulated-node', payload: keyOf(object) } as const] : []),
@@ -16,17 +16,17 @@ function nodesWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   ]
 }
 
-/** What of a node its daemons look at. */
+/** Compares the fields of a node that DaemonSets depend on. */
 function daemonsWork({ object, old }: Change): readonly Work[] {
   const [now, before] = [object, old].map((node: Node | undefined) => node && [node.metadata.labels, node.spec?.taints])
   if (JSON.stringify(now) === JSON.stringify(before)) return []
   return [{ topic: 'daemon-set-node', payload: (object ?? old)?.metadata.name ?? '' }]
 }
 
-/** A key of `selected-pods`: a zone's nodes changed. */
+/** A key of `selected-pods`: the nodes of a zone changed. */
 export const NODES_OF_ZONES = 'nodes'
 
-/** What of a node counts for how endpoints are shared out by zones. */
+/** Compares the fields of a node from which the distribution of endpoints over zones follows. */
 function zonesWork({ object, old }: Change): readonly Work[] {
   const [now, before] = [object, old].map((node: Node | undefined) =>
     JSON.stringify([
@@ -38,7 +38,7 @@ function zonesWork({ object, old }: Change): readonly Work[] {
   return now === before ? [] : [{ topic: 'selected-pods', payload: NODES_OF_ZONES }]
 }
 
-/** Nodes whose heartbeats are awaited, and nodes whose pods are to leave. */
+/** The controllers check the heartbeats of the node, and evict pods that do not tolerate its taints. */
 function nodeHealthWork({ object, old }: Change): readonly Work[] {
   const payload = (object ?? old)?.metadata.name ?? ''
   const [taints, before] = [object, old].map((node: Node | undefined) =>
@@ -50,7 +50,7 @@ function nodeHealthWork({ object, old }: Change): readonly Work[] {
   ]
 }
 
-/** A node that is deleted, or that a user tainted as out of service. */
+/** Work after a node is deleted, or after a user sets the out-of-service taint. */
 function strandingWork({ object, old }: Change): readonly Work[] {
   const node: Node | undefined = object
   if (node === undefined) return old === undefined ? [] : [{ topic: 'node-gone', payload: keyOf(old) }]
@@ -58,10 +58,10 @@ function strandingWork({ object, old }: Change): readonly Work[] {
   return isOut ? [{ topic: 'pod-gc', payload: keyOf(node) }] : []
 }
 
-/** The annotation that says how many seconds a kubelet may keep ConfigMaps and Secrets. */
+/** This annotation says for how many seconds a kubelet may cache ConfigMaps and Secrets. */
 export const NODE_TTL = 'node.alpha.kubernetes.io/ttl'
 
-/** The number of nodes, and the facts that they publish. */
+/** The TTL depends on the number of nodes, and each node has it in its annotation. */
 function ttlWork({ object, old }: Change): readonly Work[] {
   const [now, before] = [object, old].map((node) => node && (ownValue(node.metadata.annotations, NODE_TTL) ?? 'none'))
   return now === before ? [] : [{ topic: 'node-ttl', payload: '' }]

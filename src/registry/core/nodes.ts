@@ -65,7 +65,7 @@ export const nodes: BuiltInDefinition<Node> = {
   },
 }
 
-/** `podCIDR` is the first of `podCIDRs`; where they differ the former counts, alone. */
+/** `podCIDR` is the first of `podCIDRs`. If they differ, `podCIDR` replaces the whole list. */
 function joinPodCidrs({ spec: now = {} }: Node): void {
   const { podCIDR, podCIDRs = [] } = now
   if (podCIDR && podCIDR !== podCIDRs[0]) now.podCIDRs = [podCIDR]
@@ -190,7 +190,7 @@ function changeErrors(node: Node, old: Node): FieldError[] {
   ]
 }
 
-/** Of kubelets that could still be configured through the API. */
+/** Dynamic kubelet configuration: kube-apiserver removed the feature, but still validates its fields. */
 function configErrors({ spec: now, status: { config } = {} }: Node): FieldError[] {
   const at = status.child('config')
   const of = (source: NodeConfigSource | undefined, here: FieldPath, inSpec: boolean) =>

@@ -1,4 +1,4 @@
-/** What of a PersistentVolume may change. */
+/** Validates which fields of a PersistentVolume an update may change. */
 import type { NodeSelectorRequirement, PersistentVolumeSpec, VolumeNodeAffinity } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path } from '../../api/field.ts'
@@ -14,7 +14,7 @@ import { sourceOrder } from './persistent-volume-sources.ts'
 
 const specAt = path('spec')
 
-/** Checks the fields that may not change. Other code validates the new state. */
+/** Checks the immutable fields. Other code validates the new state. */
 export function volumeChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeSpec): FieldError[] {
   const classBefore = before.volumeAttributesClassName
   return [
@@ -38,7 +38,7 @@ export function volumeChangeErrors(now: PersistentVolumeSpec, before: Persistent
 
 function sourceChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeSpec): FieldError[] {
   if (sameSources(now, before)) return []
-  // a secret for growing may be added
+  // an update may add a secret for volume expansion
   const { controllerExpandSecretRef, ...csi } = now.csi ?? {}
   const isAdded = before.csi !== undefined && before.csi.controllerExpandSecretRef === undefined
   if (now.csi !== undefined && isAdded && controllerExpandSecretRef !== undefined)
@@ -53,7 +53,7 @@ function sourceChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeS
   ]
 }
 
-/** The sources, with the names that kube-apiserver uses inside. */
+/** The sources, with the field names of kube-apiserver's internal type. */
 function shownSources(of: PersistentVolumeSpec): object {
   const whole = internalJson('io.k8s.api.core.v1.PersistentVolumeSpec', sourcesOf(of)) as JsonObject
   return Object.fromEntries(Object.entries(whole).filter(([name]) => !besideSources.has(name)))
@@ -71,7 +71,10 @@ const sameSources = (a: PersistentVolumeSpec, b: PersistentVolumeSpec): boolean 
   // sources are JSON, but their interfaces do not say so
   sourceOrder.every((field) => valuesEqualApart(a[field] as Json | undefined, b[field] as Json | undefined))
 
-/** Labels of nodes that got other names may be written with these. kube-apiserver takes a removed key, too. */
+/**
+ * Kubernetes renamed these node labels. An update may use the new name in place of the old one. As in kube-apiserver,
+ * it may also remove the key.
+ */
 const renamedLabels: Readonly<Record<string, string>> = {
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
@@ -109,7 +112,7 @@ const sameExpressions = (
 
 const valuesOf = (one: NodeSelectorRequirement): string[] | null => sentField(one, 'values') ?? null
 
-/** With the names that kube-apiserver uses inside. */
+/** kube-apiserver prints the field names of its internal type. */
 function affinityAsPrinted({ required: selector }: VolumeNodeAffinity) {
   const expressions = (list: readonly NodeSelectorRequirement[] | undefined) =>
     list === undefined || list.length === 0

@@ -63,7 +63,7 @@ export const persistentVolumeClaims: BuiltInDefinition<PersistentVolumeClaim> = 
     ...validateClaimSpec(spec, claim.spec ?? {}, {
       allowInvalidSelectorValues: hasInvalidValue(old.spec?.selector ?? {}),
       allowInvalidDataSourceGroup:
-        // no group is stored as null
+        // storage keeps an absent group as null
         (old.spec?.dataSource?.apiGroup ?? old.spec?.dataSourceRef?.apiGroup ?? undefined) !== undefined,
     }),
     ...changeErrors(claim, old),
@@ -74,7 +74,10 @@ export const persistentVolumeClaims: BuiltInDefinition<PersistentVolumeClaim> = 
   subresources: { status: { validateUpdate: statusErrors } },
 }
 
-/** Sources of other kinds were dropped before there was `dataSourceRef`, and still are; namespaces need their gate. */
+/**
+ * Without `dataSourceRef`, kube-apiserver drops a `dataSource` of an unknown kind. A namespace in `dataSourceRef` needs
+ * its feature gate.
+ */
 function dropForeignSource(
   now: PersistentVolumeClaimSpec,
   old: PersistentVolumeClaimSpec,
@@ -94,7 +97,7 @@ function dropForeignSource(
   if (!isKnown) delete now.dataSource
 }
 
-/** A write of one of the two fields sets the other as well. */
+/** If a client sets only one of the two fields, the server sets the other one too. */
 function joinSources(now: PersistentVolumeClaimSpec): void {
   const { dataSource, dataSourceRef } = now
   if (dataSource !== undefined && dataSourceRef === undefined) now.dataSourceRef = { ...dataSource }
@@ -166,7 +169,7 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
   ]
 }
 
-/** A claim may ask for less again, as long as it is more than it has. */
+/** A client may reduce the request of a claim again, but not to the present capacity or below. */
 function sizeErrors(
   now: PersistentVolumeClaimSpec,
   before: PersistentVolumeClaimSpec,
@@ -211,7 +214,7 @@ function statusErrors(claim: PersistentVolumeClaim): FieldError[] {
     ...errorsByName(capacity, (name) => basicErrors(status.child('capacity').key(name), ownValue(capacity, name)!)),
     ...errorsByName(allocatedResourceStatuses, (name) => [
       ...resourceKeyErrors(resizeAt, name),
-      // kube-apiserver shows the key here
+      // kube-apiserver prints the map key in place of the value
       ...(resizeStates.includes(ownValue(allocatedResourceStatuses, name)!)
         ? []
         : [notSupported(resizeAt, name, resizeStates)]),

@@ -1,4 +1,4 @@
-/** Where a PersistentVolume's data is: exactly one source, and what each kind of source must say. */
+/** Validates the source of a PersistentVolume: exactly one, with the fields that its kind needs. */
 import { append } from '../../api/append.ts'
 import type {
   CSIPersistentVolumeSource,
@@ -34,7 +34,7 @@ type SourceName =
   | 'storageos'
   | 'csi'
 
-/** In the order in which kube-apiserver looks for them. */
+/** kube-apiserver checks the sources in this order. */
 export const sourceOrder: readonly SourceName[] = [
   'hostPath',
   'gcePersistentDisk',
@@ -59,7 +59,7 @@ export const sourceOrder: readonly SourceName[] = [
   'storageos',
   'csi',
 ]
-/** Paths that are not the field's own, as clients know them. */
+/** Errors have these paths, as kube-apiserver's do. They differ from the names of the fields. */
 const pathsOfRules: Partial<Record<SourceName, string>> = { gcePersistentDisk: 'persistentDisk' }
 const pathsOfSecond: Partial<Record<SourceName, string>> = { cephfs: 'cephFS' }
 

@@ -34,9 +34,9 @@ export function validateVolume(volume: PersistentVolume, old?: PersistentVolume)
 
 export interface SpecContext {
   readonly name: string
-  /** The stored volume of an update, whose values may stay. */
+  /** The stored volume of an update, which may keep its values. */
   readonly old?: PersistentVolume
-  /** The spec is part of a VolumeAttachment and has no volume of its own. */
+  /** The spec is part of a VolumeAttachment, without a PersistentVolume of its own. */
   readonly inline?: boolean
 }
 
@@ -108,7 +108,7 @@ function accessModeErrors(spec: FieldPath, modes: readonly string[]): FieldError
   ]
 }
 
-/** Two at most. */
+/** Returns at most two names. */
 function someNames(map: object): string[] {
   const names: string[] = []
   for (const name in map) if (names.push(name) === 2) break
@@ -132,7 +132,7 @@ function capacityErrors(spec: FieldPath, volume: PersistentVolumeSpec): FieldErr
         ])),
     ...errorsByName(capacity, (name) => {
       const amount = Quantity.parse(ownValue(capacity, name)!)
-      // kube-apiserver counts in 64 bits here
+      // kube-apiserver computes with 64 bits here
       const value = BigInt.asIntN(64, amount.scaledValue(0))
       return [
         ...(value < 0n ? [invalidValue(at.key(name), value, 'must be a valid resource quantity')] : []),

@@ -1,7 +1,7 @@
 import type { Pod, PodCondition } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
 
-/** Sets a condition; its time moves only when its status does. */
+/** Sets a condition. Its lastTransitionTime changes only when its status does. */
 export function setPodCondition(pod: Pod, condition: PodCondition, now: Date): void {
   const status = (pod.status ??= {})
   const conditions = status.conditions ?? []

@@ -1,4 +1,4 @@
-/** Defaults of a whole Pod: templates have those of its members alone. */
+/** Defaults of a whole Pod. A pod template has only the defaults of its members. */
 import { eachPart } from '../../api/parts.ts'
 import { overlaid } from '../../schema/overlaid.ts'
 import type { Pod, ResourceRequirements } from '../../api/core/v1.ts'

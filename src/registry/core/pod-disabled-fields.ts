@@ -1,6 +1,6 @@
 /**
- * A field of a switched-off feature that the schema cannot name, since it depends on where the field is: the
- * restartPolicy of an init container has no gate. schema/disabled-fields.ts drops the others.
+ * The restartPolicy of a container has a feature gate, that of an init container has none. The schema cannot express
+ * this, because both have one type. schema/disabled-fields.ts drops all other disabled fields.
  */
 import type * as CoreV1 from '../../api/core/v1.ts'
 
@@ -10,7 +10,7 @@ const isUsed = ({ containers = [], initContainers = [] }: CoreV1.PodSpec): boole
   containers.some(({ restartPolicy }) => restartPolicy !== undefined) ||
   [...containers, ...initContainers].some(({ restartPolicyRules = [] }) => restartPolicyRules.length > 0)
 
-/** Drops it without a word, unless the stored object uses it already (kubernetes' DropDisabledPodFields). */
+/** Drops the field without an error, unless the stored object uses the feature (kubernetes' DropDisabledPodFields). */
 export function dropDisabledPodFields(
   spec: CoreV1.PodSpec | undefined,
   old: CoreV1.PodSpec | undefined,

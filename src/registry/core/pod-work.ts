@@ -1,4 +1,4 @@
-/** Which writes of pods are work for the controllers of workloads. */
+/** Which writes of pods are work for workload controllers. */
 import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Workloads } from '../../settings/schema.ts'
@@ -8,10 +8,13 @@ import type { Topic } from '../topic.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { controllerRefOf, dependentWork, keyOf } from '../work.ts'
 
-/** Labels of more characters are not put into a key: all Services are asked. */
+/**
+ * A key contains the pod's labels. If they have more characters than this, the key has only the namespace, and stands
+ * for all its Services.
+ */
 const LONGEST_LABELS = 1000
 
-/** What of a pod its Services look at. */
+/** Compares the fields of a pod that endpoints of Services depend on. */
 function endpointWork({ object, old }: Change): readonly Work[] {
   const [now, before] = [object, old].map((pod: Pod | undefined) =>
     JSON.stringify([
@@ -27,7 +30,10 @@ function endpointWork({ object, old }: Change): readonly Work[] {
   return byLabels('selected-pods', object, old)
 }
 
-/** Work for the objects whose selectors match a pod, or did. One key stands for all pods with the same labels. */
+/**
+ * Work for the objects whose selectors match the pod now, or matched it before. All pods with the same labels share one
+ * key.
+ */
 function byLabels(topic: Topic, object: Pod | undefined, old: Pod | undefined): readonly Work[] {
   const { namespace = '' } = (object ?? old)?.metadata ?? {}
   const labels = [...new Set([object, old].flatMap((pod) => (pod === undefined ? [] : [JSON.stringify(sorted(pod))])))]
@@ -37,7 +43,10 @@ function byLabels(topic: Topic, object: Pod | undefined, old: Pod | undefined): 
   }))
 }
 
-/** What of a pod its disruption budgets look at; and a pod that was to be disrupted, and perhaps is not. */
+/**
+ * Compares the fields of a pod that PodDisruptionBudgets depend on. The controller also checks later whether a pod with
+ * the condition DisruptionTarget was deleted.
+ */
 function disruptionWork({ object, old }: Change): readonly Work[] {
   const [pod, before]: (Pod | undefined)[] = [object, old]
   const conditionOf = (one: Pod | undefined, name: string) =>
@@ -59,7 +68,7 @@ function disruptionWork({ object, old }: Change): readonly Work[] {
 const sorted = ({ metadata }: KubeObject): Record<string, string> =>
   Object.fromEntries(Object.entries(metadata.labels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** A pod without a node is the scheduler's, one on a node the kubelet's, which may be simulated. */
+/** The scheduler handles a pod without a node. A pod on a node is for its kubelet, which may be simulated. */
 function podsWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   if (mode !== 'simulated') return []
   const [pod, before]: (Pod | undefined)[] = [object, old]
@@ -71,13 +80,18 @@ function podsWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   return waits && hasOtherWish(object, old) ? [{ topic: 'scheduler', payload: '' }] : scheduler
 }
 
-/** Whether a waiting pod may fit now: this one ended, went, or changed labels that other pods' affinity uses. */
+/**
+ * Whether this change may let a pending pod fit: the pod ended, went away, or changed labels that the affinity of other
+ * pods uses.
+ */
 function helpsOthers(pod: Pod | undefined, before: Pod | undefined): boolean {
   if (!before?.spec?.nodeName) return false
   return pod === undefined || (isOver(pod) && !isOver(before)) || hasOtherWish(pod, before)
 }
 
-/** Of a pod only its status changes often. */
+/**
+ * Whether the scheduler must look at the pod again. Most writes of a pod change only its status, which is no reason.
+ */
 const hasOtherWish = ({ metadata, status }: Pod, old: Pod | undefined): boolean =>
   old === undefined ||
   metadata.generation !== old.metadata.generation ||
@@ -94,7 +108,7 @@ function ephemeralWork({ object, old }: Change): readonly Work[] {
     : []
 }
 
-/** A pod that comes to a node, or tolerates something else there. */
+/** Work after a pod gets a node, or after its tolerations change there. */
 function toleranceWork({ object, old }: Change): readonly Work[] {
   const [pod, before]: (Pod | undefined)[] = [object, old]
   const { nodeName, tolerations } = pod?.spec ?? {}
@@ -104,7 +118,7 @@ function toleranceWork({ object, old }: Change): readonly Work[] {
   return isSame ? [] : [{ topic: 'taint-eviction', payload: nodeName }]
 }
 
-/** Pods that no kubelet looks after: deleted before they had a node, or made for one that may not be there. */
+/** Pods without a kubelet. A user deleted such a pod before it had a node, or made it for a node that may not exist. */
 function strandedWork({ object, old }: Change): readonly Work[] {
   const pod: Pod | undefined = object
   const nodeName = pod?.spec?.nodeName
@@ -113,7 +127,10 @@ function strandedWork({ object, old }: Change): readonly Work[] {
   return old === undefined ? [{ topic: 'node-gone', payload: nodeName }] : []
 }
 
-/** A Job counts a pod before it may go. A pod that is deleted, or has no controller, may have no Job that counts it. */
+/**
+ * A pod keeps this finalizer until its Job has counted it. A deleted pod, or one without a controller, may have no Job
+ * that counts it.
+ */
 function trackedWork({ object }: Change): readonly Work[] {
   if (object?.metadata.finalizers?.includes('batch.kubernetes.io/job-tracking') !== true) return []
   const isOrphan = controllerRefOf(object) === undefined

@@ -52,7 +52,7 @@ export const pods: BuiltInDefinition<Pod> = {
   quota: podEvaluator,
   hasGeneration: true,
   resetFields: { status: without(['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']) },
-  // prepareForCreate keeps the class that the client sent
+  // prepareForCreate keeps the QoS class that the client sent
   keepsStatusOnCreate: true,
   prepareForCreate(pod, context) {
     const spec = (pod.spec ??= {})
@@ -79,7 +79,7 @@ export const pods: BuiltInDefinition<Pod> = {
   validate: (pod, context) => validatePodCreate(pod, rulesOf(context)),
   validateUpdate: (pod, old, context) => validatePodUpdate(pod, old, rulesOf(context, old)),
   warningsOnCreate: (pod) => [...hostnameWarnings(pod.metadata.name ?? '', "the Pod's hostname"), ...podWarnings(pod)],
-  /** A pod without a node, or one that is over, goes at once. */
+  /** A DELETE removes a pod at once if it has no node or has finished. */
   gracePeriod(pod, asked) {
     const finished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
     if (!pod.spec?.nodeName || finished) return 0
@@ -100,7 +100,7 @@ export const pods: BuiltInDefinition<Pod> = {
   subresources: {
     status: {
       prepareForUpdate(pod, old) {
-        // owners and the deletion are not the reporter's
+        // a client that reports the status cannot change owners or the deletion
         keepOrDelete(pod.metadata, old.metadata, 'ownerReferences')
         delete pod.metadata.deletionTimestamp
         const status = (pod.status ??= {})
@@ -153,12 +153,12 @@ export const pods: BuiltInDefinition<Pod> = {
   },
 }
 
-/** Pods, other than templates, never have a negative one. */
+/** Replaces a negative grace period. Pod templates may keep one. */
 function raiseGracePeriod(spec: PodSpec): void {
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1
 }
 
-/** Where containers were renamed or moved everything stays as it was sent, to be refused. */
+/** If containers were renamed or moved, the object stays as the client sent it, so that validation refuses it. */
 function onlyResources(containers: Container[] = [], old: readonly Container[]): Container[] {
   const isMoved = containers.some(({ name }, index) => name !== old[index]!.name)
   if (isMoved) return containers
@@ -174,7 +174,7 @@ function keepAllButSpec(pod: Pod, old: Pod): void {
   keepMetadata(pod.metadata, old.metadata)
 }
 
-/** Subresources of the spec change neither labels nor annotations, finalizers nor owners. */
+/** Subresources of the spec change no labels, annotations, finalizers or owners. */
 function keepMetadata(meta: ObjectMeta, old: ObjectMeta): void {
   for (const field of ['annotations', 'labels', 'finalizers', 'ownerReferences', 'deletionTimestamp'] as const)
     keepOrDelete(meta, old, field)
@@ -186,7 +186,7 @@ function keepOrDelete(meta: ObjectMeta, old: ObjectMeta, field: keyof ObjectMeta
   else Object.assign(meta, { [field]: old[field] })
 }
 
-/** The one address and the first of the list are the same; where they differ the one counts, and alone. */
+/** `podIP` is the first of `podIPs`. If they differ, `podIP` replaces the whole list. */
 function unifyPodIps(status: PodStatus): void {
   const { podIP = '', podIPs = [] } = status
   const first = podIPs[0]?.ip ?? ''
@@ -194,7 +194,7 @@ function unifyPodIps(status: PodStatus): void {
   else if (podIP === '' && first !== '') status.podIP = first
 }
 
-/** Reporters that do not know of generations leave them as they were. */
+/** Keeps the stored observedGenerations if the client, for example an older kubelet, does not set them. */
 function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
   if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration
   const left = new Map<string, number[]>()
@@ -206,7 +206,7 @@ function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
   }
 }
 
-/** On create, the pod's own values of these label keys become part of the selectors. */
+/** On create, the server adds the pod's own values of these label keys to the selectors. */
 function addMatchLabels(spec: PodSpec, labels: Readonly<Record<string, string>>, { enabled }: StrategyContext): void {
   const add = (selector: LabelSelector | undefined, keys: readonly string[] = [], operator: 'In' | 'NotIn') => {
     if (selector === undefined) return
@@ -232,7 +232,8 @@ function addMatchLabels(spec: PodSpec, labels: Readonly<Record<string, string>>,
 }
 
 /**
- * Older annotations fill fields that are not set. kube-apiserver warns of annotations that it needs or that are wrong.
+ * Older AppArmor annotations fill fields that the client did not set. kube-apiserver warns if it uses an annotation,
+ * and if an annotation is invalid.
  */
 function applyAppArmorAnnotations(pod: Pod, { warn }: StrategyContext): void {
   for (const { container, key, profile } of annotatedContainers(pod)) {

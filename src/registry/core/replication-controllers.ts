@@ -27,7 +27,7 @@ export const replicationControllers: BuiltInDefinition<ReplicationController> = 
   hasGeneration: true,
   defaultPropagation: 'Orphan',
   storagePrefix: 'controllers',
-  // checked by a rule that counts bytes and says so, and looks at whole names only
+  // kube-apiserver's rule for this name counts bytes, says so in its message, and does not check a generateName
   nameRule: (name, prefix) =>
     prefix
       ? []
@@ -46,7 +46,7 @@ export const replicationControllers: BuiltInDefinition<ReplicationController> = 
     ...hostnameWarnings(controller.metadata.name ?? '', 'Pod names and hostnames'),
     ...(controller.spec?.template ? templateWarnings(spec.child('template'), controller.spec.template) : []),
   ],
-  // of the template as it was
+  // as in kube-apiserver, the warnings are about the stored template
   warningsOnUpdate: (controller, old) =>
     controller.metadata.generation === old.metadata.generation || old.spec?.template === undefined
       ? []

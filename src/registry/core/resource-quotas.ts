@@ -33,7 +33,7 @@ const standardNames = new Set([
   'services.loadbalancers',
 ])
 
-/** Which resources a scope can be about. */
+/** The resources that a scope can limit. */
 const scopes: Readonly<Record<string, readonly string[]>> = {
   Terminating: ofPods,
   NotTerminating: ofPods,
@@ -54,10 +54,10 @@ export const resourceQuotas: BuiltInDefinition<ResourceQuota> = {
   quota: countEvaluator('count/resourcequotas', 'resourcequotas'),
   work({ object, old, now }) {
     if (object === undefined) return []
-    // the controller counts at once, and a writer of a new limit in the status charges nothing
+    // the controller counts at once, and a client that writes a new limit into the status charges nothing
     if (isNewLimit(object, old)) return work('resource-quota', object.metadata.namespace)
     const period = chargedIn(object, old, now)
-    // a quota may be charged many times in a period: the controller gets one work for all of them
+    // the server may charge a quota many times in a period: the controller gets one work for all of them
     return period === undefined ? [] : storedOnce('resource-quota-charged', `${keyOf(object)} ${period}`)
   },
   validate: (quota) => [...specErrors(quota.spec ?? {}), ...statusErrors(quota)],
@@ -101,7 +101,7 @@ function specErrors(now: ResourceQuotaSpec): FieldError[] {
   return [...amountErrors(spec.child('hard'), hard), ...scopesErrors(now, hard), ...selectorErrors(now, hard)]
 }
 
-/** The standard resources that a scope cannot be about. */
+/** The standard resources that a scope cannot limit. */
 const unfit = (scope: string, hard: Hard): string[] =>
   // few: resources of a scope, in a table
   Object.keys(hard).filter((name) => isStandard(name) && ownValue(scopes, scope)?.includes(name) === false)
@@ -129,7 +129,7 @@ function selectorErrors({ scopeSelector, scopes: list }: ResourceQuotaSpec, hard
   if (scopeSelector === undefined) return []
   const at = spec.child('scopeSelector', 'matchExpressions')
   const expressions = scopeSelector.matchExpressions ?? []
-  // kube-apiserver shows the selector with the names that it uses inside
+  // kube-apiserver prints the field names of its internal type
   const shown = {
     MatchExpressions: expressions.map(({ scopeName = '', operator = '', values }) => ({
       ScopeName: scopeName,
@@ -179,7 +179,7 @@ function operatorErrors(at: FieldPath, scope: string, operator: string, values: 
   return errors
 }
 
-/** Requests that are above the limits can never be used up. */
+/** A quota on requests above the quota on limits can never be used up. */
 function warnings(hard: Hard): string[] {
   return ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap((name) => {
     const isShort = (name === 'cpu' || name === 'memory') && hard[`requests.${name}`] === undefined

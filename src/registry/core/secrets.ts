@@ -42,7 +42,7 @@ export const secrets: BuiltInDefinition<Secret> = {
     }
   },
   prepareForUpdate(object, old) {
-    // the type cannot change; leaving it out is not a change
+    // the type cannot change; an update without a type keeps the stored one
     if (!object.type) object.type = old.type
   },
   validate: validateSecret,
@@ -101,7 +101,7 @@ function jsonAt({ data: values = {} }: Secret, key: string): FieldError[] {
   }
 }
 
-/** The messages of Go's crypto/tls for a pair without a certificate or a key. */
+/** Returns the messages of Go's crypto/tls for a pair without a certificate or without a key. */
 function tlsWarnings({ type, data: values = {} }: Secret): string[] {
   if (type !== 'kubernetes.io/tls') return []
   const text = (key: string): string => new TextDecoder('latin1').decode(base64ToBytes(ownValue(values, key) ?? ''))
@@ -117,14 +117,14 @@ function hasBlock(text: string, begin: RegExp, end: RegExp): boolean {
   return found !== null && end.test(text.slice(found.index + found[0].length))
 }
 
-/** Nothing at all, or blocks of other types. */
+/** Says that the input has no PEM block at all, or only blocks of other types. */
 function pemLack(text: string, input: string, wanted: string): string {
   const types = [...text.matchAll(/-----BEGIN ([^-]+)-----/g)].map(([, type]) => type)
   if (types.length === 0) return `any PEM data in ${input} input`
   return `${wanted} in ${input} input after skipping PEM blocks of the following types: [${types.join(' ')}]`
 }
 
-/** stringData is stored as bytes in `data`, and never shown as text again. */
+/** The server stores stringData as bytes in `data`. Reads never return stringData. */
 function applyDefaults(object: Secret): void {
   const { stringData } = object
   if (stringData === undefined) return

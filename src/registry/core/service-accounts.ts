@@ -26,7 +26,7 @@ export const serviceAccounts: BuiltInDefinition<ServiceAccount> = {
   warningsOnUpdate: warnings,
 }
 
-/** Secrets are of the same namespace, whatever else a reference says. */
+/** A reference keeps only its name, because a ServiceAccount can use only Secrets of its own namespace. */
 function keepOnlyNames(account: ServiceAccount): void {
   account.secrets = account.secrets?.map(({ name }) => ({ name }))
 }

@@ -1,6 +1,7 @@
 /**
- * Cluster IPs. An address belongs to a Service while an IPAddress has its name: creating that object is the allocation,
- * so two Services never get one address. Ranges are the server's own and those of ready ServiceCIDRs.
+ * Cluster IPs. An IPAddress object, named after the address, reserves it for a Service. The create of that object is
+ * the allocation, so two Services never get one address. The ranges are the server's own and those of ready
+ * ServiceCIDRs.
  */
 import { settingsOf } from '../../settings.ts'
 import { append } from '../../api/append.ts'
@@ -22,9 +23,9 @@ import { liveOf } from '../../codec/stored-object.ts'
 import type { StrategyContext, WriteContext } from '../strategy.ts'
 
 const GROUP = 'networking.k8s.io'
-/** Addresses tried at random before all that are taken are listed. */
+/** The allocator tries this number of random addresses before it lists all allocated ones. */
 const GUESSES = 8
-/** How long an address without its Service is left alone: the Service may be on its way. Milliseconds. */
+/** Milliseconds. A younger IPAddress without a Service stays, because the write of its Service may not be finished. */
 const ORPHAN_AGE = 60_000
 
 export const FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family'
@@ -35,7 +36,7 @@ const ipAddresses = { group: GROUP, version: 'v1', resource: 'ipaddresses' }
 const serviceCidrs = { group: GROUP, resource: 'servicecidrs' }
 const services = { group: '', version: 'v1', resource: 'services' }
 
-/** Reasons of a failed allocation, in kube-apiserver's words. */
+/** A failed allocation. The message is that of kube-apiserver. */
 export class AddressError extends Error {
   override readonly name = 'AddressError'
   constructor(
@@ -46,7 +47,7 @@ export class AddressError extends Error {
   }
 }
 
-/** The ranges that the server was started with; the first one's family is that of Services that name none. */
+/** The ranges of the server's settings. A Service without ipFamilies gets the family of the first range. */
 export const ownRanges = (env: StrategyContext['env']): readonly IpRange[] => settingsOf(env).serviceRanges
 
 export const ownFamilies = (env: StrategyContext['env']): IpFamily[] => [
@@ -73,10 +74,10 @@ export async function takeAddress(context: WriteContext, service: Service, text:
   throw new AddressError('provided IP is already allocated')
 }
 
-/** @throws AddressError when every range is full */
+/** @throws AddressError if every range is full */
 export async function takeAnyAddress(context: WriteContext, service: Service, family: IpFamily): Promise<string> {
   const own = ownRanges(context.env).filter(({ address }) => address.family === family)
-  // nothing is kept of a dry run: the network's own address stands for the one it would get
+  // a dry run reserves nothing: it answers the address of the network in place of a free one
   if (context.dryRun) return own[0] === undefined ? '' : ipText({ family, bits: networkOf(own[0]) })
   for (const range of own) {
     const found = await takeFrom(context, service, range)
@@ -111,12 +112,12 @@ async function claim(context: WriteContext, service: Service, name: string, fami
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     if (error.status.reason === 'AlreadyExists') return false
-    // an unavailable storage says nothing about the address
+    // if storage is unavailable, the address may still be free
     throw error.code === 503 || error.code === 504 ? error : new AddressError(error.message)
   }
 }
 
-/** The upper part of a range is tried first: the lower one is for addresses that people choose. */
+/** Tries the upper part of a range first. The lower part is for addresses that users choose. */
 async function takeFrom(context: WriteContext, service: Service, range: IpRange): Promise<string | undefined> {
   const { family } = range.address
   const { first, last, reserved } = boundsOf(range)
@@ -130,7 +131,7 @@ async function takeFrom(context: WriteContext, service: Service, range: IpRange)
     [upper, last],
     [first, upper - 1n],
   ] as const) {
-    // in a range that is too long to be walked the guesses found something
+    // a range too long for this loop is never full: a random guess has found a free address before
     for (let bits = from; bits <= to; bits++) {
       const name = ipText({ family, bits })
       if (!taken.has(name) && (await claim(context, service, name, family))) return name
@@ -139,7 +140,10 @@ async function takeFrom(context: WriteContext, service: Service, range: IpRange)
   return undefined
 }
 
-/** First and last address for Services, and how many are kept for explicit requests: 16 to 256, a sixteenth. */
+/**
+ * First and last address for Services, and the number of addresses for explicit requests: a sixteenth of the range, at
+ * least 16, at most 256.
+ */
 function boundsOf(range: IpRange): { first: bigint; last: bigint; reserved: bigint } {
   const { family } = range.address
   const size = 1n << BigInt(widthOf(family) - range.length)
@@ -185,11 +189,11 @@ async function* listed<O extends KubeObject>(
 ): AsyncGenerator<O> {
   const collection = collectionOf(tenant, resource)
   const { values, revision } = await storage.list(collection, { selection: everything, at: { kind: 'latest' } })
-  // every object under this prefix was decoded as that kind
+  // all objects under this prefix are of that kind
   for await (const text of linesOf(values)) yield liveOf({ revision, text }).object as O
 }
 
-/** Frees an address after a while if its Service was never stored, or was lost between two writes. */
+/** Frees an old address whose Service was never stored, or was lost between two writes. */
 async function removeOrphan(context: WriteContext, name: string): Promise<boolean> {
   const found: (IPAddress & KubeObject) | undefined = (await readLive(context.beside(ipAddresses), name))?.object
   const parent = found?.spec?.parentRef
@@ -203,7 +207,7 @@ async function removeOrphan(context: WriteContext, name: string): Promise<boolea
   return true
 }
 
-/** Uniform enough for choosing: 64 random bits. */
+/** 64 random bits make the choice uniform enough. */
 function randomBelow(limit: bigint): bigint {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2))
   return ((BigInt(high) << 32n) | BigInt(low)) % limit

@@ -1,6 +1,6 @@
 /**
- * Allocates for a Service: families, cluster IPs, node ports (kubernetes' pkg/registry/core/service/storage). It runs
- * before validation, and a write that fails gives everything back.
+ * Allocates IP families, cluster IPs and node ports for a Service (kubernetes' pkg/registry/core/service/storage). It
+ * runs before validation. A write that fails gives everything back.
  */
 import type { Service, ServicePort, ServiceSpec } from '../../api/core/v1.ts'
 import { invalidValue, path } from '../../api/field.ts'
@@ -27,7 +27,7 @@ import { errorsOf } from '../../validation/errors-of.ts'
 const spec = path('spec')
 const KIND = { group: '', kind: 'Service' }
 
-/** Changes `service` in place. @throws 422, 500 when there is nothing left */
+/** Changes `service` in place. @throws 422; 500 if no address or port is free */
 export async function allocateForService(
   service: Service,
   old: Service | undefined,
@@ -51,7 +51,7 @@ export async function allocateForService(
   return log
 }
 
-/** Everything that a deleted Service held. */
+/** Gives back all addresses and ports of a deleted Service. */
 export async function releaseService(service: Service, context: WriteContext): Promise<void> {
   const { clusterIPs = [], ports = [], healthCheckNodePort } = specOf(service)
   const nodePorts = new NodePorts(context, '')
@@ -61,7 +61,7 @@ export async function releaseService(service: Service, context: WriteContext): P
   ])
 }
 
-/** An update that leaves out allocated values keeps them. It finds node ports by the names of the ports. */
+/** If an update leaves out allocated values, it keeps them. It finds node ports by the names of the ports. */
 function keepAllocated(now: ServiceSpec, before: ServiceSpec): void {
   if (!isExternalName(now) && !isExternalName(before)) {
     now.clusterIP ||= before.clusterIP
@@ -81,11 +81,11 @@ function keepNodePorts(ports: readonly ServicePort[], before: readonly ServicePo
   }
 }
 
-/** Whether its ports get node ports. */
+/** Whether the server allocates node ports for the ports of the Service. */
 const hasNodePorts = ({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean =>
   type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts !== false)
 
-/** Old clients write `clusterIP` alone; `clusterIPs` follows it. */
+/** Old clients write only `clusterIP`. The server then sets `clusterIPs` from it. */
 function normalizeClusterIps(now: ServiceSpec, before: ServiceSpec | undefined): void {
   const ips = now.clusterIPs ?? []
   if (before === undefined) {
@@ -102,7 +102,7 @@ function normalizeClusterIps(now: ServiceSpec, before: ServiceSpec | undefined):
 const sameList = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
   a.length === b.length && a.every((value, index) => value === b[index])
 
-/** Both wish for two families and nothing about them changes. */
+/** Both prefer dual stack, and type, addresses and families are the same. */
 const staysAsPreferred = (now: ServiceSpec, before: ServiceSpec | undefined): boolean =>
   before !== undefined &&
   before.type === now.type &&
@@ -146,7 +146,10 @@ function refuse(service: Service, errors: readonly FieldError[]): void {
 const policyError = (now: ServiceSpec, text: string): FieldError =>
   invalidValue(spec.child('ipFamilyPolicy'), now.ipFamilyPolicy, text)
 
-/** With SingleStack the second address and family go by themselves; otherwise they may not. */
+/**
+ * With SingleStack the server removes the second address and family itself. With other policies a client may not remove
+ * them.
+ */
 function reductionErrors(now: ServiceSpec, before: ServiceSpec): FieldError[] {
   const { clusterIPs = [], ipFamilies = [] } = now
   if (now.ipFamilyPolicy === 'SingleStack') {
@@ -175,7 +178,7 @@ function singleStackErrors(now: ServiceSpec): FieldError[] {
   ]
 }
 
-/** Addresses that the client chose decide the families. */
+/** The addresses that the client chose decide the families. */
 function addFamiliesOfIps(now: ServiceSpec, served: readonly string[]): FieldError[] {
   const ips = now.clusterIPs ?? []
   const list = (now.ipFamilies ??= [])
@@ -204,7 +207,7 @@ function unservedFamilyErrors(now: ServiceSpec, served: readonly string[]): Fiel
   ]
 }
 
-/** Takes and drops for one Service, and writes down both. */
+/** Allocates and releases addresses and ports for one Service, and logs both. */
 class ServiceAllocator {
   private readonly now: ServiceSpec
 
@@ -234,10 +237,10 @@ class ServiceAllocator {
     now.clusterIP = now.clusterIPs?.[0]
   }
 
-  /** The address of the family at `index`: the one that was chosen, or any. */
+  /** Allocates an address of the family at `index`: the one that the client chose, or any. */
   private async ip(index: number): Promise<void> {
     const { now, service, context } = this
-    const family = now.ipFamilies![index] as IpFamily // validated
+    const family = now.ipFamilies![index] as IpFamily // validation has checked it
     const ips = (now.clusterIPs ??= [])
     const chosen = ips[index] ?? ''
     try {
@@ -258,7 +261,7 @@ class ServiceAllocator {
     if (!this.context.dryRun) this.log.drops(() => releaseAddress(this.context, ip))
   }
 
-  /** One number serves all protocols of a port. */
+  /** Ports that share a number and differ in protocol get one node port. */
   async nodePorts(): Promise<void> {
     const { now } = this
     if (now.type !== 'NodePort' && !isBalanced(now)) return
@@ -323,7 +326,7 @@ class ServiceAllocator {
     }
   }
 
-  /** @param wanted 0: any */
+  /** @param wanted 0: any port */
   private async takePort(wanted: number, index: number): Promise<number> {
     try {
       if (wanted !== 0) await this.ports.take(wanted)

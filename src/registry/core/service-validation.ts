@@ -43,7 +43,7 @@ export const isReachableFromOutside = ({ type, externalIPs = [] }: ServiceSpec):
 export const needsHealthCheck = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
   type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 
-/** @param old the stored Service of an update, whose values may stay */
+/** @param old the stored Service of an update, which may keep its values */
 export function validateService(service: Service, old?: Service): FieldError[] {
   const now = specOf(service)
   return [
@@ -158,7 +158,7 @@ function affinityConfigErrors(config: SessionAffinityConfig | undefined, at: Fie
     : [invalidValue(timeoutAt, timeoutSeconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`)]
 }
 
-/** Cluster IPs and families by themselves. Also asked before anything is allocated. */
+/** Validates cluster IPs and families alone. The allocator calls it before it allocates. */
 export function clusterIpErrors(now: ServiceSpec, old?: ServiceSpec): FieldError[] {
   if (isExternalName(now)) return []
   const { clusterIP, clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = now
@@ -248,7 +248,7 @@ function repeatedPortErrors({ ports = [] }: ServiceSpec): FieldError[] {
   })
 }
 
-/** The key of a port, with the names that kube-apiserver uses inside. */
+/** The key of a port, with the field names of kube-apiserver's internal type. */
 const portAsPrinted = (Protocol: string, Port: number) => ({
   Name: '',
   Protocol,
@@ -321,7 +321,7 @@ function healthPortErrors(now: ServiceSpec): FieldError[] {
   return port === 0 ? [] : [invalidValue(at, port, text)]
 }
 
-/** The first address stays; a second one may come, and go with the policy. */
+/** The first address is immutable. An update may add a second one, or remove it together with the dual-stack policy. */
 function clusterIpChangeErrors(now: ServiceSpec, before: ServiceSpec): FieldError[] {
   if (isExternalName(now) || isExternalName(before) || (isHeadless(now) && isHeadless(before))) return []
   const at = spec.child('clusterIPs')
@@ -346,7 +346,7 @@ function familyChangeErrors(now: ServiceSpec, before: ServiceSpec): FieldError[]
   const errors: FieldError[] = []
   if (old.length > list.length && (clusterIPs ?? []).length === 0)
     errors.push(invalidValue(at, now.ipFamilies, 'primary ipFamily can not be unset'))
-  // kube-apiserver shows the addresses here
+  // kube-apiserver prints the addresses here
   if (old.length > 0 && list.length > 0 && list[0] !== old[0]) errors.push(invalidValue(at, clusterIPs, SET_ONCE))
   if (old.length > list.length && list.length === 1) append(errors, notSingle(now, 'ipFamily'))
   return errors
@@ -365,7 +365,7 @@ const notSingle = ({ ipFamilyPolicy }: ServiceSpec, released: string): FieldErro
 
 const ipModes = ['Proxy', 'VIP']
 
-/** Where a load balancer is reached; also of Ingresses, which have no modes. */
+/** Validates the addresses of a load balancer, for Ingresses too, which have no ipMode. */
 export function validateLoadBalancerStatus(
   status: LoadBalancerStatus,
   old: LoadBalancerStatus | undefined,

@@ -1,11 +1,11 @@
-/** Which writes of Services and their Endpoints are work for the controllers of workloads. */
+/** Which writes of Services and their Endpoints are work for workload controllers. */
 import type { Service } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { keyOf } from '../work.ts'
 
-/** A Service that changes, and Endpoints that outlive theirs. */
+/** Work after every write of a Service. After its deletion the controller removes the Endpoints. */
 function servicesWork({ object, old }: Change): readonly Work[] {
   if (object === undefined) return old === undefined ? [] : [{ topic: 'endpoints', payload: keyOf(old) }]
   return [
@@ -16,7 +16,7 @@ function servicesWork({ object, old }: Change): readonly Work[] {
 
 const mirrored = (object: KubeObject): Work => ({ topic: 'endpoints-mirror', payload: keyOf(object) })
 
-/** Services without a selector have their slices from Endpoints. */
+/** The mirroring controller makes EndpointSlices from Endpoints for a Service without a selector. */
 function mirroredServiceWork({ object, old }: Change): readonly Work[] {
   const [now, before] = [object, old].map((service: Service | undefined) => service && (service.spec?.selector ?? null))
   const isNews = now === undefined || before === undefined || (now === null) !== (before === null)
@@ -24,13 +24,16 @@ function mirroredServiceWork({ object, old }: Change): readonly Work[] {
   return isNews && (now === null || before === null) && service !== undefined ? [mirrored(service)] : []
 }
 
-/** One that is a load balancer, or was. */
+/** Work for a Service of type LoadBalancer, also after its type changes. */
 function loadBalancerWork({ object, old }: Change): readonly Work[] {
   const isBalanced = [object, old].some((service: Service | undefined) => service?.spec?.type === 'LoadBalancer')
   return object !== undefined && isBalanced ? [{ topic: 'load-balancer', payload: keyOf(object) }] : []
 }
 
-/** Endpoints that the controller made are not mirrored. If a client deletes them, the controller writes them again. */
+/**
+ * The mirroring controller skips Endpoints that the endpoints controller made. If a client deletes these, the endpoints
+ * controller writes them again.
+ */
 function mirrorWork({ object, old }: Change): readonly Work[] {
   const endpoints = object ?? old
   if (endpoints === undefined) return []

@@ -74,7 +74,9 @@ export const services: BuiltInDefinition<Service> = {
   },
 }
 
-/** Removes fields that only the old type could have, unless the write changes them: then validation refuses them. */
+/**
+ * Removes fields that only the old type allows. A field that the write changes stays, so that validation refuses it.
+ */
 function dropOfOldType(now: ServiceSpec, before: ServiceSpec): void {
   if (!isExternalName(before) && isExternalName(now)) {
     if ((now.clusterIP ?? '') === (before.clusterIP ?? '') && same(now.clusterIPs, before.clusterIPs)) {
@@ -100,7 +102,10 @@ function dropOfOldType(now: ServiceSpec, before: ServiceSpec): void {
   if (isReachableFromOutside(before) && !isReachableFromOutside(now) && isSamePolicy) delete now.externalTrafficPolicy
 }
 
-/** An ExternalName has no use for it, but keeps it for the day on which it is of another type. */
+/**
+ * Reads of an ExternalName Service do not return internalTrafficPolicy. Storage keeps the field for a later change of
+ * the type.
+ */
 function withoutInternalPolicy(service: Service): Service {
   if (!isExternalName(specOf(service))) return service
   const { internalTrafficPolicy: _, ...rest } = specOf(service)

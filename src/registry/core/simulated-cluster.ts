@@ -1,6 +1,6 @@
 /**
- * The first objects of a control plane with simulated nodes. `kedge start` makes them, and so does a ControlPlane that
- * is switched on while the server runs.
+ * The first objects of a control plane with simulated nodes. `kedge start` creates them. A ControlPlane that is
+ * switched on while the server runs does the same.
  */
 import { SIMULATED, simulatedNode } from './simulated-node.ts'
 
@@ -10,35 +10,35 @@ export interface Place {
   readonly resource: string
 }
 
-/** The API as the caller sees it. */
+/** The API with the permissions of the caller. */
 export interface ClusterAccess {
-  /** How many there are. */
+  /** The number of objects. */
   count(place: Place, labelSelector?: string): Promise<number>
-  /** One that is there already stays as it is. */
+  /** An existing object stays as it is. */
   create(place: Place, object: object): Promise<void>
 }
 
-/** Their manager in managedFields. A restore takes objects of this manager for the system's own. */
+/** The field manager of these objects. A restore treats objects of this manager as system objects. */
 export const STARTER = 'kedge-start'
 
 const NODES: Place = { group: '', version: 'v1', resource: 'nodes' }
 const STORAGE_CLASSES: Place = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' }
 const CLUSTER_ROLES: Place = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
 
-/** Nodes of these numbers. Those that are there stay, also beyond the number. */
+/** Creates the nodes 1 to `count`. Existing nodes stay, also those with higher numbers. */
 export async function createSimulatedNodes(access: ClusterAccess, count: number): Promise<void> {
   for (let index = 1; index <= count; index++) await access.create(NODES, simulatedNode(index))
 }
 
 /**
- * Makes the objects that belong to simulated nodes, if there are such nodes: a default StorageClass, and the role of
+ * Creates the objects that simulated nodes need, if there are such nodes: a default StorageClass, and the role of
  * metrics-server.
  * @returns the number of simulated nodes
  */
 export async function equipSimulatedNodes(access: ClusterAccess): Promise<number> {
   const nodes = await access.count(NODES, `${SIMULATED}=true`)
   if (nodes === 0) return 0
-  // the user may want no class, or have another one
+  // the user may have another class, or want no default class
   if ((await access.count(STORAGE_CLASSES)) === 0) await access.create(STORAGE_CLASSES, defaultClass)
   await access.create(CLUSTER_ROLES, metricsReader)
   return nodes
@@ -53,7 +53,7 @@ const defaultClass = {
   allowVolumeExpansion: true,
 }
 
-/** Users who may view a namespace may see the usage of its pods. */
+/** Users who may view a namespace may also read the usage of its pods. */
 const metricsReader = {
   kind: 'ClusterRole',
   apiVersion: 'rbac.authorization.k8s.io/v1',

@@ -1,9 +1,9 @@
-/** A simulated Node. The command line makes some of them, too. */
+/** The manifest of a simulated Node. The command line creates such Nodes, too. */
 
-/** Its label. */
+/** The label of simulated nodes. */
 export const SIMULATED = 'kedge.dev/simulated'
 
-/** The node of this number, from 1 on. */
+/** @param index the number of the node, from 1 on */
 export function simulatedNode(index: number) {
   const name = `node-${index}`
   const labels = {

@@ -1,28 +1,31 @@
 /**
- * The part of jq in which KWOK's stages say where to look in an object: paths (`.status.conditions[].type`,
+ * The part of jq that KWOK's Stages use to select values of an object: paths (`.status.conditions[].type`,
  * `.metadata.annotations["a/b"]`), select() with comparisons, and pipes between them.
  */
 import type { Json, JsonObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 
-/** The expression is wrong, or of a part of jq that is not there. */
+/** The expression is invalid, or uses a part of jq that is not implemented. */
 export class QueryError extends Error {}
 
-/** It comes upon more than is allowed: `?` does not forgive it. */
+/** The evaluation visits more values than its bound allows. `?` does not suppress this error. */
 class TooMuch extends QueryError {}
 
-/** The results, without nulls; undefined where jq would fail. */
+/** Returns the results without nulls. Undefined if jq would fail. */
 export type Query = (value: Json) => readonly Json[] | undefined
 
 type Filter = (value: Json) => readonly Json[]
 
 const LONGEST = 2048
 const DEEPEST = 16
-/** Values that one look of an expression comes upon. */
+/** The number of values that one evaluation of an expression may visit. */
 const MOST_VALUES = 100_000
 
-/** Of the look that runs now: it is set where one begins, and nothing is awaited in it. */
+/**
+ * The remaining values of the current evaluation. An evaluation sets it at its start and is synchronous, so no other
+ * one changes it.
+ */
 let left = 0
 
 const TOKEN = /\s+|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|[A-Za-z_]\w*|==|!=|<=|>=|[.[\]()|<>?]/y // pattern: alternatives begin with other characters
@@ -123,7 +126,10 @@ class QueryReader {
     return filter
   }
 
-  /** `.`, and what follows it: `.name`, `."name"`, `["name"]`, `[0]`, `[]`, each also with a dot before and with `?`. */
+  /**
+   * Parses `.` and the steps after it: `.name`, `."name"`, `["name"]`, `[0]`, `[]`. Each step may have a dot before it
+   * and `?` after it.
+   */
   private path(): Filter {
     const steps: Filter[] = []
     while (this.tokens[this.at] === '.' || this.tokens[this.at] === '[') {
@@ -155,21 +161,18 @@ class QueryReader {
   }
 }
 
-/** Words that end a path which is a dot alone. */
+/** After a path that is only a dot, these words are operators, not members. */
 const RESERVED: ReadonlySet<string> = new Set(['and', 'or', 'not'])
 
 function textOf(token: string): string {
   try {
-    return JSON.parse(token) as string // a string between quotation marks
+    return JSON.parse(token) as string // the token is a JSON string
   } catch {
     throw new QueryError(`the text ${token} has an escape that is not known`)
   }
 }
 
-/**
- * Applies the filter to each value. All work of an expression goes through here, and has one bound.
- * @throws QueryError
- */
+/** Applies the filter to each value. All evaluation goes through here, so one counter bounds it. @throws QueryError */
 function flat(values: readonly Json[], filter: Filter): Json[] {
   const found: Json[] = []
   for (const value of values) {
@@ -215,7 +218,7 @@ const each: Filter = (value) => {
   throw new QueryError('nothing to iterate over')
 }
 
-/** With `?`: a failure has no results. */
+/** Implements `?`: a filter that fails has no results. */
 const forgiving =
   (filter: Filter): Filter =>
   (value) => {

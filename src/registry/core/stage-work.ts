@@ -1,4 +1,7 @@
-/** Stages of KWOK, which are custom resources: which writes are work for simulated nodes, and which warnings clients get. */
+/**
+ * Stages of KWOK are custom resources. This file says which of their writes are work for simulated nodes, and which
+ * warnings clients get.
+ */
 import type { GroupResource } from '../../api/group-version.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
@@ -10,12 +13,14 @@ export const STAGES = { group: 'kwok.x-k8s.io', resource: 'stages' } as const
 export const isOfStages = ({ group, resource }: GroupResource): boolean =>
   group === STAGES.group && resource === STAGES.resource
 
-/** The controller looks at the pods of all simulated nodes. */
+/** After a Stage changes, the controller looks at the pods of all simulated nodes. */
 export const stageRules: WorkRules = {
   workloadWork: [(_, mode) => (mode === 'simulated' ? [{ topic: 'simulated-pods', payload: '' }] : [])],
 }
 
-/** Where nodes are simulated, a client that writes a Stage which does not run gets a warning that says why. */
+/**
+ * On a control plane with simulated nodes, a client that writes an unsupported Stage gets a warning with the reason.
+ */
 export function withStageWarnings(strategy: Strategy): Strategy {
   const warn = async (object: KubeObject, context: StrategyContext): Promise<void> => {
     if (switchesOf(context).workloads !== 'simulated') return

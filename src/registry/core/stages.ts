@@ -1,6 +1,6 @@
 /**
- * Stages of KWOK (kwok.x-k8s.io/v1alpha1 Stage), as far as simulated nodes play them: their selectors, delays and
- * steps. A client that writes an unsupported Stage gets a warning that says why.
+ * Stages of KWOK (kwok.x-k8s.io/v1alpha1 Stage), as far as simulated nodes support them: selectors, delays and steps. A
+ * client that writes an unsupported Stage gets a warning with the reason.
  */
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
@@ -12,7 +12,7 @@ import { TemplateError } from '../../go/template/tokens.ts'
 import type { Query } from './stage-query.ts'
 import { QueryError, parseQuery } from './stage-query.ts'
 
-/** Functions that templates may call besides Go's. */
+/** Functions that templates may call besides those of Go templates. */
 export const KWOK_FUNCTIONS: ReadonlySet<string> = new Set([
   ...['Quote', 'Now', 'StartTime', 'YAML', 'Version', 'NodeConditions', 'NodeIP', 'NodeName', 'NodePort'],
   ...['NodeIPWith', 'PodIP', 'PodIPWith', 'NodeIPs', 'NodeIPsWith', 'PodIPs', 'PodIPsWith'],
@@ -22,9 +22,9 @@ const functions = { has: (name: string): boolean => KWOK_FUNCTIONS.has(name) || 
 export interface Stage {
   readonly name: string
   matches(pod: Json): boolean
-  /** Undefined: the expression found nothing that is a number. */
+  /** Undefined if the result of the expression is no number. */
   weight(pod: Json): number | undefined
-  /** Milliseconds between which the delay lies. @param since when the pod became as it is: milliseconds since 1970 */
+  /** The bounds of the delay in milliseconds. @param since when the pod last changed: milliseconds since 1970 */
   delay(pod: Json, since: number): readonly [least: number, most: number]
   readonly steps: readonly StageStep[]
 }
@@ -45,7 +45,7 @@ export interface FinalizerChange {
 export interface StagePatch {
   readonly type: 'json' | 'merge' | 'strategic'
   readonly subresource: '' | 'status'
-  /** The member that the template is the value of; '': none. */
+  /** The member whose value the template renders; '' if the template renders the whole patch. */
   readonly root: string
   readonly template: readonly Template[]
 }
@@ -55,7 +55,7 @@ const LARGEST = 65_536
 const MOST_STEPS = 32
 const LONGEST_DELAY = 7 * 24 * 3_600_000
 
-/** The Stage, or the reason why it is not played: `spec.selector.matchExpressions[0].key: …`. */
+/** Reads a Stage, or returns the reasons why it is unsupported: `spec.selector.matchExpressions[0].key: …`. */
 export function readStage(object: KubeObject): { readonly stage: Stage } | { readonly problems: readonly string[] } {
   const reader = new StageReader()
   const stage = reader.read(object)
@@ -90,7 +90,7 @@ class StageReader {
         const shortest = least(pod, since)
         const longest = most(pod, since)
         if (shortest === undefined) return [0, 0]
-        // as KWOK: where the second is the smaller one, it is the delay
+        // as in KWOK: if the second duration is shorter, it is the delay
         if (longest === undefined) return [shortest, shortest]
         return longest < shortest ? [longest, longest] : [shortest, longest]
       },
@@ -157,7 +157,7 @@ class StageReader {
     }
   }
 
-  /** The first result of an expression; undefined without an expression. */
+  /** Returns the first result of an expression. Undefined if there is no expression. */
   private from(spec: JsonObject, member: string, path: string): ((pod: Json) => Json | undefined) | undefined {
     const from = spec[member] // own key: a name of this file
     if (from === undefined) return undefined
@@ -194,12 +194,12 @@ class StageReader {
         const found = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) - since : goDuration(value)
         if (found !== undefined && !Number.isNaN(found)) return within(found)
       }
-      // a delay by expression alone is none where it finds nothing
+      // a delay that has only an expression is zero if the expression finds nothing
       return fixed === undefined ? (fromMember === 'durationFrom' && from !== undefined ? 0 : undefined) : within(fixed)
     }
   }
 
-  /** The older form: all at once. */
+  /** Reads `spec.next`, the older form of steps: one step does everything at once. */
   private next(next: JsonObject): StageStep[] {
     const path = 'spec.next'
     this.refuseUnknown(next, path, ['event', 'finalizers', 'delete', 'patches', 'statusTemplate', 'statusSubresource'])
@@ -257,7 +257,7 @@ class StageReader {
     if (type !== 'json' && type !== 'merge' && type !== 'strategic')
       this.refuse(`${path}.type`, `${JSON.stringify(type)} is not supported`)
     return {
-      type: type as StagePatch['type'], // refused otherwise
+      type: type as StagePatch['type'], // the checks above refuse other types
       subresource: subresource === 'status' ? 'status' : '',
       root: String(root),
       template: this.template(String(template), `${path}.template`),
@@ -294,7 +294,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['ns', 0.000001],
 ])
 
-/** As time.ParseDuration reads it, in milliseconds. */
+/** Parses a duration as Go's time.ParseDuration does, in milliseconds. */
 function goDuration(text: string): number | undefined {
   if (text.length > 64) return undefined
   if (text === '0') return 0
@@ -307,7 +307,7 @@ function goDuration(text: string): number | undefined {
   return at === text.length && at > 0 ? sum : undefined
 }
 
-/** The reason why a Stage is not played, if there is one. */
+/** The reasons why simulated nodes do not support a Stage. */
 export function stageProblems(object: KubeObject): readonly string[] {
   const read = readStage(object)
   return 'problems' in read ? read.problems : []

@@ -1,13 +1,13 @@
-/** Which writes of claims, volumes and their classes are work for the controllers of workloads. */
+/** Which writes of claims, volumes and their classes are work for workload controllers. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
 import type { Workloads } from '../../settings/schema.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { controllerRefOf, keyOf } from '../work.ts'
 
-/** The scheduler tries waiting pods again after these writes, too, not only after those of pods and nodes. */
+/** The scheduler retries pending pods after these writes, as it does after writes of pods and nodes. */
 const VOLUME_CHANGED = { topic: 'scheduler', payload: 'VolumeChanged' } as const
 
-/** When a claim goes, the StatefulSet can make the pod that waits for the name of its claim. */
+/** After a claim is gone, the StatefulSet can create the pod that waits for the name of the claim. */
 function claimWork({ object, old }: Change): readonly Work[] {
   if (object !== undefined || old === undefined) return []
   const pod = controllerRefOf(old)
@@ -15,7 +15,7 @@ function claimWork({ object, old }: Change): readonly Work[] {
   return set === undefined ? [] : [{ topic: 'stateful-set', payload: `${old.metadata.namespace}/${set}` }]
 }
 
-/** A claim that goes sets its volume free. */
+/** After a claim is gone, the controller releases its volume. */
 function claimBindingWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   const [claim, before]: (PersistentVolumeClaim | undefined)[] = [object, old]
   const scheduler = mode === 'simulated' ? [VOLUME_CHANGED] : []
@@ -30,7 +30,7 @@ function claimBindingWork({ object, old }: Change, mode: Workloads): readonly Wo
   return volume ? [{ topic: 'volume-binding', payload: volume }, ...scheduler] : scheduler
 }
 
-/** A volume that goes leaves its claim lost. */
+/** After a volume is gone, the controller sets its claim to Lost. */
 function volumeWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   const volume: PersistentVolume | undefined = object ?? old
   const { namespace, name } = volume?.spec?.claimRef ?? {}
@@ -41,12 +41,12 @@ function volumeWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   ]
 }
 
-/** Claims may wait for a class of the name, or for one by default. */
+/** Claims may wait for a class with this name, or for a default class. */
 function classWork({ object }: Change): readonly Work[] {
   return object === undefined ? [] : [{ topic: 'claim-binding', payload: '' }, VOLUME_CHANGED]
 }
 
-/** How many volumes a node may have, and which it has. */
+/** The scheduler reads how many volumes a node may attach, and which it has attached. */
 function attachableWork(_: Change, mode: Workloads): readonly Work[] {
   return mode === 'simulated' ? [VOLUME_CHANGED] : []
 }

@@ -15,7 +15,7 @@ import { kindText } from '../../webhooks/review-reply.ts'
 export const reviewVersions = ['v1', 'v1beta1'] as const
 export type ReviewVersion = (typeof reviewVersions)[number]
 
-/** The error of an answer; its text stands behind `conversion webhook for KIND `. */
+/** The server cannot use the answer of a webhook. The message follows `conversion webhook for KIND `. */
 export class UnusableConversion extends Error {
   constructor(
     message: string,
@@ -36,12 +36,12 @@ export function conversionReviewText(
   return (
     `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/${version}",` +
     `"request":{"uid":"${uid}","desiredAPIVersion":${stringify(desiredAPIVersion)},"objects":[${texts.join(',')}]},` +
-    // as Go writes the part that is not filled in yet
+    // Go writes the unset response like this
     `"response":{"uid":"","convertedObjects":null,"result":{"metadata":{}}}}`
   )
 }
 
-/** An object as storage holds it has no version yet. */
+/** kube-apiserver sends objects as storage holds them, without a resourceVersion. */
 function withoutVersion(object: KubeObject): KubeObject {
   const { resourceVersion: _, ...metadata } = object.metadata
   return { ...object, metadata }
@@ -50,7 +50,7 @@ function withoutVersion(object: KubeObject): KubeObject {
 const V1_KIND = 'apiextensions.k8s.io/v1, Kind=ConversionReview'
 
 /**
- * @param review of the version that was sent
+ * @param review has the review version of the request to the webhook
  * @throws UnusableConversion
  */
 export function convertedIn(
@@ -81,7 +81,7 @@ export function convertedIn(
   return objects.map((object, index) => checked(object, originals[index]!, desiredAPIVersion, index))
 }
 
-/** Of the metadata a webhook says labels and annotations; the rest stays. @throws UnusableConversion */
+/** A webhook may change only labels and annotations of the metadata. The rest stays. @throws UnusableConversion */
 function checked(converted: Json, original: KubeObject, apiVersion: string, index: number): KubeObject {
   const invalid = (why: string, where = ` at index ${index}`) =>
     new UnusableConversion(`returned invalid object${where}: ${why}`)
@@ -98,7 +98,7 @@ function checked(converted: Json, original: KubeObject, apiVersion: string, inde
     const [expected, found] = [known[field] ?? '', said[field] ?? '']
     if (expected !== found) throw invalid(`must have the same ${name}: ${String(expected)} != ${String(found)}`, '')
   }
-  return { ...converted, metadata: metadataOf(metadata, known) } as unknown as KubeObject // of a kind with metadata
+  return { ...converted, metadata: metadataOf(metadata, known) } as unknown as KubeObject // the kind has metadata
 }
 
 const KEPT = [
@@ -111,7 +111,7 @@ const KEPT = [
 function metadataOf(said: Json | undefined, known: JsonObject): JsonObject {
   const invalid = (why: string) => new UnusableConversion(`returned invalid metadata: ${why}`)
   if (said === undefined) throw invalid('missing metadata in converted object')
-  // what Go calls the type of a JSON value
+  // the error names Go's type of the JSON value
   if (!isJsonObject(said)) throw invalid(`invalid metadata of type ${goType(said as JsonTree)} in converted object`)
   const metadata = { ...known }
   for (const field of ['labels', 'annotations'] as const) {
@@ -140,7 +140,7 @@ function metadataOf(said: Json | undefined, known: JsonObject): JsonObject {
   return metadata
 }
 
-/** As Go prints a kind: `example.com/v1, Kind=Thing`. */
+/** Prints a kind as Go does: `example.com/v1, Kind=Thing`. */
 export const objectKindText = ({ apiVersion = '', kind = '' }: KubeObject): string => {
   const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
   return `${group}/${version}, Kind=${kind}`

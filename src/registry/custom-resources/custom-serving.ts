@@ -1,4 +1,4 @@
-/** How apiextensions' handler serves the resources of definitions (pkg/apiserver/customresource_handler.go). */
+/** How apiextensions' handler serves custom resources (pkg/apiserver/customresource_handler.go). */
 import { badRequest, madeBy, methodNotSupported, notFound } from '../../api/status.ts'
 import type { RequestInfo } from '../../request/request-info.ts'
 import type { ResourceEntry } from '../resources.ts'
@@ -7,7 +7,7 @@ import { verbOf } from '../serving.ts'
 
 const subresourceVerbs: readonly string[] = ['get', 'update', 'patch'] satisfies Verb[]
 
-/** The verb of the RequestInfo decides; the method does not. */
+/** The verb of the RequestInfo decides, not the method. */
 function verbAt(entry: ResourceEntry, info: RequestInfo): Verb | undefined {
   const { namespace, pathName, subresource } = info
   const isAcross = info.verb === 'list' || info.verb === 'watch'
@@ -22,7 +22,10 @@ function verbAt(entry: ResourceEntry, info: RequestInfo): Verb | undefined {
   return verb
 }
 
-/** As apiextensions' controller/openapi/builder. They are served in CBOR as well, but OpenAPI does not say so. */
+/**
+ * The media types of apiextensions' controller/openapi/builder. The server answers CBOR as well, but OpenAPI does not
+ * say so.
+ */
 const operations: OperationDialect = {
   json: ['application/json', 'application/yaml'],
   watch: ['application/json', 'application/yaml'],

@@ -16,7 +16,10 @@ export const conditionOf = (
 export const isConditionTrue = (definition: CustomResourceDefinition, type: string): boolean =>
   conditionOf(definition, type)?.status === 'True'
 
-/** Requests for its objects are answered, and discovery shows it. Once established it stays so. */
+/**
+ * The server answers requests for objects of an established definition, and discovery lists its resource. A definition
+ * stays established.
+ */
 export const isEstablished = (definition: CustomResourceDefinition): boolean =>
   isConditionTrue(definition, 'Established')
 
@@ -31,7 +34,7 @@ export const versionNamed = (
   name: string,
 ): CustomResourceDefinitionVersion | undefined => versionsOf(definition).find((version) => version.name === name)
 
-/** The version in which objects are kept; validation makes sure that there is one. */
+/** The version in which storage keeps objects. Validation makes sure that there is one. */
 export const storageVersion = (definition: CustomResourceDefinition): string =>
   versionsOf(definition).find(({ storage }) => storage)?.name ?? ''
 

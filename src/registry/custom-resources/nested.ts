@@ -1,4 +1,4 @@
-/** Values at the simple JSON paths of a definition: `.spec.replicas`. */
+/** Reads values at the simple JSON paths of a definition: `.spec.replicas`. */
 import type { Json, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
@@ -7,7 +7,7 @@ import { goType, goValue } from '../../go/value.ts'
 export const pathParts = (path: string): string[] => path.replace(/^\./, '').split('.')
 
 export interface Nested<Value> {
-  /** Undefined where there is nothing. */
+  /** Undefined if the object has no value there. */
   readonly value?: Value
   readonly error?: string
 }
@@ -30,7 +30,7 @@ export function nestedString(object: KubeObject, parts: readonly string[]): Nest
 }
 
 function nested(object: KubeObject, parts: readonly string[]): Nested<Json> {
-  let value: Json | undefined = object as unknown as Json // any object is JSON
+  let value: Json | undefined = object as unknown as Json // an object is JSON
   for (const [index, name] of parts.entries()) {
     if (!isJsonObject(value)) {
       return value === undefined || value === null

@@ -1,4 +1,4 @@
-/** Rules of schemas (x-kubernetes-validations). A module of its own compiles and runs them. */
+/** Validation rules of schemas (x-kubernetes-validations). A lazily loaded module compiles and runs them. */
 import type { CustomResourceDefinition, JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import { schemasBelow } from '../apiextensions/schemas-below.ts'
 import { versionsOf } from './definition.ts'
@@ -10,7 +10,7 @@ export const loadRuleEngine = (): Promise<RuleEngine> => import('../../expressio
 export const schemaHasRules = (schema: JSONSchemaProps): boolean =>
   (schema['x-kubernetes-validations'] ?? []).length > 0 || schemasBelow(schema).some(schemaHasRules)
 
-/** Undefined where no version has rules. */
+/** Undefined if no version has rules. */
 export async function ruleEngineFor(definition: CustomResourceDefinition): Promise<RuleEngine | undefined> {
   const hasRules = versionsOf(definition).some(
     ({ schema }) => schema?.openAPIV3Schema !== undefined && schemaHasRules(schema.openAPIV3Schema),

@@ -1,4 +1,6 @@
-/** The scale subresource of custom resources: a view at the paths that their definition names (its ScaleREST). */
+/**
+ * The scale subresource of custom resources: a view at the paths that the definition names (apiextensions' ScaleREST).
+ */
 import type { CustomResourceSubresourceScale } from '../../api/apiextensions/v1.ts'
 import type { Scale } from '../../api/autoscaling/v1.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
@@ -37,7 +39,7 @@ export function customScaleView(
       }
       return scale
     },
-    /** An object without replicas can be given some, but has no scale to show. */
+    /** A client can set replicas on an object that has none, but such an object has no scale to read. */
     checkRead(object) {
       if (nestedInteger(object, specPath).value === undefined)
         throw internalError(`the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`)

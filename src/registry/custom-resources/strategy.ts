@@ -50,7 +50,10 @@ export function customStrategy(
     schema === undefined
       ? []
       : validateValue(schema, asJson(object), FieldPath.root, old === undefined ? undefined : { value: asJson(old) })
-  /** Validation needs compiled patterns. The first object waits for them. A small one whose searches take long goes in parts. */
+  /**
+   * Validation needs compiled patterns, and the first object waits for them. If the patterns of a small object take
+   * long, validation goes in parts.
+   */
   const withPatterns = async (check: () => FieldError[]): Promise<FieldError[]> => {
     const resume = resuming()
     if (schema !== undefined) await loadPatterns()
@@ -114,7 +117,7 @@ export function customStrategy(
       status: {
         prepareForUpdate(object, old) {
           const { managedFields } = object.metadata
-          // a status update changes nothing in the metadata but managedFields
+          // a status update changes only managedFields in the metadata
           object.metadata = { ...structuredClone(old.metadata), resourceVersion: object.metadata.resourceVersion }
           if (managedFields === undefined) delete object.metadata.managedFields
           else object.metadata.managedFields = managedFields
@@ -159,7 +162,10 @@ type Rules = (
   old?: KubeObject,
 ) => Promise<readonly FieldError[]>
 
-/** After these errors rules are not evaluated: a value may not have the type that its schema declares. */
+/**
+ * After one of these errors the server evaluates no rules, because a value may not have the type that its schema
+ * declares.
+ */
 const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -168,11 +174,11 @@ const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'FieldValueTypeInvalid',
 ])
 
-/** The errors of an object, followed by those of its schema's rules. */
+/** Adds the errors of the schema's rules to the errors of an object. */
 function rulesOfSchema(schema: JsonObject | undefined): Rules {
   if (schema === undefined) return async (errors) => errors
   let read: { readonly engine: RuleEngine; readonly tree: ReturnType<RuleEngine['ruleTreeOf']> } | undefined
-  // several requests may read it at a time: none waits for another's turns
+  // concurrent requests may each compile the rules, so that no request waits for the turns of another one
   const rules = async () => {
     const engine = await loadRuleEngine()
     const tree = await inPartsAwaiting(() => engine.ruleTreeOf(schema, true), turnOfOthers)
@@ -195,7 +201,7 @@ function rulesOfSchema(schema: JsonObject | undefined): Rules {
 const NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
-/** A terminating definition takes no new objects. */
+/** Refuses a create while the definition is terminating. */
 export function withoutCreates(strategy: Strategy, resource: GroupResource): Strategy {
   return {
     ...strategy,
@@ -206,7 +212,7 @@ export function withoutCreates(strategy: Strategy, resource: GroupResource): Str
   }
 }
 
-/** Until here the object may name any kind. @throws 422, which names that kind */
+/** Checks the kind. No earlier step does. @throws 422, which names the kind of the object */
 function kindProblems(object: KubeObject, { spec, status }: CustomResourceDefinition): never[] {
   const kind = status?.acceptedNames?.kind ?? ''
   if (object.kind === kind) return []

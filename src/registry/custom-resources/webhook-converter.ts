@@ -1,4 +1,4 @@
-/** Between what storage keeps and the version of a request, by a definition's webhook. */
+/** Converts by the definition's webhook between storage and the version of a request. */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiCall } from '../../request/context.ts'
@@ -17,7 +17,7 @@ export function webhookConverter(
   const stored = storageVersion(definition)
   return {
     async toServed(objects, origin) {
-      // first the definition's rules for the version in which the objects were written
+      // first prune and default the objects in the versions in which they were written
       const whole = origin === 'stored' ? objects.map((object) => currentForm(tenant, definition, object)) : objects
       const converted = await convertByWebhook(request, definition, whole, version, origin)
       return converted.map((object, at) =>

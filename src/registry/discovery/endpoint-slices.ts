@@ -44,7 +44,7 @@ export const endpointSlices: BuiltInDefinition<EndpointSlice> = {
     for (const endpoint of slice.endpoints ?? []) delete endpoint.deprecatedTopology
   },
   prepareForUpdate(slice, old) {
-    // labels say to which Service it belongs: they count as a change
+    // changed labels raise the generation, because they name the Service of the slice
     const hasSameEndpoints = sameEndpoints(slice, old)
     if (!hasSameEndpoints || !sameBesideEndpoints(slice, old))
       slice.metadata.generation = (old.metadata.generation ?? 0) + 1
@@ -69,7 +69,7 @@ const sameBesideEndpoints = (a: EndpointSlice, b: EndpointSlice): boolean =>
 const sameEndpoints = (a: EndpointSlice, b: EndpointSlice): boolean =>
   sameValue(TYPE, { endpoints: a.endpoints ?? [] }, { endpoints: b.endpoints ?? [] })
 
-/** v1 has no topology: the node named in it is kept as nodeName where the stored slice names it too. */
+/** v1 has no topology. If the stored slice names the same node in its topology, the node moves to nodeName. */
 function dropTopology(slice: EndpointSlice, old: EndpointSlice): void {
   const known = new Set((old.endpoints ?? []).map(({ deprecatedTopology }) => deprecatedTopology?.[HOST_LABEL]))
   for (const endpoint of slice.endpoints ?? []) {
@@ -81,7 +81,7 @@ function dropTopology(slice: EndpointSlice, old: EndpointSlice): void {
 }
 
 function sliceErrors(slice: EndpointSlice, old?: EndpointSlice): FieldError[] {
-  // stored lists may be null
+  // storage may keep absent lists as null
   const { addressType = '' } = slice
   const ports = slice.ports ?? []
   const endpoints = slice.endpoints ?? []
@@ -141,12 +141,12 @@ function addressErrors(at: FieldPath, index: number, address: string, type: stri
   if (type !== 'IPv4' && type !== 'IPv6') return []
   const errors = type === 'IPv4' ? legacyIpErrors(here, address) : ipErrors(here, address)
   if (errors.length > 0) return errors
-  // kube-apiserver reports this at the list
+  // kube-apiserver reports this error at the list
   const wrongFamily = familyOf(address) === type ? [] : [invalidValue(at, address, `must be an ${type} address`)]
   return [...wrongFamily, ...endpointIpErrors(address, here)]
 }
 
-/** At least two labels; a dot at the end is fine. */
+/** A domain has at least two labels, and may end with a dot. */
 function domainErrors(at: FieldPath, text: string): FieldError[] {
   if (text === '') return [required(at)]
   const name = text.endsWith('.') ? text.slice(0, -1) : text
@@ -192,7 +192,7 @@ function addressWarnings({ metadata, endpoints }: EndpointSlice): string[] {
   )
 }
 
-/** The controller corrects slices that a client changed or deleted. */
+/** After a client changes or deletes a slice, its controller corrects it. */
 function sliceWork({ object, old }: Change): readonly Work[] {
   const { namespace = '', labels } = (old ?? object)?.metadata ?? {}
   const service = ownValue(labels, 'kubernetes.io/service-name')
@@ -201,7 +201,7 @@ function sliceWork({ object, old }: Change): readonly Work[] {
   return [{ topic, payload: `${namespace}/${service}` }]
 }
 
-/** The controller that manages a slice, by its label or annotation. */
+/** The controllers that manage slices, by the value of the managed-by label. */
 const slicers: Readonly<Record<string, Topic>> = {
   'endpointslice-controller.k8s.io': 'endpoint-slice',
   'endpointslicemirroring-controller.k8s.io': 'endpoints-mirror',

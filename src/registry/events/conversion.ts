@@ -1,4 +1,7 @@
-/** Event of events.k8s.io/v1 ⇄ core/v1 (the version in storage): the same object under two sets of names. */
+/**
+ * Converts Events between events.k8s.io/v1 and core/v1 (the storage version). Both have the same data under different
+ * field names.
+ */
 import type * as Core from '../../api/core/v1.ts'
 import type * as Events from '../../api/events/v1.ts'
 
@@ -39,6 +42,6 @@ export function fromCore(event: Core.Event): Events.Event {
   }
 }
 
-/** The fields of the core Event for the field selectors of events.k8s.io. */
+/** Translates a field selector of events.k8s.io to the field of the core Event. */
 export const coreField = (field: string): string =>
   field === 'reportingController' ? 'reportingComponent' : field.replace(/^regarding\./, 'involvedObject.')

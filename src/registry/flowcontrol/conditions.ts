@@ -9,7 +9,7 @@ interface WithConditions extends KubeObject {
   status?: { conditions?: { type?: string }[] }
 }
 
-/** A write of the status changes no metadata except managedFields. */
+/** A write of the status changes only managedFields in the metadata. */
 export const conditionsAlone: UpdateStrategy<WithConditions> = {
   prepareForUpdate({ metadata }, old) {
     const { managedFields, resourceVersion, ...others } = metadata
@@ -21,7 +21,7 @@ export const conditionsAlone: UpdateStrategy<WithConditions> = {
   validateUpdate: ({ status }) => conditionErrors(status?.conditions),
 }
 
-/** Each condition has a type, and each type one condition. */
+/** Each condition has a type, and no other condition has the same type. */
 export function conditionErrors(conditions: readonly { readonly type?: string }[] = []): FieldError[] {
   const at = path('status', 'conditions')
   const known = kept(conditions, () => new Set<string>())

@@ -95,7 +95,7 @@ const kindOfField: Readonly<Record<SubjectField, string>> = {
   user: 'User',
   group: 'Group',
 }
-// in the order in which the fields of the other kinds are complained about
+// kube-apiserver reports the fields of the other kinds in this order
 const fieldsOfKind: ReadonlyMap<string, readonly [own: SubjectField, ...others: SubjectField[]]> = new Map([
   ['Group', ['group', 'serviceAccount', 'user']],
   ['ServiceAccount', ['serviceAccount', 'user', 'group']],
@@ -141,7 +141,7 @@ function verbErrors(verbs: readonly string[], at: FieldPath): FieldError[] {
   return verbs.every((verb) => VERBS.includes(verb)) ? [] : [notSupported(at, verbs, VERBS)]
 }
 
-/** @param what the plural of the values, for the message */
+/** @param what plural noun for the values, for the message */
 const notAlone = (values: readonly string[], at: FieldPath, what: string): FieldError[] =>
   values.length > 1 && values.includes(ALL)
     ? [invalidValue(at, values, `if '*' is present, must not specify other ${what}`)]

@@ -1,6 +1,7 @@
 /**
- * The schemas and levels that every server must have as they are: everybody's last resort and the administrators' way
- * past all queues. Their values are those of a fresh control plane.
+ * The mandatory FlowSchemas and PriorityLevelConfigurations, which no client may change. `catch-all` matches every
+ * request that no other schema matches. `exempt` lets administrators bypass all queues. A fresh control plane has these
+ * values.
  */
 import type { FlowSchemaSpec, PriorityLevelConfigurationSpec } from '../../api/flowcontrol/v1.ts'
 
@@ -36,7 +37,7 @@ const priorityLevels: Readonly<Record<string, PriorityLevelConfigurationSpec>> =
 }
 
 export const mandatoryFlowSchemas: ReadonlyMap<string, FlowSchemaSpec> = new Map(Object.entries(flowSchemas))
-/** In `exempt` only the fields outside of its `exempt` field must stay. */
+/** A client may change only the `exempt` field of the level `exempt`. */
 export const mandatoryPriorityLevels: ReadonlyMap<string, PriorityLevelConfigurationSpec> = new Map(
   Object.entries(priorityLevels),
 )

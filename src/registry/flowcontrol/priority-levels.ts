@@ -24,7 +24,7 @@ const NOT_NEGATIVE = 'must be a non-negative integer'
 
 export const priorityLevels: BuiltInDefinition<PriorityLevelConfiguration & KubeObject> = {
   printer: priorityLevelConfigurationPrinter,
-  // a level's coming and going is news to the schemas that name it
+  // FlowSchemas have a condition that depends on whether their level exists
   work: ({ object, old }) => [
     ...(object === undefined || old === undefined ? work('flow-schema-status', '') : []),
     ...work('flow-object-written', ''),
@@ -37,7 +37,7 @@ export const priorityLevels: BuiltInDefinition<PriorityLevelConfiguration & Kube
   subresources: { status: conditionsAlone },
 }
 
-/** Of a beta version, kept there for values that it could not express. */
+/** A beta version kept values in this annotation that its fields could not express. */
 const PRESERVED_ZERO = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
 
 function priorityLevelErrors({ metadata, spec = {}, status }: PriorityLevelConfiguration & KubeObject): FieldError[] {
@@ -131,7 +131,7 @@ function responseErrors({ type = '', queuing }: LimitResponse, at: FieldPath): F
 }
 
 const MAX_QUEUES = 10_000_000
-/** As many bits of a flow's hash as may be used up in dealing it its queues. */
+/** The number of bits of a flow's hash that shuffle sharding may use up. */
 const MAX_HASH_BITS = 60
 
 function queuingErrors(queuing: QueuingConfiguration, at: FieldPath): FieldError[] {

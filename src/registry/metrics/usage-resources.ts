@@ -1,7 +1,7 @@
 /**
- * metrics.k8s.io/v1beta1 as metrics-server serves it, where nodes are simulated: the usage of pods and nodes, computed
- * for each request (controllers/simulation/usage.ts). kube-apiserver does not have its kinds, so they are described as
- * definitions are; no client made these or sees them.
+ * metrics.k8s.io/v1beta1 as metrics-server serves it, for control planes with simulated nodes.
+ * controllers/simulation/usage.ts computes the usage of pods and nodes for each request. kube-apiserver does not have
+ * these kinds, so internal CustomResourceDefinitions describe them. No client creates or sees these definitions.
  */
 import type { CustomResourceColumnDefinition, CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { lazy } from '../../api/lazy.ts'
@@ -16,7 +16,7 @@ import type { Serving } from '../serving.ts'
 
 export const METRICS = { group: 'metrics.k8s.io', version: 'v1beta1' } as const
 
-/** Those of metrics-server's APIService. */
+/** The priorities of metrics-server's APIService. */
 const PRIORITY = 100
 
 const serving: Serving = { ...customServing, verbAt: builtInServing.verbAt }
@@ -70,7 +70,7 @@ const usageGroupOnce = lazy((): ServedGroup => ({
   ],
 }))
 
-/** The same value each time. */
+/** Returns the same value each time. */
 export const usageGroup = (): ServedGroup => usageGroupOnce()
 
 function entry(

@@ -34,7 +34,7 @@ const specErrors = (spec: IngressClassSpec): FieldError[] => [
   ...(spec.parameters === undefined ? [] : parametersErrors(spec.parameters)),
 ]
 
-/** `acme.io/foo` */
+/** Validates a name with a domain: `acme.io/foo`. */
 function domainPathErrors(at: FieldPath, text: string): FieldError[] {
   if (text === '') return [required(at)]
   const slash = text.indexOf('/')

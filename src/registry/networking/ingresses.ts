@@ -33,7 +33,7 @@ const WILDCARD = '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z
 const WILDCARD_TEXT =
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
 
-/** An update may keep stored values that a create could not have today. */
+/** An update may keep stored values that a create may not set. */
 interface Rules {
   readonly anySecretName: boolean
   readonly anyWildcardRule: boolean
@@ -67,7 +67,7 @@ export const ingresses: BuiltInDefinition<Ingress> = {
   },
 }
 
-/** On create only: the old and the new way to name a class must agree. */
+/** On create only, the annotation and the field that name a class must agree. */
 function classErrors({ metadata, spec: now }: Ingress): FieldError[] {
   const annotated = metadata.annotations?.[CLASS_ANNOTATION]
   const named = now?.ingressClassName

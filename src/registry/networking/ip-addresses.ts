@@ -11,7 +11,7 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 
 const at = path('spec', 'parentRef')
 
-/** The name is the address, in its canonical spelling. */
+/** The name is the address in its canonical form. */
 const addressName: NameRule = (name) =>
   ipErrors(path(), name).map(({ message }) => message.replace(/^Invalid value: ".*?": /s, ''))
 
@@ -51,7 +51,7 @@ const keysOf = ({ group = '', resource = '', namespace = '', name = '' }: Parent
 const same = (a: ParentReference | undefined, b: ParentReference | undefined): boolean =>
   JSON.stringify(a && keysOf(a)) === JSON.stringify(b && keysOf(b))
 
-/** With the names that kube-apiserver uses inside. */
+/** kube-apiserver prints the field names of its internal type. */
 function asPrinted(parent: ParentReference | undefined) {
   if (parent === undefined) return null
   const [Group, Resource, Namespace, Name] = keysOf(parent)

@@ -22,7 +22,7 @@ const spec = path('spec')
 const protocols = ['TCP', 'UDP', 'SCTP']
 const policyTypes = ['Ingress', 'Egress']
 
-/** An update may keep stored values that a create could not have today. */
+/** An update may keep stored values that a create may not set. */
 interface Rules extends SelectorRules {
   readonly existing: ReadonlySet<string>
 }
@@ -106,7 +106,7 @@ function portErrors(at: FieldPath, { protocol, port, endPort }: NetworkPolicyPor
   }
   append(errors, validatePort(at.child('port'), port))
   if (endPort === undefined) return errors
-  // kube-apiserver shows the port here
+  // kube-apiserver prints the port here
   if (endPort < port) errors.push(invalidValue(endAt, port, 'must be greater than or equal to `port`'))
   return [...errors, ...validatePort(endAt, endPort)]
 }

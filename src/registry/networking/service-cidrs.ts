@@ -21,7 +21,7 @@ export const serviceCidrs: BuiltInDefinition<ServiceCIDR> = {
       cidr === cidrs[index] ? [] : [invalidValue(at.index(index), cidrs[index] ?? '', FIELD_IS_IMMUTABLE)],
     )
     if (cidrs.length === before.length) return changed
-    // a range of the other family may come
+    // an update may add a range of the other family
     if (before.length === 1 && cidrs.length === 2) return [...changed, ...cidrsErrors(cidrs)]
     return [invalidValue(at, spec?.cidrs, FIELD_IS_IMMUTABLE)]
   },
@@ -29,7 +29,7 @@ export const serviceCidrs: BuiltInDefinition<ServiceCIDR> = {
 
 function cidrsErrors(cidrs: readonly string[]): FieldError[] {
   if (cidrs.length === 0) return [required(at, 'at least one CIDR required')]
-  // kube-apiserver shows the whole spec, with the name that it uses inside
+  // kube-apiserver prints the whole spec, with the field name of its internal type
   if (cidrs.length > 2) return [invalidValue(at, { CIDRs: cidrs }, 'may only hold up to 2 values')]
   const errors = errorsOf(cidrs, (cidr, index) => cidrErrors(at.index(index), cidr))
   const families = cidrs.map((cidr) => parseCidr(cidr)?.address.family)

@@ -18,7 +18,7 @@ export const podDisruptionBudgets: BuiltInDefinition<PodDisruptionBudget> = {
   workloadWork: [itself('disruption')],
   hasGeneration: true,
   allowUnconditionalUpdate: false,
-  // metadata is checked by the generic rules only
+  // kube-apiserver checks this metadata by the generic rules only
   leavesNewMetadata: true,
   metadataOnUpdate: 'by strategy',
   validate: (budget) => validateSpec(budget.spec ?? {}, false),

@@ -1,19 +1,19 @@
-/** Amounts of named resources, as quotas reckon with them. */
+/** Amounts of named resources, with the arithmetic of quotas. */
 import { Quantity } from '../../schema/quantity.ts'
 
 export type Amounts = ReadonlyMap<string, Quantity>
 
 export const ONE = Quantity.of(1)
 
-/** @param texts as they are stored: validated when they were written */
+/** @param texts stored quantities, which validation has checked */
 export const amountsOf = (texts: Readonly<Record<string, string>> = {}): Map<string, Quantity> =>
   new Map(Object.entries(texts).map(([name, text]) => [name, Quantity.parse(text)]))
 
-/** By name, as it is stored. */
+/** The amounts as texts by name, in the form that storage keeps. */
 export const textsOf = (amounts: Amounts): Record<string, string> =>
   Object.fromEntries([...amounts].sort(byName).map(([name, amount]) => [name, amount.toString()]))
 
-/** `cpu=1,memory=2Gi`, as messages show it. */
+/** Prints amounts as messages show them: `cpu=1,memory=2Gi`. */
 export const amountsText = (amounts: Amounts): string =>
   [...amounts]
     .sort(byName)
@@ -36,7 +36,7 @@ export const sum = (a: Amounts, b: Amounts): Map<string, Quantity> => combined(a
 export const larger = (a: Amounts, b: Amounts): Map<string, Quantity> =>
   combined(a, b, (one, other) => (one.compare(other) <= 0 ? other : one))
 
-/** The difference of a and b, where a is larger; nothing falls below zero. */
+/** The difference a - b for each name whose amount grew. It has no negative amounts. */
 export const growth = (a: Amounts, b: Amounts): Map<string, Quantity> =>
   new Map(
     [...a].map(([name, amount]) => {
@@ -45,7 +45,7 @@ export const growth = (a: Amounts, b: Amounts): Map<string, Quantity> =>
     }),
   )
 
-/** Those of some names. */
+/** Returns only the amounts with these names. */
 export const only = (amounts: Amounts, names: ReadonlySet<string>): Map<string, Quantity> =>
   new Map([...amounts].filter(([name]) => names.has(name)))
 

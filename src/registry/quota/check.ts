@@ -7,15 +7,15 @@ import { isInScope } from './evaluators.ts'
 
 export type Checked =
   | { readonly refusal: string }
-  /** The usage after the write; undefined where the write changes nothing of it. */
+  /** The usage after the write. Undefined if the write does not change it. */
   | { readonly used: Amounts | undefined }
 
-/** Names that it limits now, and names that it limited when its status was written. */
+/** The names that the spec limits now, and those that the status limits. */
 export const namesOf = ({ spec, status }: ResourceQuota): string[] => [
   ...new Set([...Object.keys(spec?.hard ?? {}), ...Object.keys(status?.hard ?? {})]),
 ]
 
-/** Names that the spec limits and whose limit or usage the status lacks. */
+/** The tracked names without a limit or a usage in the status. */
 export function unknownNames(quota: ResourceQuota, evaluator: Evaluator): string[] {
   const { hard = {}, used = {} } = quota.status ?? {}
   return namesOf(quota).filter(
@@ -47,7 +47,7 @@ export function checkQuota(quota: ResourceQuota, evaluator: Evaluator, write: Wr
   const after = sum(used, asked)
   if (isSame(used, after)) return UNCHANGED
   const exceeded = new Set([...asked.keys()].filter((one) => after.get(one)!.compare(hard.get(one)!) > 0))
-  // the controller counts existing objects even beyond the limit
+  // the controller writes the counted usage even if it exceeds the limit
   if (exceeded.size === 0 || subresource === 'status') return { used: after }
   const [requested, before, limited] = [asked, used, hard].map((amounts) => amountsText(only(amounts, exceeded)))
   return { refusal: `exceeded quota: ${name}, requested: ${requested}, used: ${before}, limited: ${limited}` }

@@ -47,7 +47,10 @@ export const claimEvaluator: Evaluator = {
   },
 }
 
-/** The allocated size counts if it is larger than the requested one: a user may have taken an expansion back. */
+/**
+ * If the allocated size is larger than the requested one, it counts. A user may have reduced the request after an
+ * expansion.
+ */
 function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
   const asked = spec?.resources?.requests?.['storage']
   if (asked === undefined) return undefined
@@ -56,7 +59,7 @@ function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefine
   return allocated.compare(wanted) > 0 ? allocated.roundUp(0) : wanted
 }
 
-/** The one it has, the one it asks for, and the one it is changing to. */
+/** The claim's present class, its requested class, and the class that a modification aims at. */
 function attributesClasses({ spec, status }: PersistentVolumeClaim): string[] {
   const names = [
     spec?.volumeAttributesClassName,

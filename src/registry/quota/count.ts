@@ -9,11 +9,11 @@ import { isInScope } from './evaluators.ts'
 
 export interface Counted {
   readonly used: Amounts
-  /** When less is used although nothing is written, in milliseconds since 1970; Infinity: never. */
+  /** Milliseconds since 1970. At this time the usage falls without a write. Infinity: it never does. */
   readonly fallsAt: number
 }
 
-/** @param names of the quota, which the evaluator tracks: all of them are in the result */
+/** @param names the quota's names that the evaluator tracks; the result has all of them */
 export async function countUsage(
   quota: ResourceQuota,
   evaluator: Evaluator,

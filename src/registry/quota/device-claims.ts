@@ -16,7 +16,7 @@ const PODS = { group: '', resource: 'pods' }
 const COUNT = 'count/resourceclaims.resource.k8s.io'
 const OF_CLASS = '.deviceclass.resource.k8s.io/devices'
 
-/** No claim gets more devices than that. */
+/** A claim gets at most this number of devices. */
 const MOST_DEVICES = 32
 
 interface Asked {
@@ -25,7 +25,7 @@ interface Asked {
   readonly count?: number | string
 }
 
-/** Claims of devices. Of alternatives the one with the most devices counts. */
+/** Evaluates ResourceClaims. Among the alternatives of a request, the one with the most devices counts. */
 export const deviceClaimEvaluator: Evaluator = {
   handles: ({ subresource }) => subresource === '',
   tracks: (name) => isOfClaims(name) || isOfExtended(name),
@@ -53,14 +53,14 @@ function devicesUsage(object: KubeObject): Amounts {
 
 async function classesOf(read: QuotaReader): Promise<ExtendedResources> {
   const classes: (DeviceClass & KubeObject)[] = []
-  // only this kind is kept there
+  // storage keeps only DeviceClasses there
   for await (const one of read.list(CLASSES)) classes.push(one as DeviceClass & KubeObject)
   return new ExtendedResources(classes)
 }
 
 /**
- * Devices of a class that quotas may also name as an extended resource. Devices that the pod was charged for do not
- * count in the claim that a scheduler made for it.
+ * Counts devices of a class that quotas may also name as an extended resource. If a scheduler made the claim for a
+ * pod's extended resources, devices that the pod's usage includes do not count in the claim.
  */
 class ExtendedEvaluator implements Evaluator {
   private readonly charged = new Map<KubeObject, Amounts>()
@@ -97,7 +97,7 @@ class ExtendedEvaluator implements Evaluator {
     return new Map([...usage, ...withoutZeros(growth(extended, charged))])
   }
 
-  /** The pod for whose extended resources a scheduler made the claim, if the claim names exactly one. */
+  /** The pod for whose extended resources a scheduler made the claim, if the pod uses this claim and no other. */
   private async podOf(claim: KubeObject): Promise<KubeObject | undefined> {
     const owner = isExtendedClaim(claim) ? podOfClaim(claim) : undefined
     const { namespace = '', name = '' } = claim.metadata

@@ -1,4 +1,4 @@
-/** Which evaluator counts the objects of a resource. */
+/** Finds the evaluator that counts the objects of a resource. */
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../api/core/v1.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import { groupResourceText } from '../../api/group-version.ts'
@@ -8,7 +8,7 @@ import { definitionOf, definitions } from '../definitions.ts'
 import { countEvaluator } from './count-evaluator.ts'
 import type { Evaluator } from './evaluator.ts'
 
-/** @param resource the name under which its objects are stored */
+/** @param resource the name under which storage keeps its objects */
 export const countName = (resource: GroupResource): string => `count/${groupResourceText(resource)}`
 
 /** Resources for which quotas count more than `count/RESOURCE.GROUP`. */
@@ -18,7 +18,7 @@ export const specialResources = lazy((): readonly GroupResource[] =>
     .map(({ resource }) => resource),
 )
 
-/** Undefined for resources that no quota counts. @param resource the name under which its objects are stored */
+/** Undefined for resources that no quota counts. @param resource the name under which storage keeps its objects */
 export function evaluatorOf(resource: GroupResource): Evaluator | undefined {
   const { quota = countEvaluator(countName(resource)) } = definitionOf(resource)
   return quota === 'uncounted' ? undefined : quota

@@ -4,7 +4,7 @@ import type { Quantity } from '../../schema/quantity.ts'
 import type { Amounts } from './amounts.ts'
 import { amountsOf, larger, sum } from './amounts.ts'
 
-/** Requests or limits of a container. The status counts, too: a resize may be under way. */
+/** Requests or limits of a container. The status counts, too, because a resize may be in progress. */
 type Part = 'requests' | 'limits'
 
 const isOfPods = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
@@ -17,7 +17,7 @@ export function podAmounts(pod: Pod, part: Part): Amounts {
   let total = ofContainers(pod, part)
   for (const [name, amount] of amountsOf(spec.resources?.[part])) if (isOfPods(name)) total.set(name, amount)
   const overhead = amountsOf(spec.overhead)
-  // where nothing limits, the pod's overhead does not either
+  // the pod's overhead limits a resource only if its containers do
   if (part === 'limits') for (const name of [...overhead.keys()]) if (!hasSome(total, name)) overhead.delete(name)
   total = sum(total, overhead)
   return total
@@ -25,7 +25,7 @@ export function podAmounts(pod: Pod, part: Part): Amounts {
 
 const hasSome = (amounts: Amounts, name: string): boolean => amounts.get(name)?.isZero === false
 
-/** Containers run together; an init container runs beside the sidecars that began before it. */
+/** Containers run together. An init container runs beside the sidecars that started before it. */
 function ofContainers(pod: Pod, part: Part): Map<string, Quantity> {
   const { spec = {}, status = {} } = pod
   const statuses = new Map(
@@ -49,7 +49,7 @@ function ofContainers(pod: Pod, part: Part): Map<string, Quantity> {
   return larger(total, most)
 }
 
-/** The largest of a container's request, its node's allocation and its promised resources. */
+/** The largest of a container's request, its resources on the node and its allocated resources. */
 function effective(pod: Pod, { resources }: Container, status: ContainerStatus | undefined, part: Part): Amounts {
   const wanted = amountsOf(resources?.[part])
   if (status?.resources === undefined) return wanted

@@ -24,11 +24,11 @@ const OWN = new Set([
   'pods',
 ])
 
-/** If a quota limits one of these, each container has to declare its amount. */
+/** If a quota limits one of these, each container must declare its amount. */
 const REQUIRED = ['cpu', 'limits.cpu', 'limits.memory', 'memory', 'requests.cpu', 'requests.memory']
 
 export const REQUESTS = 'requests.'
-/** A quota's name for an extended resource: a device or the like. */
+/** A quota's name for an extended resource, such as a device. */
 export const isOfExtended = (name: string): boolean =>
   name.startsWith(REQUESTS) && (!isNative(name) || name.startsWith(REQUESTS + DEVICE_CLASS_RESOURCE))
 
@@ -106,12 +106,12 @@ function affinityTerms({ spec }: Pod): PodAffinityTerm[] {
   ])
 }
 
-/** A pod that has ended uses nothing, and neither does one whose grace period is over. */
+/** A pod that has finished uses nothing. Neither does a pod whose grace period is over. */
 const isCharged = (pod: Pod, now: Date): boolean => !hasEnded(pod) && now.getTime() <= (endOf(pod) ?? Infinity)
 
 const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded'
 
-/** When a pod that is being deleted should be gone. */
+/** The end of the grace period of a pod that is being deleted. */
 function endOf({ metadata: { deletionTimestamp, deletionGracePeriodSeconds } }: Pod): number | undefined {
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return undefined
   return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000

@@ -1,8 +1,8 @@
 import type { ScopedResourceSelectorRequirement } from '../../api/core/v1.ts'
 
 /**
- * Matches a requirement against the object's values of a scope. An object without values matches only a requirement of
- * absence.
+ * Matches a requirement against the object's values of a scope. NotIn and DoesNotExist match an object without values;
+ * other operators do not.
  */
 export function matchesNames(
   { operator, values = [] }: ScopedResourceSelectorRequirement,

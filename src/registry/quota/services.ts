@@ -7,7 +7,7 @@ import type { Evaluator } from './evaluator.ts'
 const names = ['count/services', 'services', 'services.nodeports', 'services.loadbalancers']
 
 export const serviceEvaluator: Evaluator = {
-  // a Service may change its type
+  // an update may change the type of a Service
   handles: ({ subresource }) => subresource === '',
   tracks: (name) => names.includes(name),
   usage(object) {
@@ -22,7 +22,7 @@ export const serviceEvaluator: Evaluator = {
   },
 }
 
-/** Those to come as well: they are allocated once the Service is admitted. */
+/** Counts ports that have no node port yet, because the server allocates them after admission. */
 function nodePorts({ spec: { type, ports = [], allocateLoadBalancerNodePorts } = {} }: Service): number {
   if (type === 'NodePort') return ports.length
   if (type !== 'LoadBalancer') return 0

@@ -1,4 +1,4 @@
-/** Which resources a quota is about, by its names, and what of them is used. */
+/** Finds the resources that the names of a quota limit, and computes their usage. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { GroupResource } from '../../api/group-version.ts'
 import { groupResourceText } from '../../api/group-version.ts'
@@ -34,9 +34,8 @@ function resourcesOf(name: string): readonly GroupResource[] {
 }
 
 /**
- * The usage of these names by the objects of the quota's namespace. Objects of several resources may count for one
- * name.
- * @param objectsOf undefined where the resource is not served: its objects are left out
+ * The usage of these names by the objects of the quota's namespace. One name may limit several resources.
+ * @param objectsOf undefined if the resource is not served; its objects do not count then
  */
 export async function usageOf(
   quota: ResourceQuota,

@@ -1,4 +1,4 @@
-/** Which writes are work for the controller of quotas. */
+/** Which writes are work for the quota controller. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Change } from '../work.ts'
@@ -7,10 +7,13 @@ import type { Evaluator } from './evaluator.ts'
 
 type Quota = KubeObject & ResourceQuota
 
-/** Milliseconds. After each period with charges the controller once compares the quota with the objects that exist. */
+/**
+ * Milliseconds. After each period in which a quota was charged, the controller compares the quota once with the
+ * existing objects.
+ */
 const PERIOD = 60_000
 
-/** Whether an update changes an object's usage, now or soon, or its scope. (A deletion is work in any case.) */
+/** Whether an update changes an object's usage, now or later, or its scopes. (Every deletion is work.) */
 export function changesUsage(evaluator: Evaluator, { object, old }: Change): boolean {
   if (object === undefined || old === undefined) return false
   const [after, before] = [object, old].map((one) => evaluator.usage(one, EVER))
@@ -21,17 +24,18 @@ export function changesUsage(evaluator: Evaluator, { object, old }: Change): boo
   )
 }
 
-/** Usage that only the passing of time frees. */
+/** A time before all deletions. Usage at this time includes objects whose grace period will end. */
 const EVER = new Date(0)
 
-/** Whether the quota's limits need a count: its status may lack them. */
+/** Whether a limit of the quota changed. Then the status may lack a usage, and the controller must count. */
 export const isNewLimit = (quota: Quota, old: Quota | undefined): boolean => limits(quota) !== limits(old)
 
 const limits = (quota: Quota | undefined): string => JSON.stringify([quota?.spec?.hard, quota?.status?.hard])
 
 /**
- * The period in which a quota was charged. Every charge says it. No charge may leave that to one before it: what wrote the
- * quota before, in the same period, may have charged nothing, or have been on its way since the period before.
+ * The period in which a write charged a quota. Every charge brings work for its own period and does not rely on an
+ * earlier one: an earlier write in the same period may have charged nothing, or its request may have begun in the
+ * period before.
  * @param now milliseconds since 1970: when the request began
  */
 export function chargedIn(quota: Quota, old: Quota | undefined, now: number): number | undefined {
@@ -39,5 +43,7 @@ export function chargedIn(quota: Quota, old: Quota | undefined, now: number): nu
   return old === undefined || isSameUse ? undefined : Math.floor(now / PERIOD)
 }
 
-/** When all that was charged in a period is written, or never will be: a request has less than a minute. */
+/**
+ * At this time, storage has all charges of the period or will never get them, because a request has less than a minute.
+ */
 export const isOverAt = (period: number): number => (period + 2) * PERIOD

@@ -3,6 +3,6 @@ import type { ObjectMeta } from '../../api/object.ts'
 import { pathSegmentName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 
-/** kube-apiserver looks at the metadata of these kinds once more when they are updated: its causes repeat. */
+/** kube-apiserver validates the metadata of these kinds twice on update, so its errors come twice. */
 export const metadataErrors = (metadata: ObjectMeta, namespaced: boolean): FieldError[] =>
   validateObjectMeta(metadata, namespaced, pathSegmentName)

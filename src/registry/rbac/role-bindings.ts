@@ -72,11 +72,11 @@ function subjectErrors(subject: Subject, scope: Scope, at: FieldPath): FieldErro
   }
 }
 
-/** The roleRef of a binding is immutable: another role needs a new binding. */
+/** The roleRef of a binding is immutable. Another role needs a new binding. */
 function changedRoleErrors({ roleRef = {} }: Binding, { roleRef: old = {} }: Binding): FieldError[] {
   const same = roleRef.apiGroup === old.apiGroup && roleRef.kind === old.kind && roleRef.name === old.name
   return same ? [] : [invalidValue(REF, goRef(roleRef), 'cannot change roleRef')]
 }
 
-/** As Go writes it, by the names of the fields. */
+/** kube-apiserver prints the Go names of the fields. */
 const goRef = ({ apiGroup = '', kind = '', name = '' }: RoleRef) => ({ APIGroup: apiGroup, Kind: kind, Name: name })

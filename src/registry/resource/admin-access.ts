@@ -6,8 +6,8 @@ import type { StrategyContext } from '../strategy.ts'
 const LABEL = 'resource.kubernetes.io/admin-access'
 
 /**
- * Devices that others use already may be asked for in namespaces that administrators have labelled so.
- * @param at where it is asked for; undefined when it is not
+ * A claim may ask for devices in use only in a namespace that an administrator has labelled for admin access.
+ * @param at the field that asks for them; undefined if none does
  */
 export async function adminAccessErrors(at: FieldPath | undefined, context: StrategyContext): Promise<FieldError[]> {
   if (at === undefined) return []

@@ -14,8 +14,8 @@ interface Conditions {
 }
 
 /**
- * The conditions that a pod waits for before it is bound to the device's node, and those that make the binding fail:
- * both lists or neither.
+ * bindingConditions delay the binding of a pod to the device's node, and bindingFailureConditions make it fail. A
+ * device has both lists or neither.
  */
 export function bindingConditionErrors(of: Conditions, at: FieldPath): FieldError[] {
   const { bindingConditions: awaited = [], bindingFailureConditions: failures = [] } = of

@@ -1,6 +1,6 @@
 /**
- * Writes that are work for the controller of ResourceClaims. The prefix of a key names the object: `pod:`, `claim:`,
- * `users:`, `template:`.
+ * Which writes are work for the ResourceClaim controller. The prefix of a key names the kind of object: `pod:`,
+ * `claim:`, `users:`, `template:`.
  */
 import type { Pod } from '../../api/core/v1.ts'
 import type { DeviceClass, ResourceClaim, ResourceSlice } from '../../api/resource/v1.ts'
@@ -15,7 +15,7 @@ const work = (kind: 'pod' | 'claim' | 'users' | 'template', key: string): Work =
   payload: `${kind}:${key}`,
 })
 
-/** A pod that comes, gets its claims or its node; and one that needs its claims no more. */
+/** Work after a pod is created, or gets its claims or its node, and after it no longer needs its claims. */
 export const podClaimsWork: WorkloadRule = ({ object, old }: Change) => {
   const [now, before]: (Pod | undefined)[] = [object, old]
   const pod = now ?? before
@@ -33,14 +33,17 @@ const hasClaims = ({ spec, status }: Pod): boolean =>
 
 const claimsText = ({ spec, status }: Pod): string => JSON.stringify([spec?.nodeName, status?.resourceClaimStatuses])
 
-/** Reservations may be for pods that are gone; a deleted claim is deallocated; a pod on its node may still need one. */
+/**
+ * The controller removes reservations of deleted pods, and deallocates a deleted claim. After an allocation, pods that
+ * have their nodes already may need a reservation.
+ */
 function reservationWork({ object, old }: Change): readonly Work[] {
   const [claim, before]: (ResourceClaim | undefined)[] = [object, old]
   if (claim === undefined || object === undefined) return goneWork(before)
   const reserved = ({ metadata, status }: ResourceClaim) =>
     JSON.stringify([metadata.deletionTimestamp, status?.reservedFor])
   const isNews = before === undefined || reserved(claim) !== reserved(before)
-  // of one that was made for a pod no other pod has need
+  // only its own pod uses a claim that the controller made for a pod
   const isShared = podOfClaim(object) === undefined
   const isAllocated = claim.status?.allocation !== undefined && before?.status?.allocation === undefined
   return [
@@ -49,29 +52,30 @@ function reservationWork({ object, old }: Change): readonly Work[] {
   ]
 }
 
-/** One that was made for a pod is made again. */
+/** If the claim was made for a pod, the controller makes it again. */
 function goneWork(claim: ResourceClaim | undefined): readonly Work[] {
   const pod = claim && podOfClaim(claim)
   return pod === undefined ? [] : [work('pod', `${claim?.metadata.namespace}/${pod.name}`)]
 }
 
-/** Pods may wait for it. */
+/** Pods may wait for a new template. */
 const templateWork: WorkloadRule = ({ object, old }) =>
   object === undefined || old !== undefined ? [] : [work('template', keyOf(object))]
 
-/** The scheduler tries waiting pods again after these writes, too, not only after those of pods and nodes. */
+/** The scheduler retries pending pods after these writes, as it does after writes of pods and nodes. */
 const DEVICE_CHANGED: readonly Work[] = [{ topic: 'scheduler', payload: 'DeviceChanged' }]
 
-/** A driver reports how far a device is that a pod waits for. */
+/** Whether a driver has reported the state of a device that a pod waits for (binding conditions). */
 const isTold = (claim: ResourceClaim | undefined, before: ResourceClaim | undefined): boolean =>
   claim?.status?.allocation?.devices?.results?.some(({ bindingConditions = [] }) => bindingConditions.length > 0) ===
     true && JSON.stringify(claim.status.devices) !== JSON.stringify(before?.status?.devices)
 
-/** A pod may wait for a new claim, or for the devices of a claim that is deallocated. */
+/** A pod may wait for a new claim, or for the devices of a claim that was deallocated. */
 const waitedForWork: WorkloadRule = ({ object, old }, mode) => {
   const [claim, before]: (ResourceClaim | undefined)[] = [object, old]
   const [isAllocated, wasAllocated] = [claim, before].map((one) => one?.status?.allocation !== undefined)
-  // the name of one that is made for a pod comes with the pod's status
+  // the controller writes the name of a claim that it made into the pod's status, and that write is work for the
+  // scheduler
   const isShared = object !== undefined && podOfClaim(object) === undefined
   const isStaleGone = object === undefined && old !== undefined && isExtendedClaim(old)
   const isNews = wasAllocated
@@ -80,24 +84,24 @@ const waitedForWork: WorkloadRule = ({ object, old }, mode) => {
   return mode === 'simulated' && isNews ? DEVICE_CHANGED : []
 }
 
-/** New or changed classes and slices. A deleted one helps no waiting pod. */
+/** Work after new or changed classes and slices. A deleted one helps no pending pod. */
 const supplyWork: WorkloadRule = ({ object, old }, mode) => {
   const [now, before]: (ResourceSlice | DeviceClass | undefined)[] = [object, old]
   const isNews = now !== undefined && JSON.stringify(now.spec) !== JSON.stringify(before?.spec)
   return mode === 'simulated' && isNews ? DEVICE_CHANGED : []
 }
 
-/** A key of `simulated-pods`: pods that wait for their claims may go on. */
+/** A key of `simulated-pods`: a claim got a reservation, and pods that wait for it may start. */
 export const CLAIMS_RESERVED = 'claims'
 
-/** Simulated kubelets start pods that have their claims. */
+/** Simulated kubelets start pods whose claims are reserved for them. */
 const reservedWork: WorkloadRule = ({ object, old }, mode) => {
   const [claim, before]: (ResourceClaim | undefined)[] = [object, old]
   const [now, then] = [claim, before].map((one) => (one?.status?.reservedFor ?? []).length)
   return mode === 'simulated' && now! > then! ? [{ topic: 'simulated-pods', payload: CLAIMS_RESERVED }] : []
 }
 
-/** Simulated nodes publish their devices again. */
+/** After a client changes or deletes the slice of a simulated node, the node publishes it again. */
 const publishedWork: WorkloadRule = ({ object, old }, mode) => {
   const [now, before]: (ResourceSlice | undefined)[] = [object, old]
   const { driver, nodeName } = (before ?? now)?.spec ?? {}

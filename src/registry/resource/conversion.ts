@@ -1,8 +1,8 @@
 /**
- * Kinds of resource.k8s.io/v1beta1 ⇄ v1 (the version in storage; v1beta2 has the same fields). v1beta1 has the fields
- * of a request for one device in the request itself, v1 has them in `exactly`. v1beta1 has a device's properties in
- * `basic`, v1 in the device. A round trip loses only empty values: a v1beta1 device without `basic` comes back with an
- * empty one, and a request's empty lists are gone.
+ * Converts kinds of resource.k8s.io between v1beta1 and v1 (the storage version; v1beta2 has the same fields). v1beta1
+ * has the fields of a request for one device in the request itself, v1 has them in `exactly`. v1beta1 has a device's
+ * properties in `basic`, v1 in the device. A round trip loses only empty values: a v1beta1 device without `basic` comes
+ * back with an empty one, and empty lists of a request are gone.
  */
 import type * as Old from '../../api/resource/v1beta1.ts'
 import type * as V1 from '../../api/resource/v1.ts'
@@ -32,7 +32,7 @@ export const claimTemplateToV1beta1 = (template: Kind<V1.ResourceClaimTemplate>)
   spec: { ...template.spec, spec: withRequests(template.spec?.spec, requestToV1beta1) },
 })
 
-/** Constraints and configuration are the same in both; no requests are stored as null. */
+/** Constraints and configuration are the same in both versions. Storage keeps absent requests as null. */
 function withRequests<From, To, Devices extends { requests?: From[] }>(
   spec: { devices?: Devices } | undefined,
   convert: (request: From) => To,
@@ -44,7 +44,10 @@ function withRequests<From, To, Devices extends { requests?: From[] }>(
 const isSet = (value: unknown): boolean => value !== undefined && value !== '' && value !== 0
 const isAnySet = (members: object): boolean => Object.values(members).some(isSet)
 
-/** Any set field, even an empty list, makes it a request for one device. Validation decides whether that is allowed. */
+/**
+ * Any field that is set, even an empty list, makes it a request for one device. Validation decides whether it is
+ * allowed.
+ */
 function requestFromV1beta1({ name, firstAvailable, ...exact }: Old.DeviceRequest): V1.DeviceRequest {
   const { tolerations, ...others } = exact
   const exactly = { ...others, ...((tolerations ?? []).length > 0 ? { tolerations } : {}) }
@@ -52,7 +55,7 @@ function requestFromV1beta1({ name, firstAvailable, ...exact }: Old.DeviceReques
 }
 
 function requestToV1beta1({ name, exactly, firstAvailable }: V1.DeviceRequest): Old.DeviceRequest {
-  // one that says nothing is an empty list, which comes back as it was and is not written
+  // an empty `exactly` becomes an empty list: conversion turns it back into `exactly`, and encoding omits it
   const exact = exactly !== undefined && !isAnySet(exactly) ? { tolerations: [] } : exactly
   return withoutAbsent({ name, ...exact, firstAvailable })
 }
@@ -63,7 +66,7 @@ export const sliceFromV1beta1 = (slice: Kind<Old.ResourceSlice>): Kind<V1.Resour
 export const sliceToV1beta1 = (slice: Kind<V1.ResourceSlice>): Kind<Old.ResourceSlice> =>
   withDevices(slice, ({ name, ...basic }: V1.Device): Old.Device => withoutAbsent({ name, basic }))
 
-/** v1beta1 has no absence of these two beside the empty values. */
+/** In v1beta1 these two fields cannot be absent. Their empty values mean absence. */
 function withDevices<From, To, Slice extends { spec?: { nodeName?: string; allNodes?: boolean; devices?: From[] } }>(
   { spec, ...slice }: Slice,
   convert: (device: From) => To,
@@ -80,7 +83,7 @@ function withDevices<From, To, Slice extends { spec?: { nodeName?: string; allNo
   }
 }
 
-/** An absent field is no member of the object, rather than an undefined one. */
+/** Deletes undefined members, so that absent fields are no members of the object. */
 function withoutAbsent<T extends object>(object: T): T {
   for (const name of Object.keys(object) as (keyof T)[]) if (object[name] === undefined) delete object[name]
   return object

@@ -1,4 +1,4 @@
-/** The spec of a claim: requests for devices, constraints between them, and their configuration. */
+/** Validates the spec of a claim: requests for devices, constraints between them, and their configuration. */
 import type {
   DeviceClaim,
   DeviceConfiguration,
@@ -45,17 +45,17 @@ export function deviceClaimErrors(claim: DeviceClaim, at: FieldPath, selectorsEr
   ]
 }
 
-/** Where a request first asks for devices that others use. */
+/** The first field with which a request asks for devices in use. */
 export function requestedAdminAccess({ requests }: DeviceClaim = {}): FieldPath | undefined {
   const index = requests?.findIndex(({ exactly }) => exactly?.adminAccess === true) ?? -1
   return index < 0 ? undefined : path('spec', 'devices', 'requests').index(index).child('adminAccess')
 }
 
-/** Whether it names a request, or one of its alternatives as `REQUEST/ALTERNATIVE`. */
+/** Whether the name is that of a request, or of one of its alternatives: `REQUEST/ALTERNATIVE`. */
 export type IsRequest = (name: string) => boolean
 
 export function requestNames({ requests }: DeviceClaim): IsRequest {
-  // no requests are stored as null; of two with one name the last counts
+  // storage keeps absent requests as null; of two requests with one name the last counts
   const alternatives = new Map(
     (requests ?? []).map(({ name = '', firstAvailable = [] }) => [
       name,
@@ -142,7 +142,7 @@ function constraintErrors(constraint: DeviceConstraint, at: FieldPath, isRequest
       ? fullyQualifiedNameErrors(matchAttribute, at.child('matchAttribute'))
       : distinctAttribute !== undefined
         ? fullyQualifiedNameErrors(distinctAttribute, at.child('distinctAttribute'))
-        : // kube-apiserver says so when there is none
+        : // kube-apiserver's message is the same if neither is set
           [
             required(
               at,
@@ -174,7 +174,7 @@ export function requestReferenceErrors(name: string, at: FieldPath, isRequest: I
   return isRequest(name) ? errors : [...errors, invalidValue(at, name, NOT_A_REQUEST)]
 }
 
-/** Configuration is the driver's own; all that is known of it is that it is an object. */
+/** Configuration has the driver's own format. Validation checks only that it is a JSON object. */
 export function configurationErrors({ opaque }: DeviceConfiguration, at: FieldPath): FieldError[] {
   if (opaque === undefined) return [required(at.child('opaque'))]
   const parametersAt = at.child('opaque', 'parameters')
@@ -186,7 +186,7 @@ export function configurationErrors({ opaque }: DeviceConfiguration, at: FieldPa
   ]
 }
 
-/** A JSON object of an acceptable size. */
+/** Checks that the data is a JSON object, and not too large. */
 export function dataErrors(data: Json, at: FieldPath): FieldError[] {
   if (byteLength(JSON.stringify(data)) > MAX_DATA_BYTES) return [tooLong(at, MAX_DATA_BYTES)]
   return isJsonObject(data) ? [] : [invalidValue(at, '<value omitted>', 'must be a valid JSON object')]

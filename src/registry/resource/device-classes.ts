@@ -13,7 +13,7 @@ import { configurationErrors } from './device-claim.ts'
 import { withSelectors } from './device-selectors.ts'
 import { listErrors, MAX_ENTRIES } from './names.ts'
 
-/** For a generateName, only the generated name is validated. */
+/** Validates only the generated name, not the generateName. */
 const className: NameRule = (name, prefix) => (prefix ? [] : subdomainName(name, false))
 
 export const deviceClasses: BuiltInDefinition<DeviceClass & KubeObject> = {

@@ -1,4 +1,4 @@
-/** Selectors of devices are CEL expressions. The compiler is loaded with the first one. */
+/** Selectors of devices are CEL expressions. The first selector loads the compiler. */
 import type { DeviceClaim, DeviceSelector } from '../../api/resource/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, internalFieldError, invalidValue, required, tooLong } from '../../api/field.ts'
@@ -10,7 +10,7 @@ import { listErrors, MAX_ENTRIES } from './names.ts'
 
 type ProblemOf = typeof import('../../expressions/device-selectors.ts').deviceSelectorProblem
 
-/** Checks the selectors of one place. */
+/** Validates the selectors of one field. */
 export type SelectorsErrors = (selectors: readonly DeviceSelector[] | undefined, at: FieldPath) => FieldError[]
 
 const MAX_EXPRESSION_BYTES = 10 * 1024
@@ -26,7 +26,7 @@ export async function withSelectors(
   const inParts = resuming()
   if (!selectors.some(({ cel }) => cel !== undefined)) return inParts(() => check(errorsBy(undefined)))
   const { deviceSelectorProblem } = await import('../../expressions/device-selectors.ts')
-  // compiling them takes long, whatever the size of the object
+  // compiling takes long, whatever the size of the object
   return inPartsAwaiting(() => check(errorsBy(deviceSelectorProblem)), turnOfOthers)
 }
 

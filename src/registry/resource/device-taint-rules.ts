@@ -19,7 +19,7 @@ export const deviceTaintRules: BuiltInDefinition<DeviceTaintRule & KubeObject> =
   printer: deviceTaintRulePrinter,
   resetFields: { status: withoutSpecAndMetadata },
   hasGeneration: true,
-  /** Tolerations count from timeAdded. A new effect sets it anew, unless the request sets it. */
+  /** Toleration times count from timeAdded. A new effect sets timeAdded to now, unless the request sets it. */
   prepareForUpdate({ spec: { taint } = {} }, { spec: { taint: old } = {} }, { now }) {
     if (taint !== undefined && taint.effect !== old?.effect && taint.timeAdded === old?.timeAdded)
       taint.timeAdded = timeText(now)

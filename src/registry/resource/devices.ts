@@ -1,4 +1,4 @@
-/** Devices as drivers publish them. */
+/** Validates devices in the form in which drivers publish them. */
 import { append } from '../../api/append.ts'
 import type {
   CapacityRequestPolicy,
@@ -115,7 +115,7 @@ function attributeErrors(attribute: DeviceAttribute, at: FieldPath): FieldError[
   return errors
 }
 
-/** As kube-apiserver names the fields in itself: `int` is IntValue, `ints` IntValues. */
+/** kube-apiserver prints the field names of its internal type: `int` is IntValue, `ints` IntValues. */
 const shownAttribute = (attribute: DeviceAttribute) =>
   Object.fromEntries(
     attributeFields.map((field) => {
@@ -227,7 +227,7 @@ function rangeErrors(
   return errors
 }
 
-/** @param old a rule's taint before: an effect that was let in then is not asked about again */
+/** @param old the stored taint of a rule, which may keep its effect */
 export const taintErrors = (
   { key = '', value = '', effect = '' }: DeviceTaint,
   at: FieldPath,
@@ -249,14 +249,16 @@ const consumptionErrors = ({ counterSet, counters }: DeviceCounterConsumption, a
   ...countersErrors(counters, at.child('counters')),
 ]
 
-/** Amounts by name, one at least. */
+/** Validates counters by name. There is at least one. */
 export function countersErrors(counters: Readonly<Record<string, Counter>> = {}, at: FieldPath): FieldError[] {
   if (isEmpty(counters)) return [required(at)]
   const nameErrors = (name: string, here: FieldPath) => validateLabelText(here, name)
   return mapErrors(counters, MAX_COUNTERS, LABEL_LENGTH, at, nameErrors, () => [])
 }
 
-/** The nodes that can use it: on the device where the slice has perDeviceNodeSelection. */
+/**
+ * Validates the nodes that can use the device. A device has these fields only if its slice has perDeviceNodeSelection.
+ */
 function nodeErrors(device: Device, at: FieldPath, choosesNodes: boolean): FieldError[] {
   const { nodeName, nodeSelector, allNodes } = device
   const isSet = nodeName !== undefined || nodeSelector !== undefined || allNodes !== undefined

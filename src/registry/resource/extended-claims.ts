@@ -1,24 +1,27 @@
-/** Claims that a scheduler makes for the extended resources of a pod, which a DeviceClass stands for (KEP-5004). */
+/**
+ * Extended-resource claims: a scheduler makes them for the extended resources of a pod. A DeviceClass maps each of
+ * these resources to devices (KEP-5004).
+ */
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import type { DeviceClass } from '../../api/resource/v1.ts'
 import { isExtended } from '../../validation/pod/resources.ts'
 
-/** Says so of a claim, with the value `true`. */
+/** Marks an extended-resource claim, with the value `true`. */
 export const EXTENDED_CLAIM = 'resource.kubernetes.io/extended-resource-claim'
-/** The resource of a class that every class has, with its name behind it. */
+/** Prefix of the extended resource that every DeviceClass has implicitly. The name of the class follows. */
 export const DEVICE_CLASS_RESOURCE = 'deviceclass.resource.kubernetes.io/'
 
 export const isExtendedClaim = ({ metadata }: KubeObject): boolean =>
   ownValue(metadata.annotations, EXTENDED_CLAIM) === 'true'
 
-/** Whether a class may stand for the resource. */
+/** Whether a DeviceClass may map the resource to devices. */
 export const isOfDevices = (name: string): boolean => isExtended(name) || name.startsWith(DEVICE_CLASS_RESOURCE)
 
 export class ExtendedResources {
   private readonly classes = new Map<string, DeviceClass>()
 
-  /** Of several classes for one resource the newest counts, of equally old ones the first by name. */
+  /** If several classes name one resource, the newest counts. If their ages are equal, the first by name counts. */
   constructor(classes: Iterable<DeviceClass & KubeObject>) {
     for (const deviceClass of classes) {
       const { metadata, spec } = deviceClass

@@ -1,4 +1,4 @@
-/** Names of drivers, pools and devices, and of the attributes and capacities of devices. */
+/** Validates names of drivers, pools and devices, and of the attributes and capacities of devices. */
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, required, tooLong, tooMany } from '../../api/field.ts'
 import { ownValue } from '../../api/own.ts'
@@ -11,7 +11,7 @@ import { append } from '../../api/append.ts'
 import type { Weight } from '../../api/parts.ts'
 import { kept } from '../../api/parts.ts'
 
-/** Of requests, constraints, selectors and configurations. */
+/** The limit for requests, constraints, selectors and configurations. */
 export const MAX_ENTRIES = 32
 const MAX_POOL_BYTES = 253
 const MAX_IDENTIFIER_BYTES = 32
@@ -19,7 +19,7 @@ const MAX_IDENTIFIER_BYTES = 32
 /** The rules are those of CSI drivers. */
 export const driverNameErrors = (name: string, at: FieldPath): FieldError[] => validateCsiDriverName(at, name)
 
-/** One subdomain or several with slashes between them. */
+/** A pool's name is one subdomain, or several with slashes between them. */
 export function poolNameErrors(name: string, at: FieldPath): FieldError[] {
   if (name === '') return [required(at)]
   return [
@@ -28,7 +28,7 @@ export function poolNameErrors(name: string, at: FieldPath): FieldError[] {
   ]
 }
 
-/** `[DOMAIN/]IDENTIFIER`. More than one slash is let through unseen, as in kube-apiserver. */
+/** Validates `[DOMAIN/]IDENTIFIER`. Like kube-apiserver, it accepts any name with more than one slash. */
 export function qualifiedNameErrors(name: string, at: FieldPath): FieldError[] {
   const [first = '', second, ...more] = name.split('/')
   if (more.length > 0) return []
@@ -63,7 +63,7 @@ const identifierErrors = (name: string, at: FieldPath): FieldError[] => [
 
 type ItemRule<T> = (item: T, at: FieldPath) => FieldError[]
 
-/** A list that is too long gets that one error and no others. */
+/** A list that is too long gets only that error. */
 export const listErrors = <T>(
   items: readonly T[] = [],
   max: number,
@@ -75,7 +75,10 @@ export const listErrors = <T>(
     ? [tooMany(at, items.length, max)]
     : errorsOf(items, (item, index) => rule(item, at.index(index)), weight)
 
-/** A list whose items have unique keys. @param keyOf a text, or the part of the item that the message shows */
+/**
+ * Validates a list whose items have unique keys.
+ * @param keyOf a text, or the part of the item that the message prints
+ */
 export function setErrors<T>(
   items: readonly T[] = [],
   max: number,
@@ -100,10 +103,7 @@ export function setErrors<T>(
   return errors
 }
 
-/**
- * A map, in the order of its keys.
- * @param maxKey of longer keys the middle is left out in paths
- */
+/** Validates a map, in the order of its keys. @param maxKey paths leave out the middle of longer keys */
 export function mapErrors<T>(
   map: Readonly<Record<string, T>> = {},
   max: number,

@@ -1,14 +1,16 @@
-/** Which ResourceClaims are a pod's (dynamic-resource-allocation's resourceclaim.Name and IsForPod). */
+/** Finds the ResourceClaims of a pod (dynamic-resource-allocation's resourceclaim.Name and IsForPod). */
 import type { Pod, PodResourceClaim } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceClaim } from '../../api/resource/v1.ts'
 
-/** Of a claim that is made for one pod: which of the pod's claims it is. */
+/** Annotation of a claim that the controller made for a pod. It names the entry in the pod's resourceClaims. */
 export const POD_CLAIM = 'resource.kubernetes.io/pod-claim-name'
-/** Keeps a claim that is allocated. */
+/** Keeps an allocated claim from being removed. */
 export const CLAIM_FINALIZER = 'resource.kubernetes.io/delete-protection'
 
-/** `isMade`: it is made for the pod, which must own it. A claim that is not needed has no name. */
+/**
+ * `isMade`: the controller made the claim for the pod, which must own it. If the pod needs no claim, there is no name.
+ */
 export type ClaimName = { readonly isMade: boolean; readonly name: string | undefined } | 'not made yet'
 
 export function claimNameOf(pod: Pod, { name, resourceClaimName }: PodResourceClaim): ClaimName {
@@ -17,7 +19,7 @@ export function claimNameOf(pod: Pod, { name, resourceClaimName }: PodResourceCl
   return made === undefined ? 'not made yet' : { name: made.resourceClaimName, isMade: true }
 }
 
-/** Those that have a name already, and the one that a scheduler made for its extended resources. */
+/** The pod's claims that have a name already, and the one that a scheduler made for its extended resources. */
 export function claimNamesOf(pod: Pod): string[] {
   const named = (pod.spec?.resourceClaims ?? []).flatMap((podClaim) => {
     const found = claimNameOf(pod, podClaim)
@@ -27,13 +29,13 @@ export function claimNamesOf(pod: Pod): string[] {
   return extended === undefined ? named : [...named, extended]
 }
 
-/** The pod that it was made for. */
+/** The pod for which the controller or a scheduler made the claim. */
 export const podOfClaim = ({ metadata }: KubeObject) =>
   metadata.ownerReferences?.find(
     ({ controller, apiVersion, kind }) => controller === true && apiVersion === 'v1' && kind === 'Pod',
   )
 
-/** Why a claim does not belong to the pod that it should be made for; undefined: it does. */
+/** Why a claim does not belong to the pod. Undefined: it does. */
 export function notMadeFor({ metadata: pod }: Pod, { metadata: claim }: ResourceClaim): string | undefined {
   const isOwner = claim.ownerReferences?.some(({ controller, uid }) => controller === true && uid === pod.uid)
   return isOwner === true
@@ -44,7 +46,7 @@ export function notMadeFor({ metadata: pod }: Pod, { metadata: claim }: Resource
 export const isReservedFor = ({ metadata }: Pod, { status }: ResourceClaim): boolean =>
   status?.reservedFor?.some(({ uid }) => uid === metadata.uid) === true
 
-/** None of its containers runs, or ever will. */
+/** Whether no container of the pod runs or will run. */
 export const isPodDone = ({ metadata, spec, status }: Pod): boolean =>
   status?.phase === 'Succeeded' ||
   status?.phase === 'Failed' ||

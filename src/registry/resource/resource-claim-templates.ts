@@ -29,7 +29,7 @@ export const resourceClaimTemplates: BuiltInDefinition<Template> = {
   workloadWork: templateRules,
   conversions: { 'resource.k8s.io/v1beta1': conversion(claimTemplateFromV1beta1, claimTemplateToV1beta1) },
   validate: async (template, context) => [
-    // kube-apiserver names the place that it would have in a claim
+    // as in kube-apiserver, the error has the path that the field has in a claim
     ...(await adminAccessErrors(requestedAdminAccess(template.spec?.spec?.devices), context)),
     ...(await specErrors(template)),
   ],

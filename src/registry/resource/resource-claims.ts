@@ -92,7 +92,7 @@ export const resourceClaims: BuiltInDefinition<Claim> = {
   },
 }
 
-/** Where an allocation first grants it; an allocation that did so already is not asked again. */
+/** The first result of an allocation that grants admin access. Undefined if the stored allocation already grants it. */
 function grantedAdminAccess(status: ResourceClaimStatus | undefined, old: ResourceClaimStatus | undefined) {
   const grant = (of: ResourceClaimStatus | undefined) =>
     of?.allocation?.devices?.results?.findIndex(({ adminAccess }) => adminAccess === true) ?? -1
@@ -107,7 +107,7 @@ interface DeviceId {
   readonly shareID?: string
 }
 
-/** As kube-apiserver shows it. */
+/** kube-apiserver prints the field names of its internal type. */
 const idOf = ({ driver = '', pool = '', device = '', shareID = '' }: DeviceId) => ({
   Driver: driver,
   Pool: pool,
@@ -118,7 +118,7 @@ const idText = (device: DeviceId): string => JSON.stringify(idOf(device))
 const allocatedIds = (status: ResourceClaimStatus | undefined): ReadonlySet<string> =>
   new Set(status?.allocation?.devices?.results?.map(idText) ?? [])
 
-/** Removes the statuses that drivers wrote for devices that the claim no longer has. */
+/** Removes the statuses of devices that the claim no longer has. Drivers wrote them. */
 function dropDeallocated(status: ResourceClaimStatus, old: ResourceClaimStatus | undefined): void {
   const before = allocatedIds(old)
   const now = allocatedIds(status)
@@ -197,7 +197,7 @@ const networkErrors = ({ interfaceName, hardwareAddress, ips }: NetworkDeviceDat
 const lengthErrors = (text = '', max: number, at: FieldPath): FieldError[] =>
   byteLength(text) > max ? [tooLong(at, max)] : []
 
-/** An address with the length of its network, in canonical form. */
+/** Validates an address with a prefix length, in canonical form. */
 function addressErrors(text: string, at: FieldPath): FieldError[] {
   const range = parseCidr(text)
   if (range === undefined)
@@ -216,7 +216,7 @@ function allocationErrors(
     ...listErrors(devices.results, MAX_ENTRIES, devicesAt.child('results'), (result, here) =>
       resultErrors(result, here, isRequest),
     ),
-    // as many as a class and a claim can have
+    // a claim and its class can together have this number
     ...listErrors(devices.config, 2 * MAX_ENTRIES, devicesAt.child('config'), (config, here) =>
       allocatedConfigurationErrors(config, here, isRequest),
     ),

@@ -1,4 +1,4 @@
-/** All rules but that of the conditions are declared by the type. */
+/** kube-apiserver declares all rules of this kind in its type, except for those of conditions. */
 import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type {
   PoolStatus,
@@ -65,14 +65,14 @@ const atLeast = (at: FieldPath, value: number | bigint | undefined, least: numbe
 
 type Status = ResourcePoolStatusRequestStatus | undefined
 
-/** A request is answered once. */
+/** A request is answered once: its status is immutable after that. */
 function statusErrors(status: Status, old: Status, at: FieldPath): FieldError[] {
   if (old !== undefined) {
     if (status !== undefined && sameValue(`${TYPE}Status`, status, old)) return []
     return [invalidValue(at, status === undefined ? null : internalJson(`${TYPE}Status`, status), FIELD_IS_IMMUTABLE)]
   }
   if (status === undefined) return []
-  // no pools are stored as null
+  // storage keeps absent pools as null
   const { poolCount, pools, conditions } = status
   const poolsAt = at.child('pools')
   return [
@@ -103,7 +103,7 @@ function poolErrors(pool: PoolStatus, at: FieldPath): FieldError[] {
 
 type Conditions = NonNullable<ResourcePoolStatusRequestStatus['conditions']>
 
-/** Rules of this list, besides those of every condition. */
+/** The rules of this list, besides those of every condition. */
 function conditionListErrors(conditions: Conditions, at: FieldPath): FieldError[] {
   if (conditions.length > MAX_CONDITIONS) return [tooMany(at, conditions.length, MAX_CONDITIONS)]
   const repeats = repeatsIn(conditions.map(({ type = '' }) => type))

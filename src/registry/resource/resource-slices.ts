@@ -17,7 +17,7 @@ import { conversion } from '../conversion.ts'
 import { sliceFromV1beta1, sliceToV1beta1 } from './conversion.ts'
 
 const MAX_DEVICES = 128
-/** Where devices have taints, counters or lists, which take more to look at. */
+/** The limit for devices with taints, counters or lists, because their validation takes longer. */
 const MAX_ELABORATE_DEVICES = 64
 const MAX_COUNTER_SETS = 8
 
@@ -82,7 +82,7 @@ function poolErrors({ name = '', resourceSliceCount = 0, generation = 0 }: Resou
   return errors
 }
 
-/** A slice stays with its driver, pool and node. */
+/** The driver, pool and node of a slice are immutable. */
 function changeErrors(spec: ResourceSliceSpec, old: ResourceSliceSpec, at: FieldPath): FieldError[] {
   const pool = spec.pool?.name ?? ''
   const driver = spec.driver ?? ''

@@ -1,2 +1,2 @@
-/** The driver of simulated nodes' devices. */
+/** The DRA driver of simulated nodes. */
 export const SIMULATED_DRIVER = 'simulated.kedge.dev'

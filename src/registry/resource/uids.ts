@@ -5,7 +5,7 @@ import { byteLength } from '../../api/utf8.ts'
 
 const NORMAL = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** An identifier in the form that RFC 4122 calls normal. */
+/** Validates a UID in the form that RFC 4122 calls normalized. */
 export function uidErrors(uid: string, at: FieldPath): FieldError[] {
   if (NORMAL.test(uid)) return []
   const problem = parseProblem(uid)
@@ -19,7 +19,10 @@ export function uidErrors(uid: string, at: FieldPath): FieldError[] {
   ]
 }
 
-/** Forms that are read all the same: as URN, in braces, without dashes, in upper case. */
+/**
+ * kube-apiserver also parses these forms, and then refuses them with another message: URN, braces, no dashes, upper
+ * case.
+ */
 function parseProblem(uid: string): string | undefined {
   const FORMAT = 'invalid UUID format'
   const isPlain = (text: string) => (new RegExp(NORMAL, 'i').test(text) ? undefined : FORMAT)

@@ -1,4 +1,7 @@
-/** What PodGroups and the templates of them in Workloads have in common. All of it is declared by the types. */
+/**
+ * The rules that PodGroups share with the PodGroup templates in Workloads. kube-apiserver declares all of them in the
+ * types.
+ */
 import type {
   PodGroupResourceClaim,
   PodGroupSchedulingPolicy,
@@ -20,13 +23,13 @@ export const MODELS = 'io.k8s.api.scheduling.v1alpha2.'
 export const MAX_CLAIMS = 4
 const MAX_TOPOLOGIES = 1
 const MODES = ['Pod', 'PodGroup']
-/** Above are the classes of the system. */
+/** Higher priorities belong to the system's classes. */
 const HIGHEST_PRIORITY = 1_000_000_000
 
-/** A group's spec has all that a template has but its name. */
+/** The spec of a group has all fields of a template except the name. */
 export function templateErrors(template: Omit<PodGroupTemplate, 'name'>, at: FieldPath): FieldError[] {
   const { schedulingPolicy = {}, resourceClaims, disruptionMode, priorityClassName, priority } = template
-  // absence is stored as null
+  // storage keeps an absent value as null
   const topology = template.schedulingConstraints?.topology ?? []
   const topologyAt = at.child('schedulingConstraints', 'topology')
   const modeAt = at.child('disruptionMode')
@@ -62,7 +65,7 @@ function policyErrors({ basic, gang }: PodGroupSchedulingPolicy, at: FieldPath):
   ]
 }
 
-/** Members of a union: exactly one must be set. */
+/** Exactly one member of a union must be set. */
 export function oneOf(members: Readonly<Record<string, unknown>>, at: FieldPath): FieldError[] {
   const names = Object.keys(members)
   const given = names.filter((name) => ownValue(members, name) !== undefined && ownValue(members, name) !== null)
@@ -75,7 +78,7 @@ export function oneOf(members: Readonly<Record<string, unknown>>, at: FieldPath)
 const topologyErrors = ({ key }: TopologyConstraint, at: FieldPath): FieldError[] =>
   requiredFormat(at.child('key'), key, labelKey)
 
-/** As of a label, though the text calls it by its name. */
+/** The rule for label keys. The message says label key in place of qualified name. */
 const labelKey = (key: string): readonly string[] =>
   qualifiedNameProblems(key).map((text) => text.replace(/^a qualified name must/, 'a valid label key must'))
 
@@ -89,7 +92,7 @@ const claimErrors = (claim: PodGroupResourceClaim, at: FieldPath): FieldError[] 
   ...optionalFormat(at.child('resourceClaimTemplateName'), claim.resourceClaimTemplateName, longName),
 ]
 
-/** The names of the elements are unique. @param max by default as many as a pod may have claims */
+/** Checks that the elements have unique names. @param max default: the number of claims that a pod may have */
 export function uniqueErrors<T extends { readonly name?: string }>(
   list: readonly T[],
   model: string,
@@ -125,7 +128,7 @@ export function unchangedErrors<T extends object>(
 
 export const changed = (at: FieldPath): FieldError => invalidValue(at, null, FIELD_IS_IMMUTABLE)
 
-/** The first of the elements that changed says so of the whole list. */
+/** If any element changed, returns one error for the whole list. */
 export function unchangedListErrors<T extends object>(
   model: string,
   list: readonly T[],

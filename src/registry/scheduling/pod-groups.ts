@@ -37,7 +37,7 @@ export const podGroups: BuiltInDefinition<PodGroup & KubeObject> = {
   },
   resetFields: { '': everything, status: withoutSpecAndMetadata },
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),
-  // a mode that was dropped for its gate, or never given, is the default once it is read back
+  // kube-apiserver sets this default when it reads an absent mode from storage; a disabled gate drops the mode, too
   completeOnCreate({ spec }) {
     if (spec !== undefined) spec.disruptionMode ??= 'Pod'
   },
@@ -54,7 +54,7 @@ export const podGroups: BuiltInDefinition<PodGroup & KubeObject> = {
 }
 
 const specErrors = (spec: PodGroupSpec, at: FieldPath): FieldError[] => [
-  // absence is stored as null
+  // storage keeps an absent value as null
   ...(spec.podGroupTemplateRef ? referenceErrors(spec.podGroupTemplateRef, at.child('podGroupTemplateRef')) : []),
   ...templateErrors(spec, at),
 ]
@@ -74,7 +74,7 @@ const members = [
   ['schedulingConstraints', 'PodGroupSchedulingConstraints'],
 ] as const
 
-/** A group stays as it was made. */
+/** The spec of a group is immutable. */
 const changeErrors = (spec: PodGroupSpec, old: PodGroupSpec, at: FieldPath): FieldError[] => [
   ...members.flatMap(([field, model]) =>
     unchangedErrors(model, spec[field] ?? undefined, old[field] ?? undefined, at.child(field)),

@@ -8,7 +8,7 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 
 const SYSTEM = 'system-'
 const HIGHEST = 1_000_000_000
-/** Classes that every server has, and their values. */
+/** The system's classes, which every server has, and their values. */
 const systemClasses: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
   'system-cluster-critical': 2_000_000_000,

@@ -16,7 +16,7 @@ export const workloads: BuiltInDefinition<Workload & KubeObject> = {
   printer: workloadPrinter,
   validate: ({ spec: { controllerRef, podGroupTemplates } = {} }) => [
     ...(controllerRef === undefined ? [] : controllerErrors(controllerRef, controllerAt)),
-    // none are null
+    // storage keeps absent templates as null
     ...((podGroupTemplates ?? []).length === 0
       ? [required(templatesAt)]
       : uniqueErrors(

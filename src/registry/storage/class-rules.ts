@@ -1,4 +1,4 @@
-/** What StorageClasses and VolumeAttributesClasses have in common. */
+/** Validation that StorageClasses and VolumeAttributesClasses share. */
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, required, tooLong } from '../../api/field.ts'
 import { kept } from '../../api/parts.ts'
@@ -10,7 +10,7 @@ import { errorsOf } from '../../validation/errors-of.ts'
 const MAX_PARAMETERS = 512
 const MAX_PARAMETER_BYTES = 256 * 1024
 
-/** The provisioner: a qualified name in any case, in lower case in messages. */
+/** The provisioner is a qualified name in any case. Messages print it in lower case. */
 export const driverErrors = (at: FieldPath, driver = ''): FieldError[] => {
   const lower = driver.toLowerCase()
   return driver === '' ? [required(at)] : problems(at, lower, qualifiedNameProblems(lower))

@@ -23,7 +23,7 @@ const SPEC_TYPE = 'io.k8s.api.storage.v1.CSIDriverSpec'
 export const csiDrivers: BuiltInDefinition<CSIDriver> = {
   printer: csiDriverPrinter,
   allowUnconditionalUpdate: false,
-  /** Counts from 0: the first change makes it 1. */
+  /** The generation starts at 0, and the first change makes it 1. */
   prepareForUpdate(driver, old) {
     if (!sameValue(SPEC_TYPE, driver.spec ?? {}, old.spec ?? {}))
       driver.metadata.generation = (old.metadata.generation ?? 0) + 1

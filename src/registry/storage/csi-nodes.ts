@@ -60,7 +60,7 @@ const keyErrors = (at: FieldPath, key: string, isRepeated: boolean): FieldError[
   ...validateQualifiedName(at, key),
 ]
 
-/** Only how many volumes fit may change while a driver is there. */
+/** An update may change only the allocatable volumes of an existing driver. */
 function changeErrors(driver: CSINodeDriver, before: CSINodeDriver): FieldError[] {
   const fixed = ({ allocatable: _changes, ...rest }: CSINodeDriver) => rest
   return immutable(

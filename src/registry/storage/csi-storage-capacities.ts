@@ -32,7 +32,7 @@ export const csiStorageCapacities: BuiltInDefinition<CSIStorageCapacity> = {
   warningsOnUpdate: warnings,
 }
 
-/** kube-apiserver writes required fields even when they are empty. */
+/** kube-apiserver prints required fields even if they are empty. */
 function shown(selector: CSIStorageCapacity['nodeTopology']) {
   return selector?.matchExpressions === undefined
     ? selector

@@ -70,12 +70,12 @@ function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
   return errorsOf(terms, (term, index) => {
     const at = topologies.index(index).child('matchLabelExpressions')
     const wrong = termErrors(at, term)
-    // counted after the loops of the term, because the walk may run them again
+    // counts after the loops of the term, because the walk may repeat them
     const before = times.get(keys[index]!) ?? 0
     times.set(keys[index]!, before + 1)
-    // kube-apiserver compares with as many empty terms as there are terms, too
+    // kube-apiserver also compares with a number of empty terms equal to the number of terms
     const repeats = keys[index] === EMPTY ? terms.length + before : before
-    // kube-apiserver reports a term once for each equal one before it, so the errors grow with the square
+    // kube-apiserver reports a term once for each equal one before it, so the number of errors grows with the square
     const reported = Math.min(repeats, MAX_PROBLEMS)
     return [...wrong, ...Array.from({ length: reported }, () => duplicate(at, ''))]
   })
@@ -83,7 +83,7 @@ function topologyErrors(terms: readonly TopologySelectorTerm[]): FieldError[] {
 
 const EMPTY = '[]'
 
-/** Two terms are the same when they name the same values of the same labels. */
+/** Two terms are equal if they name the same values of the same labels. */
 function keyOf({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
   const valuesByKey = kept(matchLabelExpressions, () => new Map<string, string>())
   eachPart(matchLabelExpressions, ({ key = '', values = [] }) => {

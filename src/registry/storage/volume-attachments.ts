@@ -43,7 +43,7 @@ export const volumeAttachments: BuiltInDefinition<VolumeAttachment> = {
   ],
   subresources: {
     status: {
-      /** Of the metadata only managedFields may change here. */
+      /** An update of the status may change only managedFields in the metadata. */
       prepareForUpdate(attachment, old) {
         const { managedFields, resourceVersion } = attachment.metadata
         attachment.metadata = { ...old.metadata, resourceVersion, ...(managedFields && { managedFields }) }
@@ -92,7 +92,7 @@ function volumeErrors(at: FieldPath, error: VolumeError | undefined): FieldError
   if (error === undefined) return []
   const { message = '', errorCode } = error
   return [
-    // kube-apiserver's message names another limit than the one it applies
+    // kube-apiserver's message names another limit than the one that it applies
     ...(byteLength(message) > MAX_MESSAGE_BYTES ? [tooLong(at.child('message'), MAX_METADATA_BYTES)] : []),
     ...(errorCode === undefined ? [] : inRange(at.child('errorCode'), errorCode, 0, MAX_INT32)),
   ]

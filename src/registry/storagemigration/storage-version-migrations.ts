@@ -60,7 +60,7 @@ function statusErrors(status: StorageVersionMigrationStatus, old: StorageVersion
   const { resourceVersion = '', conditions } = status
   const versionAt = at.child('resourceVersion')
   const conditionsAt = at.child('conditions')
-  // none are null
+  // kube-apiserver prints absent conditions as null
   const shown = conditions?.map((condition) => writtenJson(CONDITION_TYPE, condition)) ?? null
   const wrong = (why: string) => invalidValue(conditionsAt, shown, why)
   const wasTrue = (type: string) => isTrue(old, type) && !isTrue(status, type)

@@ -1,6 +1,6 @@
 /**
- * Audits the writes of controllers and of the server itself, which no client's request makes. The event is written where
- * the write reaches storage: a call that changes nothing has no event, and no write of a controller bypasses this.
+ * Audits the writes of controllers and of the server itself, which have no client request. It writes the event where
+ * the write reaches storage: a call that changes nothing has no event, and no write of a controller bypasses the audit.
  */
 import type { OwnWrite } from '../../audit/audit.ts'
 import { auditedWrite } from '../../audit/audit.ts'
@@ -19,7 +19,7 @@ const agentOf = (user: string): string =>
 
 const SCHEDULER = 'system:kube-scheduler'
 
-/** @param verb of the call. Storage may see another one: a delete only marks an object with finalizers */
+/** @param verb the verb of the call. Storage may get another one: a delete only marks an object with finalizers. */
 export function auditedScope(scope: ResourceScope, verb: WritingVerb): ResourceScope {
   const { request, storage } = scope
   if (settingsOf(request.env).audit === undefined) return scope

@@ -7,9 +7,9 @@ import type { Admission } from './admission.ts'
 import { updateWith } from './update.ts'
 
 /**
- * A change that kube-apiserver makes with a request of its own while it serves another one: a PUT of the object that it
- * read, repeated while other writers are faster.
- * @param scope of `loopbackScope`
+ * A change that kube-apiserver makes with a loopback request while it serves another one: it reads the object, sends a
+ * PUT, and retries on conflict.
+ * @param scope made by `loopbackScope`
  * @param change changes a copy of the object in place
  * @throws 404, and errors of `change`
  */
@@ -21,7 +21,7 @@ export async function changeAsServer<O extends KubeObject>(
   await updateWith(scope, BY_SERVER, admission, {
     mayCreate: false,
     *wanted(live) {
-      // never undefined: an absent object was answered with NotFound. The scope is of objects of this type.
+      // an absent object has caused NotFound before, and the objects of this scope have this type
       const object = cloneJson(live!) as O
       change(object)
       yield* trackingFields(scope, live, object, BY_SERVER.fieldManager)

@@ -10,11 +10,11 @@ import { commitUpdate, encode } from './commit.ts'
 const TRIES = 20
 
 /**
- * A change that the server itself makes to an object, past the strategy of the resource (bindings, the condition of an
- * evicted pod). It records no owner of fields and validates nothing.
+ * Changes an object on behalf of the server, without the strategy of the resource (bindings, the condition of an
+ * evicted pod). It records no field manager and validates nothing.
  * @param options `known`: the object as the caller read it; the write compares it with the stored one
- * @param change changes a copy of the object; runs again when another writer was faster
- * @returns the object as it was read, changed or not
+ * @param change changes a copy of the object; runs again on conflict
+ * @returns the object as this function read it, changed or not
  * @throws 404, and errors of `change`
  */
 export async function changeStored<O extends KubeObject>(
@@ -26,7 +26,7 @@ export async function changeStored<O extends KubeObject>(
   for (let attempt = 1; ; attempt++) {
     const live = attempt === 1 && known !== undefined ? knownLive(known) : await readLive(scope, name)
     if (live === undefined) throw notFound(scope.resource.gvr, name)
-    // the scope is that of the resource whose objects are changed
+    // the objects of this scope have this type
     const object = cloneJson(live.object) as O
     change(object)
     if (dryRun) return object

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { badRequest } from '../../api/status.ts'
 import type { Place } from '../resource-scope.ts'
 
-/** The object must have the namespace and the name of the URL; the namespace is checked first. @throws 400 */
+/** The object must have the namespace and the name of the URL. The check of the namespace comes first. @throws 400 */
 export function checkName({ name, namespace }: Pick<Place, 'name' | 'namespace'>, { metadata }: KubeObject): void {
   if (namespace !== '' && metadata.namespace && metadata.namespace !== namespace)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')

@@ -10,7 +10,7 @@ import { checkName } from './check-name.ts'
 import { prepareNewMetadata } from './new-metadata.ts'
 
 /**
- * @param sent decoded, with defaults, in the version of the request; becomes part of the written object
+ * @param sent the decoded object with defaults, in the version of the request; becomes part of the written object
  * @throws StatusError
  */
 export async function create(
@@ -22,7 +22,7 @@ export async function create(
   const { request } = scope
   const wanted = await walked(request, () => scope.resource.afterConversion(sent))
   await prepareNewMetadata(scope, wanted)
-  // a custom resource's item takes POST too, which was authorized for the name in the path
+  // custom resources also accept POST to the path of an item, and authorization was for the name in that path
   if (scope.place.name !== '') checkName(scope.place, wanted)
   await finished(request, trackingFields(scope, undefined, wanted, options.fieldManager))
   const object = await walked(request, () => scope.resource.toStorage(wanted))

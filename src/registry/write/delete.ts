@@ -1,5 +1,5 @@
 /**
- * DELETE: preconditions, grace, finalizers, and the work of the garbage collector (apiserver's
+ * DELETE: preconditions, grace period, finalizers, and work for the garbage collector (apiserver's
  * registry/generic/registry Store.Delete and registry/rest BeforeDelete).
  */
 import { cloneInParts } from '../../api/clone-json.ts'
@@ -25,11 +25,14 @@ const ORPHAN = 'orphan'
 
 export interface Deleted {
   readonly object: KubeObject
-  /** It is gone from storage; otherwise it waits for finalizers, grace or the collector. */
+  /**
+   * True if storage has removed the object. False if it waits for finalizers, its grace period or the garbage
+   * collector.
+   */
   readonly gone: boolean
 }
 
-/** @param known as the caller just read it: what changed since is found by the compare and swap */
+/** @param known the object as the caller just read it; the compare-and-swap finds later changes */
 export async function deleteObject(
   scope: ResourceScope,
   name: string,
@@ -51,7 +54,7 @@ export async function deleteObject(
   }
 }
 
-/** One after the other, as kube-apiserver's DELETE of a collection: the first that is refused ends it. */
+/** Deletes one object after the other, as kube-apiserver's DELETE of a collection does. The first refusal ends it. */
 export async function deleteEach(
   scope: ResourceScope,
   names: readonly string[],
@@ -62,7 +65,7 @@ export async function deleteEach(
     try {
       await deleteObject(scope, name, options, admission)
     } catch (error) {
-      // another writer was faster
+      // another client has deleted the object meanwhile
       if (!(error instanceof StatusError) || error.code !== 404) throw error
     }
 }
@@ -118,7 +121,9 @@ async function markOrRemove(
   return remove(scope, live, mode)
 }
 
-/** A first DELETE that only marks the object is a write like others, and reports another UID as they do. */
+/**
+ * Checks the UID of a first DELETE that only marks the object. This is a write, and reports a wrong UID as writes do.
+ */
 function checkMark(
   { resource: { gvr: resource } }: ResourceScope,
   { metadata }: KubeObject,
@@ -134,7 +139,7 @@ function checkMark(
 }
 
 function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
-  // kube-apiserver has a DELETE of its own for namespaces, with its own texts
+  // kube-apiserver's storage of namespaces has its own DELETE, with other messages
   if (scope.resource.strategy.marksOnDelete && preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
     throw conflict(
       scope.resource.gvr,
@@ -156,7 +161,7 @@ function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { pr
     )
 }
 
-/** The finalizers of the object once the deletion policy's own are added or taken off. */
+/** The finalizers of the object, after the propagation policy has added or removed its own. */
 function finalizersFor(scope: ResourceScope, { metadata }: KubeObject, options: DeleteOptions): string[] {
   const present = metadata.finalizers ?? []
   if (scope.resource.strategy.ignoresCollector) return [...present]
@@ -183,8 +188,8 @@ interface Grace {
 }
 
 /**
- * The grace an object is given by this DELETE, if its kind knows any. A second DELETE may bring the end nearer, never
- * push it away: where it does not, the first one is pending and nothing is changed.
+ * The grace period that this DELETE gives the object, if its kind has one. A second DELETE can only shorten it. If it
+ * does not, the first one is pending and nothing changes.
  */
 function graceOf(
   { request, resource: { strategy } }: ResourceScope,
@@ -202,7 +207,7 @@ function graceOf(
   if (asked === undefined || asked >= current) return 'pending'
   const until = Date.parse(deletionTimestamp) + (asked - current) * 1000
   if (until >= now) return { seconds: asked, until: new Date(until) }
-  // the grace period is over; a client that waits for the object still sees its deletionTimestamp first
+  // the grace period has ended; a client that watches the object still sees its deletionTimestamp first
   return { seconds: asked === 0 ? 0 : 1, until: request.now }
 }
 
@@ -212,7 +217,7 @@ function markUntil({ metadata }: KubeObject, { seconds, until }: Grace): void {
   metadata.deletionGracePeriodSeconds = seconds
 }
 
-/** Something holds the object back, but no grace does. */
+/** Marks an object that waits for finalizers or a controller, but not for a grace period. */
 function markNow({ request, resource: { strategy } }: ResourceScope, { metadata }: KubeObject): void {
   countMark(metadata)
   const { deletionTimestamp } = metadata
@@ -221,7 +226,7 @@ function markNow({ request, resource: { strategy } }: ResourceScope, { metadata 
   if (!strategy.marksOnDelete) metadata.deletionGracePeriodSeconds = 0
 }
 
-/** The first mark is a change that counts. */
+/** The first mark raises the generation. */
 function countMark(metadata: KubeObject['metadata']): void {
   const { deletionTimestamp, generation = 0 } = metadata
   if (deletionTimestamp === undefined && generation > 0) metadata.generation = generation + 1
@@ -240,7 +245,7 @@ async function remove(scope: ResourceScope, live: Live, { admission }: WriteMode
   return { object: served ?? last.object, gone: true }
 }
 
-/** Whether this write removes the last finalizer or grace that kept the object. */
+/** Whether this write removes the last finalizer or grace period that kept the object. */
 export function isWithoutFinalizers(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
   if (old.metadata.deletionTimestamp === undefined || (object.metadata.finalizers ?? []).length > 0) return false
   if ((object.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false
@@ -249,8 +254,8 @@ export function isWithoutFinalizers(scope: ResourceScope, object: KubeObject, ol
 }
 
 /**
- * The write that empties the finalizers removes the object instead: watchers see DELETED with the state before the
- * write, the client gets the object it wrote, with the version it had.
+ * A write that removes the last finalizer removes the object instead. Watches get DELETED with the state before the
+ * write. The client gets the object that it wrote, with the version that it had.
  */
 export async function removeEmptied(
   scope: ResourceScope,

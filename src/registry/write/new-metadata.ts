@@ -5,9 +5,9 @@ import { dropDuplicateOwners } from './owner-references.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 
 /**
- * Sets the metadata of a new object before any other step sees it (apiserver's create handler).
- * @param keepsSystemFields the posted object's system fields refer to another object (bindings, tokens)
- * @throws 400 for another namespace than the path's
+ * Sets the metadata of a new object before all other steps (apiserver's create handler).
+ * @param keepsSystemFields the system fields in the body refer to another object (bindings, tokens)
+ * @throws 400 if the namespace is not that of the path
  */
 export async function prepareNewMetadata(
   scope: ResourceScope,
@@ -19,7 +19,7 @@ export async function prepareNewMetadata(
   await walked(scope.request, () => dropDuplicateOwners(object, scope.request.warnings))
 }
 
-/** Removes the fields that only the server sets. The writer does not own them either. */
+/** Removes the fields that only the server sets. The field manager of the write does not own them either. */
 function wipeSystemFields({ metadata }: KubeObject): void {
   delete metadata.uid
   delete metadata.creationTimestamp

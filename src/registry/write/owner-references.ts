@@ -1,7 +1,7 @@
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { eachPart, kept } from '../../api/parts.ts'
 
-/** Repeated owner references are removed, with a warning (apiserver's handlers). A walk (api/parts.ts). */
+/** Removes repeated owner references, with a warning (apiserver's handlers). A walk (api/parts.ts). */
 export function dropDuplicateOwners({ metadata }: KubeObject, warnings: string[]): void {
   const { ownerReferences = [] } = metadata
   const { seen, duplicates } = kept(ownerReferences, () => ({

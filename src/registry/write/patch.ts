@@ -21,9 +21,9 @@ export const APPLY = 'application/apply-patch+yaml'
 export interface PatchBody {
   readonly type: PatchTypeName
   readonly bytes: Uint8Array
-  /** Of an absent name it makes an object: apply. */
+  /** Whether the patch creates an absent object. Only apply does. */
   readonly mayCreate: boolean
-  /** Of an applied configuration. @see PatchInput.readApplied */
+  /** For an applied configuration. @see PatchInput.readApplied */
   readonly readApplied?: PatchInput['readApplied']
 }
 
@@ -68,7 +68,7 @@ export function patch(
     authorizeCreate,
     *wanted(live) {
       const object = yield* patchTypes[body.type]({ ...input, live })
-      // a write through a view compares there
+      // `throughView` checks the name of a view
       if (view !== undefined) return object
       checkName(scope.place, object)
       yield* inParts(() => dropDuplicateOwners(object, request.warnings))

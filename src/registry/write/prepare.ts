@@ -1,5 +1,5 @@
 /**
- * Prepares an object before it is stored: fields that the server sets or keeps, the strategy's changes, and validation
+ * Prepares an object before storage: fields that the server sets or keeps, the strategy's changes, and validation
  * (apiserver's BeforeCreate and BeforeUpdate of registry/rest). Objects are in the storage version.
  */
 import { append } from '../../api/append.ts'
@@ -86,7 +86,7 @@ export async function beforeUpdate(
   )
   await update?.prepareForUpdate?.(object, old, context)
   fillStruct(scope.resource.storageType, asJson(object))
-  // a strategy may have put back all of it
+  // read after the strategy, which may have replaced the metadata
   const meta = object.metadata
   if (
     strategy.hasGeneration &&
@@ -102,7 +102,7 @@ export async function beforeUpdate(
   const errors = await walked(request, () => [
     ...validateAnyMeta(meta, scope.resource.namespaced, pathSegmentName),
     ...validateObjectMetaUpdate(meta, before),
-    // the strategies of kube-apiserver check this once more, so the error comes twice
+    // kube-apiserver's strategies repeat this check, so the error comes twice
     ...metaErrorsAgain(scope, update?.metadataOnUpdate ?? 'as change', meta, before),
   ])
   append(errors, (await walked(request, () => update?.validateUpdate?.(object, old, context))) ?? [])
@@ -140,7 +140,7 @@ function keepStatus(scope: ResourceScope, object: KubeObject, old: KubeObject): 
   if (hasStatus(scope.resource.entry)) Object.assign(object, { status: (old as { status?: unknown }).status })
 }
 
-/** A write of the status leaves everything else but metadata as it was. */
+/** Restores everything but status and metadata. */
 function keepAllButStatus(object: KubeObject, old: KubeObject): void {
   const target = object as unknown as Record<string, unknown>
   for (const field of Object.keys(target)) if (!statusWrites.has(field)) delete target[field]
@@ -151,7 +151,7 @@ const statusWrites = new Set(['kind', 'apiVersion', 'metadata', 'status'])
 
 const BESIDE_SPEC = new Set(['metadata', 'status'])
 
-/** Whether everything but metadata and status is as it was. */
+/** Whether everything but metadata and status is unchanged. */
 function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
   const { countsStatus } = scope.resource.strategy
   const ignored = { metadata: {}, ...(countsStatus ? {} : { status: undefined }) }
@@ -162,7 +162,7 @@ function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): bo
   )
 }
 
-/** Compares the objects first: most are equal as they are. */
+/** Compares the objects first, because most are equal without encoding. */
 function isSameWritten({ resource: { storageType: type } }: ResourceScope, a: KubeObject, b: KubeObject): boolean {
   return valuesEqualApart(asJson(a), asJson(b)) || sameOnceWritten[type.heldAs](type, a, b)
 }
@@ -171,7 +171,7 @@ const sameOnceWritten = {
   typed: (type, a, b) => sameWritten(type, asJson(a), asJson(b)),
   unstructured(type, a, b) {
     const pair = kept(a, () => [a, b])
-    // each ends with a part that is written at once
+    // each text ends with a part that is encoded in one step
     const [text, before] = mapParts(pair, (object) => newValueOf(type, object, {}).text, PART)
     return text === before
   },

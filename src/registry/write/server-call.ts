@@ -2,7 +2,7 @@ import type { ApiCall } from '../../request/context.ts'
 import { API_SERVER } from '../../request/user-info.ts'
 import type { NewControlPlane } from '../../tenancy/control-snapshot.ts'
 
-/** A call that kube-apiserver makes to itself (its loopback client), while it serves no other. */
+/** A loopback call of kube-apiserver while it serves no request. */
 export const serverCall = ({
   env,
   tenant,

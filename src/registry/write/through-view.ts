@@ -8,10 +8,10 @@ import type { View } from '../resource.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 
 /**
- * The client writes the view (a Scale), and the server stores the object behind it. The owners of the view's fields become
- * owners of the object's fields.
- * @param live must exist: a view never creates
- * @param admit mutating admission, which sees views
+ * A client writes the view (a Scale), and the server stores the object behind it. The field managers of the view's
+ * fields become managers of the object's fields.
+ * @param live must exist, because a view never creates an object
+ * @param admit mutating admission, which gets views
  */
 export async function throughView(
   scope: ResourceScope,

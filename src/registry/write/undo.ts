@@ -2,12 +2,12 @@ import type { ApiCall } from '../../request/context.ts'
 import { noteFault } from '../../request/fault.ts'
 import { StorageError } from '../../storage/errors.ts'
 
-/** Takes back reservations and charges of a write that fails. */
+/** Gives back reservations and charges of a failed write. */
 export type Undo = () => Promise<void>
 
 /**
- * Runs all of them, even if some fail. A failure is logged and never thrown, because the answer is the error that led
- * here. The quota controller and the allocators later find reservations that were not given back.
+ * Runs all of them, even if some fail. It logs a failure and does not throw, because the answer is the error of the
+ * write. The quota controller and the allocators later find reservations that remain.
  */
 export async function undoAll(undos: readonly Undo[], call: ApiCall): Promise<void> {
   for (const undo of undos)
@@ -19,8 +19,8 @@ export async function undoAll(undos: readonly Undo[], call: ApiCall): Promise<vo
 }
 
 /**
- * Gives back the reservations of a write that fails. If the outcome of the write is unknown, the object may exist and
- * need them, so they stay.
+ * Gives back the reservations of a failed write. If the outcome of the write is unknown, the object may exist and need
+ * them, so they stay.
  */
 export async function undoing<Result>(call: ApiCall, write: () => Promise<Result>, undo: Undo): Promise<Result> {
   try {

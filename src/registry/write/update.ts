@@ -1,7 +1,4 @@
-/**
- * The steps that PUT and the patches share: make the wanted object from the live one, and again when another writer was
- * faster.
- */
+/** The steps that PUT and the patches share: make the wanted object from the live one, and again on conflict. */
 import type { KubeObject } from '../../api/object.ts'
 import { inParts } from '../../api/parts.ts'
 import { atOnce } from '../../api/slices.ts'
@@ -19,17 +16,20 @@ import { checkName } from './check-name.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
 import { throughView } from './through-view.ts'
 
-/** Permission to create, asked for when it comes to that. @throws 403 */
+/** Checks the permission to create. It runs only if the object is absent. @throws 403 */
 export type AuthorizeCreate = () => Promise<void>
 
-/** The facts and functions that a caller of `update` provides. */
+/** Data and functions that a caller of `update` provides. */
 export interface UpdateBy {
   readonly authorizeCreate?: AuthorizeCreate | undefined
-  /** As the caller just read it, in its stored form. */
+  /** The stored form of the object as the caller just read it. */
   readonly known?: KubeObject | undefined
 }
 
-/** @param sent decoded, with defaults, in the version of the request. @throws StatusError */
+/**
+ * @param sent the decoded object with defaults, in the version of the request
+ * @throws StatusError
+ */
 export async function update(
   scope: ResourceScope,
   sent: KubeObject,
@@ -40,7 +40,7 @@ export async function update(
   checkName(scope.place, sent)
   await walked(scope.request, () => dropDuplicateOwners(sent, scope.request.warnings))
   return updateWith(scope, options, admission, {
-    // also through the status, where there is one: Services
+    // a PUT of the status creates the object, too (Services)
     mayCreate: ['', 'status'].includes(scope.place.subresource) && scope.resource.strategy.allowCreateOnUpdate === true,
     uid: sent.metadata.uid,
     authorizeCreate,
@@ -56,9 +56,9 @@ export async function update(
 
 export interface Wanted extends UpdateBy {
   readonly mayCreate: boolean
-  /** The UID that the written object names. */
+  /** The UID in the written object. */
   readonly uid?: string | undefined
-  /** In the version of the request, with its managedFields. Runs again when the revision moved. */
+  /** The object in the version of the request, with its managedFields. Runs again on conflict. */
   wanted(live: KubeObject | undefined): Steps<KubeObject>
 }
 
@@ -84,7 +84,7 @@ export function updateWith(
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
       const admit = (object: KubeObject, oldObject: KubeObject | undefined) =>
         admission.mutate(scope, operation, options, { object, oldObject })
-      // a view never creates: an absent object was answered with 404 before
+      // a view never creates: an absent object has caused 404 before
       if (view !== undefined)
         return scope.resource.toStorage(
           await throughView(scope, view, live!, (before) => atOnce(wanted(before)), admit),

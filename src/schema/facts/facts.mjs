@@ -1,9 +1,10 @@
-// `npm run facts -- --release 1.37`: the facts about the built-in types of a Kubernetes release, from its published Go
-// modules, for `npm run generate`. Needs Go, whose client downloads the modules. docs/releases.md says what to do next.
+// `npm run facts -- --release 1.37` makes the facts about the built-in types of a Kubernetes release from its published
+// Go modules, for `npm run generate`. It needs Go, which downloads the modules. docs/releases.md describes the next
+// steps.
 //
 //   node src/schema/facts/facts.mjs --release 1.37[.1] [--out DIR] [--server URL --everything URL]
 //
-// With two running kube-apiservers of the release, behind `kubectl proxy`, it takes what only these tell as well.
+// With two running kube-apiservers of the release behind `kubectl proxy`, it also makes the facts of observe.mjs.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,7 +46,7 @@ const MODULES = [
   'component-base',
   'controller-manager',
 ]
-/** Packages of types beside those of k8s.io/api. */
+/** Packages with types, in addition to those of k8s.io/api. */
 const PACKAGES = [
   'k8s.io/apimachinery/pkg/api/resource',
   'k8s.io/apimachinery/pkg/apis/meta/v1',
@@ -99,7 +100,7 @@ function release(version) {
   return /^v(\d+\.\d+)/.exec(version)[1]
 }
 
-/** By the name of the module, its directory. Staging modules have the numbers of k8s.io/kubernetes behind v0. */
+/** Directories by module name. Staging modules have the minor and patch version of k8s.io/kubernetes behind v0. */
 function download(wanted) {
   const directories = new Map()
   let version = ''
@@ -143,7 +144,7 @@ function groupIn(file) {
   return existsSync(file) ? /GroupName\s*=\s*"([^"]*)"/.exec(readFileSync(file, 'utf8'))?.[1] : undefined
 }
 
-/** Models in the OpenAPI documents that the release publishes. */
+/** The models in the published OpenAPI documents of the release. */
 function publishedModels(kubernetes) {
   const directory = join(kubernetes, 'api', 'openapi-spec', 'v3')
   const documents = readdirSync(directory).map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')))

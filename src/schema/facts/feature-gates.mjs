@@ -1,8 +1,8 @@
-// The facts about feature gates (feature-gates.json), from the tables of versions in Kubernetes' Go source.
+// Makes the facts about feature gates (feature-gates.json) from the tables of versions in Kubernetes' Go source.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where gates of kube-apiserver are declared: module and file. */
+/** The modules and files that declare gates of kube-apiserver. */
 const FILES = [
   ['kubernetes', 'pkg/features/kube_features.go'],
   ['apiserver', 'pkg/features/kube_features.go'],
@@ -15,10 +15,10 @@ const FILES = [
   ['client-go', 'features/known_features.go'],
 ]
 
-/** All gates of a stage at once; every component has them. */
+/** Gates that switch all gates of a stage. All components have them. */
 const STAGES = { AllAlpha: { stage: 'ALPHA', default: false }, AllBeta: { stage: 'BETA', default: false } }
 
-/** @param directories by module @param release `1.36` */
+/** @param directories the directories by module @param release `1.36` */
 export function featureGatesOf(directories, release) {
   const gates = { ...STAGES }
   for (const [module, file] of FILES) {
@@ -39,7 +39,7 @@ export function featureGatesOf(directories, release) {
   return Object.fromEntries(Object.entries(gates).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The last row that is not of a later release. */
+/** The last row that is not from a later release. */
 function specAt(body, release) {
   let found
   for (const [, version, on, stage] of body.matchAll(

@@ -1,5 +1,5 @@
-// Reads what a package of Kubernetes' API types declares, from its Go source: gofmt writes one field a line, with its
-// comments above it and its tags behind it, so no more of the language has to be understood.
+// Reads the declarations of a Go package with Kubernetes' API types. It needs no full Go parser, because gofmt writes
+// each field on one line, with its comments above and its tags behind.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -7,7 +7,7 @@ const isSource = (name) =>
   name.endsWith('.go') && !/_test\.go$|^zz_generated|^generated\.pb|^types_swagger_doc/.test(name)
 
 /**
- * @param directory of the package @param path that others import it by
+ * @param directory the directory of the package @param path its import path
  * @returns {path, types, constants, registered}: types by name {kind: 'struct', fields, comments} or {kind: 'named',
  *   of, comments}; constants by type name, in order; names in AddKnownTypes
  */
@@ -63,7 +63,7 @@ function readFile(text, goPackage) {
   }
 }
 
-/** Names of the messages in the published .proto file. */
+/** The names of the messages in the published .proto file. */
 function messagesOf(directory) {
   try {
     const text = readFileSync(join(directory, 'generated.proto'), 'utf8')
@@ -73,7 +73,7 @@ function messagesOf(directory) {
   }
 }
 
-/** Constants that stand for others, of this package or of one that it imports. */
+/** Resolves constants whose value is another constant of the package or of an imported one. */
 export function resolveConstants(packages) {
   const valueOf = (goPackage, { text, imports }) => {
     if (text.startsWith('"')) return text.slice(1, -1)
@@ -91,7 +91,7 @@ export function resolveConstants(packages) {
     }
 }
 
-/** A blank line parts the comment of a declaration from tags above it, which count as well. */
+/** The comments of a declaration, with the tags that a blank line separates from them. */
 const commentsAbove = (comments) => comments.filter((line) => line !== '')
 
 function importsOf(text) {

@@ -1,5 +1,5 @@
-// The facts about types (types.json), from Go packages: names and numbers on the wire, what is left out when empty,
-// what OpenAPI and server-side apply are told by the tags in comments.
+// Makes the facts about types (types.json) from Go packages: names and numbers on the wire, omitempty, and the tags in
+// comments that OpenAPI and server-side apply use.
 
 const scalars = {
   string: 'string',
@@ -13,7 +13,7 @@ const scalars = {
   any: 'any',
 }
 
-/** Codecs of their own: these types are not the object of their fields in JSON. */
+/** Types with their own JSON codec: their JSON is not an object of their fields. */
 const specials = {
   'k8s.io/apimachinery/pkg/api/resource.Quantity': 'quantity',
   'k8s.io/apimachinery/pkg/apis/meta/v1.Duration': 'duration',
@@ -24,7 +24,7 @@ const specials = {
   'k8s.io/apimachinery/pkg/runtime.Unknown': 'unknown',
   'k8s.io/apimachinery/pkg/util/intstr.IntOrString': 'intOrString',
 }
-/** Messages of a package of the API that no kind has. */
+/** Messages of API packages that no kind uses. */
 const NO_API = new Set(['QuantityValue'])
 const JSON_SCHEMA =
   /^k8s\.io\/apiextensions-apiserver\/.*\.(JSON|JSONSchemaPropsOrArray|JSONSchemaPropsOrBool|JSONSchemaPropsOrStringArray)$/
@@ -39,7 +39,7 @@ export const modelOf = (path, name) => `io.${path.replace(/^k8s\.io/, 'k8s').rep
 
 const specialOf = (key) => specials[key] ?? (JSON_SCHEMA.test(key) ? schemaSpecials[key.split('.').at(-1)] : undefined)
 
-/** Members of the messages of special types, which are written by hand in Kubernetes. */
+/** Members of the messages of special types. Kubernetes has handwritten code for them. */
 const props = (path) => modelOf(path, 'JSONSchemaProps')
 const specialFields = {
   time: () => [
@@ -80,7 +80,7 @@ const specialFields = {
   ],
 }
 
-/** Kinds that belong to no group version of their own. */
+/** Kinds that Kubernetes registers in every group version. */
 const EVERY_GROUP_VERSION = new Set([
   'CreateOptions',
   'DeleteOptions',
@@ -93,7 +93,7 @@ const EVERY_GROUP_VERSION = new Set([
 const UNVERSIONED = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status'])
 const META = 'k8s.io/apimachinery/pkg/apis/meta/v1'
 
-/** @param packages as go-package.mjs reads them, by path @param isPublished whether OpenAPI shows a model */
+/** @param packages results of go-package.mjs by path @param isPublished whether OpenAPI publishes a model */
 export function typesOf(packages, isPublished) {
   const types = []
   const enums = {}
@@ -161,10 +161,10 @@ function typeOf(packages, goPackage, name, declared) {
   }
 }
 
-/** A list that is a message of its own says so. */
+/** Whether a list type is a message of its own, by its tag. */
 const isMessage = ({ comments }) => comments.includes('+protobuf.nullable=true')
 
-/** `type A B`, B a struct. `type A = B` is no type of its own. */
+/** The struct B of `type A B`. `type A = B` declares no new type. */
 function structBehind(packages, goPackage, { of, imports }) {
   const found = lookUp(packages, goPackage, of, imports)
   return found?.declared.kind === 'struct' ? found : undefined
@@ -272,7 +272,7 @@ function fieldOf(packages, goPackage, field) {
 
 const jsonNameOf = ({ tags }) => /json:"([^",]*)/.exec(tags)?.[1] ?? ''
 
-/** x-kubernetes-unions, as OpenAPI publishes it. */
+/** x-kubernetes-unions in OpenAPI. */
 function unionsOf({ fields }) {
   const discriminator = fields.find(({ comments }) => has(comments, 'unionDiscriminator'))
   const members = fields.filter((field) => field !== discriminator && has(field.comments, 'optional'))
@@ -286,7 +286,7 @@ function unionsOf({ fields }) {
   }
 }
 
-/** The values of a type of text that declares them all. */
+/** The values of a string type that declares all of its values. */
 function enumOf(packages, { path, name }) {
   const goPackage = packages.get(path)
   const declared = goPackage.types.get(name)
@@ -294,13 +294,13 @@ function enumOf(packages, { path, name }) {
   return [...new Set(goPackage.constants.get(name) ?? [])].sort()
 }
 
-/** JSON, or a constant of the package. */
+/** The value of a default: JSON, or a constant of the package. */
 function defaultOf(goPackage, text) {
   const constant = /^ref\((?:.*\.)?(\w+)\)$/.exec(text)?.[1]
   return constant === undefined ? JSON.parse(text) : goPackage.values.get(constant)
 }
 
-/** `[]*v1.Pod` → what it is in the facts. */
+/** The facts about a Go type like `[]*v1.Pod`. */
 function shapeOf(packages, goPackage, text, imports) {
   if (text === '[]byte') return { type: 'bytes' }
   if (text.startsWith('*')) return { ...shapeOf(packages, goPackage, text.slice(1), imports), ptr: true }

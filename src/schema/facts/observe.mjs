@@ -1,13 +1,13 @@
-// Facts that no source tells: a running kube-apiserver is asked for its OpenAPI documents, the columns of its tables and
-// the objects that it begins with. `get(path, accept)` answers with parsed JSON; `accept` is a media type.
+// Asks a running kube-apiserver for facts that are not in Kubernetes' source: its OpenAPI documents, the columns of its
+// Tables and its initial objects. `get(path, accept)` returns parsed JSON; `accept` is a media type.
 import { bootstrapResources } from '../../bootstrap/generate-bootstrap.mjs'
 
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 
 /**
- * @param get of a server as it starts by default, a kube-controller-manager beside it
- * @param getAll of one with every API and feature gate on
- * @returns by the name of the file
+ * @param get asks a server with default flags, next to a kube-controller-manager
+ * @param getAll asks a server with all APIs and feature gates enabled
+ * @returns the facts by file name
  */
 export async function observed(get, getAll) {
   const byDefault = await openApiOf(get, {})
@@ -19,11 +19,11 @@ export async function observed(get, getAll) {
   }
 }
 
-/** The documents that are not known yet, each schema once. Parameters stay where they are. */
+/** The OpenAPI documents that are not in `known`, with each schema once. Parameters stay in their documents. */
 async function openApiOf(get, known) {
   const { paths: index } = await get('/openapi/v3')
   const facts = { parameters: {}, hashes: {}, schemas: {}, documents: {} }
-  // that of the core group first: in the others, options and watch events have a kind of their own
+  // the core group's document comes first: in others, options and watch events have a kind of the group
   const keys = Object.keys(index).sort((a, b) => (b === 'api/v1') - (a === 'api/v1'))
   for (const key of keys) {
     if (known.documents?.[key] !== undefined) continue

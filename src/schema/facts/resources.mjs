@@ -1,6 +1,6 @@
-// The facts about groups and resources (resources.json), from what a release publishes in k8s.io/kubernetes: its discovery
-// documents with every API switched on (api/discovery) and the priorities of its groups. Selectable fields are published
-// nowhere: a resource keeps those of the table, and a new one has the two that every resource has.
+// Makes the facts about groups and resources (resources.json) from k8s.io/kubernetes: the discovery documents of a
+// release with all APIs enabled (api/discovery), and the priorities of its groups. Kubernetes does not publish
+// selectable fields: a resource keeps those of the table, and a new one has the two that every resource has.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,9 +8,9 @@ import { join } from 'node:path'
 const read = (file) => JSON.parse(readFileSync(file, 'utf8'))
 const apiVersion = (group, version) => (group === '' ? version : `${group}/${version}`)
 
-/** Files in which Kubernetes gives each group version its priority; what kube-apiserver says counts. */
+/** The files with the priorities of group versions. That of kube-apiserver wins. */
 const PRIORITIES = ['cmd/kube-apiserver/app/aggregator.go', 'pkg/controlplane/apiserver/aggregator.go']
-/** The group that serves APIServices comes first, without an APIService of its own. */
+/** apiregistration.k8s.io comes first. It has no APIService. */
 const FIRST = { group: 'apiregistration.k8s.io', priority: 20001 }
 
 /**
@@ -39,7 +39,7 @@ export function resourcesOf(kubernetes, kinds, table) {
   const resources = groups.flatMap(({ group, versions }) =>
     versions.flatMap((version) => resourcesIn(discovery, { group, version, versions }, kinds, selectors)),
   )
-  // as in the table, what is new behind it: the order is that of discovery
+  // resources have the order of the table, which is that of discovery; new ones follow
   const place = ({ group, version, resource }) => {
     const index = [...selectors.keys()].indexOf(`${group}/${version}/${resource}`)
     return index < 0 ? selectors.size : index
@@ -88,7 +88,7 @@ function resourcesIn(discovery, { group, version, versions }, kinds, selectors) 
     })
 }
 
-/** Which version the hash is of. Events are stored as those of the core group. */
+/** Finds the version with this hash. Kubernetes stores Events in the core group's version. */
 function storageVersionOf(group, versions, kind, hash) {
   const candidates = [...versions, 'v1', 'v1beta1', 'v1alpha1'].map((version) => apiVersion(group, version))
   const isOf = (version) => {

@@ -1,6 +1,6 @@
 /**
- * A CustomResourceDefinition as kube-apiserver holds it in memory: what all versions have in common is said once, at the
- * top. Paths and values in its messages are of that form (apiextensions' internal version and its conversion from v1).
+ * The internal version of a CustomResourceDefinition in kube-apiserver (apiextensions' conversion from v1). Members that
+ * are equal in all versions stand once, in its spec. Error texts contain its paths and values.
  */
 import { mapParts } from '../../api/parts.ts'
 import type {
@@ -52,7 +52,7 @@ export function internalSpec({ versions = [] }: CustomResourceDefinitionSpec): I
   }
 }
 
-// parts of a decoded object are JSON
+// members of a decoded object are JSON
 const sameValue = (a: unknown, b: unknown): boolean => valuesEqual(emptyAsAbsent(a), emptyAsAbsent(b))
 const emptyAsAbsent = (value: unknown): Json | undefined =>
   Array.isArray(value) && value.length === 0 ? undefined : (value as Json | undefined)
@@ -199,12 +199,12 @@ const versionDump = struct([
   ['SelectableFields', 'selectableFields', null, list(() => struct([['JSONPath', 'jsonPath', '']]))],
 ])
 
-/** As kube-apiserver prints them, by the names of its Go types. */
+/** The versions in kube-apiserver's error texts, with the names of Go's fields. */
 export const internalVersions = (versions: readonly CustomResourceDefinitionVersion[] | undefined): Json =>
   versions === undefined ? null : mapParts(versions, (version) => versionDump(version as unknown as Json))
 
-/** A schema as kube-apiserver prints it. */
+/** A schema in kube-apiserver's error texts. */
 export const internalSchema = (value: unknown): Json => schemaDump(value as Json)
 
-/** A rule as kube-apiserver prints it. */
+/** A rule in kube-apiserver's error texts. */
 export const internalRule = (rule: ValidationRule): Json => ruleDump(rule as unknown as Json)

@@ -1,18 +1,20 @@
-/** Paths to fields of a schema, as rules and selectable fields name them: `.spec.a`, `.spec['a-b']` (cel's ValidFieldPath). */
+/**
+ * Parses the field paths of validation rules and selectable fields: `.spec.a`, `.spec['a-b']` (cel's ValidFieldPath).
+ */
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import { FieldPath } from '../../api/field.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 
 export interface SchemaField {
-  /** Names on the way to it. */
+  /** The names of the path. */
   readonly names: readonly string[]
-  /** Relative to the schema where the search began. */
+  /** The path relative to the root schema. */
   readonly path: FieldPath
   readonly schema: JSONSchemaProps
 }
 
-/** The field, or why there is none. */
+/** @returns the field, or an error text */
 export function pathProblem(root: JSONSchemaProps, path: string, allowsBrackets: boolean): SchemaField | string {
   const tokens = tokensOf(path)
   const names: string[] = []
@@ -51,5 +53,5 @@ function memberOf({ properties, additionalProperties }: JSONSchemaProps, name: s
   return isJsonObject(additionalProperties) ? (additionalProperties as JSONSchemaProps) : undefined
 }
 
-/** Delimiters, quoted texts, and the texts between them. */
+/** Splits a path into delimiters, quoted texts and the texts between them. */
 const tokensOf = (path: string): string[] => path.match(/[.[\]]|'(?:[^'\\]|\\.)*'|[^.[\]]+/gs) ?? []

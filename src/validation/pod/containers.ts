@@ -1,4 +1,4 @@
-/** Containers of a pod: those that stay, those that run before them, and those for looking into a running pod. */
+/** Validates containers, init containers and ephemeral containers of a pod. */
 import { repeatsIn } from '../../api/lookup.ts'
 import { append } from '../../api/append.ts'
 import { kept } from '../../api/parts.ts'
@@ -25,7 +25,7 @@ import type { PodRules } from './rules.ts'
 import { oneOf, validateSecurityContext } from './security-context.ts'
 import type { Volumes } from './volumes.ts'
 
-/** Facts of the pod on which its containers depend. */
+/** The parts of a pod on which validation of its containers depends. */
 export interface ContainerContext {
   readonly spec: CoreV1.PodSpec
   readonly volumes: Volumes
@@ -77,7 +77,7 @@ export function validateInitContainers(
     if (others.has(name) || (name !== '' && repeats.has(index))) errors.push(duplicate(here.child('name'), name))
     append(
       errors,
-      // kube-apiserver looks at each of them as if it were the first
+      // kube-apiserver checks the ports of each init container alone, and reports index 0
       portConflicts(
         at.index(0),
         container,
@@ -161,7 +161,7 @@ function validateRestartPolicy(at: FieldPath, container: CoreV1.Container, rules
   return errors
 }
 
-/** Fields of containers that those for looking into a pod do not have. */
+/** Container fields that ephemeral containers must not have. */
 const notForEphemeral = [
   'ports',
   'resources',
@@ -212,7 +212,7 @@ export function validateEphemeralContainers(
   })
 }
 
-/** In pods, not in templates. */
+/** kube-apiserver checks this in pods, but not in templates. */
 export const validateImageText = (at: FieldPath, { image = '' }: CoreV1.Container): FieldError[] =>
   image.trim() === image ? [] : [invalidValue(at.child('image'), image, 'must not have leading or trailing whitespace')]
 
@@ -249,7 +249,7 @@ function validatePorts(at: FieldPath, ports: readonly CoreV1.ContainerPort[]): F
     if (name !== '') {
       const texts = portNameProblems(name)
       if (texts.length > 0) {
-        // kube-apiserver counts these texts with the same variable as the ports
+        // kube-apiserver reuses the loop variable of the ports for these texts
         append(errors, problems(here.child('name'), name, texts))
       } else if (names.has(name)) errors.push(duplicate(here.child('name'), name))
       else names.add(name)
@@ -279,7 +279,7 @@ const portConflicts = (at: FieldPath, { ports = [] }: CoreV1.Container, taken: S
     return []
   })
 
-/** The indexes of containers that have the name of an earlier one. */
+/** The indexes of containers that repeat the name of an earlier one. */
 const repeatedNames = (containers: readonly CoreV1.Container[]): ReadonlySet<number> =>
   kept(containers, () => repeatsIn(containers.map(({ name = '' }) => name)))
 
@@ -305,7 +305,7 @@ function validateMounts(
       errors.push(invalidValue(here.child('name'), name, 'must not already exist in volumeDevices'))
     if (devicePaths.has(mountPath))
       errors.push(invalidValue(here.child('mountPath'), mountPath, 'must not already exist as a path in volumeDevices'))
-    // these are reported at the list
+    // kube-apiserver reports these at the list, without an index
     if (subPath !== '') append(errors, descendingPath(at.child('subPath'), subPath))
     if (subPathExpr !== '') {
       if (subPath !== '')

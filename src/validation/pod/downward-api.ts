@@ -1,4 +1,4 @@
-/** Fields of a pod that its containers may see, in variables and in files. */
+/** Validates downward API references: pod fields in environment variables and files. */
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, notSupported, required } from '../../api/field.ts'
@@ -25,7 +25,7 @@ export const FIELDS_IN_FILES = [
   'metadata.uid',
 ]
 
-/** Labels of fields that version v1 knows, with or without a subscript. */
+/** The field labels of v1, with or without a subscript. */
 const knownFields = new Set([
   'metadata.annotations',
   'metadata.labels',
@@ -52,7 +52,7 @@ export function validateFieldRef(
   if (fieldPath === '') return [required(at.child('fieldPath'))]
   const failed = (why: string) => [invalidValue(at.child('fieldPath'), fieldPath, `error converting fieldPath: ${why}`)]
   if (apiVersion !== 'v1') return failed(`unsupported pod version: ${apiVersion}`)
-  // a field, and a subscript in brackets and quotes
+  // a field with a quoted subscript in brackets
   const bracket = fieldPath.indexOf("['", 1)
   if (bracket > 0 && fieldPath.endsWith("']") && fieldPath.length >= bracket + 4) {
     const field = fieldPath.slice(0, bracket)

@@ -1,4 +1,4 @@
-/** Environment variables of containers, and where their values come from. */
+/** Validates environment variables of containers and the sources of their values. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -100,7 +100,7 @@ export const validateEnvFrom = (
         const name = here.child(field, 'name')
         append(errors, ref.name ? problems(name, ref.name, subdomainName(ref.name, true)) : [required(name)])
       }
-    // reported at the list, not at its element
+    // kube-apiserver reports these at the list, without an index
     if (!configMapRef && !secretRef)
       errors.push(invalidValue(at, '', 'must specify one of: `configMapRef` or `secretRef`'))
     else if (configMapRef && secretRef)
@@ -108,7 +108,7 @@ export const validateEnvFrom = (
     return errors
   })
 
-/** A variable from a file needs a volume that containers of the pod can write to. */
+/** A variable with fileKeyRef needs an emptyDir volume, to which containers of the pod can write. */
 export function validateFileVolumes(
   at: FieldPath,
   variables: readonly CoreV1.EnvVar[],

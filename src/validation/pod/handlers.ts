@@ -1,4 +1,4 @@
-/** Probes and lifecycle hooks: exactly one thing to do each. */
+/** Validates probes and lifecycle hooks. Each has exactly one handler. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'

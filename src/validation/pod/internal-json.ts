@@ -1,6 +1,6 @@
 /**
- * Values as kube-apiserver shows them in errors: its internal types, which have no JSON names, so that Go's names of the
- * fields stand there and every field does. Metadata and label selectors are the same types inside and outside.
+ * Values in kube-apiserver's error texts: JSON of its internal types. These have no JSON tags, so that all fields
+ * appear, with their names in Go. Metadata and label selectors have the same types in the internal version and in v1.
  */
 import type { Json, JsonObject, ObjectMeta } from '../../api/object.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
@@ -17,25 +17,24 @@ import type { Structural, StructType } from '../../schema/structural.ts'
 /** @param type OpenAPI model name of the external type */
 export const internalJson = (type: string, value: object): Json => structJson(builtInType(type), value as JsonObject)
 
-/** A selector as errors show it: fields that a requirement leaves out are empty, not absent. */
+/** A selector in error texts: the absent fields of a requirement are empty values. */
 export const selectorJson = (selector: LabelSelector): Json =>
   sharedJson(builtInType(LABEL_SELECTOR), selector as JsonObject)
 
-/** Metadata as errors show it, in the order of Go's fields. */
+/** Metadata in error texts, in the order of Go's fields. */
 export const metadataJson = (metadata: ObjectMeta): Json =>
   // metadata is JSON
   sharedJson(builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'), metadata as JsonObject)
 
 const LABEL_SELECTOR = 'io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector'
 
-/** A type that is the same inside and outside: as it is written. */
+/** The JSON of a type that the internal version and v1 share. */
 const sharedJson = (type: StructType, value: JsonObject): Json => kept(value, () => canonical(type, value))
 
-/** Labels of a template as errors show them. */
 export const templateLabelsJson = ({ metadata = {} }: PodTemplateSpec): Json =>
   labelsJson(sentField(metadata, 'labels'))
 
-/** Labels as errors show them. */
+/** Labels in error texts: sorted, null where absent. */
 export const labelsJson = (labels: Readonly<Record<string, string>> | undefined): Json =>
   labels === undefined ? null : sortedMap(labels)
 
@@ -67,7 +66,9 @@ const isBytes = (type: Structural) => type.shape === 'leaf' && type.scalar === '
 
 const isShared = ({ name }: StructType) => name.startsWith('io.k8s.apimachinery.')
 
-/** How much there is to show of a value without its lists and maps: every field, whether it is there or not. */
+/**
+ * The weight of a value in a walk (api/parts.ts): the number of its fields, because the JSON has absent fields, too.
+ */
 const membersOf = (type: Structural): number => (type.shape === 'struct' ? Math.max(1, type.fields.length) : 1)
 
 function structJson(type: StructType, value: JsonObject): JsonObject {
@@ -85,7 +86,7 @@ function structJson(type: StructType, value: JsonObject): JsonObject {
   return ordered(shown, ownValue(orders, type.name))
 }
 
-/** Types whose internal form has its fields in another order. */
+/** Types whose internal version has its fields in another order. */
 const orders: Readonly<Record<string, readonly string[]>> = {
   'io.k8s.api.core.v1.Volume': `Name HostPath EmptyDir GCEPersistentDisk AWSElasticBlockStore GitRepo Secret NFS ISCSI
     Glusterfs PersistentVolumeClaim RBD Quobyte FlexVolume Cinder CephFS Flocker DownwardAPI FC AzureFile ConfigMap
@@ -97,7 +98,7 @@ const ordered = (shown: JsonObject, order: readonly string[] | undefined): JsonO
   order === undefined ? shown : Object.fromEntries(order.map((name) => [name, ownValue(shown, name) ?? null]))
 
 const hostFields = ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace', 'hostUsers']
-/** Fields that the internal pod spec has in its security context, or not at all. */
+/** Fields that are in the security context of the internal pod spec, or absent from it. */
 const isMoved = ({ name }: StructType, field: string) =>
   name === 'io.k8s.api.core.v1.PodSpec' && (hostFields.includes(field) || field === 'serviceAccount')
 
@@ -132,7 +133,7 @@ const volumeSpecOrder = `Capacity GCEPersistentDisk AWSElasticBlockStore HostPat
 const inOrder = (shown: JsonObject, order: readonly string[]): JsonObject =>
   Object.fromEntries(order.map((field) => [field, ownValue(shown, field) ?? null]))
 
-/** Names of fields that mean something else elsewhere, by a part of the type's name. */
+/** Go's names of JSON fields that have another Go name in other types. The pattern matches the type's name. */
 const goNamesIn: readonly (readonly [type: RegExp, names: Readonly<Record<string, string>>])[] = [
   [/GCEPersistentDisk/, { pdName: 'PDName' }],
   [/RBD/, { monitors: 'CephMonitors', image: 'RBDImage', pool: 'RBDPool', user: 'RadosUser' }],
@@ -151,7 +152,7 @@ const goNamesIn: readonly (readonly [type: RegExp, names: Readonly<Record<string
   [/ScaleIO/, { sslEnabled: 'SSLEnabled' }],
 ]
 
-/** Of built-in types, each looked up once. */
+/** Go's names of the fields of each built-in type. */
 const namesByType = new WeakMap<StructType, readonly string[]>()
 
 function goNamesOf(type: StructType): readonly string[] {
@@ -164,7 +165,7 @@ const goNameIn = ({ name }: StructType, field: string): string =>
   ownValue(goNamesIn.find(([type, names]) => type.test(name) && Object.hasOwn(names, field))?.[1], field) ??
   goName(field)
 
-/** Go writes these differently than the first letter in upper case. */
+/** JSON fields whose Go name is not just the JSON name with a capital. */
 const goNames: Readonly<Record<string, string>> = {
   apiGroup: 'APIGroup',
   apiGroups: 'APIGroups',

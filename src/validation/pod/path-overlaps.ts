@@ -1,4 +1,4 @@
-/** Files of one volume that would be written over each other. */
+/** Finds files of one volume that overwrite each other, for warnings. */
 import { withoutTrailing } from '../../api/trim.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import { goQuote } from '../../go/quote.ts'
@@ -46,7 +46,7 @@ function projectedFiles(source: CoreV1.VolumeProjection): File[] {
   ].filter(({ path }) => path !== '')
 }
 
-/** The most comparisons for one volume, which may have any number of files: there are warnings enough then. */
+/** The most comparisons for one volume, which may have any number of files. The search for warnings ends there. */
 const MAX_COMPARISONS = 200_000
 
 function overlaps(files: readonly File[]): string[] {
@@ -55,7 +55,7 @@ function overlaps(files: readonly File[]): string[] {
   return files.flatMap((given) => {
     const file = { ...given, path: withoutTrailing(given.path, '/') }
     if (file.path === '' || !work.spend(before.length)) return []
-    // few: the budget ends it
+    // few: the budget bounds the comparisons
     const met = before.filter((other) => overlap(file.path, other.path))
     before.push(file)
     return met.map((other) => `${text(file)} with ${text(other)}`)

@@ -1,4 +1,4 @@
-/** Annotations with a meaning for pods: older forms of today's fields. */
+/** Validates annotations of pods that are older forms of fields. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -48,7 +48,7 @@ function validateTolerationsText(at: FieldPath, text: string, rules: PodRules): 
   }
 }
 
-/** Annotations with this prefix, in order. */
+/** Annotations with this prefix, sorted by name. */
 const beginning = (annotations: Annotations, start: string): [string, string][] =>
   kept(annotations, () =>
     Object.keys(annotations)
@@ -84,7 +84,7 @@ function validateAppArmorTexts(at: FieldPath, annotations: Annotations, spec: Co
   })
 }
 
-/** The field with the meaning of the annotation; undefined if it has none. */
+/** The appArmorProfile that the annotation stands for; undefined if there is none. */
 export function appArmorOf(annotation: string): CoreV1.AppArmorProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' }
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' }
@@ -97,7 +97,7 @@ interface Profile {
   readonly localhostProfile?: string
 }
 
-/** Annotation and field of one container must say the same. */
+/** Compares the annotation and the field of one container. They must have the same profile. */
 function profileMismatch(
   at: FieldPath,
   what: 'seccomp' | 'apparmor',
@@ -117,7 +117,7 @@ function profileMismatch(
     : [forbiddenField(at.child('localhostProfile'), `${what} profile in annotation and field must match`)]
 }
 
-/** On creation, and in templates always. */
+/** kube-apiserver checks this in templates, and in pods only on creation. */
 export function validateProfilesMatch(at: FieldPath, meta: ObjectMeta, spec: CoreV1.PodSpec): FieldError[] {
   const annotations = meta.annotations ?? {}
   const { seccompProfile, appArmorProfile } = spec.securityContext ?? {}
@@ -142,7 +142,7 @@ export function validateProfilesMatch(at: FieldPath, meta: ObjectMeta, spec: Cor
   ]
 }
 
-/** Annotations that no update may change. */
+/** Refuses changes of immutable annotations. */
 export function validatePodAnnotationsUpdate(annotations: Annotations = {}, old: Annotations = {}): FieldError[] {
   const at = path('metadata', 'annotations')
   const fixed = (key: string, changed: string, added: string): FieldError[] => {

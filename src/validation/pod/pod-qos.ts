@@ -4,7 +4,7 @@ import { Quantity } from '../../schema/quantity.ts'
 
 const COMPUTE = ['cpu', 'memory']
 
-/** The QoS class, by which a node treats the pod when resources run short: from its containers' requests and limits. */
+/** The QoS class, from the requests and limits of the pod or its containers. The kubelet evicts pods by this class. */
 export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const parts = spec.resources
     ? [spec.resources]
@@ -23,7 +23,7 @@ export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEff
   return isGuaranteed && covered && requests.size === limits.size ? 'Guaranteed' : 'Burstable'
 }
 
-/** @returns how many of the resources were given */
+/** @returns the number of resources with an amount */
 function addPositive(total: Map<string, Quantity>, list: Readonly<Record<string, string>> = {}): number {
   let found = 0
   for (const name of COMPUTE) {

@@ -113,8 +113,8 @@ function validateSameContainers(spec: CoreV1.PodSpec, old: CoreV1.PodSpec): Fiel
 }
 
 /**
- * Puts the old amounts of resizable resources into `rest`, so that any remaining difference is an error. Claims are not
- * put back: as in kube-apiserver, a pod with claims cannot be resized.
+ * Puts the old amounts of resizable resources into `rest`, so that any remaining difference is an error. Like
+ * kube-apiserver, it does not restore claims, so that a resize of a pod with claims fails.
  */
 function undoResize(rest: CoreV1.PodSpec, old: CoreV1.PodSpec): FieldError[] {
   const errors: FieldError[] = []

@@ -1,4 +1,4 @@
-/** The spec of a pod, by itself or in a template: everything that is wrong, in the order of kube-apiserver. */
+/** Validates the spec of a pod or a template. The errors are in kube-apiserver's order. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -142,7 +142,7 @@ function validateResourceClaims(
   })
 }
 
-/** In the host's network a container has no ports of its own. */
+/** With hostNetwork, hostPort must equal containerPort. A template may leave hostPort out. */
 function validateHostNetworkPorts(at: FieldPath, spec: CoreV1.PodSpec, rules: PodRules): FieldError[] {
   if (!spec.hostNetwork) return []
   return errorsOf(spec.containers ?? [], ({ ports = [] }, index) =>

@@ -1,4 +1,4 @@
-/** Validates the status that kubelets and schedulers report of a pod, and the changes that they may not take back. */
+/** Validates the status that kubelets and schedulers report, and refuses changes that would revert final states. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -90,7 +90,7 @@ const validateConditions = (here: FieldPath, conditions: readonly CoreV1.PodCond
     ...(SYSTEM_CONDITIONS.has(type) ? [] : validateQualifiedName(here.index(index).child('Type'), type)),
   ])
 
-/** A container that ended runs again only where the pod says that it may. */
+/** A terminated container may run again only where the restart policy allows it. */
 function validateTransitions(
   list: (typeof listsOfStatuses)[number],
   statuses: readonly CoreV1.ContainerStatus[] = [],

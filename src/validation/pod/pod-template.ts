@@ -1,4 +1,4 @@
-/** Templates of pods, as they stand in workloads. */
+/** Validates the pod templates of workloads. */
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported } from '../../api/field.ts'
@@ -28,7 +28,7 @@ export function validatePodTemplate(at: FieldPath, template: CoreV1.PodTemplateS
 
 export const NOT_MATCHED = '`selector` does not match template `labels`'
 
-/** The template of a workload whose pods have restartPolicy Always. */
+/** Validates the template of a workload whose pods must have restartPolicy Always. */
 export function validateRunningTemplate(
   at: FieldPath,
   template: CoreV1.PodTemplateSpec,

@@ -136,7 +136,7 @@ function withAllowedChangesUndone(spec: CoreV1.PodSpec, old: CoreV1.PodSpec): Co
   } as CoreV1.PodSpec
 }
 
-/** Until a gated pod is let go, where it may run can still be narrowed. */
+/** While a pod has scheduling gates, an update may narrow its node selector and node affinity. */
 function undoPlacement(rest: CoreV1.PodSpec, old: CoreV1.PodSpec): FieldError[] {
   const errors: FieldError[] = []
   const selector = rest.nodeSelector ?? {}

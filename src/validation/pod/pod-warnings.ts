@@ -1,4 +1,4 @@
-/** Warnings about pods: deprecated fields, definitions that hide each other. */
+/** Warnings about pods: deprecated fields, and duplicates that override each other. */
 import { append } from '../../api/append.ts'
 import { Budget } from '../../api/budget.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
@@ -17,7 +17,7 @@ import { overlappingPathWarnings } from './path-overlaps.ts'
 import type { VisitedContainer } from './visit-containers.ts'
 import { visitContainers } from './visit-containers.ts'
 
-/** Names of workloads that become names of pods and hosts. */
+/** Warns about names of workloads that are invalid as host names, because pods use them. */
 export function hostnameWarnings(name: string, what: string): string[] {
   const texts = dns1123Label(name)
   return texts.length === 0
@@ -251,7 +251,7 @@ function containerWarnings(
   return warnings
 }
 
-/** The most comparisons of ports, of which a request may have any number: there are warnings enough then. */
+/** The most comparisons of ports, because a pod may have any number of ports. The search for warnings ends there. */
 const MAX_COMPARISONS = 200_000
 
 function portWarnings(containers: readonly VisitedContainer[]): string[] {

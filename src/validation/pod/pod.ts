@@ -1,4 +1,4 @@
-/** Pods themselves: creation, and what each kind of update may change. */
+/** Validates the creation of pods, and metadata and spec for updates. */
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { FieldPath as Path, forbiddenField, path } from '../../api/field.ts'
@@ -28,7 +28,7 @@ export function validatePodCreate(pod: CoreV1.Pod, rules: PodRules): FieldError[
   ]
 }
 
-/** @param whole metadata too: the store has checked that of new pods */
+/** @param whole validate the generic metadata, too; the store has validated that of new pods */
 export function validateMetadataAndSpec(
   { metadata, spec = {} }: CoreV1.Pod,
   rules: PodRules,
@@ -62,5 +62,5 @@ export function validateMetadataAndSpec(
   ]
 }
 
-/** Errors of static pods stand at no field. */
+/** The path of errors about static pods, which have no field. */
 export const nowhere: FieldPath = Path.root.key('')

@@ -1,4 +1,4 @@
-/** Projected volumes: several sources, whose paths must not overlap. */
+/** Validates projected volumes. The paths of their sources must not overlap. */
 import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
@@ -24,7 +24,7 @@ export function validateProjected(
 ): FieldError[] {
   const { sources = [] } = projected
   const taken = kept(sources, () => new Set<string>())
-  /** @param value shown by kube-apiserver for a file whose path is taken */
+  /** @param value the value in kube-apiserver's error if another source has the path */
   const claim = (file: string, value: unknown): FieldError[] => {
     if (taken.has(file)) return [invalidValue(at, value, CONFLICT)]
     taken.add(file)
@@ -92,7 +92,7 @@ function validateToken(
     errors.push(invalidValue(seconds, expirationSeconds, 'may not specify a duration less than 10 minutes'))
   if (expirationSeconds > 2 ** 32)
     errors.push(invalidValue(seconds, expirationSeconds, 'may not specify a duration larger than 2^32 seconds'))
-  // reported at the volume, not at the source
+  // kube-apiserver reports these at the volume, not at the source
   if (path === '') errors.push(required(volume.child('path')))
   else if (!rules.allows.tokenPaths) append(errors, nonReservedPath(volume.child('path'), path))
   return errors
@@ -139,7 +139,7 @@ function validateCertificate(at: FieldPath, certificate: CoreV1.PodCertificatePr
   return errors
 }
 
-/** `DOMAIN/PATH`: a domain of two labels or more, and dotted labels behind it. */
+/** `DOMAIN/PATH`: a domain of at least two labels, and a path of dotted labels. */
 function validateSignerName(at: FieldPath, name: string): FieldError[] {
   if (name === '') return [required(at)]
   const segments = name.split('/')

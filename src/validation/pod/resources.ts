@@ -1,4 +1,4 @@
-/** Amounts of resources that containers and pods ask for and may use. */
+/** Validates resource requests and limits of containers and pods. */
 import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
@@ -47,7 +47,7 @@ export const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && qualifiedNameProblems(`requests.${name}`).length === 0
 const mayOvercommit = (name: string) => isNative(name) && !isHugePages(name)
 
-/** A resource name: a standard one, or one with a domain. */
+/** Validates a resource name: a standard one, or one with a domain. */
 export function validateResourceName(at: FieldPath, name: string): FieldError[] {
   const errors = validateQualifiedName(at, name)
   if (errors.length > 0 || name.includes('/') || isStandard(name)) return errors
@@ -72,7 +72,7 @@ function validatePodResourceName(at: FieldPath, name: string): FieldError[] {
   return [notSupported(at, name, [...OF_PODS, HUGE_PAGES].sort())]
 }
 
-/** An amount that is not negative, and whole where the resource is counted. */
+/** Validates an amount: not negative, and an integer where the resource has only whole units. */
 export function validateAmount(at: FieldPath, name: string, text: string): FieldError[] {
   const amount = Quantity.parse(text)
   const errors: FieldError[] = []
@@ -94,7 +94,7 @@ export function validateResources(
     !rules.allows.hugePages && isIndivisibleHugePage(name, text)
       ? [invalidValue(here, text, `${text} is not positive integer multiple of ${name}`)]
       : []
-  // what holds both may be made for this call
+  // a caller may make `resources` anew for each run of the walk, so the lists identify the kept value
   const named = kept(resources.limits ?? resources.requests, () => ({ hugePages: false, cpuOrMemory: false }))
   const note = (name: string): void => {
     named.hugePages ||= isHugePages(name)
@@ -133,7 +133,7 @@ function validateClaims(
   known: ReadonlySet<string>,
 ): FieldError[] {
   const seen = kept(claims, () => new Set<string>())
-  /** The names that were seen, by the text before their first slash. */
+  /** The number of distinct claims, by the text before the first slash of their name. */
   const times = kept(claims, () => new Map<string, number>())
   const names = kept(claims, () => (known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`))
   return errorsOf(claims, ({ name = '', request = '' }, index) => {
@@ -163,7 +163,7 @@ function validateClaims(
   })
 }
 
-/** Resources of the pod as a whole: they must have room for those of its containers. */
+/** Validates pod-level resources. They must not be less than the resources of the containers. */
 export function validatePodResources(
   at: FieldPath,
   spec: CoreV1.PodSpec,

@@ -1,6 +1,6 @@
 /**
- * Facts beside the spec on which validation of a pod spec depends: feature gates, whether it is a pod's or a
- * template's, and the stored spec. An object may keep values that an older server accepted.
+ * The options of pod spec validation: feature gates, pod or template, and leniency because of the stored spec. An
+ * object may keep values that an older kube-apiserver accepted.
  */
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldPath } from '../../api/field.ts'
@@ -13,12 +13,12 @@ import { nonReservedPath } from '../local-paths.ts'
 
 export interface PodRules {
   enabled(gate: string): boolean
-  /** A pod itself. A template may leave out fields that are filled in later. */
+  /** Validation of a pod. A template may leave out fields that the server fills in when a client creates the pod. */
   readonly isPod: boolean
   readonly allows: Leniency
 }
 
-/** Faults that the stored object has already, and may keep. */
+/** Invalid values that the stored object already has, and that an update may keep. */
 export interface Leniency {
   readonly selectorValues: boolean
   readonly nodeAffinityValues: boolean
@@ -95,7 +95,7 @@ const anywhere: FieldPath = path()
 
 export const POD_DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 
-/** A whole number of 32 bits, written as Go writes it. */
+/** An int32 in the spelling of Go's strconv: no plus sign, no leading zeros. */
 export function isDeletionCost(text: string | undefined): boolean {
   if (text === undefined) return true
   return /^(0|-?[1-9]\d*)$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31
@@ -114,7 +114,7 @@ export function isIndivisibleHugePage(name: string, text: string): boolean {
   }
 }
 
-/** The setting that makes a namespaced sysctl one of the host, if the pod has it. */
+/** The pod's setting that makes a namespaced sysctl one of the host; undefined without such a setting. */
 export function isHostSysctl(name: string, spec: CoreV1.PodSpec): 'hostNetwork' | 'hostIPC' | undefined {
   const dotted = withDots(name)
   if (spec.hostNetwork && /^net\./.test(dotted)) return 'hostNetwork'
@@ -122,7 +122,7 @@ export function isHostSysctl(name: string, spec: CoreV1.PodSpec): 'hostNetwork' 
   return undefined
 }
 
-/** A sysctl name may be written with slashes: its first separator decides. */
+/** A sysctl name may have slashes in place of dots. Its first separator decides. */
 function withDots(name: string): string {
   const separator = /[./]/.exec(name)?.[0]
   if (separator !== '/') return name

@@ -1,4 +1,4 @@
-/** Where a pod may run: affinity to nodes and to pods, spreading, tolerations. */
+/** Validates scheduling constraints: node affinity, pod affinity, topology spread, tolerations. */
 import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
@@ -144,7 +144,7 @@ function validateTerm(at: FieldPath, term: CoreV1.PodAffinityTerm, rules: PodRul
   ]
 }
 
-/** Label keys whose values come from the pod when it is created. */
+/** Validates label keys whose values the server takes from the pod when a client creates it. */
 function validateKeys(
   at: FieldPath,
   matching: readonly string[] = [],

@@ -220,7 +220,7 @@ function validateSysctls(
   })
 }
 
-/** Containers that are processes of a Windows host: all of a pod's, or none. */
+/** Validates hostProcess on Windows: all containers of a pod have it, or none. */
 export function validateHostProcess(at: FieldPath, spec: CoreV1.PodSpec): FieldError[] {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess
   const errors: FieldError[] = []
@@ -267,7 +267,7 @@ export function validateHostProcess(at: FieldPath, spec: CoreV1.PodSpec): FieldE
 const NOT_ON_WINDOWS = 'cannot be set for a windows pod'
 const NOT_ON_LINUX = 'windows options cannot be set for a linux pod'
 
-/** A pod's own fields that Windows does not have, in the order of kube-apiserver; those before the dot are the spec's. */
+/** Fields that Windows does not support, as paths in the pod spec, in kube-apiserver's order. */
 const linuxFieldsOfPods = `securityContext.appArmorProfile securityContext.seLinuxOptions hostUsers hostPID hostIPC
   securityContext.seccompProfile securityContext.fsGroup securityContext.fsGroupChangePolicy securityContext.sysctls
   shareProcessNamespace securityContext.runAsUser securityContext.runAsGroup securityContext.supplementalGroups
@@ -284,7 +284,7 @@ const linuxFieldsOfContainers = [
   'runAsUser',
   'runAsGroup',
 ] as const
-/** If they are false they equal absent ones. */
+/** For these fields, false equals absent. */
 const countsWhenTrue = new Set(['hostPID', 'hostIPC'])
 
 export function validateOs(at: FieldPath, spec: CoreV1.PodSpec): FieldError[] {

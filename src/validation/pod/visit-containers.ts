@@ -7,9 +7,9 @@ export interface VisitedContainer {
   readonly at: FieldPath
 }
 
-/** All containers of a pod: those that run before the others first, those for looking into it last. */
+/** All containers of a pod: init containers, containers, ephemeral containers. */
 export function visitContainers(spec: CoreV1.PodSpec, at: FieldPath): VisitedContainer[] {
-  // checks walk over the list, and come to it again
+  // checks walk over the list (api/parts.ts), so each run needs the same one
   return kept(spec, () =>
     (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((field) =>
       mapParts(spec[field] ?? [], (container, index) => ({ container, at: at.child(field).index(index) })),

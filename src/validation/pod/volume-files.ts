@@ -1,4 +1,4 @@
-/** Files of a volume: their modes, keys and paths. */
+/** Validates the files of a volume: modes, keys and paths. */
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'

@@ -1,4 +1,4 @@
-/** What each source of a volume needs (core validation of VolumeSource). */
+/** Validates each source of a volume (core validation of VolumeSource). */
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required, tooLong } from '../../api/field.ts'
@@ -31,8 +31,9 @@ function validatePartition(at: FieldPath, partition = 0): FieldError[] {
 }
 
 /**
- * `iqn\.\d{4}-\d{2}\.([-.a-zA-Z0-9]+)(:[^,;*&$|\s]+)$`, which may begin anywhere, in one look at each part: what stands
- * between two colons ends with the authority and its date, and nothing behind it is one of those characters.
+ * Matches `iqn\.\d{4}-\d{2}\.([-.a-zA-Z0-9]+)(:[^,;*&$|\s]+)$` in linear time; a match may begin anywhere. Only the
+ * text behind the last excluded character can match, and one of its parts before a colon must end with date and
+ * authority.
  */
 function isIqn(name: string): boolean {
   const tail = name.split(/[,;*&$|\s]/).at(-1)!
@@ -66,7 +67,7 @@ const HOST_PORTS = 'must be a host:port pair or multiple pairs separated by comm
 const MANAGED_DISK = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
 const BLOB_DISK = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'
 
-/** Checks of the sources, in the order in which kube-apiserver looks for them. */
+/** The checks of volume sources, in the order of kube-apiserver's checks. */
 export const sourceRules: { readonly [F in SourceName]: Source<NonNullable<CoreV1.Volume[F]>> } = {
   emptyDir: (at, { sizeLimit }) =>
     sizeLimit !== undefined && Quantity.parse(sizeLimit).sign < 0
@@ -214,7 +215,7 @@ export const sourceRules: { readonly [F in SourceName]: Source<NonNullable<CoreV
   ],
 }
 
-/** Sources that persistent volumes have as well, with the same rules; these ask nothing of a pod. */
+/** Sources that PersistentVolumes have, too, with the same rules. These rules do not depend on a pod. */
 export type SharedSource =
   | 'hostPath'
   | 'gcePersistentDisk'
@@ -229,7 +230,7 @@ export type SharedSource =
   | 'azureDisk'
 
 export const validateSharedSource = (field: SharedSource, at: FieldPath, source: unknown): FieldError[] =>
-  // the field says which type the source has
+  // the field determines the type of the source
   (sourceRules[field] as (at: FieldPath, source: unknown, context: VolumeContext | undefined) => FieldError[])(
     at,
     source,
@@ -292,5 +293,5 @@ export function validateCsiDriverName(at: FieldPath, name: string): FieldError[]
   ]
 }
 
-/** Go's net.SplitHostPort takes it. */
+/** Whether Go's net.SplitHostPort accepts the text. */
 const isHostPort = (text: string): boolean => /^(\[[^\[\]]*\]|[^:\[\]]*):[^:\[\]]*$/.test(text)

@@ -1,4 +1,4 @@
-/** Volumes of a pod: exactly one source each, and what every source needs (core validation of VolumeSource). */
+/** Validates the volumes of a pod: each has exactly one valid source (core validation of VolumeSource). */
 import { kept } from '../../api/parts.ts'
 import { append } from '../../api/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
@@ -13,7 +13,7 @@ import { errorsOf } from '../errors-of.ts'
 import type { Source, SourceName, VolumeContext } from './volume-sources.ts'
 import { sourceOrder, sourceRules } from './volume-sources.ts'
 
-/** A volume's source by the volume's name, of the volumes that are well. */
+/** The valid volumes by their name. */
 export type Volumes = ReadonlyMap<string, CoreV1.Volume>
 
 export function validateVolumes(
@@ -67,11 +67,11 @@ function validateSource(at: FieldPath, volume: CoreV1.Volume, context: VolumeCon
   return errors
 }
 
-/** Paths that are not the field's own, as clients know them. */
+/** kube-apiserver's error paths where they differ from the field's name, with its spelling mistakes. */
 const pathsOfRules: Partial<Record<SourceName, string>> = { gcePersistentDisk: 'persistentDisk' }
 const pathsOfSecond: Partial<Record<SourceName, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
-/** Rules that depend on the volume's name as well. `sources`: the number of sources so far, this one included. */
+/** Rules that also depend on the volume's name. `sources` is the number of sources so far, with this one. */
 const besides: Partial<
   Record<SourceName, (at: FieldPath, volume: CoreV1.Volume, context: VolumeContext, sources: number) => FieldError[]>
 > = {

@@ -1,4 +1,4 @@
-/** The allocation in a claim's status, made from the devices that the search found. */
+/** Makes the allocation in a claim's status from the devices that the search found. */
 import { append } from '../../../api/append.ts'
 import type { Node, NodeSelector, NodeSelectorRequirement } from '../../../api/core/v1.ts'
 import type {
@@ -35,7 +35,7 @@ function resultOf({ option, device, share }: Chosen): DeviceRequestAllocationRes
   }
 }
 
-/** The configuration of a class comes once, for all requests that named it. */
+/** The configuration of each class once, for all requests that name the class. */
 function classConfig({ requests }: Wish, { options }: Found): DeviceAllocationConfiguration[] {
   const byClass = new Map<string, { requests: string[]; config: DeviceAllocationConfiguration[] }>()
   for (const request of requests) {
@@ -65,7 +65,7 @@ function claimConfig({ claim, requests }: Wish, { options }: Found): DeviceAlloc
   })
 }
 
-/** Undefined: the devices are the same from wherever they are used. */
+/** Undefined: every node reaches the devices. */
 function nodeSelectorOf(devices: readonly Chosen[], node: Node): NodeSelector | undefined {
   const fields: NodeSelectorRequirement[] = []
   const expressions: NodeSelectorRequirement[] = []

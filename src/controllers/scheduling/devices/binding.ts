@@ -1,14 +1,17 @@
-/** Whether the drivers of a claim's devices have made them ready for a pod, where they are to be waited for. */
+/** Whether drivers have prepared the devices of a claim. Only devices with binding conditions need it. */
 import type { AllocatedDeviceStatus, DeviceRequestAllocationResult } from '../../../api/resource/v1.ts'
 import type { Claim } from './requests.ts'
 
-/** As kube-scheduler's bindingTimeout of DynamicResources. */
+/** kube-scheduler's default bindingTimeout of DynamicResources. */
 export const BINDING_TIMEOUT_MS = 600_000
 
-/** `failed`: the claim is to be given up. `until`: when that is the case if nothing happens, in milliseconds since 1970. */
+/**
+ * `failed`: the scheduler is to deallocate the claim. `until`: the time in milliseconds since 1970 at which it fails if
+ * nothing changes.
+ */
 export type Binding = 'ready' | 'failed' | { readonly until: number }
 
-/** The first device that is not ready decides. */
+/** The first device that is not ready determines the result. */
 export function bindingOf({ status }: Claim, now: number): Binding {
   for (const result of status?.allocation?.devices?.results ?? []) {
     const { bindingConditions = [], bindingFailureConditions = [] } = result

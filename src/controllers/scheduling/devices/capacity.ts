@@ -6,7 +6,7 @@ import { ownValue } from '../../../api/own.ts'
 import type { CapacityRequestPolicy, Device, DeviceCapacity } from '../../../api/resource/v1.ts'
 import { Quantity } from '../../../schema/quantity.ts'
 
-/** By the names of the device's capacities. */
+/** Amounts by the names of the device's capacities. */
 export type Capacity = ReadonlyMap<string, Quantity>
 type Asked = Readonly<Record<string, string>> | undefined
 
@@ -14,7 +14,7 @@ export const isShared = ({ allowMultipleAllocations }: Device): boolean => allow
 
 const read = (text: string | undefined): Quantity => Quantity.tryParse(text ?? '') ?? Quantity.zero
 
-/** The consumption of a share: without a request the policy's default, or all. */
+/** The amounts that one share consumes. Without a request that is the policy's default, or everything. */
 export const consumedOf = ({ capacity = {} }: Device, asked: Asked): Capacity =>
   new Map(Object.entries(capacity).map(([name, of]) => [name, consumed(ownValue(asked, name), of)]))
 
@@ -26,7 +26,7 @@ function consumed(asked: string | undefined, { value, requestPolicy }: DeviceCap
   return validValues?.map(read).find((valid) => wanted.compare(valid) <= 0) ?? wanted
 }
 
-/** From the least one on in whole steps. */
+/** Rounds up to `least` plus whole steps. */
 function roundedUp(wanted: Quantity, least: Quantity, step: string | undefined): Quantity {
   if (wanted.compare(least) < 0) return least
   const size = read(step).scaledValue(0)
@@ -35,7 +35,7 @@ function roundedUp(wanted: Quantity, least: Quantity, step: string | undefined):
   return Quantity.of(from + size * ((over + size - 1n) / size), 'BinarySI')
 }
 
-/** @param used by shares of other claims and of this search */
+/** @param used the capacity that shares of other claims and of this search consume */
 export function hasRoom(device: Device, asked: Asked, used: readonly (Capacity | undefined)[]): boolean {
   const capacity = device.capacity ?? {}
   if (!Object.keys(asked ?? {}).every((name) => ownValue(capacity, name) !== undefined)) return false
@@ -60,7 +60,7 @@ function isValid(taken: Quantity, { default: usual, validRange, validValues = []
 
 /** The consumed capacity of each device. */
 export class UsedCapacity {
-  /** By the id of the device. Bound: the devices that are shared; it goes with the look, or the search. */
+  /** By the id of the device. Bound: the devices that are shared. The map lives as long as the run, or the search. */
   private readonly devices = new Map<string, { shares: number; taken: Map<string, Quantity> }>()
 
   of(device: string): Capacity | undefined {
@@ -82,7 +82,7 @@ export class UsedCapacity {
   }
 }
 
-/** As a claim's status has it, and back. */
+/** Capacities as text for a claim's status. `capacityOf` is the inverse. */
 export const capacityTexts = (capacity: Capacity): Record<string, string> =>
   Object.fromEntries([...capacity].map(([name, value]) => [name, value.toString()]))
 

@@ -1,4 +1,4 @@
-/** How the claims of one pod may be had on each node, in one cycle of the scheduler. */
+/** How the claims of one pod can be allocated on each node, in one cycle of the scheduler. */
 import type { Pod } from '../../../api/core/v1.ts'
 import { leastOf } from '../../../api/extremes.ts'
 import type { AllocationResult } from '../../../api/resource/v1.ts'
@@ -20,37 +20,37 @@ import type { Found } from './search.ts'
 import { search, SearchBudget } from './search.ts'
 import { AllocationFailed } from './selectors.ts'
 
-/** The writes that are due before the pod is bound. */
+/** A write that must happen before the pod is bound. */
 export interface ClaimWrite {
   readonly claim: Claim
-  /** Undefined: it is allocated already, and to be reserved. */
+  /** Undefined: the claim is already allocated, and this write only reserves it. */
   readonly allocation: AllocationResult | undefined
-  /** Of a claim for extended resources, which is to be made: which container gets what. */
+  /** Set if the claim is to be created for extended resources: which container gets which device. */
   readonly mappings?: ExtendedRequests['mappings']
-  /** The claim that was made. */
+  /** The claim after it was created. */
   made?: Claim
 }
 
-/** For one node: the requests there, and the devices for them. */
+/** The requests and the devices for them on one node. */
 interface OnNode {
   readonly wishes: readonly Wish[]
   readonly found: readonly Found[]
-  /** The last of the wishes is for these. */
+  /** Set if the last of `wishes` is for extended resources. */
   readonly extended: ExtendedRequests | undefined
 }
 
-/** The first option of a list is worth this, each after it one less. */
+/** The score of a request's first alternative. Each further alternative scores one less. */
 const MOST_OPTIONS = 8
 
 export class ClaimPlan {
-  /** Against all nodes. */
+  /** Why no node fits. */
   readonly problem: string | undefined
-  /** Allocated for other nodes than some that were asked about, or in vain. */
+  /** Claims whose allocation does not fit some node that was checked, or whose devices failed. */
   private readonly elsewhere = new Set<Claim>()
   private readonly budget = new SearchBudget()
-  /** Each node is asked about once. */
+  /** Each node is searched once. */
   private readonly found = new Map<NodeState, OnNode | Refusal>()
-  /** Of claims that are there. */
+  /** The requests of existing claims that are not allocated. */
   private wishes: readonly Wish[] | undefined
 
   private constructor(
@@ -63,13 +63,16 @@ export class ClaimPlan {
     this.problem = this.findProblem()
   }
 
-  /** `waits`: for a claim, about which nothing is said. `until`: for drivers. Undefined: the pod needs none. */
+  /**
+   * `waits`: a claim is missing or not ready, and no message is written. `until`: drivers have until then to prepare
+   * devices. Undefined: the pod needs no devices.
+   */
   static of(
     { pod, info }: { readonly pod: Pod; readonly info: PodInfo },
     facts: DeviceFacts,
     now: number,
   ): ClaimPlan | 'waits' | { readonly until: number } | undefined {
-    // the same one may be named twice
+    // a pod may name one claim twice
     const claims = new Set<Claim>()
     for (const podClaim of pod.spec?.resourceClaims ?? []) {
       const found = claimNameOf(pod, podClaim)
@@ -85,7 +88,7 @@ export class ClaimPlan {
     if (claims.size === 0 && extended === undefined) return undefined
     const bindings = [...claims].map((claim) => bindingOf(claim, now))
     const times = bindings.flatMap((binding) => (typeof binding === 'string' ? [] : [binding.until]))
-    // one that is to be given up is given up before others are waited for
+    // the scheduler deallocates a failed claim before it waits for others
     if (times.length > 0 && !bindings.includes('failed')) return { until: leastOf(times) }
     return new ClaimPlan(pod, [...claims], extended, facts, now)
   }
@@ -104,7 +107,7 @@ export class ClaimPlan {
     return this.facts.supply === 'too much' ? 'there are more devices than this scheduler looks at' : undefined
   }
 
-  /** Whether the pod gets the resource from devices, and not from the node itself. */
+  /** Whether the pod gets the resource from devices, not from the node itself. */
   provides(resource: string, node: NodeState): boolean {
     return this.extended?.provides(resource, node) === true
   }
@@ -145,7 +148,7 @@ export class ClaimPlan {
     return typeof found === 'string' ? refusals[found] : { wishes, found, extended }
   }
 
-  /** 0 where no request lists what will do. */
+  /** 0 if no request lists alternatives. */
   scoreOn(node: NodeState): number {
     const on = this.findOn(node)
     if ('reasons' in on) return 0
@@ -157,7 +160,7 @@ export class ClaimPlan {
     return this.wishes?.some(({ requests }) => requests.some(({ isList }) => isList)) === true
   }
 
-  /** Reserves the devices for the pod: no other pod gets them in this look. */
+  /** Reserves the devices for the pod: no other pod of this run gets them. */
   take(node: NodeState): ClaimWrite[] {
     const on = this.findOn(node)
     if ('reasons' in on) throw new Error(`assertion failed: ${node.name} was refused`)
@@ -176,7 +179,7 @@ export class ClaimPlan {
     return [...known, ...toMake]
   }
 
-  /** A claim that may be deallocated, because it keeps the pod from other nodes and nobody uses it. */
+  /** A claim to deallocate: it keeps the pod from other nodes, and no other pod uses it. */
   get toRelease(): Claim | undefined {
     return [...this.elsewhere].find(
       (claim) =>
@@ -185,7 +188,7 @@ export class ClaimPlan {
     )
   }
 
-  /** One that was made for the pod's extended resources in an earlier look, and is of no use any more. */
+  /** A claim that an earlier run made for the pod's extended resources and that is useless now. */
   get toDelete(): Claim | undefined {
     const { stale, awaited } = this.extended ?? {}
     return stale ?? (awaited !== undefined && this.elsewhere.has(awaited) ? awaited : undefined)

@@ -1,4 +1,4 @@
-/** The scheduler's writes to claims: before their pod is bound, and when it cannot be bound. */
+/** The scheduler's writes to claims, before it binds their pod and after a binding failed. */
 import type { Pod } from '../../../api/core/v1.ts'
 import { StatusError } from '../../../api/status.ts'
 import { CLAIM_FINALIZER, isReservedFor } from '../../../registry/resource/pod-claims.ts'
@@ -13,10 +13,10 @@ import type { ExtendedRequests } from './extended-resources.ts'
 import type { Claim } from './requests.ts'
 import { claimText } from './requests.ts'
 
-/** Somebody else changed the claim, or it is refused: the pod is not bound. */
+/** Another client changed the claim, or the API refused the write. The pod is not bound. */
 export class NotReserved extends Error {}
 
-/** Another scheduler leads: devices that nobody has in writing may be another claim's by now. */
+/** Another scheduler leads, so devices that are not allocated in a stored claim may belong to another claim by now. */
 export class LedByAnother extends Error {}
 
 export class ClaimWrites {
@@ -24,11 +24,14 @@ export class ClaimWrites {
     private readonly clients: Clientset,
     private readonly facts: DeviceFacts,
     private readonly now: () => Date,
-    /** Whether this server allocates. */
+    /** Whether this server's scheduler leads, and may allocate. */
     private readonly leads: () => boolean,
   ) {}
 
-  /** @returns the pod as it is now. @throws NotReserved, LedByAnother */
+  /**
+   * @returns the pod as it is stored now
+   * @throws NotReserved, LedByAnother
+   */
   async reserve(writes: readonly ClaimWrite[], pod: Pod): Promise<Pod> {
     let known = pod
     try {
@@ -45,7 +48,7 @@ export class ClaimWrites {
     }
   }
 
-  /** The claim of a pod's extended resources, which the pod's status names. */
+  /** Creates the claim for a pod's extended resources, and names it in the pod's status. */
   private async makeOne(write: ClaimWrite, requestMappings: ExtendedRequests['mappings'], pod: Pod): Promise<Pod> {
     const { namespace = '', name = '', uid } = pod.metadata
     const { name: _, ...metadata } = write.claim.metadata
@@ -69,12 +72,12 @@ export class ClaimWrites {
   private async reserveOne({ claim, allocation }: ClaimWrite, pod: Pod): Promise<Claim> {
     const { namespace, name = '' } = claim.metadata
     const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
-    // a write takes its time, so each one asks anew
+    // writes take time and another scheduler may lead meanwhile, so each write checks again
     const check = (live: Claim): void => {
       if (allocation !== undefined && !this.leads()) throw new LedByAnother('another scheduler leads')
       checkUnchanged(live, claim, allocation !== undefined)
     }
-    // kept before it is allocated
+    // the finalizer comes first, so that an allocated claim is never without it
     if (allocation !== undefined && claim.metadata.finalizers?.includes(CLAIM_FINALIZER) !== true)
       await claims.updateWithRetries(name, (live) => {
         check(live)
@@ -93,7 +96,7 @@ export class ClaimWrites {
     })
   }
 
-  /** The pod is not bound after all, and may get other nodes. */
+  /** Takes the reservations back. The pod was not bound and may get another node. */
   async unreserve(writes: readonly ClaimWrite[], pod: Pod): Promise<void> {
     for (const { claim, mappings, made } of writes) {
       if (made !== undefined) await this.delete(made)
@@ -105,7 +108,7 @@ export class ClaimWrites {
     }
   }
 
-  /** Deletes a claim that a scheduler made; its devices are free again. */
+  /** Deletes a claim that a scheduler made. Its devices are free again. */
   async delete({ metadata }: Claim): Promise<void> {
     const { namespace, name = '', uid } = metadata
     const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
@@ -120,7 +123,7 @@ export class ClaimWrites {
     }
   }
 
-  /** Its devices are anybody's again. */
+  /** Deallocates a claim that no other pod uses. */
   async release(claim: Claim, pod: Pod): Promise<void> {
     await this.change(claim, (live) => {
       if ((live.status?.reservedFor ?? []).some(({ uid }) => uid !== pod.metadata.uid)) return
@@ -141,7 +144,7 @@ export class ClaimWrites {
   }
 }
 
-/** In the message the attempt comes before the answer. */
+/** Puts the attempted step before the message of its error. */
 async function namingWork<T>(what: string, work: Promise<T>): Promise<T> {
   try {
     return await work

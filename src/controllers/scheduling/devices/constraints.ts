@@ -4,12 +4,14 @@ import { ownValue } from '../../../api/own.ts'
 import type { PoolDevice } from './pools.ts'
 
 export interface Constraint {
-  /** @returns whether the device goes with those that were added; only then it is to be removed again */
+  /**
+   * @returns whether the device satisfies the constraint with the devices added so far. Only then remove() may follow
+   */
   add(request: string, device: PoolDevice): boolean
   remove(request: string, device: PoolDevice): void
 }
 
-/** Undefined: of a kind that is not known here. */
+/** Undefined: the kind of constraint is not known here. */
 export function constraintOf({ requests = [], matchAttribute, distinctAttribute }: DeviceConstraint) {
   const name = matchAttribute ?? distinctAttribute
   if (name === undefined) return undefined
@@ -17,7 +19,7 @@ export function constraintOf({ requests = [], matchAttribute, distinctAttribute 
 }
 
 class AttributeConstraint implements Constraint {
-  /** Of the devices that were added, the last one last. Bound: the devices of a claim. */
+  /** The attribute's values of the added devices, in that order. Bound: the devices of a claim. */
   private readonly values: string[] = []
 
   constructor(
@@ -46,7 +48,7 @@ class AttributeConstraint implements Constraint {
 
 const parentOf = (request: string): string => request.split('/')[0] ?? ''
 
-/** Type and value. A name with the domain of the device's driver may be written without it. */
+/** Type and value of an attribute. A device may list it without its domain, if that is the device's driver. */
 function attributeText({ device: { attributes }, driver }: PoolDevice, name: string): string | undefined {
   const found =
     ownValue(attributes, name) ??

@@ -8,7 +8,7 @@ interface Counted {
   readonly device: Device
 }
 
-/** `SET/COUNTER` and a device's consumption of it. */
+/** Pairs of `SET/COUNTER` and the amount that a device consumes. */
 const consumed = ({ consumesCounters = [] }: Device): [name: string, value: Quantity][] =>
   consumesCounters.flatMap(({ counterSet, counters = {} }) =>
     Object.entries(counters).map(([name, { value = '' }]): [string, Quantity] => [
@@ -20,11 +20,11 @@ const consumed = ({ consumesCounters = [] }: Device): [name: string, value: Quan
 export class CounterSets {
   private constructor(
     private readonly totals: ReadonlyMap<string, Quantity>,
-    /** Of the whole pool, that take of a counter. */
+    /** The devices of the whole pool that consume counters. */
     private readonly devices: readonly Counted[],
   ) {}
 
-  /** Undefined: no device takes any. */
+  /** Undefined: no device consumes counters. */
   static of(sets: readonly CounterSet[], all: readonly Counted[]): CounterSets | 'invalid' | undefined {
     const devices = all.filter(({ device }) => (device.consumesCounters ?? []).length > 0)
     const names = new Set(sets.map(({ name }) => name))
@@ -44,7 +44,7 @@ export class CounterSets {
     return devices.length === 0 ? undefined : new CounterSets(new Map(totals), devices)
   }
 
-  /** The counters that the allocated devices leave. */
+  /** The amounts that allocated devices leave of the counters. */
   left(isInUse: (id: string) => boolean): Map<string, Quantity> {
     const left = new Map(this.totals)
     for (const { id, device } of this.devices) if (isInUse(id)) takeCounters(left, device, 1)
@@ -52,7 +52,10 @@ export class CounterSets {
   }
 }
 
-/** @param by 1: it takes them; -1: it gives them back. @returns whether there was enough */
+/**
+ * @param by 1: the device takes its amounts; -1: it gives them back
+ * @returns whether there was enough
+ */
 export function takeCounters(left: Map<string, Quantity>, device: Device, by: 1 | -1): boolean {
   let isEnough = true
   for (const [name, value] of consumed(device)) {

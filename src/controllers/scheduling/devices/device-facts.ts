@@ -1,4 +1,4 @@
-/** The claims of the pods of one look, and all devices where some are to be found: read once for all of them. */
+/** The claims of the pods of one run, and all devices if some pod needs devices. A run reads them once. */
 import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import type { AllocationResult, DeviceClass, ResourceClaim, ResourceSlice } from '../../../api/resource/v1.ts'
@@ -21,7 +21,7 @@ import { AllocationFailed, Selectors } from './selectors.ts'
 const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
 const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
 
-/** Devices, their attributes and capacities: the cached data is some 50 MB. */
+/** Devices, attributes and capacities of all slices together: the cached data takes some 50 MB. */
 const MOST_PARTS = 200_000
 
 /** The devices that can be allocated. */
@@ -36,13 +36,13 @@ export class DeviceFacts {
   /** Claims for extended resources of pods, by the uid of the pod. */
   private readonly extendedClaims = new Map<string, Claim>()
   private readonly classes = new Map<string, DeviceClass & KubeObject>()
-  /** Undefined: the classes were not read. */
+  /** Undefined until the classes are read. */
   private extended: ExtendedResources | undefined
   private readonly allocated = new Set<string>()
   private readonly shared = new UsedCapacity()
   /** Claims whose allocation is being written. */
   private readonly underWay = new Set<string>()
-  /** `none`: no pod needs any. */
+  /** `none`: no pod needs devices. */
   supply: Supply | 'too much' | 'none' = 'none'
 
   static async of(pods: readonly Asking[], clients: Clientset): Promise<DeviceFacts> {
@@ -93,14 +93,14 @@ export class DeviceFacts {
     return this.claims.get(`${namespace}/${name}`)
   }
 
-  /** Whether DeviceClasses stand for resources that the pod requests. */
+  /** Whether DeviceClasses provide resources that the pod requests. */
   hasExtended(info: PodInfo): boolean {
     return wantedExtended(info).some((resource) => this.classOfResource(resource) !== undefined)
   }
 
   /**
-   * The number of the node's devices of a resource, and how many of them are allocated, for scores.
-   * @param budget of all nodes together: beyond it, and where a selector fails, the number is 0
+   * The node's devices for a resource, and how many of them are allocated, for scores.
+   * @param budget for all nodes together. If it is used up or a selector fails, the result is undefined
    */
   countOn(resource: string, { node }: NodeState, budget: SearchBudget): { capacity: number; used: number } | undefined {
     const deviceClass = this.classOfResource(resource)
@@ -122,7 +122,7 @@ export class DeviceFacts {
     return count
   }
 
-  /** That was made for the extended resources of the pod, in an earlier look. */
+  /** The claim that an earlier run made for the pod's extended resources. */
   extendedClaim({ uid }: PodInfo): Claim | undefined {
     return this.extendedClaims.get(uid)
   }
@@ -132,28 +132,28 @@ export class DeviceFacts {
   }
 
   /**
-   * Reserves these devices: no other pod gets them in this look.
-   * @param claim undefined: it does not exist yet, so no other pod has it
+   * Reserves these devices: no other pod of this run gets them.
+   * @param claim undefined: the claim does not exist yet, so no other pod names it
    */
   allocate(claim: ResourceClaim | undefined, allocation: AllocationResult): void {
     if (claim !== undefined) this.underWay.add(claimText(claim))
     this.noteAllocated(allocation)
   }
 
-  /** @param claim as it was written; undefined: it may not have been */
+  /** @param claim the claim as written; undefined: the write may have failed */
   written(key: string, claim: Claim | undefined): void {
     this.underWay.delete(key)
     if (claim !== undefined) this.keep(claim)
   }
 
-  /** One of its claims is being allocated for another pod. */
+  /** Whether another pod of this run is getting devices for one of the pod's claims. */
   isUnderWay(pod: Pod): boolean {
     return this.underWay.size > 0 && claimKeys(pod).some((key) => this.underWay.has(key))
   }
 
   private noteAllocated(allocation: AllocationResult | undefined): void {
     for (const { driver, pool, device, adminAccess, shareID, consumedCapacity } of allocation?.devices?.results ?? []) {
-      // admin access does not take a device from its users
+      // admin access leaves a device to its users
       if (adminAccess === true) continue
       const id = deviceId({ driver, pool, device })
       if (shareID === undefined) this.allocated.add(id)
@@ -162,7 +162,7 @@ export class DeviceFacts {
   }
 }
 
-/** A pod that is to get a node. */
+/** A pod that needs a node. */
 interface Asking {
   readonly pod: Pod
   readonly info: PodInfo

@@ -1,4 +1,6 @@
-/** Where the extended resources of one pod come from on each node: from the node itself, or from devices by a claim. */
+/**
+ * Where the extended resources of one pod come from on each node: the node itself, or devices that a claim allocates.
+ */
 import type { Pod } from '../../../api/core/v1.ts'
 import { isReservedFor } from '../../../registry/resource/pod-claims.ts'
 import type { Refusal } from '../framework.ts'
@@ -16,13 +18,13 @@ export class ExtendedPlan {
     private readonly pod: Pod,
     private readonly wanted: readonly string[],
     private readonly facts: DeviceFacts,
-    /** Made and allocated in an earlier look: drivers make its devices ready. */
+    /** The claim that an earlier run made and allocated. Drivers are preparing its devices. */
     readonly awaited: Claim | undefined,
-    /** An earlier look made this claim and did not bind the pod. Its devices may not fit any more. */
+    /** The claim of an earlier run that did not bind the pod. Its devices may not fit any more. */
     readonly stale: Claim | undefined,
   ) {}
 
-  /** Undefined: no class stands for anything that the pod asks for. */
+  /** Undefined: no class provides a resource that the pod requests. */
   static of(pod: Pod, info: PodInfo, facts: DeviceFacts): ExtendedPlan | undefined {
     if (!facts.hasExtended(info)) return undefined
     const claim = facts.extendedClaim(info)
@@ -47,7 +49,7 @@ export class ExtendedPlan {
     return isMissing ? forGood('cannot fit resource') : undefined
   }
 
-  /** Undefined: nothing is to be claimed there. */
+  /** Undefined: the pod needs no devices there. */
   requestsOn(node: NodeState): ExtendedRequests | undefined {
     if (this.awaited !== undefined) return undefined
     const ofDevices = this.wanted.filter((name) => this.provides(name, node))

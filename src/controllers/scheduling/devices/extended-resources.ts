@@ -1,6 +1,7 @@
 /**
- * Extended resources of DeviceClasses (KEP-5004): a pod that requests one gets devices by a claim that the scheduler
- * makes for it. A class has the resource of its extendedResourceName, and always one of its own name.
+ * Extended resources of DeviceClasses (KEP-5004). If a pod requests one, the scheduler makes a claim for it, and the
+ * pod gets devices. A class provides the resource of its extendedResourceName, and always one that is named after the
+ * class.
  */
 import type { Container, ContainerExtendedResourceRequest, Pod } from '../../../api/core/v1.ts'
 import { append } from '../../../api/append.ts'
@@ -12,14 +13,14 @@ import { Quantity } from '../../../schema/quantity.ts'
 import type { PodInfo } from '../pod-info.ts'
 import type { Claim } from './requests.ts'
 
-/** Of a claim that is not written yet: no claim in storage can have it. */
+/** The name of a claim before it is written. No stored claim can have it. */
 const UNWRITTEN = '<extended-resources>'
 
-/** Requests of a pod that classes may stand for. */
+/** The requested resources that classes may provide. */
 export const wantedExtended = ({ needs }: PodInfo): string[] =>
   [...needs].flatMap(([name, amount]) => (amount > 0 && isOfDevices(name) ? [name] : []))
 
-/** The claim of a pod, before it is written: its requests are those of the node that is chosen. */
+/** The claim of a pod before it is written, with the requests for the chosen node. */
 export function unwrittenClaim({ metadata }: Pod, requests: DeviceRequest[]): Claim {
   const { namespace = '', name = '', uid = '' } = metadata
   return {
@@ -36,13 +37,13 @@ export function unwrittenClaim({ metadata }: Pod, requests: DeviceRequest[]): Cl
   }
 }
 
-/** The requests for the classes of these resources, and which container gets which device. */
+/** The requests for the classes of some resources, and the devices that each container gets. */
 export interface ExtendedRequests {
   readonly requests: DeviceRequest[]
   readonly mappings: ContainerExtendedResourceRequest[]
 }
 
-/** @param resources that devices stand for on the node */
+/** @param resources the resources that devices provide on the node */
 export function extendedRequests(
   { spec }: Pod,
   resources: readonly string[],
@@ -66,13 +67,16 @@ export function extendedRequests(
 
 interface Asking {
   readonly container: Container
-  /** Among init containers and then the others. */
+  /** The index of the container: init containers first, then the others. */
   readonly at: number
-  /** It ends before the next one starts. */
+  /** Whether the container ends before the next one starts. */
   readonly isShort: boolean
 }
 
-/** Init containers use, one after the other, the devices of containers that start later. They share further devices. */
+/**
+ * Distributes the devices of one resource. An init container that ends reuses the devices of containers that start
+ * later. For the rest, init containers share further devices.
+ */
 function ofResource(all: readonly Asking[], resource: string, deviceClassName: string): ExtendedRequests {
   const long: (readonly [at: number, request: Numbered])[] = []
   const mappings: ContainerExtendedResourceRequest[] = []
@@ -89,7 +93,7 @@ function ofResource(all: readonly Asking[], resource: string, deviceClassName: s
     if (asked.request !== undefined) extra.push(asked.request)
     append(shortMappings, asked.mappings)
   }
-  // the first of the largest is there for all of them
+  // all of them share one request: the first with the largest count
   const most = extra.reduce<Numbered | undefined>(
     (known, one) => (known === undefined || one.count > known.count ? one : known),
     undefined,

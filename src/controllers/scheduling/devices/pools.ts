@@ -1,4 +1,7 @@
-/** Which devices a node reaches: the pools of its ResourceSlices, of their latest generation (kube-scheduler's allocator). */
+/**
+ * Which devices a node reaches: the pools of its ResourceSlices in their latest generation (kube-scheduler's
+ * allocator).
+ */
 import type { Node, NodeSelector } from '../../../api/core/v1.ts'
 import type { CounterSet, Device, ResourceSlice } from '../../../api/resource/v1.ts'
 import { matchesSelector } from '../node-selector.ts'
@@ -25,7 +28,7 @@ export class PoolDevice {
     return this.slice.spec?.driver ?? ''
   }
 
-  /** Where a slice leaves it to its devices: whether this one is for the node. */
+  /** Whether the device is for the node, if its slice selects nodes for each device. */
   isOn(node: Node): boolean {
     const { spec = {} } = this.slice
     return spec.perDeviceNodeSelection !== true || isFor(this.device, node)
@@ -36,7 +39,7 @@ export interface Pool {
   readonly id: string
   readonly name: string
   readonly state: 'usable' | 'incomplete' | 'invalid'
-  /** Of slices that are for the node. */
+  /** The devices of slices that are for the node. */
   readonly devices: readonly PoolDevice[]
   readonly counters: CounterSets | undefined
 }
@@ -53,7 +56,7 @@ function isFor({ nodeName, allNodes, nodeSelector }: Place, node: Node): boolean
 }
 
 function isSliceFor({ slice: { spec = {} }, devices }: KnownSlice, node: Node): boolean {
-  // every node with devices of the pool needs its counters
+  // the counters matter on every node with devices of the pool
   if ((spec.sharedCounters ?? []).length > 0) return true
   return spec.perDeviceNodeSelection === true ? devices.some(({ device }) => isFor(device, node)) : isFor(spec, node)
 }
@@ -63,12 +66,12 @@ interface KnownSlice {
   readonly devices: readonly PoolDevice[]
 }
 
-/** All slices of one look. */
+/** All ResourceSlices of one run. */
 export class Pools {
   private readonly ofNode = new Map<string, KnownSlice[]>()
   private readonly shared: KnownSlice[] = []
   private readonly ofPool = new Map<string, KnownSlice[]>()
-  /** Bound: the nodes of the look. */
+  /** Bound: the nodes of the run. */
   private readonly known = new Map<Node, readonly Pool[]>()
 
   constructor(slices: readonly ResourceSlice[]) {
@@ -81,7 +84,7 @@ export class Pools {
     }
   }
 
-  /** In the order in which they are tried. */
+  /** The pools of a node, in the order in which the search tries them. */
   on(node: Node): readonly Pool[] {
     const known = this.known.get(node)
     if (known !== undefined) return known
@@ -102,7 +105,7 @@ export class Pools {
     return [...latest].flatMap(([id, slices]) => this.poolOf(id, slices) ?? []).sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
-  /** Undefined: a newer generation of it is not for this node. */
+  /** Undefined: the pool has a newer generation that is not for this node. */
   private poolOf(id: string, slices: readonly KnownSlice[]): Pool | undefined {
     const [first] = slices
     const { name = '', resourceSliceCount } = first?.slice.spec?.pool ?? {}

@@ -1,4 +1,4 @@
-/** The requests of a claim one by one, with their classes looked up. */
+/** The requests of a claim, each with its alternatives and their classes. */
 import type { KubeObject } from '../../../api/object.ts'
 import type {
   DeviceClass,
@@ -22,7 +22,7 @@ export interface Option {
   readonly wanted: ExactDeviceRequest
   readonly deviceClass: DeviceClass
   readonly isAll: boolean
-  /** Of devices, where not all are wanted. */
+  /** The number of devices, if the request is not for all. */
   readonly count: number
   readonly isAdmin: boolean
 }
@@ -40,13 +40,13 @@ export interface Wish {
 
 export const claimText = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`
 
-/** With the names that its results have. */
+/** The alternatives with the request names that allocation results have. */
 function alternatives({ name = '', exactly, firstAvailable = [] }: DeviceRequest): [string, ExactDeviceRequest][] {
   if (exactly !== undefined) return [[name, exactly]]
   return firstAvailable.map((sub) => [`${name}/${sub.name}`, sub])
 }
 
-/** Why a search for devices would be useless. */
+/** Why a search for devices cannot succeed. */
 export function claimProblem(claim: Claim, find: FindClass): string | undefined {
   for (const request of claim.spec?.devices?.requests ?? []) {
     const all = alternatives(request)
@@ -79,7 +79,10 @@ function optionOf(claim: Claim, name: string, wanted: ExactDeviceRequest, find: 
   return { name, wanted, deviceClass, isAll, count: Number(count), isAdmin: adminAccess === true }
 }
 
-/** Fresh for each search, which fills them. @throws AllocationFailed */
+/**
+ * Constraints that keep the state of one search, so each search needs new ones.
+ * @throws AllocationFailed
+ */
 export const constraintsOf = (claim: Claim): Constraint[] =>
   (claim.spec?.devices?.constraints ?? []).map((constraint, at) => {
     const known = constraintOf(constraint)
@@ -91,7 +94,7 @@ export const constraintsOf = (claim: Claim): Constraint[] =>
 
 const REPELLING: ReadonlySet<string> = new Set(['NoSchedule', 'NoExecute'])
 
-/** Whether some taint keeps it from a request that does not tolerate it. */
+/** Whether a taint repels the request, because the request does not tolerate it. */
 export const isRepelled = (taints: readonly DeviceTaint[] = [], { wanted: { tolerations = [] } }: Option): boolean =>
   taints.some(
     (taint) =>

@@ -1,6 +1,6 @@
 /**
- * Finds devices of one node for all claims of a pod: the first solution in the order of claims, requests, pools, slices and
- * devices counts, as in kube-scheduler's allocator, so that both choose the same devices.
+ * Finds devices of one node for all claims of a pod. The first solution in the order of claims, requests, pools, slices
+ * and devices wins, as in kube-scheduler's allocator, so that both choose the same devices.
  */
 import type { Node } from '../../../api/core/v1.ts'
 import type { Quantity } from '../../../schema/quantity.ts'
@@ -14,29 +14,32 @@ import { claimText, constraintsOf, isRepelled } from './requests.ts'
 import type { Selectors } from './selectors.ts'
 import { AllocationFailed } from './selectors.ts'
 
-/** Devices of one claim, as the API allows. */
+/** The most devices of one claim that the API allows. */
 const MOST_DEVICES = 32
-/** Devices of all claims of a pod: the limit on the depth of the search. */
+/** The most devices of all claims of a pod. It limits the depth of the search. */
 const MOST_OF_POD = 512
 
 export interface Chosen {
   readonly option: Option
   readonly device: PoolDevice
-  /** Its consumption of a device that others may share. */
+  /** The capacity that this use of a shareable device consumes. */
   readonly share: Capacity | undefined
 }
 
-/** Of one claim: its devices, and which option was taken for each request. */
+/** The devices of one claim, and the alternative that was chosen for each request. */
 export interface Found {
   readonly devices: readonly Chosen[]
   readonly options: ReadonlyMap<Request, Option>
 }
 
-/** The budget of the search for one pod, on all nodes together: it is one turn, and other requests wait for it. */
+/**
+ * The budget of the search for one pod, on all nodes together. The search is one turn, and other requests of the
+ * isolate wait for it.
+ */
 export class SearchBudget {
   /** Units of CEL's cost. */
   left = 250_000
-  /** Devices that it looked at. */
+  /** Devices that the search may still check. */
   private looks = 25_000
 
   /** @throws AllocationFailed */
@@ -50,7 +53,7 @@ export interface Searched {
   readonly node: Node
   readonly pools: readonly Pool[]
   readonly isAllocated: (device: string) => boolean
-  /** Consumed capacity of shared devices; undefined: nothing is consumed. */
+  /** The consumed capacity of shared devices; undefined: none is consumed. */
   readonly usedOf: (device: string) => Capacity | undefined
   readonly selectors: Selectors
   readonly budget: SearchBudget
@@ -73,11 +76,11 @@ class Search {
   private readonly constraints: readonly (readonly Constraint[])[]
   private readonly chosen: readonly Chosen[][]
   private readonly options: readonly Map<Request, Option>[]
-  /** All devices that an option for all of them stands for. */
+  /** The devices of each request for all devices. */
   private readonly all = new Map<Option, readonly PoolDevice[]>()
-  /** In which claims a device is, of this search. */
+  /** The claims that use a device, in this search. */
   private readonly taken = new Map<string, number[]>()
-  /** The consumption of shared devices by this search. */
+  /** The capacity of shared devices that this search consumes. */
   private readonly used = new UsedCapacity()
   private readonly poolOf = new Map<PoolDevice, Pool>()
   private readonly counters = new Map<Pool, Map<string, Quantity>>()
@@ -139,7 +142,7 @@ class Search {
     const request = wish.requests[at]
     if (request === undefined) {
       const outcome = this.next(claim + 1, 0)
-      // with fewer devices for claims before it there may be another way
+      // earlier claims may do with fewer devices, so the search may continue
       return outcome === 'too many' ? 'none' : outcome
     }
     let isAlwaysTooMany = true
@@ -152,7 +155,7 @@ class Search {
     return isAlwaysTooMany ? 'too many' : 'none'
   }
 
-  /** @param from devices before it were tried for this request: their order says nothing */
+  /** @param from the first device to try: the order of devices within a request does not matter */
   private take(place: Place, done: number, from: number): Outcome {
     this.where.budget.look()
     const { claim, at, option } = place
@@ -183,7 +186,7 @@ class Search {
 
   private isInUse({ claim, option }: Place, { id }: PoolDevice): boolean {
     const taken = this.taken.get(id) ?? []
-    // admin access uses a device beside its users
+    // admin access may use a device that is in use
     return option.isAdmin ? taken.includes(claim) : taken.length > 0 || this.where.isAllocated(id)
   }
 
@@ -201,7 +204,7 @@ class Search {
     return hasRoom(device, wanted.capacity?.requests, [this.where.usedOf(id), this.used.of(id)])
   }
 
-  /** @param must no other device is possible */
+  /** @param must whether no other device is possible */
   private add({ claim, option }: Place, device: PoolDevice, must = false): boolean {
     if (isRepelled(device.device.taints, option) || !this.hasRoom(option, device)) return false
     if (!this.addToConstraints(claim, option, device)) {
@@ -240,7 +243,7 @@ class Search {
     return false
   }
 
-  /** The first share took the counters. */
+  /** Whether the device already has shares. The first share took the counters. */
   private hasShares({ id }: PoolDevice): boolean {
     return this.where.usedOf(id) !== undefined || this.used.of(id) !== undefined
   }
@@ -269,7 +272,7 @@ class Search {
 
 interface Place {
   readonly claim: number
-  /** Of the request. */
+  /** The index of the request. */
   readonly at: number
   readonly option: Option
 }

@@ -1,16 +1,16 @@
-/** Whether the selectors of classes and requests match devices. It evaluates each expression once for each device. */
+/** Whether devices match the selectors of classes and requests. It evaluates each expression once for each device. */
 import type { DeviceSelector } from '../../../api/resource/v1.ts'
 import { BoundedMap } from '../../../api/bounded-map.ts'
 import type { CostBudget, DeviceSelectorProgram, DeviceValue } from '../../../expressions/device-matches.ts'
 import type { PoolDevice } from './pools.ts'
 
-/** The search cannot go on, on any node: the pod is not scheduled, and its condition says why. */
+/** The search failed for all nodes. The pod is not scheduled, and its condition says why. */
 export class AllocationFailed extends Error {}
 
-/** Loaded when the first pod asks for devices. */
+/** The scheduler loads this module when the first pod needs devices. */
 export type SelectorEngine = typeof import('../../../expressions/device-matches.ts')
 
-/** Expressions, and devices of each, whose results are kept. */
+/** The most expressions, and devices of each expression, whose results are kept. */
 const MOST_EXPRESSIONS = 20
 const MOST_DEVICES = 5_000
 
@@ -26,7 +26,7 @@ export class Selectors {
   constructor(private readonly engine: SelectorEngine) {}
 
   /**
-   * @param whose `class NAME` or `claim NAME`.
+   * @param whose `class NAME` or `claim NAME`
    * @throws AllocationFailed
    */
   select(whose: string, selectors: readonly DeviceSelector[] = [], device: PoolDevice, budget: CostBudget): boolean {

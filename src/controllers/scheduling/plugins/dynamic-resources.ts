@@ -1,4 +1,4 @@
-/** Whether a node has devices for the claims of a pod: DynamicResources. */
+/** DynamicResources: whether a node has devices for the claims of a pod. */
 import type { FilterPlugin, ScorePlugin } from '../framework.ts'
 import { forGood } from '../framework.ts'
 import { largestIsBest } from '../normalize.ts'

@@ -1,12 +1,12 @@
-/** A node that has the images of a pod is better: ImageLocality. */
+/** ImageLocality: prefers nodes that have the images of a pod. */
 import type { ScorePlugin } from '../framework.ts'
 import { MOST } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
 
 const MIB = 1024 * 1024
-/** Bytes below which it does not matter. */
+/** With fewer bytes of images on a node its score is 0. */
 const LEAST = 23 * MIB
-/** Bytes for each container above which it does not matter any more. */
+/** Bytes for each container. More bytes do not raise the score. */
 const MOST_EACH = 1000 * MIB
 
 export const imageLocality: ScorePlugin = {

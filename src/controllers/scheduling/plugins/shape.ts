@@ -1,10 +1,13 @@
-/** A score that depends on how much of a resource is used, by points and straight lines between them. */
+/** A score by the utilization of a resource: points, with straight lines between them. */
 import type { ShapePoint } from '../../../configuration/scheduler/resources-fit.ts'
 
-/** Points say 0 to 10, scores are 0 to 100. */
+/** The points of a shape have scores from 0 to 10, the result has 0 to 100. */
 const SCALE = 10
 
-/** @param shape sorted by utilization, not empty @param utilization whole percent */
+/**
+ * @param shape sorted by utilization, not empty
+ * @param utilization whole percent
+ */
 export function alongShape(shape: readonly ShapePoint[], utilization: number): number {
   let before: ShapePoint | undefined
   for (const point of shape) {

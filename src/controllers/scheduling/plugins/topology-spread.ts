@@ -1,4 +1,4 @@
-/** Whether a pod on a node would make its group lopsided: PodTopologySpread (KEP-895). */
+/** PodTopologySpread: whether a pod on a node would exceed the maximum skew of its group (KEP-895). */
 import { leastOf, mostOf } from '../../../api/extremes.ts'
 import type { Pod, TopologySpreadConstraint } from '../../../api/core/v1.ts'
 import { ownValue } from '../../../api/own.ts'
@@ -28,7 +28,7 @@ class Constraint {
   readonly key: string
   readonly maxSkew: number
   readonly minDomains: number
-  /** Undefined: it selects nothing. */
+  /** Undefined: the constraint selects no pods. */
   private readonly selector: readonly LabelRequirement[] | undefined
   private readonly selectorText: string
   private readonly honorsAffinity: boolean
@@ -70,7 +70,7 @@ class Constraint {
     return count
   }
 
-  /** Whether the node's pods are counted. */
+  /** Whether the pods of the node count for the constraint. */
   counts({ node }: NodeState): boolean {
     const { spec = {} } = this.pod
     if (this.honorsAffinity && !isWanted(spec, node)) return false
@@ -88,7 +88,7 @@ const constraintsOf = (pod: Pod, action: Action): Constraint[] =>
     .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
     .map((constraint) => new Constraint(constraint, pod))
 
-/** @param defaults hold for pods that say nothing themselves */
+/** @param defaults constraints of pods that have none of their own */
 function constraintsFor(
   pod: Pod,
   action: Action,
@@ -139,7 +139,7 @@ function spreadFilter({ info, nodes }: Cycle, constraints: readonly Constraint[]
         const counted = counts[at]!
         const least = counted.size < constraint.minDomains ? 0 : leastOf(counted.values())
         const own = constraint.selects(info.labels) ? 1 : 0
-        // without any domain the least is infinite, and nothing is lopsided
+        // without domains `least` is infinite, and no node is refused
         if ((counted.get(value) ?? 0) + own - least > constraint.maxSkew) return lopsided
       }
       return undefined
@@ -152,7 +152,7 @@ function spreadFilter({ info, nodes }: Cycle, constraints: readonly Constraint[]
   }
 }
 
-/** @param needsAll nodes without the labels of all constraints do not count */
+/** @param needsAll ignores nodes that lack the label of some constraint */
 function spreadScore(
   cycle: Cycle,
   nodes: readonly NodeState[],
@@ -185,7 +185,7 @@ function spreadScore(
   )
 }
 
-/** Matching pods by the value of the topology key, of domains in which there is a candidate. */
+/** The number of matching pods in each domain that has a candidate node. */
 function domainCounts(
   constraint: Constraint,
   all: readonly Constraint[],
@@ -195,12 +195,12 @@ function domainCounts(
   needsAll: boolean,
 ): Map<string, number> {
   const counts = new Map<string, number>()
-  // each node is a domain of its own; scoring counts its pods
+  // each node is a domain of its own; the score counts its pods
   if (constraint.key === HOSTNAME) return counts
   for (const node of candidates) if (!ignored.has(node)) counts.set(ownValue(node.labels, constraint.key) ?? '', 0)
   for (const node of nodes) {
     const value = ownValue(node.labels, constraint.key)
-    // nodes without the label are a domain that no score counts
+    // nodes without the label form a domain that no score counts
     if (value === undefined || (needsAll && !hasKeys(node, all)) || !constraint.counts(node)) continue
     const before = counts.get(value)
     if (before !== undefined) counts.set(value, before + constraint.matching(node, info.namespace))

@@ -1,10 +1,10 @@
-/** Whether a node may have the volumes of a pod beside those that it has: NodeVolumeLimits. */
+/** NodeVolumeLimits: whether a node may have the volumes of a pod in addition to those that it has. */
 import type { Cycle, FilterPlugin } from '../framework.ts'
 import { forNow } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
 import type { CsiVolume, VolumeLimits } from '../volume-limits.ts'
 
-/** A claim without a volume counts as one of the driver that will make it. */
+/** The volumes that the pod needs. A claim without a volume counts for the driver that will make its volume. */
 function wantedBy({ pod, info, volumes }: Cycle, limits: VolumeLimits): readonly CsiVolume[] {
   return volumes.claimsOf(pod).flatMap(({ name, claim }) => {
     if (claim === undefined) return []
@@ -16,7 +16,7 @@ function wantedBy({ pod, info, volumes }: Cycle, limits: VolumeLimits): readonly
   })
 }
 
-/** Each volume once, by its id. */
+/** The volumes of the node by id, so that each counts once. */
 function volumesOn(node: NodeState, limits: VolumeLimits): ReadonlyMap<string, CsiVolume> {
   const ofPods = [...node.pods.values()].flatMap(({ namespace, claims }) =>
     claims.flatMap((claim) => limits.ofClaim(`${namespace}/${claim}`) ?? []),

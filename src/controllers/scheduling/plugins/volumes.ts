@@ -1,4 +1,4 @@
-/** Whether the volumes of a pod can be where it goes: VolumeRestrictions, VolumeBinding and VolumeZone. */
+/** VolumeRestrictions, VolumeBinding and VolumeZone: whether a node reaches the volumes of a pod. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1.ts'
 import { ownValue } from '../../../api/own.ts'
 import { bestMatch, isBound, isFor, NO_PROVISIONER, waitsForConsumer } from '../../volumes/matching.ts'
@@ -8,7 +8,7 @@ import { matchesSelector } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
 import type { PodInfo } from '../pod-info.ts'
 
-/** Without the volume types of single cloud providers, whose drivers are CSI drivers today. */
+/** Ignores the volume types of single cloud providers, because their drivers are CSI drivers today. */
 export const volumeRestrictions: FilterPlugin = {
   name: 'VolumeRestrictions',
   begin({ pod, info, volumes, nodes }) {
@@ -37,14 +37,14 @@ export const volumeRestrictions: FilterPlugin = {
 const suitsNode = ({ spec }: PersistentVolume, { node }: NodeState): boolean =>
   spec?.nodeAffinity?.required === undefined || matchesSelector(spec.nodeAffinity.required, node)
 
-/** Claims of the pod that get their volume when its node is known. */
+/** Claims of the pod that get their volume after a node is chosen. */
 const unboundOf = ({ pod, volumes }: Cycle): readonly PersistentVolumeClaim[] =>
   volumes.claimsOf(pod).flatMap(({ claim }) => (claim === undefined || isBound(claim) ? [] : [claim]))
 
-/** The volume that a claim gets on a node: an existing one, or a new one. */
+/** The volume for a claim on a node: an existing one, or undefined for a new one. */
 export type Provision = { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume | undefined }
 
-/** Undefined: one of the claims gets nothing there. */
+/** Undefined: some claim gets no volume there. */
 export function provisionsOn(cycle: Cycle, node: NodeState): readonly Provision[] | undefined {
   const taken = new Set<PersistentVolume>()
   const provisions: Provision[] = []
@@ -144,7 +144,7 @@ export const volumeZone: FilterPlugin = {
     const refusal = forGood('node(s) had no available volume zone')
     return {
       refuses({ labels }) {
-        // a node that is in no zone is in none of theirs
+        // a node without zone labels satisfies every volume
         if (!ZONE_LABELS.some((key) => ownValue(labels, key) !== undefined)) return undefined
         // few: the zones of the volumes of one pod
         return wanted.every(({ key, values }) => values.includes(ownValue(labels, key) ?? '')) ? undefined : refusal

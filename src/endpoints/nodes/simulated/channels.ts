@@ -1,5 +1,5 @@
 /**
- * Several streams in one WebSocket (channel.k8s.io and its kin): each message begins with its channel, which is an octet,
+ * Several streams in one WebSocket (channel.k8s.io and its variants). Each message begins with its channel: an octet,
  * or a digit before base64.
  */
 import { base64ToBytes, bytesToBase64, canonicalBase64, corruptAt } from '../../../api/base64.ts'
@@ -15,7 +15,7 @@ export interface ChannelMessage {
 
 export interface ChannelCodec {
   written(channel: number, data: Uint8Array): Uint8Array | string
-  /** Undefined: the message says nothing. */
+  /** Undefined where the message is empty. */
   read(message: string | ArrayBuffer): ChannelMessage | undefined
 }
 

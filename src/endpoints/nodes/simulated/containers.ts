@@ -1,11 +1,11 @@
-/** Of a pod's containers, as they are named in paths. */
+/** The containers of a pod by the name in the path. */
 import type { Container, ContainerStatus, Pod } from '../../../api/core/v1.ts'
 
 export function containerNamed({ spec = {} }: Pod, name: string): Container | undefined {
   const all: readonly Container[] = [
     ...(spec.containers ?? []),
     ...(spec.initContainers ?? []),
-    ...((spec.ephemeralContainers ?? []) as readonly Container[]), // they have all that is read of them here
+    ...((spec.ephemeralContainers ?? []) as readonly Container[]), // they have the fields that are read here
   ]
   return all.find((container) => container.name === name)
 }

@@ -16,11 +16,11 @@ import { acceptSocket } from './socket.ts'
 const [STDOUT, STDERR, ERROR] = [1, 2, 3]
 const V5 = 'v5.channel.k8s.io'
 const WITH_STATUS = ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io']
-/** Before the fourth version of the protocol a failure is a text, and success is silent. */
+/** Before version 4 of the protocol a failure is sent as text, and success as nothing. */
 const WITH_TEXT = ['', 'channel.k8s.io', 'base64.channel.k8s.io']
 const PROTOCOLS: ReadonlySet<string> = new Set([...WITH_TEXT, ...WITH_STATUS])
 
-/** Repeats the command, and ends with the exit code of the annotation. */
+/** Prints the command, and ends with the exit code of the annotation. */
 export function exec(asked: Asked): ExchangeAnswer | Upgraded {
   const { query, pod, container } = asked
   return streamed(asked, (session) => {
@@ -30,7 +30,7 @@ export function exec(asked: Asked): ExchangeAnswer | Upgraded {
   })
 }
 
-/** Sends the logs, until the container ends or the client goes. */
+/** Sends the logs until the container ends or the client disconnects. */
 export function attach(asked: Asked): ExchangeAnswer | Upgraded {
   const { request, pod, container } = asked
   return streamed(asked, (session) => {
@@ -46,7 +46,7 @@ function streamed({ call, query, pod, container }: Asked, run: (session: Session
   const streams = streamsOf(query)
   if (!streams.stdin && !streams.stdout && !streams.stderr)
     return answer(400, 'you must specify at least 1 of stdin, stdout, stderr')
-  // as a kubelet says it
+  // a kubelet's answer
   if (statusNamed(pod, container)?.state?.running === undefined)
     return answer(500, `container not found (${goQuote(container)})`)
   const accepted = acceptSocket(call, PROTOCOLS, V5)
@@ -62,7 +62,7 @@ interface Streams {
   readonly tty: boolean
 }
 
-/** A terminal has one output. */
+/** With a terminal there is one output stream. */
 function streamsOf(query: URLSearchParams): Streams {
   const is = (name: string): boolean => query.get(name) === '1'
   return { stdin: is('input'), stdout: is('output'), stderr: is('error') && !is('tty'), tty: is('tty') }
@@ -77,13 +77,13 @@ class Session {
     private readonly streams: Streams,
   ) {
     this.codec = codecOf(protocol)
-    // says that the connection is there
+    // an empty message tells the client that the connection stands
     this.send(streams.stdout ? STDOUT : streams.stderr ? STDERR : ERROR, '')
   }
 
   say(text: string): void {
     const { stdout, stderr, tty } = this.streams
-    // a terminal has no other line end
+    // terminals need CR LF
     const shown = tty ? text.replaceAll('\n', '\r\n') : text
     if (stdout) this.send(STDOUT, shown)
     else if (stderr) this.send(STDERR, shown)

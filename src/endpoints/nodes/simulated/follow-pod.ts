@@ -1,4 +1,4 @@
-/** Waits for a state of a pod, for as long as a client listens. */
+/** Waits for a state of a pod as long as a client listens. */
 import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { parseStoredObject } from '../../../codec/stored-object.ts'
@@ -7,15 +7,15 @@ import { collectionOf } from '../../../storage/collections.ts'
 import { storageOf } from '../../../storage/environment-storage.ts'
 import type { Watch } from '../../../storage/storage.ts'
 
-/** As long as a kubelet keeps a stream on which nothing happens. */
+/** Milliseconds after which a kubelet closes an idle stream. */
 const LONGEST_MS = 4 * 3_600_000
-/** Keeps the watch ahead of compaction, and notices a shard that is gone. */
+/** Keeps the watch ahead of compaction, and notices a lost shard. */
 const PING_MS = 30_000
 
 export interface Followed {
   /**
-   * The pod when it reached the state; undefined: the wait was stopped, or the pod went before. Settles: it is of one
-   * request.
+   * The pod in the awaited state; undefined where the wait was stopped, or the pod was deleted before. Settles: it
+   * belongs to one request.
    */
   readonly ended: Promise<(KubeObject & Pod) | undefined>
   stop(): void
@@ -45,7 +45,7 @@ export function followPod(request: ApiRequest, pod: KubeObject & Pod, isOver: (p
       for await (const batch of watch.messages)
         for (const message of batch) {
           if (message.kind !== 'event') continue
-          const now = parseStoredObject(message.text) as KubeObject & Pod // of the collection of pods
+          const now = parseStoredObject(message.text) as KubeObject & Pod // only pods are stored in the collection of pods
           if (now.metadata.uid !== uid) return undefined
           if (isOver(now)) return now
           if (message.type === 'DELETED') return undefined

@@ -1,6 +1,6 @@
 /**
- * The kubelet of a simulated node, as far as clients speak to it: logs, exec, attach and port-forward. It makes its
- * answers from the pod's status and annotations, and their first line says so. It has no state.
+ * The kubelet of a simulated node for clients: logs, exec, attach and port-forward. It makes its answers from the
+ * pod's status and annotations. The first line of each answer says so. It has no state.
  */
 import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'

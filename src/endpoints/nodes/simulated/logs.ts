@@ -8,7 +8,7 @@ import { followPod } from './follow-pod.ts'
 import type { Asked } from './kubelet.ts'
 import { answer } from './plain-answer.ts'
 
-/** A follower is gone before. Milliseconds. */
+/** The longest timer in milliseconds; a follower disconnects before. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
 interface LogLine {
@@ -74,7 +74,7 @@ function streamOf(
   })
 }
 
-/** Whose logs: those of the current run, or of the one before. */
+/** The run whose logs are shown: the current one, or the one before. */
 function runOf(status: ContainerStatus | undefined, previous: boolean): ContainerState | undefined {
   const last = status?.lastState?.terminated
   if (previous) return last?.containerID ? { terminated: last } : undefined
@@ -84,7 +84,7 @@ function runOf(status: ContainerStatus | undefined, previous: boolean): Containe
   return ended?.containerID ? { terminated: ended } : undefined
 }
 
-/** As a kubelet says it. */
+/** A kubelet's error for a container without logs. */
 function whyNoLogs(pod: Pod, container: string, status: ContainerStatus | undefined, previous: boolean): string {
   const [of, inPod] = [`container ${goQuote(container)}`, `in pod ${goQuote(pod.metadata.name ?? '')}`]
   if (status === undefined) return `${of} ${inPod} is not available`
@@ -108,7 +108,7 @@ export function firstLine(pod: Pod, name: string): string {
   return `simulated: container ${name} of image ${image} runs no process, this is no output of it`
 }
 
-/** Those of a command that is understood are its own; else the first one says that nothing ran. */
+/** The lines of a command that is simulated. For others the first line says that nothing ran. */
 function linesOf(pod: Pod, name: string, { running, terminated }: ContainerState): LogLine[] {
   const at = Date.parse(running?.startedAt ?? terminated?.startedAt ?? '') || 0
   const printed = new Script(pod).printedBy(name)?.map(({ after, line }) => ({ at: at + after, text: line }))
@@ -124,7 +124,7 @@ function linesOf(pod: Pod, name: string, { running, terminated }: ContainerState
 function selected(lines: readonly LogLine[], query: URLSearchParams, now: number): readonly LogLine[] {
   const sinceSeconds = query.get('sinceSeconds')
   const sinceTime = query.get('sinceTime')
-  // a container's times are whole seconds
+  // a container's times have whole seconds
   const since = sinceSeconds !== null ? now - Number(sinceSeconds) * 1000 : Date.parse(sinceTime ?? '') || 0
   const recent = lines.filter(({ at }) => at >= Math.floor(since / 1000) * 1000)
   const tail = query.get('tailLines')

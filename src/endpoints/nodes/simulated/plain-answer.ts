@@ -1,6 +1,6 @@
 import type { ExchangeAnswer } from '../../../outgoing/exchange.ts'
 
-/** A text, as a kubelet answers it. */
+/** A text answer like a kubelet's. */
 export const answer = (status: number, text: string): ExchangeAnswer => ({
   status,
   headers: [['Content-Type', 'text/plain; charset=utf-8']],

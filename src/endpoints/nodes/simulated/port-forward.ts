@@ -1,6 +1,6 @@
 /**
- * /portForward: SPDY inside a WebSocket (KEP-4006, kubectl since 1.31), where each connection is a stream of data beside
- * one of errors; or two channels of a WebSocket for each port (v4.channel.k8s.io, also in base64).
+ * /portForward in two forms: SPDY inside a WebSocket (KEP-4006, kubectl since 1.31), where each connection has a data
+ * stream and an error stream; or two channels of a WebSocket for each port (v4.channel.k8s.io, also in base64).
  */
 import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -18,9 +18,9 @@ import { acceptSocket, protocolsOf } from './socket.ts'
 
 const TUNNEL = 'SPDY/3.1+portforward.k8s.io'
 const CHANNELS: ReadonlySet<string> = new Set(['', 'v4.channel.k8s.io', 'v4.base64.channel.k8s.io'])
-/** As long as a kubelet keeps a connection on which nothing happens. Milliseconds. */
+/** Milliseconds after which a kubelet closes an idle connection. */
 const LONGEST = 4 * 3_600_000
-/** Ports of one WebSocket with channels, whose numbers are bytes. */
+/** The most ports of a WebSocket with channels, whose numbers are bytes. */
 const MOST_PORTS = 64
 
 const NORMAL = 1000
@@ -28,7 +28,7 @@ const UNFIT = 1002
 
 export function portForward({ call, query, pod }: Asked): ExchangeAnswer | Upgraded {
   const isTunnel = protocolsOf(call).includes(TUNNEL) // few: the header of one request
-  // a tunnel says with each stream for which port it is
+  // with SPDY each stream names its port
   const ports = isTunnel ? [] : portsOf(query)
   if (typeof ports === 'string') return answer(400, ports)
   if (pod.status?.podIP === undefined || pod.status.phase !== 'Running') return answer(404, 'pod does not exist')
@@ -46,7 +46,7 @@ export function portForward({ call, query, pod }: Asked): ExchangeAnswer | Upgra
     try {
       socket.send(message)
     } catch {
-      // the same
+      // the client has gone
     }
   }
   const receiver =
@@ -88,11 +88,11 @@ const REQUEST_ID = 'requestid'
 const portOf = (text: string | undefined): number | undefined =>
   /^\d{1,5}$/.test(text ?? '') && Number(text) > 0 && Number(text) < 65_536 ? Number(text) : undefined
 
-/** Of the query, or why it cannot be: as a kubelet says it. */
+/** The ports in the query, or a kubelet's error for them. */
 function portsOf(query: URLSearchParams): readonly number[] | string {
   const texts = query.getAll('port')
   if (texts.length === 0) return 'query parameter "port" is required'
-  if (texts.includes('')) return 'query parameter "port" cannot be empty' // few: of one request
+  if (texts.includes('')) return 'query parameter "port" cannot be empty' // few: the ports of one request
   const ports: number[] = []
   for (const text of texts.flatMap((some) => some.split(','))) {
     const port = portOf(text)
@@ -108,9 +108,9 @@ interface Pair {
   connection?: SimulatedPort
 }
 
-/** Streams that belong together say so with a number of the client's. */
+/** The two streams of a connection have the same request id, which the client chooses. */
 class ForwardedPorts implements Listener {
-  /** Ports with one open stream of two. Bound: streams of a connection. */
+  /** Connections of which only one stream is open. Bound: streams of a connection. */
   private readonly halves = new Map<string, Pair>()
 
   constructor(private readonly pod: KubeObject & Pod) {}
@@ -122,7 +122,7 @@ class ForwardedPorts implements Listener {
 
   opened(stream: ServerStream): StreamEvents {
     const type = stream.headers.get(STREAM_TYPE) === 'data' ? 'data' : 'error'
-    // clients that give no number open the one for errors first
+    // clients that send no request id open the error stream first
     const id = stream.headers.get(REQUEST_ID) ?? `stream ${type === 'data' ? stream.id - 2 : stream.id}`
     const pair = this.halves.get(id) ?? {}
     this.halves.set(id, pair)
@@ -153,7 +153,7 @@ function connect(pod: Pod, pair: Pair, data: ServerStream, error: ServerStream):
   })
 }
 
-/** Each port has a channel for data, and the next one for errors. */
+/** Each port has a channel for data, and the next channel for errors. */
 function channelsOf(
   pod: Pod,
   ports: readonly number[],
@@ -169,7 +169,7 @@ function channelsOf(
   }
   const connections = ports.map((port, index) => {
     const [data, error] = [2 * index, 2 * index + 1]
-    // both begin with the port, the lower byte first
+    // both channels first send the port, lower byte first
     for (const channel of [data, error]) say(channel, new Uint8Array([port & 0xff, port >>> 8]))
     const listener = listenerOf(pod, port)
     if (listener !== undefined)

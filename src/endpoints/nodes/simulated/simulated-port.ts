@@ -1,10 +1,10 @@
-/** The answer to a connection to a port of a simulated pod. */
+/** The answer of a port of a simulated pod. */
 import type { Container, Pod } from '../../../api/core/v1.ts'
 import { statusNamed } from './containers.ts'
 
-/** A client that says nothing waits for the other side to begin: as long as this. Milliseconds. */
+/** A client that sends nothing for this many milliseconds is waiting for the server to begin. */
 const SILENCE = 1000
-/** Of a request's first line: more decides nothing. */
+/** The most octets of a request's first line; more do not change the decision. */
 const LONGEST_BEGINNING = 8192
 
 /** The container that declares the port and runs; undefined if no container listens. */
@@ -17,13 +17,13 @@ export function listenerOf(pod: Pod, port: number): Container | undefined {
   )
 }
 
-/** As a kubelet says that nothing listens. */
+/** A kubelet's error where no container listens. */
 export function refusalOf({ metadata: { name, uid } }: Pod, port: number): string {
   const why = `dial tcp4 127.0.0.1:${port}: connect: connection refused`
   return `error forwarding port ${port} to pod ${name}, uid ${uid}: ${why} (simulated: no container that runs declares this port)`
 }
 
-/** One connection: it answers once, to HTTP in HTTP, and ends. */
+/** One connection. It answers once, in HTTP where the client speaks HTTP, and ends. */
 export class SimulatedPort {
   private beginning = ''
   private isOver = false
@@ -42,7 +42,7 @@ export class SimulatedPort {
     this.beginning += new TextDecoder('latin1').decode(bytes.subarray(0, LONGEST_BEGINNING))
     const [line, method] = /^([A-Z]{1,20}) \S{1,8000} HTTP\/1\.[01]\r?\n/.exec(this.beginning) ?? []
     if (line !== undefined) this.say(this.httpAnswer(method === 'HEAD'))
-    // waits while the bytes may still become the first line of a request
+    // waits as long as the bytes may still become the first line of a request
     else if (!/^[A-Z]{1,20}(?: [^\r\n]*\r?)?$/.test(this.beginning) || this.beginning.length > LONGEST_BEGINNING)
       this.say(this.text)
   }
@@ -52,7 +52,7 @@ export class SimulatedPort {
     this.say(this.text)
   }
 
-  /** Nobody listens any more. */
+  /** The client has disconnected. */
   stop(): void {
     this.isOver = true
     clearTimeout(this.silence)

@@ -1,4 +1,4 @@
-/** A simulated kubelet's end of a WebSocket. */
+/** The WebSocket of a simulated kubelet. */
 import type { ExchangeAnswer, Upgraded } from '../../../outgoing/exchange.ts'
 import type { NodeRequest } from '../node-connection.ts'
 import { answer } from './plain-answer.ts'
@@ -10,16 +10,16 @@ type Accepted =
 const headerOf = ({ headers }: NodeRequest, wanted: string): string =>
   headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? ''
 
-/** The sub-protocol of the client; `''` where it names none. */
+/** The sub-protocols that the client offers; `''` where it offers none. */
 export const protocolsOf = (call: NodeRequest): readonly string[] =>
   headerOf(call, 'sec-websocket-protocol')
     .split(',')
     .map((one) => one.trim())
 
 /**
- * @param protocols of the server, `''` where clients may name none: it takes the client's first choice
- * @param wins if the client names it, it is taken before all others: kube-apiserver answers it before it asks the
- * kubelet
+ * Accepts the first sub-protocol of the client that the server knows.
+ * @param protocols of the server, with `''` where the client may offer none
+ * @param wins a sub-protocol that goes before all others, because kube-apiserver answers it itself
  */
 export function acceptSocket(call: NodeRequest, protocols: ReadonlySet<string>, wins: string): Accepted {
   if (headerOf(call, 'upgrade').toLowerCase() !== 'websocket')
@@ -31,7 +31,7 @@ export function acceptSocket(call: NodeRequest, protocols: ReadonlySet<string>, 
     const spoken = [...protocols, wins].filter((one) => one !== '')
     return { refused: answer(403, `the server speaks ${spoken.join(', ')}, and none of: ${asked.join(', ')}`) }
   }
-  const [client, socket] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket] // a pair has two
+  const [client, socket] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket] // a WebSocketPair has two members
   socket.binaryType = 'arraybuffer'
   socket.accept()
   const response = new Response(null, {
