@@ -1,5 +1,5 @@
-// fast-check for tests that leave something to chance. With $KEDGE_SEED they try the same each time, as in .ci/run: what
-// chance finds, developers find with `npm test` and `npm run fuzz`.
+// fast-check for randomized tests. With $KEDGE_SEED, as in .ci/run, they try the same values each time; developers find
+// new failures with `npm test` and `npm run fuzz`.
 import fc from 'fast-check'
 
 const seed = process.env['KEDGE_SEED']

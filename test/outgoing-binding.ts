@@ -1,7 +1,7 @@
-/** The binding by which the engine hands outgoing calls to the front, for tests that run in Node. */
+/** The binding through which the engine passes outgoing calls to the front, for tests that run in Node. */
 import { request as httpRequest } from 'node:http'
 
-/** @param socket where the front listens */
+/** @param socket the path of the front's socket */
 export const outgoingBinding = (socket: string) => ({
   fetch: (_url: string, init: RequestInit): Promise<Response> =>
     new Promise((resolve, reject) => {

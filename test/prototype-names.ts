@@ -1,4 +1,6 @@
-/** Names that a plain object seems to have, and names that functions, lists, promises and JSON give a meaning to. */
+/**
+ * Names of members that every plain object inherits, and names with a meaning to functions, arrays, promises and JSON.
+ */
 export const prototypeNames: readonly string[] = [
   ...Object.getOwnPropertyNames(Object.prototype),
   'prototype',

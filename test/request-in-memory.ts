@@ -1,4 +1,4 @@
-/** A request as it is before authentication, to a server that keeps everything in memory. */
+/** A request before authentication, to a server that keeps all data in memory. */
 import { ensureBootstrapped } from '../src/bootstrap/ensure-bootstrapped.ts'
 import { bootstrapWith } from '../src/tenancy/control-snapshot.ts'
 import type { JsonObject, KubeObject } from '../src/api/object.ts'
@@ -23,16 +23,16 @@ export interface MemoryServer {
   clock(): number
   waitUntil(work: Promise<unknown>): void
   request(target: string, init?: Omit<RequestInit, 'cf'> & { cf?: unknown }): ApiRequest
-  /** @param of default: the server's own */
+  /** @param of the tenant; default: the server's own */
   put(group: string, resource: string, object: KubeObject & JsonObject, of?: Tenant): Promise<void>
 }
 
 let servers = 0
 
-/** @param deliver is given the work that each write brought */
+/** @param deliver receives the outbox messages of each write */
 export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: OutboxMessage) => void): MemoryServer {
   const { namespace, storage } = shardsInMemory(undefined, deliver)
-  const tenant = { uid: `tenant-${++servers}` } // isolates keep what they know of a tenant
+  const tenant = { uid: `tenant-${++servers}` } // isolates cache data by tenant
   const controllers = {
     getByName: () => ({
       announceOwners: async () => {},

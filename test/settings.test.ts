@@ -20,13 +20,13 @@ const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const jwk = (key: { export(options: { format: 'jwk' }): object }) => JSON.stringify(key.export({ format: 'jwk' }))
 const pemOf = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 const curve = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve }).privateKey
-// the point of another key
+// the public point belongs to another key
 const otherPoint = { ...ec.privateKey.export({ format: 'jwk' }), ...publicPoint(curve('P-256')) }
 function publicPoint(key: KeyObject): object {
   const { x, y } = key.export({ format: 'jwk' })
   return { x, y }
 }
-/** ECPrivateKey without its last, optional part (RFC 5915 §3). */
+/** An ECPrivateKey without its optional public key, the last field (RFC 5915 §3). */
 function withoutPublicHalf(key: Uint8Array): Uint8Array {
   const [version, algorithm, wrapped] = elements(readElement(key).content)
   const parts = elements(readElement(wrapped!.content).content).filter(({ tag }) => tag !== 0xa1)
@@ -261,7 +261,7 @@ test('good ones are parsed once for each environment', () => {
 })
 
 test('with bad ones every request is refused, and no value is told', async () => {
-  // nothing else of it is asked for
+  // the code under test reads nothing else
   const env = { KEDGE_ADMIN_TOKEN: 'too-short' } as Env
   const execution = { waitUntil: () => {} } as unknown as ExecutionContext
   for (const path of ['/healthz', '/api/v1/pods', '/version']) {

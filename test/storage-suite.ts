@@ -1,6 +1,6 @@
 /**
- * What every implementation of the storage contract must do: the same suite runs on memory and on the Durable Object,
- * which is restarted between steps, because its memory is only a cache.
+ * The contract of a storage, which every implementation must keep. The suite runs on the storage in memory and on the
+ * Durable Object, which it restarts between steps because a Durable Object's memory is only a cache.
  */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { StorageErrorCode } from '../src/storage/errors.ts'
@@ -24,13 +24,13 @@ import type {
 
 export interface StorageSubject {
   readonly storage: Storage
-  /** Drops what only serves revisions before `floor`. */
+  /** Drops the states that only revisions before `floor` need. */
   compact(collection: Collection, floor: Revision): Promise<void>
-  /** Ends the instance; what is durable stays. */
+  /** Ends the instance; durable data remains. */
   restart(collection: Collection): Promise<void>
 }
 
-/** A JSON text like those of the API: the revision's place is in it. */
+/** A JSON text like those of the API, with a place for the revision. */
 export function valueOf(
   name: string,
   content: string,
@@ -68,7 +68,7 @@ export async function listed(storage: Storage, things: Collection, query: Partia
   }
 }
 
-/** Takes messages of a watch until `enough` of them came, or fails after a while. */
+/** Reads messages of a watch until `enough` of them came; fails after `milliseconds`. */
 export async function take(watch: Watch, enough: number, milliseconds = 5_000): Promise<string[]> {
   const messages: string[] = []
   const iterator = watch.messages[Symbol.asyncIterator]()
@@ -158,7 +158,7 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
           ),
         )
         const [first, second, other] = names.map(({ status }) => status)
-        // Which of the two is first is open: a value may be encrypted before it is written.
+        // Either of the two may be first, since a value may be encrypted before it is written.
         expect([first, second].sort()).toEqual(['fulfilled', 'rejected'])
         expect(other).toBe('fulfilled')
       })
@@ -316,7 +316,7 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
         expect([page.values, page.continueAfter, page.remaining]).toEqual(['c=1', 'ns/c', undefined])
         const exact = await listed(storage, things, { limit: 2, selection: labelled('even=true') })
         expect([exact.values, exact.continueAfter]).toEqual(['c=1 d=1', undefined])
-        // A full page is followed by another while keys remain, whatever these are.
+        // A full page sets continueAfter while keys remain, even if no remaining key matches.
         const full = await listed(storage, things, { limit: 2, selection: labelled('even=false') })
         expect([full.values, full.continueAfter]).toEqual(['a=1 b=1', 'ns/b'])
         const empty = await listed(storage, things, { limit: 2, selection: labelled('even=false'), start: 'ns/b\0' })

@@ -79,7 +79,7 @@ describe('approval and signing are for signers that a user may act for', () => {
   })
 })
 
-/** A request in PEM for an organization; nobody looks at its signature here. */
+/** A certificate request in PEM for an organization. The plugin does not check its signature. */
 function pemOf(organization: string): string {
   const name = write(0x31, sequence(objectIdentifier('2.5.4.10'), printable(organization)))
   const key = sequence(sequence(objectIdentifier('1.3.101.112')), bitString(new Uint8Array(32)))

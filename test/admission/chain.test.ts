@@ -31,7 +31,7 @@ const taking = (name: string, undo: Undo): AdmissionPlugin => plugin(name, () =>
 const refusing = plugin('Refusing', () => Promise.reject(forbidden(RESOURCE, 'a', 'it is not wanted')))
 const lost = (): Promise<void> => Promise.reject(new Error('no storage'))
 
-test('a refusal is the answer, also where nothing could be taken back; the others are taken back all the same', async () => {
+test('a refusal is the answer, and all charges are undone, also where one undo fails', async () => {
   const undone: string[] = []
   const noted = faultCounts.get('undo') ?? 0
   const remembering =
@@ -51,11 +51,11 @@ test('a refusal is the answer, also where nothing could be taken back; the other
   expect(faultCounts.get('undo')).toBe(noted + 1)
 })
 
-test('a write that fails later has the same taken back, and keeps its own error', async () => {
+test('the undo for a write that fails later does not throw, so the write keeps its error', async () => {
   const undo = await validateAdmission(attributes(), [taking('One', lost), taking('Two', () => Promise.resolve())])
   await expect(undo?.()).resolves.toBeUndefined()
 })
 
-test('a chain that took nothing has nothing to take back', async () => {
+test('a chain without charges returns no undo', async () => {
   expect(await validateAdmission(attributes(), [plugin('Asking', () => Promise.resolve(undefined))])).toBeUndefined()
 })

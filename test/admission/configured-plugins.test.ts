@@ -115,7 +115,7 @@ describe('ResourceQuota', () => {
     expect(lineOf(await send('POST', path, object))).toBe(expected)
   })
 
-  test('what a quota counts may be used', async () => {
+  test('a resource that a quota covers may be used', async () => {
     const { send } = await server([
       { hard: { 'gold.storageclass.storage.k8s.io/requests.storage': '5Gi' } },
       {

@@ -27,7 +27,7 @@ test.each([
   ['UPDATE', 'ingresses.networking.k8s.io'],
   ['CREATE', 'ingresses.networking.k8s.io/status'],
   ['CREATE', 'ingresses.extensions'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(defaultIngressClass, server, { operation, at, object: ingress({}) as never })).toBe(
     'not asked',
   )

@@ -42,6 +42,6 @@ test.each([
   ['UPDATE', 'persistentvolumeclaims'],
   ['CREATE', 'persistentvolumeclaims/status'],
   ['CREATE', 'persistentvolumeclaims.example.com'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(defaultStorageClass, server, { operation, at, object: claim({}) as never })).toBe('not asked')
 })

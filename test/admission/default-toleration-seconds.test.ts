@@ -42,6 +42,6 @@ test.each([
   ['CREATE', 'pods/binding'],
   ['UPDATE', 'pods/status'],
   ['DELETE', 'pods'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(defaultTolerationSeconds, server, { operation, at, object: {} })).toBe('not asked')
 })

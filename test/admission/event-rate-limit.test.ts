@@ -17,7 +17,7 @@ const event = (name: string, about = 'o0') => ({
 })
 const EVENTS = '/api/v1/namespaces/blue/events'
 
-test('a burst, and so many a second after it', async () => {
+test('a client may send a burst, and after it the configured number of events a second', async () => {
   const { send, namespace, memory } = configured(
     { type: 'Namespace', qps: 1, burst: 2 },
     { type: 'SourceAndObject', qps: 1, burst: 1 },
@@ -47,7 +47,7 @@ test.each(['Server', 'User'])('by %s', async (type) => {
   )
 })
 
-test('what is forgotten starts anew', async () => {
+test('a bucket that was dropped starts full', async () => {
   const { send, namespace } = configured({ type: 'Namespace', qps: 1, burst: 1, cacheSize: 1 })
   await namespace('blue')
   await namespace('red')

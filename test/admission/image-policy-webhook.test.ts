@@ -1,4 +1,4 @@
-// Whose images may run a server outside says. The texts are kube-apiserver's.
+// A webhook decides which images may run. The texts are those of kube-apiserver.
 import { expect, test } from 'vitest'
 import { STATUS_HEADER, TYPE_HEADER } from '../../src/webhooks/by-front.ts'
 import { frontFailing } from '../webhooks/front.ts'
@@ -31,7 +31,7 @@ async function serverWith(statuses: readonly (object | number)[], more: object =
     },
   }
   const server = pluginServer(
-    // a service binding has no more that is used
+    // the plugin uses no more of a service binding
     { KEDGE_ENABLE_ADMISSION_PLUGINS: 'ImagePolicyWebhook', OUTGOING: OUTGOING as unknown as Fetcher },
     { ImagePolicyWebhook: { imagePolicy: { kubeConfig: KUBECONFIG, retryBackoff: 1, ...more } } },
   )
@@ -70,7 +70,7 @@ test.each([
   expect(lineOf(await send('POST', PODS, pod()))).toBe(`403 pods "p" is forbidden: ${why}`)
 })
 
-test('an answer holds for a while', async () => {
+test('the plugin caches an answer', async () => {
   const { send, calls, memory } = await serverWith([{ allowed: true }], { allowTTL: 10 })
   const create = () => send('POST', PODS, pod())
   await create()

@@ -115,7 +115,7 @@ describe('bounds', () => {
   })
 })
 
-test('what is being deleted is not bounded', async () => {
+test('an object in deletion is not checked', async () => {
   const server = await limits({ type: 'PersistentVolumeClaim', min: { storage: '1Gi' } })
   const oldObject = { metadata: { name: 'c', deletionTimestamp: '2026-01-01T00:00:00Z' } }
   const asked = { at: 'persistentvolumeclaims', operation: 'UPDATE', object: { metadata: { name: 'c' } } } as const
@@ -126,6 +126,6 @@ test.each([
   ['UPDATE', 'pods'],
   ['CREATE', 'pods/binding'],
   ['DELETE', 'persistentvolumeclaims'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(limitRanger, await serverWith({}), { operation, at, object: {} })).toBe('not asked')
 })

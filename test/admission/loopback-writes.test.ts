@@ -1,4 +1,4 @@
-/** Admission sees what the server writes with requests of its own while it serves a client's. */
+/** Admission sees the writes that the server makes itself while it serves a client's request. */
 import { describe, expect, test } from 'vitest'
 import { pluginServer } from './plugin-server.ts'
 import type { PluginServer } from './plugin-server.ts'
@@ -41,7 +41,7 @@ describe('addresses of Services', () => {
     expect(value).toBeDefined()
   })
 
-  test('a Service goes, also where its address is not given back', async () => {
+  test('a Service is deleted even if the server cannot release its address', async () => {
     const server = await serverThatDenies(['DELETE'], 'networking.k8s.io', 'ipaddresses')
     const { body } = await server.send('POST', SERVICES, service())
     expect(await server.send('DELETE', `${SERVICES}/s`)).toHaveProperty('code', 200)

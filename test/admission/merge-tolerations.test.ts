@@ -7,7 +7,7 @@ import { valuesEqual } from '../../src/api/value-order.ts'
 
 const same = (a: Toleration, b: Toleration): boolean => valuesEqual({ ...blank, ...a }, { ...blank, ...b })
 
-/** As kube-apiserver says it. */
+/** Whether one toleration covers the other, by the rules of kube-apiserver. */
 function covers(wide: Toleration, narrow: Toleration): boolean {
   if (same(wide, narrow)) return true
   const { key = '', effect = '', operator = '', value = '', tolerationSeconds: longest } = wide
@@ -19,7 +19,7 @@ function covers(wide: Toleration, narrow: Toleration): boolean {
   return (operator === 'Equal' || operator === '') && narrow.operator === 'Equal' && value === (narrow.value ?? '')
 }
 
-/** Each with each. */
+/** The merge that compares each toleration with each other one. */
 function eachWithEach(all: readonly Toleration[]): Toleration[] {
   const merged: Toleration[] = []
   for (const [index, one] of all.entries()) {
@@ -32,7 +32,7 @@ function eachWithEach(all: readonly Toleration[]): Toleration[] {
 
 const blank = { key: '', effect: '', operator: '', value: '', tolerationSeconds: null }
 
-/** Those that validation lets through: an empty key and a missing value say Exists, seconds say NoExecute. */
+/** Valid tolerations: an empty key or no value requires Exists, tolerationSeconds require NoExecute. */
 const toleration: fc.Arbitrary<Toleration> = fc.oneof(
   fc.record({ operator: fc.constant('Exists') }),
   fc
@@ -64,7 +64,7 @@ function secondsOfNoExecute({ tolerationSeconds, ...rest }: Toleration): Tolerat
   return rest.effect === 'NoExecute' && tolerationSeconds !== undefined ? { ...rest, tolerationSeconds } : rest
 }
 
-test('what is left is what comparing each with each leaves', () => {
+test('the merge equals comparing each toleration with each', () => {
   fc.assert(
     fc.property(fc.array(toleration, { maxLength: 8 }), fc.array(toleration, { maxLength: 8 }), (first, second) => {
       expect(mergeTolerations(first, second)).toEqual(eachWithEach([...first, ...second]))
@@ -73,7 +73,7 @@ test('what is left is what comparing each with each leaves', () => {
   )
 })
 
-/** Nobody validates the annotations of namespaces. */
+/** Any tolerations: the server does not validate the annotations of namespaces. */
 const any: fc.Arbitrary<Toleration> = fc.record(
   {
     key: fc.constantFrom('', 'a', 'b'),
@@ -85,7 +85,7 @@ const any: fc.Arbitrary<Toleration> = fc.record(
   { requiredKeys: [] },
 )
 
-test('what a list covers is what one of it covers', () => {
+test('a list covers a toleration if one of its tolerations does', () => {
   fc.assert(
     fc.property(fc.array(any, { maxLength: 6 }), toleration, (list, narrow) => {
       expect(coverageBy(list)(narrow)).toBe(list.some((wide) => covers(wide, narrow)))

@@ -245,7 +245,7 @@ describe('tokens', () => {
   ])('%s', async (_what, asked, expected) => expect(await ask(asked)).toBe(expected))
 })
 
-describe('what bears its name', () => {
+describe('objects with its name', () => {
   const LEASES = 'leases.coordination.k8s.io'
   const SLICES = 'resourceslices.resource.k8s.io'
   const named = (name: string) => ({ metadata: { name } })

@@ -30,6 +30,6 @@ test.each([
   ['UPDATE', 'nodes'],
   ['CREATE', 'nodes/status'],
   ['CREATE', 'nodes.metrics.k8s.io'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(nodeTaint, server, { operation, at, object: {} })).toBe('not asked')
 })

@@ -132,7 +132,7 @@ describe('NamespaceAutoProvision', () => {
     })
   })
 
-  test('makes none for a dry run, or for a name that is none', async () => {
+  test('creates no namespace for a dry run, or for an invalid name', async () => {
     const { send } = await serverWith('NamespaceAutoProvision')
     expect(lineOf(await send('POST', `${create}?dryRun=All`, { metadata: { name: 'a' } }))).toBe(
       '404 namespaces "new" not found',

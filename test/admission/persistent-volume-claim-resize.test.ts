@@ -52,6 +52,6 @@ test.each([
 test.each([
   ['CREATE', 'persistentvolumeclaims'],
   ['UPDATE', 'persistentvolumeclaims/status'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(persistentVolumeClaimResize, server, { operation, at, object: {} })).toBe('not asked')
 })

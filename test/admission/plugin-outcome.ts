@@ -1,4 +1,4 @@
-/** One plugin alone: what comes of a request, with given objects stored. */
+/** Runs one plugin alone on a request, with given objects in storage. */
 import type { AdmissionPlugin, Attributes, Operation } from '../../src/admission/attributes.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
@@ -31,7 +31,7 @@ export async function serverWith(stored: Stored): Promise<MemoryServer> {
   return server
 }
 
-/** `not asked`, what the refusal says, or the object as it leaves the plugin (nothing for a DELETE). */
+/** Returns `not asked`, the message of the refusal, or the object after the plugin (undefined for a DELETE). */
 export async function outcomeOf(plugin: AdmissionPlugin, server: MemoryServer, asked: Asked): Promise<unknown> {
   const attributes = attributesOf(server, asked)
   if (!plugin.handles(attributes)) return 'not asked'

@@ -1,4 +1,4 @@
-/** A server in memory whose settings choose admission plugins, and requests through its whole chain. */
+/** A server in memory whose settings enable admission plugins. Requests go through its whole chain. */
 import { StatusError } from '../../src/api/status.ts'
 import type { Env } from '../../src/env.ts'
 import { answer } from '../../src/server.ts'
@@ -14,7 +14,7 @@ export interface Answer {
   readonly warnings: readonly string[]
 }
 
-// what a test reads of an answer
+// the fields of an answer that tests read
 interface Body {
   readonly message?: string
   readonly reason?: string

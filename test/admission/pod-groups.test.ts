@@ -39,7 +39,7 @@ test('workloads of other namespaces do not count', async () => {
   expect(await outcomeOf(podGroupWorkloadExists, server, asked)).toBe(refused('Workload "w" not found'))
 })
 
-test('an update is none of its matters', async () => {
+test('the plugin ignores an update', async () => {
   const asked = { at: 'podgroups.scheduling.k8s.io', operation: 'UPDATE', object: {} } as const
   expect(await outcomeOf(podGroupWorkloadExists, server, asked)).toBe('not asked')
 })

@@ -50,7 +50,7 @@ describe('a new pod', () => {
     expect(typeof outcome === 'string' ? outcome : (outcome as { spec: object }).spec).toEqual(expected)
   })
 
-  test('has no class where none is the default, and the number 0', async () => {
+  test('gets no class and the priority 0 without a default class', async () => {
     expect(await outcomeOf(priority, bare, { at: 'pods', object: pod({}) })).toMatchObject({
       spec: { priority: 0, preemptionPolicy: 'PreemptLowerPriority' },
     })
@@ -91,6 +91,6 @@ test.each([
   ['UPDATE', 'pods/status'],
   ['DELETE', 'pods'],
   ['UPDATE', 'podgroups.scheduling.k8s.io'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(priority, server, { operation, at, object: {} })).toBe('not asked')
 })

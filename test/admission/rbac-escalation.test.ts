@@ -67,7 +67,7 @@ describe('a role has no rules that its writer lacks', () => {
     expect(brief(await outcomeOf(rbacEscalation, server, asked))).toBe(expected)
   })
 
-  test('what is missing is told, rule by rule', async () => {
+  test('the error lists the missing rules', async () => {
     const outcome = await outcomeOf(rbacEscalation, server, write([reads, { ...reads, verbs: ['list'] }]))
     expect(String(outcome).split('\n').slice(1)).toEqual(['{APIGroups:[""], Resources:["pods"], Verbs:["list"]}'])
   })
@@ -102,6 +102,6 @@ describe('a binding gives no rules that its writer lacks', () => {
 test.each([
   ['DELETE', `clusterroles.${RBAC}`],
   ['CREATE', 'pods'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(rbacEscalation, server, { operation, at })).toBe('not asked')
 })

@@ -72,6 +72,6 @@ describe('scheduling', () => {
 test.each([
   ['UPDATE', 'pods'],
   ['CREATE', 'pods/binding'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(runtimeClass, server, { operation, at, object: {} })).toBe('not asked')
 })

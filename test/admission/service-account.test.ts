@@ -38,7 +38,7 @@ const specOf = async (spec: object, annotations?: object): Promise<Spec | string
 const refused = (why: string) => `403 pods "p" is forbidden: ${why}`
 
 describe('the account and its token', () => {
-  test('a pod that names none is default, and every container finds the token', async () => {
+  test('a pod without an account gets default, and every container finds the token', async () => {
     const spec = (await specOf({ initContainers: [{ name: 'i' }] })) as Spec
     const [volume] = spec.volumes!
     const mount = { name: volume!.name, readOnly: true, mountPath: MOUNT_PATH }
@@ -146,6 +146,6 @@ describe('a mirror pod', () => {
 test.each([
   ['UPDATE', 'pods'],
   ['CREATE', 'pods/binding'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(serviceAccount, server, { operation, at, object: {} })).toBe('not asked')
 })

@@ -34,6 +34,6 @@ test.each([
   ['UPDATE', 'persistentvolumes'],
   ['CREATE', 'persistentvolumes/status'],
   ['CREATE', 'storageclasses.storage.k8s.io'],
-] as const)('%s of %s is none of its matters', async (operation, at) => {
+] as const)('the plugin ignores %s of %s', async (operation, at) => {
   expect(await outcomeOf(storageObjectInUseProtection, server, { operation, at, object: {} })).toBe('not asked')
 })

@@ -19,7 +19,7 @@ test('a value that is set again counts once', () => {
   expect([map.get('a'), map.get('b')]).toEqual(['123456', undefined])
 })
 
-test('what is too large alone is not kept, and drives nothing out', () => {
+test('a value that is too large is not kept, and drives nothing out', () => {
   const map = new BoundedMap<string, string>({ entries: 9, size: 10, sizeOf: (key) => key.length })
   map.set('a', 'kept')
   map.set('b'.repeat(11), 'too large')
@@ -34,7 +34,7 @@ test('a hundred thousand keys leave no more than the bound', () => {
   expect(map.values().at(-1)).toBe(99_999)
 })
 
-test('what is cleared is as new', () => {
+test('a cleared map is like a new one', () => {
   const map = new BoundedMap<string, string>({ entries: 2, size: 10, sizeOf: (_, value) => value.length })
   for (let round = 0; round < 3; round++) {
     for (const key of ['a', 'b', 'c']) map.set(key, '12345')

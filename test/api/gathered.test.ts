@@ -23,6 +23,6 @@ test('a million pieces of one octet take twice the room of a million octets', ()
     buffers.add(gathered.whole().buffer)
   }
   expect(gathered.whole().buffer.byteLength).toBeLessThanOrEqual(2_000_000)
-  // it grew a few times, and copied that often
+  // the buffer grew a few times, with one copy each time
   expect(buffers.size).toBeLessThan(25)
 })

@@ -117,7 +117,7 @@ test('lone surrogates and bytes that are no UTF-8 become U+FFFD', () => {
   )
 })
 
-test('what HTML could misread is escaped', () => {
+test('characters that HTML could misread are escaped', () => {
   expect(stringify({ 'a<': '&>\u2028\u2029' })).toBe('{"a\\u003c":"\\u0026\\u003e\\u2028\\u2029"}')
 })
 
@@ -126,7 +126,7 @@ test('names sort by their UTF-8 bytes', () => {
   expect(stringifySorted({ b: 1, a: { d: [], c: undefined }, 10: 1, 9: 2 })).toBe('{"10":1,"9":2,"a":{"d":[]},"b":1}')
 })
 
-/** JSON.parse rounds whole numbers beyond 2^53. */
+/** Makes values comparable: JSON.parse rounds integers beyond 2^53. */
 const comparable = (value: Json) =>
   JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? Number(part) : part)).replaceAll('-0', '0')
 

@@ -1,4 +1,4 @@
-// Walks in parts: stopped anywhere, they come to what they come to at once.
+// Walks in parts: a walk gives the same result wherever it is interrupted.
 import { describe, expect, test } from 'vitest'
 import {
   eachName,
@@ -18,7 +18,7 @@ import {
 import { lost } from '../../src/api/walk-progress.ts'
 import { atOnce, inTurns } from '../../src/api/slices.ts'
 
-/** What a walk answers, and how often others had a turn, with so many items a part. */
+/** The result of a walk with `part` items a part, and how many turns other work had meanwhile. */
 async function parts<T>(run: () => T, part: number): Promise<{ result: T; turns: number }> {
   let turns = 0
   const result = await inTurns(inParts(run, part), async () => void turns++)
@@ -70,7 +70,7 @@ describe.each([1, 2, 3, 7, 1000])('with %i items a part', (part) => {
     ])
   })
 
-  test('what is filled beside a loop is kept', async () => {
+  test('values that are filled beside a loop are kept', async () => {
     const list = numbers(9)
     await both(() => {
       const seen = kept(list, () => new Set<number>())
@@ -201,7 +201,7 @@ test('each item is looked at once, and others have a turn after each part', asyn
   let looked = 0
   const { turns } = await parts(() => eachPart(list, () => void looked++), 10)
   expect(looked).toBe(100)
-  // the loop itself counts for one
+  // the loop itself counts as one item
   expect(turns).toBe(11)
 })
 
@@ -276,7 +276,7 @@ test('what is made in parts of the very object that it is kept for leaves nothin
     expect(await inTurns(inParts(walk, part), async () => {})).toEqual({ copied: 20, other: 'another', names: 20 })
 })
 
-test('what catches the stop does nothing more in that part', async () => {
+test('code that catches the stop does nothing more in that part', async () => {
   const first = numbers(50)
   const second = numbers(50)
   const seen = { all: 0, run: 0, most: 0 }

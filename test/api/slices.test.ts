@@ -75,11 +75,11 @@ describe('heavy steps', () => {
   })
 })
 
-test('who others come ahead of again and again goes on some time', async () => {
+test('work that others overtake again and again goes on some time', async () => {
   let turns = 0
   await turnOfHeavy(async () => {
     turns++
-    await turnOfHeavy(async () => {}) // another one begins
+    await turnOfHeavy(async () => {}) // another heavy turn begins
   })
   expect(turns).toBe(500)
 })

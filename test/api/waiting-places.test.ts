@@ -34,7 +34,7 @@ test('a place whose request was ended in the middle is free after a while', asyn
   expect(await places.hold(nobody, () => Promise.resolve('served'))).toBe('served')
 })
 
-test('the work goes on by itself, and what it throws is told to its caller alone', async () => {
+test('the work goes on by itself, and only its caller gets its error', async () => {
   const kept: Promise<unknown>[] = []
   const waiting = { waitUntil: (work: Promise<unknown>) => void kept.push(work) }
   const places = new WaitingPlaces(1, 1_000)

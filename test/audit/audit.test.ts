@@ -13,14 +13,16 @@ const policy = JSON.stringify({
   rules: [{ level: 'None', nonResourceURLs: ['/healthz'] }, { level: 'RequestResponse' }],
 })
 
-/** A server whose audit log answers with these codes, the last for ever, and the events that it took. */
+/**
+ * A server whose audit backend answers with these status codes, repeating the last, and the events that it accepted.
+ */
 function audited(settings: Partial<Env>, ...codes: number[]) {
   const events: { stage: string; responseStatus?: object; sourceIPs?: string[] }[] = []
   let call = 0
   const log = {
     async fetch(_url: string, init: RequestInit) {
       const code = codes[Math.min(call++, codes.length - 1)]!
-      // what the backend sends is text
+      // the audit backend sends text
       if (code === 204) for (const line of (init.body as string).trim().split('\n')) events.push(JSON.parse(line))
       return new Response(null, { status: code })
     },
@@ -79,7 +81,7 @@ test('a mistake of the server has the stage Panic', async () => {
   expect(events[1]!.responseStatus).toMatchObject({ status: 'Failure', reason: 'InternalError', code: 500 })
 })
 
-test('what no rule wants has no events', async () => {
+test('a request that no rule matches has no events', async () => {
   const { events, request: make } = audited({}, 204)
   const { request, record } = make('/healthz')
   await auditReceived(request, record)

@@ -7,9 +7,9 @@ export interface AuditedRequest {
   readonly method?: string
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  /** An object is sent as JSON. */
+  /** Objects are sent as JSON. */
   readonly body?: object | string
-  /** Whose credentials go with it. Default: the administrator's certificate. */
+  /** The credentials of the request. Default: the administrator's certificate. */
   readonly as?: 'nobody' | 'bad token'
 }
 

@@ -1,4 +1,4 @@
-/** Sends the requests of requests.ts, one after the other, and brings the events that a server wrote into one form. */
+/** Sends the requests of requests.ts in order, and normalizes the audit events that a server wrote. */
 import { request as send } from 'node:https'
 import type { AuditedRequest } from './requests.ts'
 
@@ -48,12 +48,12 @@ type Json = string | number | boolean | null | readonly Json[] | { readonly [key
 
 export type AuditEvent = { readonly auditID: string; readonly stage: string } & { readonly [key: string]: Json }
 
-/** As a Table shows it. */
+/** An age in a Table. */
 const AGE = /^\d+(?:s|m)(?:\d+s)?$/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-/** Events of the requests, in order, without what differs from run to run. */
+/** The events of the requests, in order, without values that differ from run to run. */
 export function comparable(log: string, requests: readonly AuditedRequest[]): AuditEvent[] {
   const events = log
     .split('\n')
@@ -64,7 +64,7 @@ export function comparable(log: string, requests: readonly AuditedRequest[]): Au
   return events
     .filter(({ auditID }) => names.has(auditID))
     .sort((a, b) => names.get(a.auditID)! - names.get(b.auditID)!)
-    .map((event) => normalised(event, '') as AuditEvent) // an object stays one
+    .map((event) => normalised(event, '') as AuditEvent) // an object stays an object
 }
 
 function normalised(value: Json, key: string): Json {

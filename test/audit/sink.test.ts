@@ -13,7 +13,7 @@ const options: SinkOptions = {
   retryMs: [1, 2],
 }
 
-/** A backend that fails so often before it works, and a clock whose sleepers wake when they are told. */
+/** A backend that fails `failures` times and then works, and a fake clock that the test advances. */
 function setUp(changed: Partial<SinkOptions> = {}, failures = 0) {
   const sent: (readonly string[])[] = []
   const slept: number[] = []
@@ -76,7 +76,7 @@ describe('batches', () => {
     expect([...auditCounts.errors]).toEqual([['webhook', 2]])
   })
 
-  test('what the buffer cannot hold is dropped, and counted', async () => {
+  test('events beyond the buffer are dropped, and counted', async () => {
     const { process, sent, wake, done } = setUp({ batchEvents: 9 })
     for (const event of ['1', '2', '3', '4', '5']) expect(await process(event)).toBe(true)
     await eventually(() => wake())

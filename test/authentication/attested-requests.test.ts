@@ -16,7 +16,7 @@ const certificate: TlsClientAuth = {
   certChainRFC9440: '',
 }
 
-// no more of it is used
+// the code under test uses no other binding
 const env = (base64 = key.toString('base64')): Env => ({ KEDGE_FRONT_KEY: base64 }) as Env
 const execution = {} as ExecutionContext
 
@@ -37,7 +37,7 @@ const stated = (by: Attestation, method = 'GET', carried = method, target = '/a?
 const send = async (cf: unknown, method = 'GET', target = '/a?b', settings = env()): Promise<number> =>
   (await serve(Object.assign(new Request(`http://h${target}`, { method }), { cf }), settings, execution)).status
 
-test('what the front states is believed, request after request', async () => {
+test('statements of the front are accepted, request after request', async () => {
   const connection = new Attestation(certificate)
   for (const [method, carried] of [
     ['GET', 'GET'],
@@ -48,7 +48,7 @@ test('what the front states is believed, request after request', async () => {
   expect(await send(stated(new Attestation(undefined), 'FOO', 'POST'), 'POST')).toBe(200)
 })
 
-test('a statement is worth nothing a second time', async () => {
+test('the engine refuses a repeated statement', async () => {
   const connection = new Attestation(certificate)
   const [first, second] = [stated(connection), stated(connection)]
   expect(await send(second)).toBe(200)
@@ -73,7 +73,7 @@ test.each<[what: string, change: (statement: FrontStatement) => object]>([
   expect(await send(change(stated(new Attestation(certificate))))).toBe(400)
 })
 
-test('nor is it worth anything elsewhere, later, to another engine, or where there is none', async () => {
+test('the engine refuses a statement for another request, time or engine, and a request without one', async () => {
   const of = (now?: number): FrontStatement => stated(new Attestation(certificate), 'GET', 'GET', '/a?b', now)
   expect(await send(of(), 'PUT')).toBe(400)
   expect(await send(of(), 'GET', '/a?c')).toBe(400)

@@ -41,7 +41,7 @@ test('the administrator', async () => {
   })
 })
 
-test('what was found of a token and its audiences is found of no other', async () => {
+test('the result for a token and its audiences is not used for another', async () => {
   const issuer = tokenIssuer(server.env)
   await expect(authenticateToken(server, TOKEN, ['a', issuer])).resolves.toBeDefined()
   await expect(authenticateToken(server, `${TOKEN} a`, [issuer])).rejects.toBeInstanceOf(TokenRefused)
@@ -83,6 +83,6 @@ describe('a token among the protocols of a WebSocket', () => {
   })
 })
 
-test('X-Remote-User from anybody is nothing', async () => {
+test('the server ignores X-Remote-User without a front proxy', async () => {
   expect(await userOf({ 'X-Remote-User': 'alice' })).toEqual(anonymous)
 })

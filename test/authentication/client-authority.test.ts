@@ -73,7 +73,7 @@ test.each(bad)('a certificate %s: 401, unless something else is good', async (_w
   })
 })
 
-test('what was good once is refused when it is revoked, or holds no longer', async () => {
+test('a certificate that was valid is refused once it is revoked or expired', async () => {
   const on = memoryServer({ KEDGE_CA: root.pem })
   await userOf(inForce(carol), {}, on)
   await expect(userOf({ ...inForce(carol), certRevoked: '1' }, {}, on)).rejects.toMatchObject({ code: 401 })
@@ -94,7 +94,7 @@ test('an authority in between is taken from what the client sent', async () => {
   })
 })
 
-test('many certificates: only so many are remembered, all are let in', async () => {
+test('the cache of certificates is bounded, and the server accepts all of them', async () => {
   expect(await userOf(inForce(carol))).toMatchObject({ name: 'carol' })
   for (let n = 0; n < 20; n++)
     expect(await userOf(inForce(await leaf(root, [CN, `user-${n}`])))).toMatchObject({ name: `user-${n}` })

@@ -1,4 +1,4 @@
-/** Tokens that somebody else signs (KEP 740), by a bound Worker. */
+/** Tokens of an external signer (KEP 740), which is a bound Worker. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
@@ -86,7 +86,7 @@ const tokenOf = ({ env, now }: ReturnType<typeof memoryServer>): Promise<string>
 const nameOf = async (server: ReturnType<typeof memoryServer>, token: string): Promise<string> =>
   (await authenticateToken(server, token)).user.name
 
-test('what the signer signs is taken; keys are fetched once', async () => {
+test('the signer’s tokens are accepted; keys are fetched once', async () => {
   const { server, signer } = await signing()
   const token = await tokenOf(server)
   expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()).kid).toBe('first')

@@ -1,4 +1,4 @@
-/** Tokens that a webhook knows: whom it names, for which audiences, and what its failures mean. */
+/** Tokens that a webhook authenticates: the users and audiences that it answers, and its failures. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { TokenRefused } from '../../src/authentication/token-answer.ts'

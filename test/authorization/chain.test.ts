@@ -1,4 +1,4 @@
-/** Authorizers that a configuration names, webhooks among them: who decides, and what a webhook that fails means. */
+/** Authorizers of an AuthorizationConfiguration: the order of decisions, and the effect of a webhook that fails. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { compileExpressionsWith } from '../../src/authentication/expression.ts'
 import { pathAttributes, resourceAttributes } from '../../src/authorization/attributes.ts'
@@ -70,7 +70,7 @@ const says =
   ({ review }) =>
     answered({ apiVersion: review.apiVersion, kind: review.kind, status })
 
-describe('who decides', () => {
+describe('the order of authorizers', () => {
   test.each<[string, object, object]>([
     ['yes', { allowed: true, reason: 'known' }, { allowed: true, reason: 'known' }],
     ['no', { denied: true, reason: 'never' }, { allowed: false, denied: true, reason: 'never' }],
@@ -89,7 +89,7 @@ describe('who decides', () => {
     expect(await world(says(status), node, hook('a'), rbac).verdict()).toEqual(verdict)
   })
 
-  test('the first who denies or allows; the others are not asked', async () => {
+  test('the first that denies or allows decides; the others are not asked', async () => {
     const { calls, verdict } = world(
       ({ call, review }) =>
         answered({ ...review, status: call.url.startsWith('https://a') ? { denied: true } : { allowed: true } }),
@@ -101,7 +101,7 @@ describe('who decides', () => {
     expect(calls).toHaveLength(1)
   })
 
-  test('members of system:masters are asked of nobody, paths of this server alone are for nobody else', async () => {
+  test('system:masters may do everything, they alone reach paths of Kedge, and no webhook is called', async () => {
     const { calls, verdict } = world(says({ allowed: true }), hook('a'))
     expect(await verdict({ ...pods(), user: { ...anna, groups: ['system:masters'] } })).toMatchObject({ allowed: true })
     expect(await verdict(pathAttributes(anna, 'get', '/debug/shards'))).toMatchObject({ allowed: false })
@@ -117,7 +117,7 @@ describe('who decides', () => {
   })
 })
 
-describe('what is asked', () => {
+describe('the review that the webhook gets', () => {
   test('v1', async () => {
     const { calls, verdict } = world(says({ allowed: true }), hook('a'))
     await verdict(
@@ -183,14 +183,14 @@ describe('a webhook that fails', () => {
     expect(await others.verdict()).toMatchObject({ allowed: true })
   })
 
-  test('is told to the client as a failure, without its words', async () => {
+  test('is a failure for the client, without its text', async () => {
     const { request } = world(() => ({ status: 403, type: 'text/plain', text: 'secret' }), hook('a'))
     const error = await authorize(request, pods()).catch((error: unknown) => error)
     expect(error).toMatchObject({ code: 500, message: expect.not.stringContaining('secret') })
   })
 })
 
-describe('what was said is kept', () => {
+describe('answers are cached', () => {
   test.each<[string, object, object, number, number]>([
     ['a yes for five minutes', { allowed: true }, {}, 299_000, 302_000],
     ['a no for half a minute', { denied: true }, {}, 29_000, 32_000],

@@ -73,7 +73,7 @@ test.each<[[string, string][], string]>([
   })
 })
 
-test('who may not is told of the constrained mode', async () => {
+test('a user without the right gets the error of the constrained mode', async () => {
   await expect(as([['Impersonate-User', 'dave']], authenticated({ name: 'bob' }))).rejects.toMatchObject({
     code: 403,
     message:

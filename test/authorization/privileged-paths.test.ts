@@ -45,7 +45,7 @@ test.each(['/metrics', '/debug/pprof', '/debug/flags/v', '/flagz'])(
   },
 )
 
-test('what is served asks once more', () => {
+test('the handler checks again', () => {
   expect(() => assertPrivileged(scraper)).toThrow('assertion failed: scraper reached a privileged path')
   expect(() => assertPrivileged(master)).not.toThrow()
 })

@@ -20,7 +20,7 @@ const bindings: fc.Arbitrary<RoleBinding[]> = fc.array(
   { minLength: 0, maxLength: 40 },
 )
 
-/** As rbac.ts says it of one subject. */
+/** Whether a subject names the user, as in rbac.ts. */
 const applies = ({ kind, name = '', namespace }: Subject, user: string, groups: string[], within: string): boolean => {
   if (kind === 'User') return user === name
   if (kind === 'Group') return groups.includes(name)
@@ -28,7 +28,7 @@ const applies = ({ kind, name = '', namespace }: Subject, user: string, groups: 
   return kind === 'ServiceAccount' && of !== '' && user === `system:serviceaccount:${of}:${name}`
 }
 
-test('nobody’s binding is left out, and the order stays', () => {
+test('no binding is left out, and the order stays', () => {
   fc.assert(
     fc.property(bindings, name, fc.array(name), fc.constantFrom('', 'n'), (all, user, groups, within) => {
       const found = bindingsFor(all, { name: user, uid: '', groups, extra: {} }, within)

@@ -1,4 +1,4 @@
-/** What admission.ts measures: the chain of plug-ins over a Pod, in a namespace without and with what limits it. */
+/** The cases of admission.ts: the admission chain over a Pod, in a namespace without limits and in one with limits. */
 import { admissionChain } from '../../src/admission/chain.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { servedResources } from '../../src/registry/served.ts'
@@ -11,11 +11,13 @@ const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`
 const options = { dryRun: false, fieldManager: 'bench' }
 
 export interface Chain {
-  /** A request with its Pod: decoded, with defaults. What one costs is not the chain's. */
+  /**
+   * A request with a decoded and defaulted Pod. @returns a function that runs the chain; making the Pod is not measured
+   */
   next(): () => Promise<void>
 }
 
-/** @param limits resource to object that stands in the namespace */
+/** @param limits objects in the namespace by resource */
 export async function chainFor(limits: Readonly<Record<string, object>>): Promise<Chain> {
   const { memory, send, namespace } = pluginServer()
   await namespace(NAMESPACE)
@@ -36,7 +38,7 @@ export async function chainFor(limits: Readonly<Record<string, object>>): Promis
   const entry = served.find('', 'v1', 'pods')!
   return {
     next() {
-      // Request and Headers are the engine's
+      // workerd has Request and Headers
       const request = { ...memory.request(PODS, { method: 'POST' }), user }
       const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: NAMESPACE })
       const object = JSON.parse(text) as KubeObject
@@ -48,7 +50,7 @@ export async function chainFor(limits: Readonly<Record<string, object>>): Promis
   }
 }
 
-/** As it was before admission: what plug-ins set is for them to set. */
+/** The Pod before admission, without the fields that plug-ins set. */
 function asSent({ metadata, spec, apiVersion, kind }: KubeObject & JsonObject): object {
   const { tolerations: _t, priority: _p, preemptionPolicy: _e, volumes: _v, ...rest } = spec as JsonObject
   const containers = (rest['containers'] as JsonObject[]).map(({ volumeMounts: _, ...container }) => container)

@@ -1,4 +1,4 @@
-// What the chain of admission plug-ins costs a Pod, all defaults on: `node test/bench/admission.ts` prints it.
+// Measures what the admission chain with default plug-ins costs for a Pod: `node test/bench/admission.ts` prints it.
 import { join } from 'node:path'
 import { cpu, loadCases, median } from './in-process.ts'
 import { table } from './report.ts'

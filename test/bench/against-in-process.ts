@@ -1,6 +1,6 @@
-// `npm run bench -- --against DIR --in-process`: the steps of a request in this tree beside those of another checkout,
-// both bundled into this process with a storage in memory. What the front, the engine's network and its disk cost is not
-// in it, and neither is their noise: what the code itself got dearer by shows in seconds.
+// `npm run bench -- --against DIR --in-process` compares the steps of a request in this tree with those of another
+// checkout. It bundles both into this process with a storage in memory. Without the cost and noise of the front, the
+// engine's network and its disk, a change of the code's own cost is visible in seconds.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -19,7 +19,7 @@ interface Tree {
   readonly memoryServer: typeof memoryServer
 }
 
-/** The lines that both trees have in common. */
+/** Exports that both trees have. */
 const ENTRY = `export { answer } from './src/server.ts'
 export { memoryServer } from './test/request-in-memory.ts'`
 
@@ -43,7 +43,7 @@ async function treeIn(directory: string): Promise<Tree> {
 }
 
 setFlagsFromString('--expose-gc')
-// the function that the flag makes, which only new contexts have
+// the flag adds `gc` to new contexts only
 const collectGarbage = runInNewContext('gc') as () => void
 
 const TOKEN = 'an-administrator-whose-token-is-long-enough'
@@ -56,7 +56,7 @@ interface Measure {
   readonly what: string
   readonly requests: number
   readonly request: (n: number) => { readonly method: string; readonly path: string; readonly body?: string }
-  /** What is created goes with its server. */
+  /** Objects that the case creates are dropped with its server. */
   readonly isFresh?: true
 }
 
@@ -96,11 +96,11 @@ async function turnOf({ answer, memoryServer }: Tree, measure: Measure): Promise
 const WARM_UP = 40
 
 /**
- * @param pairs of turns
- * @param only what begins so
+ * @param pairs the number of pairs of turns
+ * @param only runs cases whose name begins with this
  */
 export async function besideCheckoutInProcess(directory: string, pairs: number, only: string): Promise<void> {
-  // workerd's own
+  // workerd has this class
   Object.assign(globalThis, { IdentityTransformStream: TransformStream })
   const [other, own] = [await treeIn(directory), await treeIn(join(import.meta.dirname, '../..'))]
   const rows: string[][] = []
@@ -108,7 +108,7 @@ export async function besideCheckoutInProcess(directory: string, pairs: number, 
     const prepared = { other: await turnOf(other, measure), own: await turnOf(own, measure) }
     const cost = async (side: 'other' | 'own'): Promise<number> => {
       const turn = await prepared[side]()
-      // what the other one left behind is not this one's cost
+      // so that neither side pays for the other's garbage
       collectGarbage()
       const before = cpu()
       await turn()

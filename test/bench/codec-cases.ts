@@ -1,4 +1,4 @@
-/** What codecs.ts measures: each codec on the same Pod, one as a Deployment makes them and a kubelet reports them. */
+/** The cases of codecs.ts: each codec on the same Pod, with the fields that a Deployment and a kubelet set. */
 import type { ApiRequest } from '../../src/request/context.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { encodeJson } from '../../src/codec/encode.ts'
@@ -36,7 +36,7 @@ const table = listingFor(TABLE)
 const json = listingFor('application/json')
 const protobuf = listingFor('application/vnd.kubernetes.protobuf')
 
-/** The first is what the others are compared with. */
+/** The first case is the base of the others. */
 export const cases: Readonly<Record<string, () => unknown>> = {
   'JSON.parse + stringify': () => JSON.stringify(JSON.parse(text)),
   'decode JSON, checked against the schema': () => decodeObject(type, parseJson(text)),
@@ -48,7 +48,7 @@ export const cases: Readonly<Record<string, () => unknown>> = {
   'row of a Table': () => table.presenter.row(Source.ofText(text), NOW),
 }
 
-/** How many are in a list. */
+/** The number of objects in a list. */
 export const LIST_LENGTH = 10_000
 
 const BATCH = 100
@@ -56,7 +56,7 @@ const encoder = new TextEncoder()
 const lines = encoder.encode(`${text}\n`.repeat(BATCH))
 const elements = encoder.encode(`${text.replace('"kind":"Pod","apiVersion":"v1",', '')},`.repeat(BATCH).slice(0, -1))
 
-/** What storage would stream: so many pieces, with something between them. */
+/** Streams the pieces as storage would, with a separator between them. */
 function stored(piece: Uint8Array, separator: string): ReadableStream<Uint8Array> {
   const between = encoder.encode(separator)
   let pieces = 0
@@ -78,10 +78,10 @@ async function answered({ request, presenter: { resource, output } }: Listing): 
   return length
 }
 
-// the engine's own, which Node has under the other name only
+// workerd has IdentityTransformStream; in Node the class is called TransformStream
 Object.assign(globalThis, { IdentityTransformStream: TransformStream })
 
-/** Whole lists, from what storage streams to what the client gets. */
+/** Whole lists, from the stream of storage to the client's body. */
 export const lists: Readonly<Record<string, () => Promise<number>>> = {
   'one of 10,000 in a list, JSON': () => answered(json),
   'one of 10,000 in a list, protobuf': () => answered(protobuf),

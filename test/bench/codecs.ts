@@ -1,6 +1,6 @@
-// Codecs beside the engine's own JSON: what a Pod costs, as a multiple of JSON.parse and JSON.stringify of the same
-// text. Every figure is the median of rounds in which all take their turn, and so is its ratio to the round's own base.
-// `node test/bench/codecs.ts` prints them alone.
+// Compares codecs with the engine's JSON: the cost of a Pod as a multiple of JSON.parse and JSON.stringify of the same
+// text. Every figure is a median of rounds in which all cases run in turn; each ratio compares figures of one round.
+// `node test/bench/codecs.ts` prints only these.
 import { join } from 'node:path'
 import { loadCases, median } from './in-process.ts'
 
@@ -19,7 +19,7 @@ const LIST_ROUNDS = 5
 export interface CodecFigure {
   readonly what: string
   readonly microseconds: number
-  /** Times what JSON.parse and JSON.stringify take together. */
+  /** The multiple of JSON.parse and JSON.stringify together. */
   readonly ratio: number
 }
 

@@ -1,5 +1,5 @@
-// One cold start, for cold-start.ts, in a process of its own, whose engine has compiled nothing yet. Prints milliseconds
-// of CPU as JSON. In JavaScript, so that no compiler of TypeScript is loaded beside it.
+// One cold start for cold-start.ts, in a separate process whose engine has compiled nothing yet. Prints milliseconds of
+// CPU as JSON. It is JavaScript, so that the process loads no TypeScript compiler.
 //
 //   node --experimental-vm-modules cold-start-once.mjs MODULES POD
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,10 @@ import { SourceTextModule, SyntheticModule } from 'node:vm'
 const [modules, podFile] = process.argv.slice(2)
 const CALLS = 2000
 
-/** CPU time, for others share the machine; of all threads, since only that is exact between two ticks of the kernel. */
+/**
+ * CPU time, because other processes share the machine. It is that of all threads, the only one that is exact between
+ * two kernel ticks.
+ */
 const cpu = () => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
@@ -23,7 +26,7 @@ async function timed(work) {
 
 const sourceOf = (directory, name) => readFileSync(join(directory, name), 'utf8')
 
-/** What is always loaded: what the entry imports, and what that imports. */
+/** The modules that are always loaded: the entry's static imports, transitively. */
 const platform = new SyntheticModule(['DurableObject'], function () {
   this.setExport('DurableObject', class {})
 })

@@ -1,7 +1,7 @@
-// `npm run bench:cold`: what a start costs before the first request can be served. The Worker's modules, compiled and
-// evaluated by a fresh engine, as multiples of JSON.parse and JSON.stringify of a Pod in the same process; what the
-// engine takes from its start until it listens, beyond what it takes with an empty Worker; and the types of a Pod, asked
-// for the first time. CPU time; medians of rounds in which all take their turn.
+// `npm run bench:cold` measures the cost of a start before the first request. It reports a fresh engine's compilation
+// and evaluation of the Worker's modules, as multiples of JSON.parse and JSON.stringify of a Pod in the same process;
+// the engine's start until it listens, less that with an empty Worker; and the first expansion of a Pod's types. All
+// are CPU time, as medians of rounds in which all cases run in turn.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,14 +21,14 @@ const ROUNDS = 11
 interface Start {
   readonly compile: number
   readonly evaluate: number
-  /** JSON.parse and JSON.stringify of a Pod, warm. */
+  /** JSON.parse and JSON.stringify of a Pod, after warm-up. */
   readonly json: number
 }
 
 export interface ColdStartFigure {
   readonly what: string
   readonly milliseconds: number
-  /** Times what JSON.parse and JSON.stringify of a Pod take together. */
+  /** The multiple of JSON.parse and JSON.stringify of a Pod together. */
   readonly ratio: number
 }
 
@@ -83,7 +83,7 @@ export function printColdStart(figures: readonly ColdStartFigure[]): void {
     console.log(`| ${what} | ${milliseconds.toFixed(1)} | ${ratio.toFixed(0)} |`)
 }
 
-/** A Pod's text and an empty Worker, as files. */
+/** Writes a Pod's text and an empty Worker to files. */
 function prepare(directory: string): string {
   const inputs = join(directory, 'inputs')
   mkdirSync(inputs)
@@ -123,7 +123,7 @@ function engineOf(directory: string, name: string, modules: readonly string[], f
   return file
 }
 
-/** Milliseconds of CPU until it listens. */
+/** Milliseconds of CPU until the engine listens. */
 async function cpuOfStart(configFile: string): Promise<number> {
   const engine = startEngine(configFile, () => {})
   try {

@@ -1,4 +1,4 @@
-/** A Worker with nothing but a shard that can be filled, and told to compact. */
+/** A Worker with only a shard, which the bench fills and compacts. */
 import { platformClock } from '../../src/api/clock.ts'
 import { ResourceShard } from '../../durable-objects/resource-shard.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
@@ -8,7 +8,7 @@ interface BenchEnv {
   readonly SHARDS: DurableObjectNamespace<BenchShard>
 }
 
-/** Updates that are committed together. */
+/** Updates in one transaction. */
 const TOGETHER = 500
 
 const valueOf = (name: string, content: string): NewValue => {
@@ -17,7 +17,7 @@ const valueOf = (name: string, content: string): NewValue => {
 }
 
 export class BenchShard extends ResourceShard {
-  /** So many objects, each replaced so often. */
+  /** Creates `objects` objects and replaces each `times` times. */
   async fill(objects: number, times: number, bytes: number): Promise<void> {
     const revisions: Revision[] = []
     for (let time = 0; time <= times; time++)
@@ -37,7 +37,7 @@ export class BenchShard extends ResourceShard {
     revisions[n] = reply.value.revision
   }
 
-  /** @returns how many states were dropped */
+  /** @returns the number of dropped states */
   async compact(): Promise<number> {
     return this.compactor.run(this.revision())
   }
@@ -52,7 +52,7 @@ export default {
     if (what === 'fill') await object.fill(number('objects'), number('times'), number('bytes'))
     else if (what === 'compact') return Response.json({ dropped: await object.compact() })
     else {
-      // What the Worker of the API does too.
+      // The Worker of the API writes to storage in the same way.
       const storage = shardStorage(env.SHARDS as unknown as DurableObjectNamespace<ResourceShard>, platformClock)
       await storage.create({ tenant: 'bench', shard, prefix: 'things' }, name, valueOf(name, await request.text()))
     }

@@ -1,5 +1,5 @@
-// `npm run bench:compaction`: creates in a shard that is dropping 100,000 old states, beside creates in the same shard
-// before. In turns, each with a shard of its own; ratios, for single times mean little.
+// `npm run bench:compaction` compares creates in a shard while it drops 100,000 old states with creates in the same
+// shard before. The two run in turn, in a new shard each time. It reports ratios, because single times mean little.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ await engine.stop(300)
 rmSync(directory, { recursive: true, force: true })
 process.exit(0)
 
-/** @returns how many seconds it took */
+/** @returns the seconds that compaction took */
 async function compacting(shard: string, round: number): Promise<number> {
   let isDone = false
   const began = performance.now()
@@ -59,7 +59,7 @@ function after(milliseconds: number): () => boolean {
   return () => performance.now() >= end
 }
 
-/** @returns how many milliseconds each create took */
+/** @returns the milliseconds of each create */
 async function createUntil(shard: string, prefix: string, isOver: () => boolean): Promise<number[]> {
   const times: number[] = []
   let n = 0

@@ -1,7 +1,7 @@
-// `npm run bench:controllers`: how long controllers hold the thread, which is what requests of others wait for: CPU between
-// two turns of the event loop while they work over many objects. A whole server runs in this process (test/engine-in-process).
-// `--only TEXT`: cases whose name has the text. `--count N` objects instead of each case's own. `--profile` tells what
-// the longest steps did.
+// `npm run bench:controllers` measures how long controllers block the thread, and so delay other requests: the CPU time
+// between two turns of the event loop while they work over many objects. A whole server runs in this process
+// (test/engine-in-process). `--only TEXT`: cases whose name contains the text. `--count N`: N objects in each case.
+// `--profile`: prints what the longest steps did.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { ControllerCase } from './controller-cases.ts'
@@ -26,7 +26,7 @@ interface Loaded {
 }
 
 const LOOK_MS = 100
-/** Objects. */
+/** The number of objects in a warm-up. */
 const WARM_UP = 100
 const entry = join(import.meta.dirname, 'controller-cases.ts')
 const { cases, serverInProcess: begin } = await loadCases<Loaded>(entry, ['js-yaml'])
@@ -35,7 +35,7 @@ const rows: string[][] = []
 for (const { what, count: usual, settings, ...one } of cases) {
   if (!what.includes(flags.only)) continue
   const count = flags.count === undefined ? usual : Number(flags.count)
-  // code that was never run takes many times as long
+  // the first run of code takes many times as long
   await worked(one, begin(settings), Math.min(count, WARM_UP))
   const server = begin(settings)
   await one.setUp(server, count)

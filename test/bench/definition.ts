@@ -1,4 +1,4 @@
-// CustomResourceDefinitions like those of operators: ten to a group, 20 KB each, mostly descriptions.
+// CustomResourceDefinitions like those of operators: ten in a group, 20 KB each, mostly descriptions.
 
 const SIZE = 20_000
 const TO_A_GROUP = 10
@@ -45,7 +45,7 @@ const section = (name: string): object => ({
   },
 })
 
-/** JSON of the definition with this number. */
+/** The JSON of definition number n. */
 export function definition(n: number): string {
   const { name, group, plural, kind } = named(n)
   const sections: Record<string, object> = {}

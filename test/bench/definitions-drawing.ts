@@ -1,10 +1,10 @@
-// docs/definitions.svg: what so many CustomResourceDefinitions cost, each measure a panel of its own, both axes
-// logarithmic; one line for each server.
+// Draws docs/definitions.svg: the cost of growing numbers of CustomResourceDefinitions. Each measure has a panel with
+// logarithmic axes and a line for each server.
 import { logarithmic, px, text } from './growth-drawing.ts'
 
 type Figures = Readonly<Record<string, number>>
 
-/** By what the bench calls them. */
+/** Panels by the name of the measure in definitions.ts. */
 const PANELS = [
   'Established, s',
   'CPU until then, s',
@@ -16,7 +16,7 @@ const PANELS = [
   'resident when started, MB',
 ]
 const ACROSS = 4
-/** Pixels. */
+/** In pixels. */
 const PANEL = { width: 250, height: 210 }
 const FRAME = { left: 48, right: 20, top: 58, bottom: 34 }
 const COLOURS = ['#1f77b4', '#d62728', '#2ca02c']

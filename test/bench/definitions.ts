@@ -1,7 +1,7 @@
-// `npm run bench:definitions`: what CustomResourceDefinitions cost: how long until so many are created and Established,
-// how long others wait meanwhile, what discovery, OpenAPI, memory and a start cost with them. Draws docs/definitions.svg.
-// `-- --beside --kubeconfig FILE [--pid N,…]` does the same to a server that runs (N: its processes) and draws it too; what
-// is created there is deleted again.
+// `npm run bench:definitions` measures the cost of CustomResourceDefinitions: the time until all are created and
+// Established, the latency of other requests meanwhile, and the cost of discovery, OpenAPI, memory and a start with
+// them. Draws docs/definitions.svg. `-- --beside --kubeconfig FILE [--pid N,…]` also measures and draws a running
+// server (N: its processes), and deletes there what it created.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,10 +26,10 @@ const { values: flags } = parseArgs({
 })
 const sizes = flags.sizes.split(',').map(Number)
 const CLIENTS = 8
-/** Seconds after which definitions that are not Established are given up. */
+/** Seconds after which the bench gives up definitions that are not Established. */
 const PATIENCE = 1_200
 
-/** By what was measured. */
+/** Figures by the name of the measure. */
 export type Figures = Record<string, number>
 
 interface Server {
@@ -42,7 +42,10 @@ const resident = ({ pids }: Server): number => pids.reduce((sum, pid) => sum + u
 const engine = ({ pids }: Server): number =>
   pids.reduce((sum, pid) => sum + (usageByCommand(pid).get('workerd')?.residentBytes ?? 0) / 1e6, 0)
 
-/** Creates them, and waits until all are Established; meanwhile somebody else reads something every few milliseconds. */
+/**
+ * Creates the definitions and waits until all are Established. Another client sends a get every few milliseconds
+ * meanwhile.
+ */
 async function create(server: Server, size: number): Promise<Figures> {
   const { target } = server
   const probe = await probing(target)
@@ -64,10 +67,10 @@ async function create(server: Server, size: number): Promise<Figures> {
   }
 }
 
-/** Times of a plain get, one after the other. */
+/** Measures the time of a get, again and again. */
 async function probing(target: Target): Promise<{ stop(): Promise<number[]> }> {
   const configMaps = '/api/v1/namespaces/default/configmaps'
-  await send(target, { method: 'POST', path: configMaps, body: configMap('bench-definitions') }) // or it is there
+  await send(target, { method: 'POST', path: configMaps, body: configMap('bench-definitions') }) // or exists
   const get = { method: 'GET', path: `${configMaps}/bench-definitions` }
   let isOver = false
   const times: number[] = []
@@ -86,7 +89,7 @@ async function probing(target: Target): Promise<{ stop(): Promise<number[]> }> {
   }
 }
 
-/** By what discovery tells, which is cheaper on each side than a list of 20 MB. */
+/** Counts by discovery, which is cheaper for both sides than a list of 20 MB. */
 async function establishedCount(target: Target): Promise<number> {
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
   let text = ''
@@ -102,7 +105,7 @@ async function documents({ target }: Server, size: number): Promise<Figures> {
   const openapi = await large(target, '/openapi/v2')
   const index = await large(target, '/openapi/v3')
   const document = { method: 'GET', path: `/openapi/v3/apis/${named(size - 1).group}/v1` }
-  // kube-apiserver has it a moment after the definition is Established
+  // kube-apiserver serves the document a moment after the definition is Established
   while ((await send(target, document)).status === 404) await pause(100)
   const v3 = await succeed(target, document)
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'

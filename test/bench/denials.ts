@@ -1,5 +1,5 @@
-// What a denial costs: `node test/bench/denials.ts [--kubeconfig FILE --pid N,…]` asks for Secrets that ServiceAccounts
-// may not read, Kedge's in turn with those of the server of the kubeconfig. CPU of the server's processes.
+// Measures the CPU of a denial: `node test/bench/denials.ts [--kubeconfig FILE --pid N,…]` gets Secrets that
+// ServiceAccounts may not read, from Kedge in turn with the server of the kubeconfig.
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
 import { open, part, send, succeed } from './load.ts'
@@ -18,7 +18,7 @@ const { values: flags } = parseArgs({
 })
 
 const USERS = 32
-/** Clients at once, and how many users they are. */
+/** The number of concurrent clients and of distinct users. */
 const loads = [
   { clients: 1, users: 1 },
   { clients: 16, users: 1 },
@@ -43,7 +43,7 @@ async function tokensOf({ target, namespace }: ApiSide): Promise<readonly string
   return tokens
 }
 
-/** As many denials as the clients get in a while. */
+/** Sends as many denied requests as the clients can in `seconds`. */
 async function deny(targets: readonly Target[], clients: number, path: string, seconds: number): Promise<number[]> {
   const times: number[] = []
   const until = performance.now() + seconds * 1000
@@ -75,7 +75,7 @@ for (const { clients, users } of loads) {
     times.get(side)!.push(...took)
     return took.length
   }
-  for (const side of sides) await turn(side) // warm
+  for (const side of sides) await turn(side) // warm-up
   await report.inTurn(sides, what, turn)
   for (const [side, took] of times) report.note(side, `${what}: p50 ms`, part(took, 0.5))
 }

@@ -1,5 +1,5 @@
-// For `node --import`: the engine that `kedge start` begins gets more flags for V8 ($KEDGE_BENCH_V8_FLAGS), and listens
-// for an inspector ($KEDGE_BENCH_INSPECTOR, HOST:PORT). What is measured here is no setting of the server.
+// For `node --import`: gives the engine of `kedge start` more V8 flags ($KEDGE_BENCH_V8_FLAGS) and an inspector
+// ($KEDGE_BENCH_INSPECTOR, HOST:PORT). The server itself has no setting for either.
 import childProcess from 'node:child_process'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

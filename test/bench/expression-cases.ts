@@ -1,4 +1,4 @@
-/** What expressions.ts measures: expressions as policies and definitions have them, about one object. */
+/** The cases of expressions.ts: CEL expressions as in policies and definitions, about one object. */
 import type { Json, JsonObject } from '../../src/api/object.ts'
 import type { JsonLike } from '../../src/cel/json-value.ts'
 import { valueOfJson } from '../../src/cel/json-value.ts'
@@ -18,7 +18,7 @@ const object: JsonObject = {
   },
 }
 
-/** By what they show. The first is the typical one. */
+/** Expressions by what they measure. The first is the typical one. */
 export const EXPRESSIONS: Readonly<Record<string, string>> = {
   'two fields compared': 'object.spec.replicas <= object.spec.maxReplicas',
   'a label that must be there':
@@ -29,7 +29,7 @@ export const EXPRESSIONS: Readonly<Record<string, string>> = {
     'object.spec.containers.all(c, c.port > 1024 && c.image.startsWith("registry.example.com/"))',
 }
 
-/** Evaluates it once more. */
+/** @returns a function that evaluates the expression once */
 export function evaluating(expression: string): () => unknown {
   const { program, problem } = {
     problem: undefined,
@@ -37,7 +37,7 @@ export function evaluating(expression: string): () => unknown {
   }
   if (program === undefined) throw new Error(problem)
   return () => {
-    // a request makes its values anew
+    // each request makes new CEL values
     const value = valueOfJson(object as Json as JsonLike)
     const result = program.run((name) => (name === 'object' ? value : undefined), PER_CALL_LIMIT)
     if (result.value !== true) throw new Error(`${expression}: ${String(result.value)}`)
@@ -47,7 +47,7 @@ export function evaluating(expression: string): () => unknown {
 
 export const RULES = 20
 
-/** @param n makes another one of each */
+/** @param n makes each schema different */
 const ruledSchema = (n: number): JsonObject => ({
   type: 'object',
   properties: {
@@ -80,7 +80,9 @@ const ruledValue: JsonObject = {
   spec: Object.fromEntries(Array.from({ length: RULES }, (_, at) => [`field${at}`, { low: 1, high: 2, name: 'n' }])),
 }
 
-/** Compiles the rules of a definition, and validates an object by them. @returns what to validate others by */
+/**
+ * Compiles the rules of a definition and validates an object by them. @returns a function that validates another object
+ */
 export function firstUse(n: number): () => void {
   const tree = ruleTreeOf(ruledSchema(n), true)!
   const validate = (): void => {

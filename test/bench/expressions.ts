@@ -1,5 +1,5 @@
-// What CEL costs: typical expressions, the rules of a definition when they are first used, and a thousand definitions
-// with twenty rules each. `node test/bench/expressions.ts` prints it alone.
+// Measures CEL: typical expressions, the first use of a definition's rules, and a thousand definitions with twenty
+// rules each. `node test/bench/expressions.ts` prints only these.
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -46,7 +46,7 @@ export async function expressionFigures(): Promise<ExpressionFigure[]> {
   return figures
 }
 
-/** CPU in µs: others may be busy on the same machine. */
+/** CPU time in µs, because other processes share the machine. */
 const timesOf = (count: number, work: (n: number) => unknown): number[] =>
   Array.from({ length: count }, (_, n) => {
     const began = cpu()
@@ -61,7 +61,7 @@ const cpu = (): number => {
 
 function heapAfterCollection(): number {
   setFlagsFromString('--expose-gc')
-  // the flag puts it into contexts that are made from now on
+  // the flag adds `gc` to new contexts only
   const collect = runInNewContext('gc') as () => void
   collect()
   return process.memoryUsage().heapUsed

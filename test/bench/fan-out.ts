@@ -1,4 +1,4 @@
-// What happens, told to many watchers: how many events a second, and how long one takes.
+// Measures the delivery of events to many watchers: events a second, and the latency of one event.
 import { fill, part, pause, succeed } from './load.ts'
 import { TURNS } from './report.ts'
 import type { Report } from './report.ts'
@@ -6,10 +6,10 @@ import type { Side } from './side.ts'
 import { openWatchers } from './watchers.ts'
 import type { Watchers } from './watchers.ts'
 
-/** Events that a burst brings. */
+/** Events in a burst. */
 const EVENTS = 16_000
 const WRITERS = 16
-/** Events that come one at a time. */
+/** Events that are sent one at a time. */
 const SINGLE = 20
 
 export async function measureFanOut(report: Report, sides: readonly Side[], count: number): Promise<void> {
@@ -46,7 +46,7 @@ async function burst(side: Side, watchers: Watchers, count: number, name: string
   await watchers.until(before + writes * count)
 }
 
-/** Milliseconds from the request of a write to each watcher's event of it. Nothing else is under way. */
+/** Milliseconds from a write's request to its event at each watcher, on an otherwise idle server. */
 async function delivered(side: Side, watchers: Watchers, count: number, name: number): Promise<number[]> {
   const latencies: number[] = []
   const before = watchers.events()

@@ -1,4 +1,6 @@
-/** What first-use.ts asks in fresh isolates: to expand the types of a Pod, all of them or those that a Pod touches. */
+/**
+ * A Worker for first-use.ts: in fresh isolates it expands all types of a Pod, or only those that a Pod's value uses.
+ */
 import { builtInType } from '../../src/schema/built-in.ts'
 import type { Structural, StructType } from '../../src/schema/structural.ts'
 import { warmUp } from '../../src/schema/warm-up.ts'
@@ -6,7 +8,7 @@ import { pod } from './pod.ts'
 
 warmUp()
 
-/** Every type with fields that objects of a type consist of. */
+/** Expands every type with fields that the type contains. */
 function expandAll(of: StructType): Set<StructType> {
   const seen = new Set<StructType>()
   const walk = (type: Structural): void => {
@@ -21,7 +23,7 @@ function expandAll(of: StructType): Set<StructType> {
   return seen
 }
 
-/** Those of them that a value has members of. */
+/** Expands only the types of members that the value has. */
 function expandTouched(of: StructType, object: object): Set<StructType> {
   const seen = new Set<StructType>()
   const walk = (type: Structural, value: unknown): void => {
@@ -49,7 +51,7 @@ export default {
         return Response.json(expandAll(podType()).size)
       case '/touched':
         return Response.json(expandTouched(podType(), pod).size)
-      default: // what the walks themselves cost: over types that are known already
+      default: // the cost of the walks alone, over types that are already expanded
         return Response.json(
           expandAll(statusType()).size + expandTouched(statusType(), { details: { causes: [{}] } }).size,
         )

@@ -1,5 +1,6 @@
-// What the types of a Pod cost the isolate that needs them first: workerd runs the schema in isolates of their own, and
-// each is asked once. CPU time of the engine's main thread, which answers, less what a request costs that needs no type.
+// Measures the cost of a Pod's types for the isolate that uses them first. workerd runs the schema in fresh isolates
+// and asks each once. The figure is the CPU time of the engine's main thread, less that of a request that needs no
+// type.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
@@ -14,11 +15,11 @@ type Asked = 'all' | 'touched'
 
 export interface FirstUse {
   readonly types: Readonly<Record<Asked, number>>
-  /** Of CPU. */
+  /** Milliseconds of CPU. */
   readonly milliseconds: Readonly<Record<Asked, number>>
 }
 
-/** @param directory that does not exist yet */
+/** @param directory a path that does not exist yet */
 export async function firstUses(directory: string): Promise<FirstUse[]> {
   mkdirSync(directory)
   await build({

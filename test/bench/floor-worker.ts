@@ -1,6 +1,6 @@
 /**
- * The floor: what the engine itself costs. A Worker and an object that do the least that could be called the same work
- * (a bare get, a queued create, a streamed list, a fan-out over hibernatable sockets), without any Kubernetes in it.
+ * The floor is the cost of the engine itself. This Worker and its Durable Object do the least work that is comparable
+ * (a bare get, a queued create, a streamed list, a fan-out over hibernatable sockets), without any Kubernetes.
  */
 import { DurableObject } from 'cloudflare:workers'
 

@@ -1,5 +1,5 @@
-// Serves the floor Worker as `kedge start` serves Kedge: a TLS front and the same engine, in a process of its own.
-// Prints `URL` when it is ready.
+// Serves the floor Worker as `kedge start` serves Kedge: with a TLS front and the same engine, in a separate process.
+// Prints its URL when it is ready.
 import { createSecretKey } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,12 +1,12 @@
-// docs/growth.svg: how times grow, both axes logarithmic (what grows with the number of objects is a diagonal, what does
-// not a level line), and beside it the memory.
+// Draws docs/growth.svg: times on logarithmic axes, where linear growth is a diagonal and no growth a level line, and
+// the memory beside them.
 
 interface Result {
   readonly times: Readonly<Record<string, number>>
   readonly memory: Readonly<Record<string, number>>
 }
 
-/** Pixels of the picture, and of the two frames within it. */
+/** The size in pixels of the picture, and of the two frames in it. */
 const WIDTH = 1020
 const HEIGHT = 470
 const TOP = 64
@@ -24,7 +24,7 @@ ${[...timesPanel(sizes, results), ...memoryPanel(sizes, results, watches)].join(
 `
 }
 
-/** A value's place between two pixels. */
+/** Maps a value to a pixel. */
 type Scale = (value: number) => number
 
 export const logarithmic =
@@ -99,7 +99,7 @@ interface Line {
   readonly values: readonly number[]
 }
 
-/** Names stand where their lines end, moved apart where they would meet. */
+/** Puts each name at the end of its line, and moves names apart that would overlap. */
 function labelledLines(lines: readonly Line[], sizes: readonly number[], x: Scale, y: Scale, edge: number): string[] {
   const ends = lines.map(({ values }, n) => ({ n, y: y(values.at(-1)!) })).sort((a, b) => a.y - b.y)
   for (let at = 1; at < ends.length; at++) ends[at]!.y = Math.max(ends[at]!.y, ends[at - 1]!.y + LINE_HEIGHT)

@@ -1,5 +1,6 @@
-// `npm run bench:growth`: how the cost of each kind of request, and the memory, grow with the number of Pods. Draws
-// docs/growth.svg and prints the table behind it; times are relative to the smallest number, for single times mean little.
+// `npm run bench:growth` measures how the cost of each kind of request, and the memory, grow with the number of Pods.
+// Draws docs/growth.svg and prints its table. Times are relative to those of the smallest number, because single times
+// mean little.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ const { values: flags } = parseArgs({
 const sizes = flags.sizes.split(',').map(Number)
 const WATCHES = 100
 
-/** Milliseconds, but for what says otherwise. */
+/** In milliseconds, unless a name says otherwise. */
 async function measure(target: Target): Promise<Record<string, number>> {
   const at = (query: string): Call => ({ method: 'GET', path: PODS + query })
   const now = await revisionOf(target)
@@ -59,7 +60,7 @@ async function firstByte(target: Target): Promise<number> {
 
 let made = 0
 
-/** With sixteen at once. */
+/** Milliseconds a create, with sixteen concurrent clients. */
 async function perCreate(target: Target): Promise<number> {
   const creates = 480
   const create = (): Call => ({ method: 'POST', path: PODS, body: pod(`z${made++}`) })
@@ -69,7 +70,7 @@ async function perCreate(target: Target): Promise<number> {
   return (performance.now() - began) / creates
 }
 
-/** Megabytes, while watches are open. */
+/** Resident megabytes while watches are open. */
 async function resident(server: KedgeProcess, target: Target): Promise<Record<string, number>> {
   const watchers = await openWatchers(target, `${PODS}?watch=true&resourceVersion=${await revisionOf(target)}`, WATCHES)
   await pause(2_000)

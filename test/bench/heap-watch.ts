@@ -1,4 +1,4 @@
-// How much an engine's isolate holds while it works, as its inspector tells it: V8's heap, and the buffers beside it.
+// Polls the inspector for the memory of an engine's isolate while it works: V8's heap and the buffers outside it.
 import { pause } from './load.ts'
 
 const EVERY_MS = 100
@@ -36,7 +36,7 @@ export class HeapWatch {
     return new HeapWatch(socket)
   }
 
-  /** @returns the most of each that was seen, in MB */
+  /** @returns the maximum of each, in MB */
   async stop(): Promise<{ readonly used: number; readonly buffers: number }> {
     this.isOver = true
     await this.watching

@@ -1,4 +1,4 @@
-/** What identity.ts measures: a token that was seen before, new ones, and a question to RBAC. */
+/** The cases of identity.ts: a known token, new tokens, and an RBAC decision. */
 import type { KubeObject } from '../../src/api/object.ts'
 import { rbac } from '../../src/authorization/rbac.ts'
 import { resourceAttributes } from '../../src/authorization/attributes.ts'
@@ -13,7 +13,7 @@ compileExpressionsWith(async () => compileIdentityExpression)
 
 const URL_ = 'https://issuer.example'
 
-/** @returns a token's check when it is known, and those of so many new ones */
+/** @returns functions that check a known token and `count` new ones */
 export async function tokens(count: number) {
   const key = await signingKey('one')
   const issuer = new Issuer(URL_)
@@ -42,7 +42,9 @@ export async function tokens(count: number) {
   return { known: () => knownToken(server, made[0]!), fresh: (n: number) => authenticateToken(server, made[n]!) }
 }
 
-/** A user with one of a thousand bindings, five thousand rules in a thousand roles; the last rule allows it. */
+/**
+ * RBAC for a user with one of a thousand bindings: a thousand roles have five thousand rules, and the last rule allows.
+ */
 export function question(): () => unknown {
   const names = Array.from({ length: 1000 }, (_, n) => `r${n}`)
   const roles = new Map<string, KubeObject>(
@@ -59,7 +61,7 @@ export function question(): () => unknown {
     subjects: [{ kind: 'User', name: `u${n}` }],
     roleRef: { kind: 'ClusterRole', name },
   }))
-  // what rbac.ts asks of one
+  // rbac.ts reads only these parts of a snapshot
   const snapshot = {
     list: () => bindings,
     inNamespace: () => [],

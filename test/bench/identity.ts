@@ -1,4 +1,4 @@
-// What it costs to know who asks and what they may do: `node test/bench/identity.ts` prints it.
+// Measures authentication and RBAC authorization: `node test/bench/identity.ts` prints it.
 import { join } from 'node:path'
 import { cpu, loadCases, median } from './in-process.ts'
 import { table } from './report.ts'

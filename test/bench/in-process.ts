@@ -1,10 +1,10 @@
-// Parts of the Worker measured in a process of their own.
+// Measures parts of the Worker in a separate process.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
-/** CPU in µs: others may be busy on the same machine. */
+/** CPU time in µs, because other processes share the machine. */
 export const cpu = (): number => {
   const { user, system } = process.cpuUsage()
   return user + system
@@ -13,9 +13,9 @@ export const cpu = (): number => {
 export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 /**
- * The Worker's modules are written for its bundler.
- * @param external modules that are imported as they are, from node_modules
- * @returns what the file exports
+ * Bundles and loads a file, because the Worker's modules need its bundler.
+ * @param external modules that are imported from node_modules without bundling
+ * @returns the exports of the file
  */
 export async function loadCases<Cases>(entry: string, external: readonly string[] = []): Promise<Cases> {
   const directory = mkdtempSync(join(import.meta.dirname, '../../node_modules/.kedge-bench-'))

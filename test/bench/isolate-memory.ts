@@ -1,9 +1,10 @@
-// `npm run bench:isolate`: a thousand definitions in one isolate: what the engine's process takes once everything was
-// asked for, in the process that created them and in one that was started with them. `-- --heap 104` limits V8's heap to so
-// many MB and ends with an error where that, and the buffers beside it, are more than an isolate of Cloudflare may have.
+// `npm run bench:isolate` measures a thousand definitions in one isolate: the memory of the engine's process after a
+// client has read everything, both in the process that created the definitions and in one that started with them. `--
+// --heap 104` limits V8's heap to that many MB; it ends with an error if the heap and the buffers beside it exceed an
+// isolate of Cloudflare.
 //
-// There a Worker and each Durable Object of its script run in isolates of 128 MB, several objects of a class perhaps in one.
-// Here all of them share one isolate and one heap, so what fits here fits there.
+// On Cloudflare a Worker and each Durable Object of its script run in isolates of 128 MB; several objects of a class
+// may share one. Here all of them share one isolate and one heap, so what fits here fits there.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,9 +31,9 @@ const { values: flags } = parseArgs({
   },
 })
 const count = Number(flags.count)
-/** MB. */
+/** In MB. */
 const ISOLATE = 128
-/** V8's young generation has three halves of 8 MB at most (src/cli/engine-config.ts). */
+/** The maximum of V8's young generation, which has three halves of 8 MB (src/cli/engine-config.ts). */
 const YOUNG = 24
 const CLIENTS = 8
 const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
@@ -42,7 +43,7 @@ const env = {
   ...process.env,
   NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'engine-flags.mjs')).href}`,
   KEDGE_BENCH_V8_FLAGS: [flags['v8-flags'], heap === undefined ? '' : `--max-old-space-size=${heap - YOUNG}`].join(' '),
-  // it makes the engine slower, and larger
+  // the inspector makes the engine slower and larger
   ...(heap === undefined ? {} : { KEDGE_BENCH_INSPECTOR: flags.inspector }),
 }
 const directory = flags.data ?? mkdtempSync(join(tmpdir(), 'kedge-isolate-'))
@@ -57,7 +58,7 @@ function note(what: string, { process: { pid }, output }: Kedge): void {
   const { residentBytes = 0, cpu = 0 } = usage.get('workerd') ?? {}
   rows.push([what, (residentBytes / 1e6).toFixed(0), cpu.toFixed(1)])
   process.stderr.write(`${rows.at(-1)!.join('  ')}\n`)
-  // the front starts another engine, which would go unnoticed
+  // the front restarts an engine that ran out of memory, which would otherwise go unnoticed
   if (output().includes('ended unexpectedly')) throw new Error(`the engine ran out of memory:\n${output()}`)
 }
 
@@ -74,7 +75,7 @@ async function create(target: Target): Promise<void> {
   while ((await textOf(target, '/apis', DISCOVERY)).split('"resource":"things').length - 1 < count) await pause(200)
 }
 
-/** All that depends on all definitions: discovery and OpenAPI documents … */
+/** Reads the discovery and OpenAPI documents, which depend on all definitions. */
 async function askDocuments(target: Target): Promise<void> {
   const get = (path: string, accept?: string) =>
     succeed(target, { method: 'GET', path, ...(accept === undefined ? {} : { accept }) })
@@ -86,7 +87,7 @@ async function askDocuments(target: Target): Promise<void> {
   for (const path of Object.keys(paths)) await get(`/openapi/v3/${path}`)
 }
 
-/** … the large one in its other form, all definitions, and a list of each kind. */
+/** Reads the large document in its other form, all definitions, and a list of each kind. */
 async function askMore(target: Target): Promise<void> {
   const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
   await succeed(target, { method: 'GET', path: '/openapi/v2', accept })
@@ -97,7 +98,7 @@ async function askMore(target: Target): Promise<void> {
   })
 }
 
-/** Objects of a hundred kinds, each with a Durable Object of its own. */
+/** Creates objects of a hundred kinds; each kind has a Durable Object of its own. */
 async function createThings(target: Target): Promise<void> {
   const every = Math.ceil(count / 100)
   await fill(target, CLIENTS, Math.floor(count / every), (at) => {

@@ -1,12 +1,12 @@
-// Bodies near the limit that are mostly small values, which are the dearest of their length.
+// Bodies near the size limit that consist mostly of small values, which cost most for their length.
 import type { Call } from './load.ts'
 
 export interface LargeBody {
   readonly what: string
   readonly call: Call
-  /** The body stands here in JSON; the server in this process is sent what the Content-Type says. */
+  /** The case gives the body as JSON; the server in this process receives it encoded by its Content-Type. */
   readonly isEncoded?: boolean
-  /** Others read or change what it makes. */
+  /** Later cases read or change the object that this one creates. */
   readonly isNeeded?: boolean
 }
 
@@ -30,7 +30,7 @@ const thing = (name: string, spec: object): Call =>
 
 const listOf = (items: object) => ({ type: 'array', items })
 
-/** What the things below are made of. */
+/** The CustomResourceDefinition of the custom resources in the cases below. */
 export const definition: Call = post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -1,7 +1,8 @@
-// `npm run bench:large`: how much CPU the dearest bodies that are let in take at once, which is what others wait for. Each is
-// sent to a server in this process, twice, and the shorter of its longest steps counts: the collector may be in one.
-// `--server` asks a server of its own instead how long another client waits for /healthz meanwhile, which tells of the
-// machine, too. `--only TEXT` sends those whose name has the text.
+// `npm run bench:large` measures how long the most expensive accepted bodies block the thread, and so delay other
+// requests. It sends each body twice to a server in this process and takes the shorter of the two longest steps,
+// because a garbage collection may fall into one. `--server` measures instead how long another client waits for
+// /healthz at a separate server, which depends on the machine, too. `--only TEXT` sends the cases whose name contains
+// the text.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -75,10 +76,10 @@ async function waits(): Promise<void> {
 async function prepare(target: Target, other: Target): Promise<void> {
   await succeed(target, definition)
   const account = { method: 'GET', path: '/api/v1/namespaces/default/serviceaccounts/default' }
-  while ((await send(target, account)).status !== 200) await pause(50) // Pods need it
+  while ((await send(target, account)).status !== 200) await pause(50) // Pods need the ServiceAccount
   const things = { method: 'GET', path: '/apis/bench.example.com/v1/namespaces/default/things' }
   while ((await send(target, things)).status !== 200) await pause(50)
-  for (let n = 0; n < 300; n++) await succeed(other, HEALTH) // warm
+  for (let n = 0; n < 300; n++) await succeed(other, HEALTH) // warm-up
 }
 
 async function measure(target: Target, other: Target, { what, call }: LargeBody): Promise<string[]> {

@@ -1,8 +1,8 @@
-// What the longest steps of this thread did, by V8's sampling profiler.
+// Finds what the longest steps of this thread did, with V8's sampling profiler.
 import { Session } from 'node:inspector/promises'
 import type { Profiler } from 'node:inspector'
 
-/** Microseconds. */
+/** In microseconds. */
 const INTERVAL = 250
 const SHOWN_STEPS = 5
 const SHOWN_STACKS = 3

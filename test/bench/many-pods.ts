@@ -1,4 +1,4 @@
-// A control plane with so many Pods: one is created, and the backup that it is in is put back with copies of it.
+// Fills a control plane with many Pods: creates one, takes a backup, and restores the backup with copies of the Pod.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
@@ -12,7 +12,7 @@ const NAMESPACE = '/api/v1/namespaces/growth'
 export const PODS = `${NAMESPACE}/pods`
 export const podName = (n: number): string => `g${String(n).padStart(7, '0')}`
 
-/** A Pod that is 2 KB long when it is stored. */
+/** A Pod that takes 2 KB in storage. */
 export const pod = (name: string): string =>
   JSON.stringify({
     apiVersion: 'v1',
@@ -39,7 +39,7 @@ export async function backupWithPod(): Promise<string[]> {
   const namespace = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'growth' } })
   await succeed(target, { method: 'POST', path: '/api/v1/namespaces', body: namespace })
   const account = { method: 'GET', path: `${NAMESPACE}/serviceaccounts/default` }
-  while ((await send(target, account)).status !== 200) await pause(50) // Pods need it
+  while ((await send(target, account)).status !== 200) await pause(50) // Pods need the ServiceAccount
   await succeed(target, { method: 'POST', path: PODS, body: pod(podName(0)) })
   let text = ''
   for await (const chunk of (await open(target, { method: 'GET', path: '/backup' })).setEncoding('utf8'))
@@ -48,7 +48,7 @@ export async function backupWithPod(): Promise<string[]> {
   return text.trimEnd().split('\n')
 }
 
-/** @param target a fresh control plane @param backup of backupWithPod */
+/** @param target a fresh control plane @param backup the result of backupWithPod */
 export async function restoreWithPods(target: Target, backup: readonly string[], count: number): Promise<void> {
   const outgoing = request(`${target.url}/restore`, {
     method: 'POST',
@@ -64,7 +64,7 @@ export async function restoreWithPods(target: Target, backup: readonly string[],
   if (response.statusCode !== 200) throw new Error(`restore: ${response.statusCode} ${text}`)
 }
 
-/** One in a hundred has another label. */
+/** One copy in a hundred has another label. */
 function* multiplied(backup: readonly string[], count: number): Generator<string> {
   for (let at = 0; at < backup.length; at++) {
     const line = JSON.parse(backup[at]!) as { end?: boolean; objects?: number; resource?: string; group?: string }

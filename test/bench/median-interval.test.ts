@@ -5,7 +5,7 @@ import { medianInterval } from './median-interval.ts'
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1)
 
 describe('ranks of the sign test', () => {
-  // as tables of the sign test have them: of n values the k-th from either end bounds 95 %
+  // as in tables of the sign test: for n values, the k-th from either end bounds the median with 95 % confidence
   test.each([
     [6, 1],
     [8, 1],

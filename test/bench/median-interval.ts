@@ -1,10 +1,10 @@
-// How far a median can be trusted: the interval that a sign test does not refuse. It supposes nothing of how the values
-// are spread, so a few turns in which the machine did something else move it by a few ranks and no more.
+// The confidence interval of a median by the sign test. It assumes no distribution of the values, so a few turns that
+// other processes disturb move it by a few ranks at most.
 
 /**
- * @param values any number above five, in any order
- * @param confidence that the median of all values that there could be lies within; at least this
- * @returns the least and the most
+ * @param values more than five, in any order
+ * @param confidence the least probability that the interval contains the true median
+ * @returns the lower and the upper bound
  */
 export function medianInterval(values: readonly number[], confidence = 0.95): readonly [number, number] {
   const sorted = values.toSorted((a, b) => a - b)
@@ -13,9 +13,11 @@ export function medianInterval(values: readonly number[], confidence = 0.95): re
   return [sorted[rank]!, sorted[sorted.length - 1 - rank]!]
 }
 
-/** The highest rank (0: the least value) below which the median lies with at most this chance; -1: there is none. */
+/**
+ * The highest rank (0: the least value) below which the median lies with at most this probability; -1 if there is none.
+ */
 function lowestRank(count: number, chance: number): number {
-  // of `below` values under the median, as tosses of a coin: the chance of 0, then of one more
+  // `below` values lie under the median with the probability of coin tosses: first for 0, then for one more each time
   let logChance = -count * Math.LN2
   let sum = 0
   for (let below = 0; below < count / 2; below++) {

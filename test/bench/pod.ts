@@ -1,4 +1,4 @@
-/** A Pod as a Deployment makes it and a kubelet reports it: what the codecs and the schema are measured with. */
+/** A Pod with the fields that a Deployment and a kubelet set, for measuring the codecs and the schema. */
 const TIME = '2026-01-01T00:00:00Z'
 
 const condition = (type: string) => ({ type, status: 'True', lastProbeTime: null, lastTransitionTime: TIME })

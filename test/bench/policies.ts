@@ -1,5 +1,5 @@
-// What admission policies and rules add to a create: policies that match and such that do not, a custom resource with
-// fifty rules.
+// Measures what admission policies and CEL rules add to a create: matching policies, policies that do not match, and a
+// custom resource with fifty rules.
 import { pause, send, succeed } from './load.ts'
 import type { Target } from './load.ts'
 import type { Report } from './report.ts'
@@ -9,7 +9,7 @@ import type { ApiSide } from './side.ts'
 const GROUP = '/apis/admissionregistration.k8s.io/v1'
 const COUNTS = [0, 1, 10, 100]
 const RULES = 50
-/** Milliseconds after which every isolate knows of a policy, and a definition is served. */
+/** Milliseconds after which every isolate knows a new policy, and a new definition is served. */
 const SETTLE = 3_000
 
 type Matching = 'that match' | 'that do not'
@@ -107,7 +107,7 @@ export async function measurePolicies(report: Report, sides: readonly ApiSide[],
         )
   for (const rules of [0, RULES]) {
     const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-    // it may be there from another run
+    // it may exist from an earlier run
     for (const { target } of sides) await send(target, { method: 'POST', path, body: JSON.stringify(ruled(rules)) })
     await pause(SETTLE)
     await rates(report, sides, `create custom resource, ${rules} rules`, load, ({ namespace }, n) => ({

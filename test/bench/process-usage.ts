@@ -1,10 +1,10 @@
-// What a server's processes cost: CPU seconds and resident memory of a process and all that it started (Linux).
+// Measures a server's processes: CPU seconds and resident memory of a process and its descendants (Linux).
 import { readFileSync, readdirSync } from 'node:fs'
 
 const TICKS_A_SECOND = 100
 
 export interface Usage {
-  /** Seconds of CPU since the processes began. */
+  /** Seconds of CPU since the processes started. */
   readonly cpu: number
   readonly residentBytes: number
 }
@@ -17,7 +17,7 @@ export function usageOf(root: number): Usage {
   }
 }
 
-/** By the names of their programs. */
+/** Usage by the names of the programs. */
 export function usageByCommand(root: number): ReadonlyMap<string, Usage> {
   const parents = parentsOfAll()
   const usages = new Map<string, Usage>()
@@ -49,17 +49,17 @@ function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
   } catch {
-    return '' // it ended meanwhile
+    return '' // the process has ended
   }
 }
 
-/** The fields behind the command's name, which may contain anything. */
+/** The fields after the command's name, which may contain any character. */
 function fieldsOf(pid: string): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return text.slice(text.lastIndexOf(')') + 2).split(' ')
   } catch {
-    return undefined // it ended meanwhile
+    return undefined // the process has ended
   }
 }
 
@@ -68,11 +68,11 @@ function descendsFrom(pid: number, root: number, parents: ReadonlyMap<number, nu
   return false
 }
 
-/** CPU time of all threads of one process, in milliseconds, as exact as the kernel counts (Linux). */
+/** CPU time of all threads of a process, in milliseconds with the kernel's full precision (Linux). */
 export const millisecondsOf = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + millisecondsOfThread(pid, thread), 0)
 
-/** The same of a process and of all that it started: those of its own program, and all. */
+/** CPU milliseconds of a process and its descendants: `own` counts those that run the same program, `all` every one. */
 export function millisecondsOfTree(root: number): { readonly own: number; readonly all: number } {
   const parents = parentsOfAll()
   const program = commandOf(root)
@@ -86,7 +86,7 @@ export function millisecondsOfTree(root: number): { readonly own: number; readon
   return sum
 }
 
-/** CPU time of the thread that a process began with. */
+/** CPU milliseconds of a process's main thread. */
 export const millisecondsOfMain = (pid: number): number => millisecondsOfThread(pid, String(pid))
 
 const millisecondsOfThread = (pid: number, thread: string): number =>

@@ -1,4 +1,4 @@
-// What was measured, as a table: a row for each measure, a column for each side; and where it is written down.
+// A table of results, with a row for each measure and a column for each side, and its place in the README.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -17,9 +17,9 @@ export class Report {
   }
 
   /**
-   * Runs a piece of work of each side, in turn and several times, so that a machine that gets slower does so for all.
-   * Notes the CPU that a server's processes took, by what was done.
-   * @param work returns how much that was
+   * Runs each side's work in turn and several times, so that a machine that slows down affects all sides. Notes the CPU
+   * time of a server's processes for each unit of work.
+   * @param work returns how many units it did
    */
   async inTurn<S extends Side>(sides: readonly S[], what: string, work: (side: S) => Promise<number>): Promise<void> {
     const totals = sides.map((side) => ({ side, cpu: 0, count: 0 }))
@@ -34,8 +34,8 @@ export class Report {
   }
 
   /**
-   * With two sides their ratio: of the second to the first.
-   * @param isWanted which rows
+   * A table with the ratio of the second side to the first, if there are two.
+   * @param isWanted selects the rows
    */
   table(names: readonly string[], isWanted: (what: string) => boolean = () => true): string {
     const paired = names.length === 2
@@ -51,7 +51,7 @@ export class Report {
   }
 }
 
-/** In Markdown, columns as wide as their widest cell, as prettier has it. */
+/** A Markdown table with padded columns, as prettier formats it. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) => Math.max(3, cell.length, ...rows.map((row) => row[column]!.length)))
   const line = (cells: readonly string[]): string =>
@@ -61,7 +61,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export const machine = (): string => `${cpus().length} cores and ${(totalmem() / 1e9).toFixed(0)} GB`
 
-/** Puts it between the comments `<!-- NAME -->` and `<!-- end of NAME -->` of the README. */
+/** Writes the content between the comments `<!-- NAME -->` and `<!-- end of NAME -->` of the README. */
 export function writeReadme(name: string, content: string): void {
   const file = join(import.meta.dirname, '../../README.md')
   const readme = readFileSync(file, 'utf8')

@@ -1,5 +1,5 @@
-// Rows that a write writes, those of its compaction included: they are what Cloudflare bills. Counted by the shard, on
-// an engine of its own that keeps the past for seconds only.
+// Counts the rows that a write writes, its compaction included, because Cloudflare bills them. The shard counts them,
+// on a separate engine that keeps old states for seconds only.
 import { randomBytes } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -15,7 +15,7 @@ import { configMap } from './side.ts'
 const OBJECTS = 3_000
 const COLLECTION = '/api/v1/namespaces/default/configmaps'
 
-/** Rows for each. A deletion is of an object whose creation was counted. */
+/** Rows for each operation. A deletion removes an object whose create was counted before. */
 export interface RowsWritten {
   readonly create: number
   readonly update: number
@@ -61,7 +61,7 @@ export async function rowsWritten(): Promise<RowsWritten> {
     })
   const stats = async (): Promise<Stats> =>
     (JSON.parse(await send('GET', '/debug/shards?shard=configmaps')) as { shards: [Stats] }).shards[0]
-  /** Rows an object that `each` writes, once nothing is left of the past. */
+  /** Rows that `each` writes for one object, measured after compaction has dropped all old states. */
   const cost = async (each: (name: string) => Promise<unknown>): Promise<number> => {
     const before = await stats()
     let n = 0
@@ -77,7 +77,7 @@ export async function rowsWritten(): Promise<RowsWritten> {
   }
   try {
     await engine.listening
-    await send('GET', COLLECTION) // begins the shard
+    await send('GET', COLLECTION) // creates the shard
     return {
       create: await cost((name) => send('POST', COLLECTION, configMap(name))),
       update: await cost((name) =>

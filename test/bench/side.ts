@@ -1,4 +1,4 @@
-// What is measured: the same work on each side.
+// The sides of a comparison: each does the same work.
 import { readFileSync } from 'node:fs'
 import { median, send, succeed, targetOf } from './load.ts'
 import type { Call, Target } from './load.ts'
@@ -8,16 +8,16 @@ import type { Usage } from './process-usage.ts'
 export interface Side {
   readonly name: string
   readonly target: Target
-  /** Its processes, without what they start; none where they are not known. */
+  /** The server's processes without their children; empty if they are unknown. */
   readonly pids: readonly number[]
   get(): Call
   create(id: string): Call
   list(): Call
-  /** Of everything from now on. */
+  /** The path of a watch of all later events. */
   readonly watchPath: string
 }
 
-/** A Kubernetes API. */
+/** A side with a Kubernetes API. */
 export interface ApiSide extends Side {
   /** Path of the ConfigMaps. */
   readonly collection: string
@@ -61,7 +61,7 @@ export async function apiSide(name: string, target: Target, pids: readonly numbe
   }
 }
 
-/** Objects as they are stored on the other side: metadata is filled in there. */
+/** Objects as large as Kedge stores them: padding stands for the metadata that Kedge fills in. */
 export function floorSide(url: string, pids: readonly number[]): Side {
   const stored = (id: string): string =>
     JSON.stringify({ ...(JSON.parse(configMap(id)) as object), padding: 'y'.repeat(500) })
@@ -76,7 +76,7 @@ export function floorSide(url: string, pids: readonly number[]): Side {
   }
 }
 
-/** Kubeconfigs in JSON only, as Kedge writes them. */
+/** Reads kubeconfigs in JSON only, as Kedge writes them. */
 export function readKubeconfig(file: string): Target {
   interface Named {
     readonly cluster?: { readonly server: string }
@@ -93,7 +93,7 @@ export function readKubeconfig(file: string): Target {
   })
 }
 
-/** Median milliseconds of several requests, one after the other. */
+/** Median milliseconds of several sequential requests. */
 export async function timed(target: Target, call: Call, runs = 5): Promise<number> {
   await send(target, call)
   const times: number[] = []

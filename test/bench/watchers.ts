@@ -1,19 +1,19 @@
-// Clients that watch, and count what comes.
+// Clients that watch and count events.
 import { open, pause } from './load.ts'
 import type { Target } from './load.ts'
 
 export interface Watchers {
-  /** Events that came, of all of them. */
+  /** The number of events that all watchers received. */
   events(): number
   /** Called for each event. */
   onEvent: () => void
-  /** Waits until so many came since they were opened; gives up after a while. */
+  /** Waits until this many events came since the watches opened; gives up after a while. */
   until(events: number): Promise<void>
   close(): void
 }
 
 const PATIENCE_MS = 60_000
-/** Handshakes at a time. */
+/** Concurrent TLS handshakes. */
 const OPENING = 50
 
 export async function openWatchers(target: Target, path: string, count: number): Promise<Watchers> {
@@ -28,7 +28,7 @@ export async function openWatchers(target: Target, path: string, count: number):
   }
   const watch = async () => {
     const response = await open(target, { method: 'GET', path })
-    // an event ends with a brace and a newline; a heartbeat is a newline alone
+    // an event ends with a brace and a newline; a heartbeat is only a newline
     let last = 0
     response.on('data', (chunk: Buffer) => {
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) {

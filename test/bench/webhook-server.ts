@@ -1,5 +1,5 @@
-// A webhook that agrees at once, as a process of its own: what it costs is not the server's. Its certificate and key come
-// as the first two arguments; it prints its port.
+// A webhook that allows every request at once. It runs in a separate process, so that its CPU does not count for the
+// server. The first two arguments are its certificate and key; it prints its port.
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
@@ -14,6 +14,6 @@ const server = createServer({ cert, key }, (request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length }).end(body)
   })
 })
-// it listens on an address
+// the server listens on TCP
 server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))
 process.on('disconnect', () => process.exit())

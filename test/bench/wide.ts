@@ -1,6 +1,7 @@
-// `npm run bench:wide`: how much CPU a request takes at once, which is what others wait for, where little text makes long work:
-// dear rules and policies, and definitions of many properties, columns, versions and values (wide-cases.ts). `--only TEXT`
-// sends those whose name has the text, `--share N` the Nth part of the most, `--profile` says what the longest steps did.
+// `npm run bench:wide` measures how long a request blocks the thread, and so delays other requests, when short text
+// means much work: expensive rules and policies, and definitions with many properties, columns, versions and values
+// (wide-cases.ts). `--only TEXT` runs the cases whose name contains the text, `--share N` uses the Nth part of the
+// largest size, and `--profile` prints what the longest steps did.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { loadCases } from './in-process.ts'
@@ -26,7 +27,7 @@ for (const { what, most, definitions = () => [], stored = () => [], calls } of w
   const to = await memoryTarget({}, definitions(n))
   for (const [group, resource, object] of stored(n)) await to.put(group, resource, object as never)
   const [last, ...before] = calls(n).toReversed()
-  // what is made on first use is no part of it
+  // so that the measurement does not include initialization on first use
   await to({ method: 'GET', path: '/api/v1/namespaces/default' })
   for (const call of before.reverse()) await to(call)
   let answer = { status: 0, text: '' }

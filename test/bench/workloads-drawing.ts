@@ -1,17 +1,17 @@
-// docs/workloads.svg: what workloads cost in CPU, a panel for each, one bar for each server. Times are not drawn: they say
-// what else the machine did.
+// Draws docs/workloads.svg: the CPU cost of workloads, with a panel for each and a bar for each server. It draws no
+// times, because these depend on the machine's other work.
 import { px, text } from './growth-drawing.ts'
 
 export interface Figures {
   readonly seconds: number
-  /** Seconds of CPU of all its processes. */
+  /** Seconds of CPU of all the server's processes. */
   readonly cpu: number
 }
 
-/** By server, by what was measured. */
+/** Figures by server and then by measure. */
 export type Sides = Readonly<Record<string, Readonly<Record<string, Figures>>>>
 
-/** Pixels. */
+/** In pixels. */
 const PANEL = { width: 250, height: 150 }
 const BAR = { left: 16, longest: 150, height: 20, gap: 10, top: 46 }
 const COLOURS = ['#1f77b4', '#d62728', '#ff7f0e']
@@ -37,7 +37,7 @@ ${[...legend, ...panels].join('\n')}
 `
 }
 
-/** A server that did not come to it has no bar. */
+/** A server without a figure for this workload has no bar. */
 function bars(values: readonly (number | undefined)[]): string[] {
   const most = Math.max(...values.map((value) => value ?? 0))
   return values.flatMap((value, at) => {

@@ -13,9 +13,9 @@ import { authorityBit, CN, makeCertificate } from '../x509/make-certificate.ts'
 
 const tenant = { uid: 't' }
 const now = new Date('2026-05-01T10:00:00Z')
-// what is read here are settings alone
+// the code under test reads only settings
 const authority = await makeCertificate(new Date(), { subject: [[CN, 'kubernetes']], extensions: [authorityBit()] })
-// storage is handed in
+// the tests pass storage as an argument
 const env = { KEDGE_ADVERTISE: '192.0.2.1:6443', KEDGE_CA: authority.pem, SHARDS: {} } as unknown as Env
 
 const snapshotOf = async (storage: Storage) =>
@@ -140,12 +140,12 @@ interface Event {
   readonly responseStatus?: { readonly code: number }
 }
 
-/** With an audit log, and what it got. */
+/** Settings with an audit log, and the events that the log received. */
 function audited(): { readonly audit: Env; readonly events: Event[]; isWritable: boolean } {
   const policy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'RequestResponse' }] }
   const found = { events: [] as Event[], isWritable: true, audit: env }
   const fetch = async (_: string, { body }: RequestInit) => {
-    // what the backend sends is lines of text
+    // the audit backend sends lines of text
     if (found.isWritable) for (const line of (body as string).trim().split('\n')) found.events.push(JSON.parse(line))
     return new Response(null, { status: found.isWritable ? 204 : 500 })
   }
@@ -153,7 +153,7 @@ function audited(): { readonly audit: Env; readonly events: Event[]; isWritable:
     ...env,
     KEDGE_AUDIT_POLICY: JSON.stringify(policy),
     KEDGE_AUDIT_LOG_MODE: 'blocking-strict',
-    AUDIT_LOG: { fetch } as unknown as Fetcher, // all that is called of it
+    AUDIT_LOG: { fetch } as unknown as Fetcher, // the backend calls only `fetch`
   }
   return found
 }
@@ -172,7 +172,7 @@ test('each object has the events that it has in kube-apiserver', async () => {
   const received = events.filter(({ stage }) => stage === 'RequestReceived')
   const complete = events.filter(({ stage }) => stage === 'ResponseComplete')
   expect(countOf(complete)).toEqual(countOf(received))
-  // as kube-apiserver 1.36.3 wrote them
+  // the audit events that kube-apiserver 1.36.3 wrote
   expect(countOf(complete)).toMatchObject({
     apiservices: 21,
     clusterrolebindings: 50,

@@ -1,4 +1,4 @@
-/** What cel-go says in kube-apiserver's environment: value, type and cost, or the words of a refusal (generate-cases.mjs). */
+/** Answers of cel-go in kube-apiserver's environment: value, type and cost, or the error (generate-cases.mjs). */
 import { describe, expect, test } from 'vitest'
 import { compile } from '../../src/cel/compile.ts'
 import { toText } from '../../src/cel/conversions.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { metered, visit, work, WorkExceeded } from '../../src/cel/work.ts'
 
-test('what is done is counted, an element as five', () => {
+test('the meter counts work, and five for a visited element', () => {
   expect(
     metered(100, () => {
       work(3)
@@ -11,7 +11,7 @@ test('what is done is counted, an element as five', () => {
   ).toEqual({ made: 'made', done: 23 })
 })
 
-test('what is within another evaluation counts for itself', () => {
+test('a nested evaluation has its own count', () => {
   const { done } = metered(100, () => {
     work(1)
     expect(metered(10, () => work(7)).done).toBe(7)

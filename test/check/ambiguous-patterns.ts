@@ -20,13 +20,13 @@ type Node =
 type Item = { readonly node: Node; readonly min: number; readonly max: number }
 type Sequence = readonly Item[]
 
-/** One of each kind of character that patterns tell apart. */
+/** A character of each kind that the patterns distinguish. */
 const ALPHABET = [
   ...Array.from({ length: 0x180 }, (_, code) => String.fromCharCode(code)),
   ...'\u03bc\u2028\u2029\ufeff\ufffd\u4e2d\ud83d\ude00',
 ]
 
-/** What is wrong with a pattern; undefined: nothing. */
+/** @returns the ambiguity of a pattern; undefined if it has none */
 export function ambiguityOf(source: string, flags: string): string | undefined {
   const branches = new Reader(source, flags).pattern()
   const nested = branches.some((items) => hasNested(items, false))
@@ -39,7 +39,7 @@ export function ambiguityOf(source: string, flags: string): string | undefined {
 
 const isOpen = ({ max }: Item): boolean => max === Infinity
 
-/** The characters that a repetition repeats, one by one; undefined where it repeats something longer. */
+/** The characters that a repetition repeats, if its body is a single character; otherwise undefined. */
 function charactersOf({ node }: Item): ReadonlySet<string> | undefined {
   if (node.kind === 'characters') return node.set
   if (node.kind !== 'group') return undefined
@@ -49,7 +49,7 @@ function charactersOf({ node }: Item): ReadonlySet<string> | undefined {
   return sets.some((set) => set === undefined) ? undefined : new Set(sets.flatMap((set) => [...set!]))
 }
 
-/** What an item may begin with. */
+/** The characters with which an item may begin. */
 function firstOf(items: Sequence): Set<string> {
   const found = new Set<string>()
   for (const item of items) {
@@ -65,7 +65,10 @@ const mayBeEmpty = ({ node, min }: Item): boolean =>
   min === 0 ||
   (node.kind === 'group' ? node.branches.some((items) => items.every(mayBeEmpty)) : node.kind !== 'characters')
 
-/** A repeated group that holds a repetition, and whose next turn may begin as that repetition goes on. */
+/**
+ * Whether a repeated group contains a repetition, and the group's next turn may begin with a character of that
+ * repetition.
+ */
 function hasNested(items: Sequence, isRepeated: boolean): boolean {
   return items.some((item) => {
     if (item.node.kind !== 'group') return false
@@ -80,7 +83,7 @@ function hasNested(items: Sequence, isRepeated: boolean): boolean {
   })
 }
 
-/** Groups that are there once, and without alternatives, are what they hold. */
+/** Replaces groups that occur exactly once and have no alternatives by their items. */
 const flat = (items: Sequence): Item[] =>
   items.flatMap((item) => {
     const { node, min, max } = item
@@ -89,7 +92,7 @@ const flat = (items: Sequence): Item[] =>
       : [item]
   })
 
-/** In one sequence: from a repetition on, nothing that must be there stands before another one with its characters. */
+/** Whether a sequence has two repetitions with a common character, and nothing between them must match. */
 function hasNeighbours(grouped: Sequence): boolean {
   const items = flat(grouped)
   for (const [at, item] of items.entries()) {
@@ -100,7 +103,7 @@ function hasNeighbours(grouped: Sequence): boolean {
       const other = repeatedFirst(next)
       if (other !== undefined && [...set].some((character) => other.has(character))) return true
       if (!mayBeEmpty(next)) {
-        // it must be there, and is one of the characters: the repetition may end at each of them
+        // this item must match, and the repetition also has its character: the repetition may end at any occurrence
         const one = charactersOf(next)
         if (one === undefined || next.max !== 1 || ![...one].every((character) => set.has(character))) break
       }
@@ -109,7 +112,7 @@ function hasNeighbours(grouped: Sequence): boolean {
   return false
 }
 
-/** The characters of a repetition that an item is, or begins with. */
+/** The characters of the repetition that an item is or begins with. */
 function repeatedFirst(item: Item): ReadonlySet<string> | undefined {
   if (isOpen(item)) return charactersOf(item)
   if (item.node.kind !== 'group') return undefined
@@ -127,7 +130,7 @@ function startsOpenly(items: Sequence): boolean {
   return all.some((item, at) => {
     const set = isOpen(item) ? charactersOf(item) : undefined
     if (set === undefined || all.slice(at + 1).every(isHarmless)) return false
-    // the pattern may begin again within what the repetition has read
+    // the search may start again inside the text that the repetition has read
     return all.slice(0, at).every((before) => mayBeEmpty(before) || meets(firstOf([before]), set))
   })
 }
@@ -135,7 +138,7 @@ function startsOpenly(items: Sequence): boolean {
 const meets = (some: ReadonlySet<string>, others: ReadonlySet<string>): boolean =>
   [...some].some((character) => others.has(character))
 
-/** Whatever follows, it matches. */
+/** The item matches whatever follows. */
 const isHarmless = (item: Item): boolean => item.node.kind !== 'end' && item.node.kind !== 'look' && mayBeEmpty(item)
 
 class Reader {
@@ -166,7 +169,7 @@ class Reader {
     this.at += quantifier[0].length
     const [, sign, min = '', comma, max] = quantifier
     if (sign !== undefined) return { node, min: sign === '+' ? 1 : 0, max: sign === '?' ? 1 : Infinity }
-    // what is repeated a few times is not repeated without end
+    // a repetition with a small maximum counts as bounded
     return { node, min: Number(min), max: comma === '' ? Number(min) : max === '' ? Infinity : Number(max) }
   }
 
@@ -199,7 +202,7 @@ class Reader {
   }
 }
 
-/** Literals in the files of these projects that read their text in several ways. */
+/** Ambiguous regular expression literals in the files of these projects. */
 export function ambiguousPatternsIn(configs: readonly string[], includes: (file: string) => boolean): Finding[] {
   const api = new API()
   try {
@@ -221,7 +224,7 @@ function findingsOf(file: SourceFile): Finding[] {
   const found: Finding[] = []
   const lines = file.text.split('\n')
   const visit = (node: TreeNode | undefined): void => {
-    if (node === undefined) return // a hole in a pattern
+    if (node === undefined) return // a hole in an array pattern
     if (node.kind === SyntaxKind.RegularExpressionLiteral) {
       const text = node.getText(file)
       const slash = text.lastIndexOf('/')

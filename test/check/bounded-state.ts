@@ -1,21 +1,21 @@
 /**
- * What outlives a request says what bounds it. A collection at module level, or in an object that lives as long as an
- * isolate, a Durable Object or the local server, is a BoundedMap, or never grows, or has `Bound:` in the comment above
- * it.
+ * State that outlives a request declares its bound. A collection at module level, or in an object that lives as long as
+ * an isolate, a Durable Object or the local server, is a BoundedMap, or never grows, or has `Bound:` in the comment
+ * above it.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Whose instances live longer than a request. */
+/** Files whose objects live longer than a request. */
 const LIVING = /^(durable-objects|src\/(storage|tenancy|flowcontrol|endpoints|cli|authentication))\//
 
-/** An empty collection, to be filled. */
+/** An empty collection that code fills later. */
 const EMPTY = String.raw`(new (Map|Set)(<.*>)?\(\)|\[\]|\{\}|Object\.create\(null\))`
 const atModuleLevel = new RegExp(String.raw`^(?:export )?(?:const|let) (\w+)\b.*?= ${EMPTY}(?: as .*)?$`)
 const inAnInstance = new RegExp(
   String.raw`^  (?:(?:private|protected|public|readonly|static|declare) )*(?!const |let |return )(#?\w+)\b[^(]*= ${EMPTY}$`,
 )
-/** Collections beside a value, which go with it, but not before. */
+/** Collections keyed by a value in a WeakMap: they live as long as that value. */
 const besideAValue = /^(?:export )?const (\w+) = new WeakMap<.*\b(?:Map|Set)<.*>\(\)$/
 const withContents = /^(?:export )?const (\w+)\b.*= new (?:Map|Set)(?:<.*>)?\((?!\))/
 
@@ -43,7 +43,7 @@ export function commentAbove(lines: readonly string[], at: number): string {
   return lines.slice(from, at).join('\n')
 }
 
-/** `FILE: NAME` of what has no bound. */
+/** `FILE: NAME` of each collection without a bound. */
 export function unboundedIn(root: string): string[] {
   return globSync(['src/**/*.ts', 'durable-objects/**/*.ts'], { cwd: root }).flatMap((path) =>
     collectionsOf(path, readFileSync(join(root, path), 'utf8'))

@@ -1,6 +1,6 @@
 /**
- * Time is an argument: a request has its clock, an object of the platform has its own. Only api/clock.ts reads the
- * platform's, and only these files take it from there.
+ * Code receives the time as an argument: a request has its clock, and so has an object of the platform. Only
+ * api/clock.ts reads the platform's clock, and only the files below may import it from there.
  */
 const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['src/index.ts', 'requests begin there'],
@@ -20,7 +20,7 @@ const READS = /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b/
 const TAKES = /\bplatformClock\b/
 const OWNER = 'src/api/clock.ts'
 
-/** @returns what is wrong with a source file outside of the CLI */
+/** @returns the problems of a source file outside of the CLI */
 export function clockProblemsIn(file: string, source: string): string[] {
   if (file === OWNER) return []
   return source.split('\n').flatMap((line, index) => {
@@ -31,6 +31,6 @@ export function clockProblemsIn(file: string, source: string): string[] {
   })
 }
 
-/** Files that are listed and take no clock any more. */
+/** Listed files that no longer import the clock. */
 export const staleClockPlaces = (sourceOf: (file: string) => string): string[] =>
   [...mayTakeIt.keys()].filter((file) => !TAKES.test(sourceOf(file)))

@@ -1,7 +1,7 @@
 /**
- * A promise that nobody waits for loses its error, and on Workers its work may end with the request. This check finds
- * statements that are nothing but a promise: each is awaited, returned, kept, or marked with `void`, which says that
- * somebody looks after its errors.
+ * A promise without an awaiter loses its error, and on Workers its work may end with the request. This check finds
+ * statements that consist of a promise only. Each promise must be awaited, returned, stored, or marked with `void`,
+ * which says that other code handles its errors.
  */
 import type { Checker, Type } from 'typescript/unstable/sync'
 import type { ExpressionStatement, Node, SourceFile } from 'typescript/unstable/ast'
@@ -9,7 +9,7 @@ import { SyntaxKind } from 'typescript/unstable/ast'
 import { isBinaryExpression, isCallExpression, isPropertyAccessExpression } from 'typescript/unstable/ast/is'
 import type { Finding } from './own-keys.ts'
 
-/** What makes promises: other statements have no value that could be one. */
+/** Only expressions of these kinds can be a promise. */
 const makers: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.CallExpression,
   SyntaxKind.ConditionalExpression,

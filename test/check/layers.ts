@@ -1,7 +1,7 @@
 /**
- * The layers of the house, lowest first. A file imports what is below it or beside it, never what is above: what a
- * lower layer must call in a higher one is handed in. Layers on one line are one level. The CLI is a program of its own
- * that nothing imports.
+ * The layers of the code, lowest first. A file imports only from its own layer or lower ones; a lower layer gets
+ * functions of a higher one as arguments. Layers on one line are one level. The CLI is a program of its own that no
+ * other code imports.
  */
 import { dirname, join } from 'node:path'
 
@@ -10,7 +10,7 @@ const levels: readonly (readonly string[])[] = [
   ['x509', 'spdy'],
   ['schema'],
   ['configuration'],
-  ['env', 'settings', 'storage'], // what is bound to a Worker is its storage, so its settings are at home here
+  ['env', 'settings', 'storage'], // a Worker's bindings are its storage, so its settings belong to this layer
   ['durable-objects'],
   ['request'],
   ['codec'],
@@ -38,15 +38,15 @@ const levelOf: ReadonlyMap<string, number> = new Map(
   levels.flatMap((names, level) => names.map((name) => [name, level] as const)),
 )
 
-/** Files that belong to another layer than their folder says. */
+/** Files that belong to another layer than that of their folder. */
 const elsewhere: ReadonlyMap<string, string> = new Map([
   ['src/env.ts', 'env'],
   ['src/settings.ts', 'settings'],
   ['src/index.ts', 'server'],
   ['src/server.ts', 'server'],
-  // what metrics are made of, wherever something is measured
+  // all layers that measure something use this one
   ['src/metrics/series.ts', 'api'],
-  // the object in which controllers run
+  // controllers run in this object
   ['durable-objects/controller-manager.ts', 'controllers'],
   ['durable-objects/absent-owners.ts', 'controllers'],
   ['durable-objects/sightings.ts', 'controllers'],
@@ -57,7 +57,7 @@ export const layerOf = (file: string): string => elsewhere.get(file) ?? /^(?:src
 export interface Import {
   readonly from: string
   readonly to: string
-  /** It is gone when the program runs. */
+  /** The program does not have this import at run time. */
   readonly isType: boolean
 }
 
@@ -71,7 +71,7 @@ export function importsIn(file: string, source: string): Import[] {
   }))
 }
 
-/** @returns what is wrong, a line each */
+/** @returns one line a problem */
 export function layerProblems(imports: readonly Import[]): string[] {
   const problems: string[] = []
   for (const { from, to } of imports) {
@@ -87,7 +87,7 @@ export function layerProblems(imports: readonly Import[]): string[] {
 
 const MAX_CIRCLE = 5
 
-/** Circles of imports that are there when the program runs: none of more files than a few, none across folders. */
+/** Import cycles at run time: none may have more than a few files, and none may cross folders. */
 export function circleProblems(imports: readonly Import[]): string[] {
   return circlesOf(imports.filter(({ isType }) => !isType))
     .filter((files) => files.length > MAX_CIRCLE || new Set(files.map(dirname)).size > 1)

@@ -1,10 +1,11 @@
 /**
- * A validator looks at a client's list in parts: others have their turn in between, and it stops at as many errors as an
- * answer tells (`errorsOf`, src/validation/errors-of.ts). This check finds the lists of any length that a validator goes
- * over at once: `list.flatMap` that makes errors, and `list.forEach` that adds them to others.
+ * A validator walks a client's list in parts: other requests have a turn in between, and it stops at the number of
+ * errors that an answer reports (`errorsOf`, src/validation/errors-of.ts). This check finds lists of unbounded length
+ * that a validator walks in one go: `list.flatMap` that makes errors, and `list.forEach` that adds errors to a list.
  *
- * Lists that the code itself writes down are short: tuples, elements of a closed type, constants in capitals. What a call
- * answers is not judged. Where a list is short for another reason, a comment on the line or above says why: `// few: REASON`.
+ * Lists written in the code are short: tuples, elements of a closed type, constants in capitals. The check ignores
+ * lists that a call returns. Where a list is short for another reason, a comment on the line or above it says why: `//
+ * few: REASON`.
  */
 import { TypeFlags } from 'typescript/unstable/sync'
 import type { Checker } from 'typescript/unstable/sync'

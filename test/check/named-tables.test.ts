@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { namedTableProblems, namedTablesOf, policies } from './named-tables.ts'
 import { findingsIn } from './own-keys.ts'
 
-/** Statements that must be found and statements that must not, a line each: the compiler starts once. */
+/**
+ * Statements that the check must find and statements that it must not, a line each. One run of the compiler checks all.
+ */
 const found = [
   "const a = { 'deployments.apps': 1 }",
   'const b = { Pod: 1, Service: 2 }',

@@ -1,10 +1,10 @@
 /**
- * A resource is defined once, in src/registry/GROUP: what is special about it is a member of its definition. A table
- * elsewhere whose keys are names of built-in resources or kinds is a second place that a new kind would have to
- * be in. This check finds such tables: objects and lists of a module, Sets, Maps, and the cases of a switch.
+ * A resource is defined once, in src/registry/GROUP, and its special behaviour is a member of its definition. A table
+ * elsewhere keyed by names of built-in resources or kinds is a second place that a new kind may need. This check finds
+ * such tables: objects and lists at module level, Sets, Maps, and the cases of a switch.
  *
- * Some policies are about many kinds by their specification. Each is one file, with the reason here; the list only
- * becomes shorter. docs/extending.md names those that a new kind may have to be in.
+ * Some policies concern many kinds by their specification. The list below names the file of each, with the reason;
+ * entries may only be removed. docs/extending.md names the policies that may need a new kind.
  */
 import { readFileSync } from 'node:fs'
 import { SyntaxKind } from 'typescript/unstable/ast'
@@ -54,7 +54,7 @@ interface Row {
   readonly kind: string
 }
 
-/** Of resources and kinds, with and without their group. */
+/** Names of resources and kinds, with and without their group. */
 const names: ReadonlySet<string> = namesIn(
   // generated, so of this form
   JSON.parse(readFileSync(new URL('../../src/registry/resources-table.json', import.meta.url).pathname, 'utf8')) as {
@@ -74,13 +74,15 @@ function namesIn({ resources }: { readonly resources: readonly Row[] }): Set<str
 /** `pods`, `Pod`, `deployments.apps`, `pods/exec`, and the model `io.k8s.api.core.v1.Pod`. */
 const isName = (text: string): boolean => names.has(modelOf(text) ?? text.split('/', 1)[0]!)
 
-/** Of a model in OpenAPI, its kind. */
+/** The kind of an OpenAPI model. */
 const modelOf = (text: string): string | undefined => /^io\.k8s\.[a-z0-9.-]+\.v\w+\.(\w+)$/.exec(text)?.[1]
 
-/** A name that nothing else has: other words (`events`, `nodes`) are fields of many values. */
+/**
+ * A name with a group or a subresource is unambiguous; other words (`events`, `nodes`) are also fields of many values.
+ */
 const isCertain = (text: string): boolean => isName(text) && /[./]/.test(text)
 
-/** Tables by names in a file, policies included. */
+/** Tables keyed by resource or kind names in a file, those of policies included. */
 export function namedTablesOf(file: SourceFile): Finding[] {
   const found: Finding[] = []
   const starts = file.getLineStarts()
@@ -98,8 +100,8 @@ export function namedTablesOf(file: SourceFile): Finding[] {
 }
 
 /**
- * What is wrong: tables that are no policies, and policies that are no tables any more.
- * @param nameOf a file as `policies` names it
+ * Problems: tables that are not listed as policies, and listed policies that are no longer tables.
+ * @param nameOf the name of a file in `policies`
  */
 export function namedTableProblems(found: readonly Finding[], nameOf: (file: string) => string): string[] {
   const seen = new Set(found.map(({ file }) => nameOf(file)))
@@ -116,7 +118,7 @@ export function namedTableProblems(found: readonly Finding[], nameOf: (file: str
 const isFunction = (node: Node): boolean =>
   isArrowFunction(node) || isFunctionExpression(node) || isFunctionDeclaration(node) || isMethodDeclaration(node)
 
-/** @param isWithin a function: objects there are values with fields, not tables */
+/** @param isWithin whether the node is inside a function, where objects are values with fields and not tables */
 function keysOf(node: Node, isWithin: boolean): string[] {
   if (isCaseBlock(node))
     return node.clauses.flatMap((clause) => (isCaseClause(clause) ? textOf(clause.expression) : []))

@@ -1,10 +1,10 @@
 /**
- * A list is searched once: `list.includes(x)` inside of a loop is quadratic, and a client says how long lists are. This
- * check finds the searches that stand inside a loop, or a function that a method of a list calls for each element,
- * while the list they go through comes from outside of it. A Set or a Map made before the loop does the same.
+ * `list.includes(x)` inside a loop is quadratic, and a client chooses the length of lists. This check finds searches
+ * inside a loop, or inside a function that a list method calls for each element, if the searched list comes from
+ * outside the loop. A Set or a Map made before the loop avoids the search.
  *
- * Lists that the code itself writes down are short: constants of modules, in capitals or with elements of a closed
- * type. Where a list is short for another reason, a comment on the line or above it says why: `// few: REASON`.
+ * Lists written in the code are short: module constants, in capitals or with elements of a closed type. Where a list is
+ * short for another reason, a comment on the line or above it says why: `// few: REASON`.
  */
 import { API } from 'typescript/unstable/sync'
 import type { Checker } from 'typescript/unstable/sync'
@@ -37,7 +37,7 @@ const SEARCHES = new Set(
 )
 const EACH = new Set([...SEARCHES, 'map', 'flatMap', 'forEach', 'reduce', 'sort', 'toSorted', 'from'])
 
-/** What makes a list of a list, whatever it is given. */
+/** Methods that return a list with elements of the list they are called on. */
 const PARTS = new Set(['slice', 'filter', 'map', 'flatMap', 'concat', 'sort', 'toSorted', 'reverse', 'toReversed'])
 
 const ALLOWED = /\/\/ few: \S/
@@ -85,10 +85,10 @@ function lookupsOf(file: SourceFile, checker: Checker): Finding[] {
 const isSearch = ({ expression }: CallExpression): boolean =>
   isPropertyAccessExpression(expression) && SEARCHES.has(expression.name.text)
 
-// isSearch asked first
+// isSearch has checked the type
 const receiverOf = (call: CallExpression): Node => (call.expression as PropertyAccessExpression).expression
 
-/** Whether a loop stands around the search that does not make the list it goes through. */
+/** Whether the search is inside a loop that does not create the searched list. */
 function isNested(call: CallExpression, constants: ReadonlySet<string>, file: SourceFile): boolean {
   const roots = rootsOf(receiverOf(call))
   if (roots.every((name) => IN_CAPITALS.test(name) || constants.has(name))) return false
@@ -101,7 +101,7 @@ function isNested(call: CallExpression, constants: ReadonlySet<string>, file: So
   return false
 }
 
-/** The loop whose repeated part the node is, unless it goes through a list that the code writes down. */
+/** The loop whose body contains the node, unless the loop walks over a list written in the code. */
 function loopAround(node: Node, constants: ReadonlySet<string>, file: SourceFile): Node | undefined {
   const { parent } = node
   const isShort = (list: Node): boolean => {
@@ -113,7 +113,7 @@ function loopAround(node: Node, constants: ReadonlySet<string>, file: SourceFile
     return parent.statement === node && !isShort(parent.expression) ? parent : undefined
   if (isForStatement(parent) || isWhileStatement(parent)) return parent
   if (!isArrowFunction(node) && !isFunctionExpression(node)) return undefined
-  // a function with a name, within another function, may be what a method of a list calls
+  // a named function inside another function may be the callback of a list method
   if (isVariableDeclaration(parent) && isIdentifier(parent.name))
     return isGivenToEach(parent.name.text, parent, file) ? node : undefined
   if (!isCallExpression(parent) || parent.expression === node) return undefined
@@ -122,7 +122,7 @@ function loopAround(node: Node, constants: ReadonlySet<string>, file: SourceFile
   return isEach ? node : undefined
 }
 
-/** Whether the block of a declaration says `list.every(name)`. */
+/** Whether the declaration's block passes the function to a list method, as in `list.every(name)`. */
 function isGivenToEach(name: string, declaration: Node, file: SourceFile): boolean {
   const block = declaration.parent?.parent?.parent
   return (
@@ -132,7 +132,7 @@ function isGivenToEach(name: string, declaration: Node, file: SourceFile): boole
   )
 }
 
-/** What an expression takes its list from: `a` of `(a.b ?? []).slice(1)`, the arguments of a call. */
+/** The names from which an expression takes its list: `a` of `(a.b ?? []).slice(1)`, the arguments of a call. */
 function rootsOf(node: Node | undefined): string[] {
   if (node === undefined) return []
   if (isIdentifier(node)) return [node.text]
@@ -148,7 +148,7 @@ function rootsOf(node: Node | undefined): string[] {
   return PARTS.has(called.name.text) ? rootsOf(called) : [...rootsOf(called), ...ofArguments]
 }
 
-/** What the file itself declares outside of functions. */
+/** Names that the file declares outside of functions. */
 function constantsOf(file: SourceFile): Set<string> {
   const names = new Set<string>()
   for (const statement of file.statements)
@@ -157,7 +157,7 @@ function constantsOf(file: SourceFile): Set<string> {
   return names
 }
 
-/** Every name that is declared within a loop: its variables, parameters and constants. */
+/** Names declared within a loop: its variables, parameters and constants. */
 function declaredIn(loop: Node, file: SourceFile): Set<string> {
   const names = new Set<string>()
   const visit = (node: Node): void => {
@@ -166,7 +166,7 @@ function declaredIn(loop: Node, file: SourceFile): Set<string> {
       node.kind === SyntaxKind.Parameter ||
       node.kind === SyntaxKind.BindingElement
     ) {
-      const { name } = node as unknown as { readonly name?: Node } // each of the three has one, but for holes
+      const { name } = node as unknown as { readonly name?: Node } // holes in patterns have no name
       if (name !== undefined && isIdentifier(name)) names.add(name.getText(file))
     }
     node.forEachChild(visit)

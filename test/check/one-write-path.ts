@@ -1,6 +1,6 @@
 /**
- * Objects are written in one place, which encodes them and puts the work that they bring beside them. These files write
- * to storage as well, each for a reason; the list only becomes shorter.
+ * One module writes objects: it encodes each object and stores the outbox messages of the write beside it. These files
+ * write to storage as well, each for the reason given; entries may only be removed.
  */
 const writers: ReadonlyMap<string, string> = new Map([
   ['src/registry/write/commit.ts', 'the end of the write path'],
@@ -13,7 +13,7 @@ const writers: ReadonlyMap<string, string> = new Map([
 const WRITES = /\bstorage\.(?:create|createMissing|update|delete)\(|\bworkFor\(/
 const BELOW = /^(?:src\/storage|durable-objects)\//
 
-/** @returns what is wrong with a source file */
+/** @returns the problems of a source file */
 export function writeProblemsIn(file: string, source: string): string[] {
   if (writers.has(file) || BELOW.test(file)) return []
   return source
@@ -25,6 +25,6 @@ export function writeProblemsIn(file: string, source: string): string[] {
     )
 }
 
-/** Files that are listed and write nothing any more. */
+/** Listed files that no longer write. */
 export const staleWriters = (sourceOf: (file: string) => string): string[] =>
   [...writers.keys()].filter((file) => !WRITES.test(sourceOf(file)))

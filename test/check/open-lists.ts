@@ -1,11 +1,11 @@
 import { TypeFlags } from 'typescript/unstable/sync'
 import type { Checker, Type, TypeReference } from 'typescript/unstable/sync'
 
-/** An array whose elements are not of a closed set of literals; a string is none, nor is a tuple. */
+/** An array whose elements are not of a closed set of literals. Strings and tuples do not count. */
 export function isOpenList(type: Type, checker: Checker): boolean {
   if (type.isUnionType()) return type.getTypes().some((part) => isOpenList(part, checker))
   if (!checker.isArrayType(type)) return false
-  // an array is a reference to Array or ReadonlyArray, with its element
+  // an array type is a reference to Array or ReadonlyArray with its element type
   const [element] = checker.getTypeArguments(type as TypeReference)
   return element !== undefined && !isClosed(element)
 }

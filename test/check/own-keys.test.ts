@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findingsIn } from './own-keys.ts'
 
-/** Lines that must be found and lines that must not, in one file: the compiler starts once. */
+/** Lines that the check must find and lines that it must not, in one file. One run of the compiler checks all. */
 const found = [
   'asked in table',
   "'constructor' in table",

@@ -1,10 +1,9 @@
 /**
- * A key that a client chose may be `constructor` or `__proto__`. This check finds the operations on objects that would
- * then meet Object.prototype instead of the object: `key in object`, `object[key]` and Object.assign. src/api/own.ts
- * has the operations to use instead.
+ * A key that a client chose may be `constructor` or `__proto__`. This check finds operations that would then reach
+ * Object.prototype: `key in object`, `object[key]` and Object.assign. src/api/own.ts has safe ones.
  *
- * Types decide what is safe: a key that is a number or one of a closed set of literals, and a key that a loop took from
- * the same object. Where a person knows more, a comment on the line or above it says why: `// own key: REASON`.
+ * The check accepts keys whose type is safe: numbers, a closed set of literals, and keys that a loop took from the same
+ * object. Where a key is safe for another reason, a comment on the line or above it says why: `// own key: REASON`.
  */
 import { API, TypeFlags } from 'typescript/unstable/sync'
 import type { Checker, Type } from 'typescript/unstable/sync'
@@ -46,7 +45,7 @@ const ALLOWED = /\/\/ own key: \S/
 
 type Rule = (file: SourceFile, checker: Checker) => Finding[]
 
-/** What must change in the files of these projects, in their order: by the rule about keys, or by these rules. */
+/** Findings in the files of these projects, in order: by the rule about keys, or by the given rules. */
 export function findingsIn(
   configs: readonly string[],
   includes: (file: string) => boolean,
@@ -82,7 +81,7 @@ export function unsafeKeysOf(file: SourceFile, checker: Checker): Finding[] {
       const { left, operatorToken } = node as BinaryExpression
       if (operatorToken.kind === SyntaxKind.InKeyword && !isHarmlessName(left)) suspect(node, 'use Object.hasOwn')
     } else if (node.kind === SyntaxKind.ElementAccessExpression) {
-      // what is deleted is the object's own
+      // delete removes only own properties
       if (node.parent.kind !== SyntaxKind.DeleteExpression) accesses.push(node as ElementAccessExpression)
     } else if (node.kind === SyntaxKind.CallExpression) {
       const {
@@ -104,19 +103,19 @@ export function unsafeKeysOf(file: SourceFile, checker: Checker): Finding[] {
   return suspects
 }
 
-/** A literal that Object.prototype doesn't have, as in `'error' in reply`; `#field in object` asks no prototype. */
+/** A literal that Object.prototype does not have, as in `'error' in reply`; `#field in object` ignores prototypes. */
 const isHarmlessName = (node: Node): boolean =>
   node.kind === SyntaxKind.PrivateIdentifier ||
   ((isStringLiteral(node) || isNoSubstitutionTemplateLiteral(node)) && !Object.hasOwn(Object.prototype, node.text))
 
-/** An object literal that says its names: one of them is not `__proto__` by chance. */
+/** An object literal whose names are in the code, so that `__proto__` cannot come from a client. */
 const isPlainLiteral = (node: Node): boolean =>
   isObjectLiteralExpression(node) &&
   node.properties.every(
     (one) => isShorthandPropertyAssignment(one) || (isPropertyAssignment(one) && !isComputedPropertyName(one.name)),
   )
 
-/** What stands in `key as keyof typeof table` is any key. */
+/** Strips the cast of `key as keyof typeof table`, which hides that the key is arbitrary. */
 function uncast(node: Node): Node {
   if (isAsExpression(node) || isParenthesizedExpression(node)) return uncast(node.expression)
   return node
@@ -138,7 +137,7 @@ function isClosed(type: Type | undefined, checker: Checker): boolean {
   return false
 }
 
-/** `object[key]` inside `for (const key in object)`, with the keys that Object.keys gives of it, or in `eachName` of it. */
+/** `object[key]` inside `for (const key in object)`, or in a loop over `Object.keys(object)` or `eachName(object)`. */
 function isFromLoop(access: ElementAccessExpression, file: SourceFile): boolean {
   const key = uncast(access.argumentExpression)
   if (!isIdentifier(key)) return false
@@ -161,7 +160,7 @@ function isFromLoop(access: ElementAccessExpression, file: SourceFile): boolean 
   return false
 }
 
-/** Of `Object.keys(object)`, filtered or sorted, the object. */
+/** The object in `Object.keys(object)`, which may be filtered or sorted. */
 function ownerOf(keys: Node, file: SourceFile): string | undefined {
   if (isAsExpression(keys)) return ownerOf(keys.expression, file)
   if (!isCallExpression(keys)) return undefined

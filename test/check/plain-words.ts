@@ -9,11 +9,11 @@ const words: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/\bthe reference('s)?\b(?! \|)/i, 'say kube-apiserver'],
 ]
 
-/** Names that once stood for something which the field has a word for. */
+/** Names that the code once used for things that have a word in the field. */
 const names =
   /\b(?:const|let|function|class|type|interface)\s+(?:Left|told|keepReset|Departed|Desk)\b|\bfunction\s+others\b/
 
-/** @returns `FILE:LINE: why` for each line that has one of the words */
+/** @returns `FILE:LINE: why` for each line with one of the words */
 export const hardWordsIn = (file: string, text: string): string[] =>
   text.split('\n').flatMap((line, index) =>
     [...words, [names, 'say what it is in the words of Kubernetes'] as const].flatMap(([pattern, why]) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-// written in JavaScript, as the runner is
+// the recorder is JavaScript, like the runner
 const { Recorder } = await import(join(import.meta.dirname, '../conformance/recorder.mjs'))
 
 const SCENARIOS = '// a remark\n{"id": "one",  "expect": [{"status":200}]}\n{"id":"two","expect":[{"status":201}]}\n'

@@ -1,4 +1,6 @@
-/** docs/architecture.md draws the path of a GET; this follows its imports, so that the drawing stays that of the code. */
+/**
+ * docs/architecture.md draws the path of a GET. This test follows the imports, so that the drawing matches the code.
+ */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { importsIn } from './layers.ts'
@@ -6,20 +8,20 @@ import { importsIn } from './layers.ts'
 const root = new URL('../..', import.meta.url).pathname
 const sourceOf = (file: string) => readFileSync(root + file, 'utf8')
 
-/** The first file in the second column of each row, from the heading to the next. */
+/** The first file in the second column of each row, from the heading to the next heading. */
 const drawn = sourceOf('docs/architecture.md')
   .split('## The path of a request')[1]!
   .split('\n## ')[0]!
   .split('\n')
   .flatMap((line) => /^\| \w[^|]*\| `([^`]+\.ts)`/.exec(line)?.[1] ?? [])
 
-/** Imports that point up, as the page says. */
+/** Imports from a higher layer, as the page declares them. */
 const up = new Set([
   'src/authorization/authorize.ts -> src/tenancy/control-snapshot.ts',
   'src/registry/scope.ts -> src/tenancy/control-snapshot.ts',
 ])
 
-/** Who gives a file what it calls, where that is no import of a file above it. */
+/** The file that passes a function to another one, where the path does not follow an import. */
 const chosen: ReadonlyMap<string, string> = new Map([
   ['src/endpoints/get.ts', 'src/endpoints/handlers.ts'],
   ['src/storage/shard-client.ts', 'src/storage/environment-storage.ts'],

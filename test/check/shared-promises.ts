@@ -1,18 +1,21 @@
 /**
- * A promise that outlives the request which made it may never settle: the engine ends a request whose client hangs up in
- * the middle of an `await`, and everybody who waits for its promise then waits for ever. What is shared is kept as a
- * SharedValue or behind a SharedCall (src/tenancy), or once it is there; a promise that is kept nevertheless has
- * `Settles:` in the comment above it, which says why it does.
+ * A promise that outlives its request may never settle: the engine ends a request whose client disconnects in the
+ * middle of an `await`, and all other awaiters of that promise then wait for ever. Shared results are kept as a
+ * SharedValue, behind a SharedCall (src/tenancy), or once they are known. Any other stored promise has `Settles:` in
+ * the comment above it, which says why it settles.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commentAbove } from './bounded-state.ts'
 
-/** At module level, in an object or an interface: a value that is a promise, or holds some. */
+/** A member of an object, interface or module whose value is a promise or contains promises. */
 const KEPT =
   /^(?:(?:export )?(?:const|let) |  (?:(?:private|protected|public|readonly|static|declare) )+|  (?=\w+\??: Promise<))(#?\w+)\b\??(?:: (?!\()| = new )(?!.*=>).*\bPromise</
 
-/** Where nothing lives longer than a request; or in an object or a process, which no client's hanging up ends. */
+/**
+ * Places where no state outlives a request, or where state lives in an object or process that no client can end by
+ * disconnecting.
+ */
 const ELSEWHERE = /^(src\/(admission|cli|controllers)|durable-objects)\//
 
 export function keptPromisesIn(path: string, text: string): string[] {

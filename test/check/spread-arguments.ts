@@ -1,10 +1,10 @@
 /**
- * `list.push(...others)` passes each element as an argument, and arguments go over the stack: where a client says how
- * many there are, some ten thousand of them are a RangeError. This check finds such calls; `append` (src/api/append.ts)
- * takes lists of any length, and so do `leastOf` and `mostOf` (src/api/extremes.ts).
+ * `list.push(...others)` passes each element as an argument on the stack. If a client chooses the length, some ten
+ * thousand elements are a RangeError. This check finds such calls. `append` (src/api/append.ts), and `leastOf` and
+ * `mostOf` (src/api/extremes.ts), take lists of any length.
  */
 
-/** Lines, counted from 1, of calls of push, unshift, Math.min and Math.max whose arguments are spread. */
+/** Line numbers, from 1, of calls of push, unshift, Math.min and Math.max with spread arguments. */
 export function spreadArgumentsIn(text: string): number[] {
   const lines: number[] = []
   for (const { index, 0: call } of text.matchAll(/\.(?:push|unshift|min|max)\(/g))
@@ -12,7 +12,7 @@ export function spreadArgumentsIn(text: string): number[] {
   return lines
 }
 
-/** @param at behind the opening parenthesis */
+/** @param at the position behind the opening parenthesis */
 function hasSpread(text: string, at: number): boolean {
   for (let depth = 0; at < text.length; at++) {
     const character = text[at]!

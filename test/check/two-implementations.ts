@@ -1,9 +1,9 @@
 /**
- * A resource is built in or of a CustomResourceDefinition, and both are implementations of `Resource` and `Serving`
- * (src/registry/resource.ts, serving.ts). Code that asks which of the two it has before it, instead of a member, is a
- * third place that knows what differs. This check finds such questions: looks at `definition` of a ResourceEntry,
- * and comparisons with one of the two servings. So it is with types, whose operations are chosen from a table of both by
- * `heldAs` (src/schema/structural.ts): nothing compares that.
+ * A resource is built in or defined by a CustomResourceDefinition; both implement `Resource` and `Serving`
+ * (src/registry/resource.ts, serving.ts). Code that tests which of the two it has, instead of calling a member, is a
+ * third place that knows the difference. This check finds such tests: reads of `definition` of a ResourceEntry, and
+ * comparisons with one of the two servings. The same rule holds for types, whose operations come from a table by
+ * `heldAs` (src/schema/structural.ts): no code compares `heldAs`.
  */
 import type { Checker, Type } from 'typescript/unstable/sync'
 import type { Node, SourceFile } from 'typescript/unstable/ast'
@@ -18,13 +18,13 @@ import {
 } from 'typescript/unstable/ast/is'
 import type { Finding } from './own-keys.ts'
 
-/** Where the question is asked, each place with the reason. The list only becomes shorter. */
+/** The places that may test it, each with its reason. Entries may only be removed. */
 export const askers: ReadonlyMap<string, string> = new Map([
   ['src/registry/resource-of.ts', 'chooses the implementation'],
   ['src/registry/resources.ts', 'leaves the definition out of what is said of an entry as JSON'],
 ])
 
-/** The value of the definition that an entry is made of. */
+/** The member of an entry that holds its CustomResourceDefinition. */
 const MEMBER = 'definition'
 const SERVINGS: ReadonlySet<string> = new Set(['builtInServing', 'customServing'])
 
@@ -57,7 +57,7 @@ export function implementationQuestionsOf(file: SourceFile, checker: Checker): F
 const isServing = (node: Node): boolean => isIdentifier(node) && SERVINGS.has(node.text)
 const isHeldAs = (node: Node): boolean => isPropertyAccessExpression(node) && node.name.text === 'heldAs'
 
-/** By its members: an entry has these three. `entry?.definition` is of an entry or undefined. */
+/** Recognizes an entry by three members. `entry?.definition` has the type of an entry or undefined. */
 function isEntry(type: Type | undefined, checker: Checker): boolean {
   if (type === undefined) return false
   if (type.isUnionType()) return type.getTypes().some((part) => isEntry(part, checker))
@@ -69,7 +69,7 @@ const comparisons: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.ExclamationEqualsEqualsToken,
 ])
 
-/** Of the property that is taken: `definition` in `{ definition: one }`. */
+/** The name of the property that is read: `definition` in `{ definition: one }`. */
 const nameOf = (node: Node): string | undefined => {
   if (!isBindingElement(node)) return undefined
   const name = node.propertyName ?? node.name
@@ -77,8 +77,8 @@ const nameOf = (node: Node): string | undefined => {
 }
 
 /**
- * What is wrong: questions elsewhere, and places that ask no more.
- * @param nameOfFile a file as `askers` names it
+ * Problems: tests elsewhere, and listed places that no longer test.
+ * @param nameOfFile the name of a file in `askers`
  */
 export function implementationProblems(found: readonly Finding[], nameOfFile: (file: string) => string): string[] {
   const seen = new Set(found.map(({ file }) => nameOfFile(file)))

@@ -11,13 +11,13 @@ const file = (name: string, text: string): string => {
   writeFileSync(join(directory, name), text)
   return join(directory, name)
 }
-// what was written is JSON
+// the function writes JSON
 const read = (name: string, text: string): unknown => JSON.parse(readAdmissionConfig(file(name, text)))
 
 const HEAD = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n'
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-test('files that it names stand in it', () => {
+test('the files that the configuration names are inlined', () => {
   file('selectors.yaml', 'podNodeSelectorPluginConfig: {blue: a=b}')
   const config = read('relative.yaml', `${HEAD}- {name: PodNodeSelector, path: selectors.yaml}\n`)
   expect(config).toMatchObject({
@@ -26,7 +26,7 @@ test('files that it names stand in it', () => {
   expect(JSON.stringify(config)).not.toContain('path')
 })
 
-test('a kubeconfig is put in with its certificates, keys and tokens', () => {
+test('a kubeconfig is inlined with its certificates, keys and tokens', () => {
   for (const name of ['client.crt', 'client.key', 'ca.crt', 'token']) file(name, name)
   const kubeconfig = file(
     'kubeconfig.yaml',
@@ -47,7 +47,7 @@ users:
     ],
   }
   expect(read('webhooks.yaml', HEAD + clients)).toMatchObject({ plugins: [{ configuration: { kubeConfig: inlined } }] })
-  // kube-apiserver takes this file by itself, too
+  // kube-apiserver also accepts this file directly
   expect(read('legacy.yaml', `imagePolicy: {kubeConfigFile: ${kubeconfig}, allowTTL: 50}`)).toMatchObject({
     kind: 'AdmissionConfiguration',
     plugins: [{ name: 'ImagePolicyWebhook', configuration: { imagePolicy: { allowTTL: 50, kubeConfig: inlined } } }],
@@ -64,7 +64,7 @@ test.each([
   )
 })
 
-test('a file that is not there', () => {
+test('a missing file is refused', () => {
   expect(() => readAdmissionConfig('/nope')).toThrow(
     /^unable to read admission control configuration from "\/nope": ENOENT/,
   )

@@ -7,7 +7,7 @@ const warnings = Array.from(
 )
 const head = `HTTP/1.1 201 Created\r\n${warnings.join('')}Content-Length: 5\r\n\r\n`
 
-/** Gives an answer in parts that all lie in one place, one after the other, as the front reads them. */
+/** Passes an answer in parts through one reused buffer, as the front reads them. */
 function followed(parts: readonly string[]): string[] {
   const place = Buffer.alloc(65_536)
   const follower = new AnswerFollower(false)
@@ -25,6 +25,6 @@ test.each([1, 20, 4_096, 4_097, head.length - 3, head.length - 1])(
   },
 )
 
-test('what follows an answer is noticed', () => {
+test('bytes behind an answer are noticed', () => {
   expect(followed([head.slice(0, 5_000), `${head.slice(5_000)}hello?`])).toEqual(['goes on', 'complete and more'])
 })

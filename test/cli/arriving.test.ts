@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import { arriving, copied } from '../../src/cli/arriving.ts'
 
-/** As it comes from a socket: into the same place each time. */
+/** Octets arrive from a socket in the same buffer each time. */
 function arrived(length: number, octet: number): number {
   arriving.fill(octet, 0, length)
   return length
 }
 
-test.each([1, 4_095, 4_096, 65_536])('%d octets stay as they came when others arrive', (length) => {
+test.each([1, 4_095, 4_096, 65_536])('%d octets that arrived stay unchanged when more arrive', (length) => {
   const [first] = copied(arrived(length, 1))
   const [second] = copied(arrived(length, 2))
   expect(first).toEqual(Buffer.alloc(length, 1))
   expect(second).toEqual(Buffer.alloc(length, 2))
 })
 
-test('blocks come again when nobody looks at them, up to 32 of them', () => {
+test('up to 32 blocks are reused once no reader holds them', () => {
   const taken = Array.from({ length: 40 }, (_, at) => copied(arrived(10_000, at)))
   const blocks = new Set(taken.map(([{ buffer }]) => buffer))
   expect(blocks.size).toBe(40)

@@ -32,13 +32,13 @@ const post = (lines: string): Promise<number> =>
 
 const backups = () => readdirSync(directory).filter((name) => /^audit-.*\.log$/.test(name))
 
-test('lines are in the file when they are answered', async () => {
+test('the log answers a batch after its lines are in the file', async () => {
   await serve('audit.log')
   expect(await Promise.all([post('one\n'), post('two\n')])).toEqual([204, 204])
   expect(readFileSync(join(directory, 'audit.log'), 'utf8').split('\n').sort()).toEqual(['', 'one', 'two'])
 })
 
-test('a file that becomes too large is put aside, and the oldest of these go', async () => {
+test('the log rotates a file that becomes too large, and deletes the oldest rotated files', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: 0 })
   await serve('audit.log', 2)
   for (let day = 1; day <= 5; day++) {

@@ -19,7 +19,7 @@ function webhook(cluster: object, user: object = {}): unknown {
   return JSON.parse(readWebhook(file, 'batch'))
 }
 
-test('server and token of the current context', () => {
+test('a webhook has the server and the token of the current context', () => {
   const server = 'https://audit.example/'
   expect(webhook({ server }, { token: 't' })).toEqual({ url: server, mode: 'batch', token: 't' })
   expect(webhook({ server })).toEqual({ url: server, mode: 'batch' })

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** In the form that kubectl gives it: YAML, sorted, with what its owner added in front. */
+/** A kubeconfig as kubectl writes it: sorted YAML. Its owner added the entries in front. */
 const byKubectl = `apiVersion: v1
 clusters:
 - cluster:
@@ -39,7 +39,7 @@ users:
 `
 const byStart = kubeconfig({
   server: 'https://127.0.0.1:6443',
-  // all that is read of them
+  // kubeconfig() reads only these two
   pki: { authorities: 'CA', administratorToken: 'secret' } as Parameters<typeof kubeconfig>[0]['pki'],
 })
 
@@ -52,7 +52,7 @@ test.each([
   expect(serverOf(file)).toEqual({ url: 'https://127.0.0.1:6443', token: 'secret', authority: 'CA' })
 })
 
-test('a kubeconfig that leads elsewhere is refused by its name', () => {
+test('a kubeconfig without the server is refused, and the error names the file', () => {
   const file = join(directory, 'kubeconfig')
   writeFileSync(file, 'clusters: []\nusers: []\n')
   expect(() => serverOf(file)).toThrow(file)

@@ -1,4 +1,4 @@
-// What the engine has to read, compile and run at every start, whatever is asked of the server then.
+// The engine reads, compiles and runs this code at every start, before any request.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const LIMIT = 1_000_000
 
 let files: ReadonlyMap<string, OutputFile>
 let outputs: Metafile['outputs']
-/** The entry and all that it imports statically. */
+/** The entry and all modules that it imports statically. */
 let always: readonly string[]
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ function reached(path: string, found: string[] = []): string[] {
 
 const loadedInputs = () => always.flatMap((path) => Object.keys(outputs[path]!.inputs))
 
-test('what is always loaded stays below the limit', () => {
+test('the modules that are always loaded stay below the limit', () => {
   const bytes = always.map((path) => gzipSync(files.get(path)!.contents, { level: 9 }).length)
   expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(LIMIT)
 })
@@ -70,11 +70,11 @@ test('no literal of a regular expression names a class of Unicode: the engine wo
 
 test('loading the modules parses no table but a small one', () => {
   const parsed = lengthsParsedByLoading()
-  expect(parsed.length).toBeGreaterThan(0) // the gates are parsed as a whole: the spy works
+  expect(parsed.length).toBeGreaterThan(0) // the feature gates are parsed as a whole, so this shows that the spy works
   expect(parsed.filter((length) => length > 10_000)).toEqual([])
 })
 
-/** Of each text that JSON.parse gets while a process of its own loads the modules, its length. */
+/** Loads the modules in a separate process. @returns the length of each text that JSON.parse gets meanwhile */
 function lengthsParsedByLoading(): number[] {
   const directory = mkdtempSync(join(tmpdir(), 'kedge-bundle-'))
   try {

@@ -6,7 +6,7 @@ import { serverOf } from '../../src/cli/backup.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-checked-'))
 
-test('a kubeconfig that somebody changed is refused by the place that is wrong, and its token is not shown', () => {
+test('a malformed kubeconfig is refused with the path of the wrong field, without its token', () => {
   const file = join(directory, 'kubeconfig')
   const cluster = { server: 'https://127.0.0.1:1', 'certificate-authority-data': 'YQ==' }
   const write = (config: object) => writeFileSync(file, JSON.stringify(config))

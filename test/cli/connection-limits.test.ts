@@ -19,7 +19,7 @@ test.each([
   expect(all.filter((admission) => admission === 'admitted')).toHaveLength(admitted)
 })
 
-test('so many are admitted, so many told, and the others closed; who leaves makes room', () => {
+test('connections are admitted, then refused with an answer, then closed; a closed one makes room', () => {
   const limits = new ConnectionLimits({ total: 3, perAddress: 3 })
   const all = admitAll(limits, '192.0.2.1', TO_BE_REFUSED + 5)
   expect(all.slice(0, 3)).toEqual(Array(3).fill('admitted'))

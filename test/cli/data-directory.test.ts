@@ -33,7 +33,7 @@ test.each([
   lock.release()
 })
 
-test('an engine that was left behind is ended before the directory is used', async () => {
+test('an orphaned engine is ended before the directory is used', async () => {
   const engine = spawn('sleep', ['60'])
   const ended = new Promise((resolve) => engine.once('exit', (_code, signal) => resolve(signal)))
   const first = lockDirectory(dataDirectory(path))

@@ -1,4 +1,4 @@
-// The real engine with a Worker that answers with what it got, for tests of what stands before it.
+// The real engine with a Worker that echoes each request, for tests of the processes in front of the engine.
 import { createSecretKey } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
 export interface Echo {
   readonly method: string
   readonly target: string
-  /** By names in lower case. */
+  /** Keys are lower-case header names. */
   readonly headers: Readonly<Record<string, string>>
   /** Base64. */
   readonly body: string

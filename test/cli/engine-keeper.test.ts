@@ -4,7 +4,7 @@ import type { Engine } from '../../src/cli/engine.ts'
 
 type Fate = 'listens' | 'listens and is killed' | 'is killed' | 'gives up'
 
-/** A keeper whose engines meet these fates, one after the other, and the last one again and again. */
+/** A keeper whose engines meet these fates one after the other; the last fate repeats. */
 function keeperOf(...fates: Fate[]) {
   const pauses: number[] = []
   let [now, runs] = [0, 0]
@@ -44,7 +44,7 @@ test('an engine that is killed is started again at once', async () => {
   await keeper.ended
 })
 
-test('one that is killed again before it listens, too, after pauses that grow', async () => {
+test('an engine that is killed before it listens is started again after growing pauses', async () => {
   const { keeper, pauses } = keeperOf(
     ...(['listens and is killed', 'is killed', 'is killed', 'is killed', 'is killed', 'listens'] as const),
   )
@@ -56,20 +56,20 @@ test('one that is killed again before it listens, too, after pauses that grow', 
   await keeper.ended
 })
 
-test('also the very first', async () => {
+test('the first engine is started again, too', async () => {
   const { keeper } = keeperOf('is killed', 'is killed', 'listens')
   expect(await keeper.ready()).toBe(3)
   await keeper.stop(0)
 })
 
-test('a first one that gives up by itself has a reason that stays', async () => {
+test('a first engine that exits by itself is not started again', async () => {
   const { keeper, runs } = keeperOf('gives up')
   await expect(keeper.ended).rejects.toThrow(EngineFailed)
   await expect(keeper.ready()).rejects.toThrow('The engine (workerd) ended before it was ready; see above.')
   expect(runs()).toBe(1)
 })
 
-test('one that never listens again is given up after a minute', async () => {
+test('the keeper gives up an engine that does not listen again within a minute', async () => {
   const { keeper, runs, pauses } = keeperOf('listens and is killed', 'gives up')
   await expect(keeper.ended).rejects.toThrow('did not get ready in 60 s')
   await expect(keeper.ready()).rejects.toThrow(EngineFailed)

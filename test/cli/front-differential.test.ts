@@ -1,5 +1,6 @@
-// What the front takes for one request, the engine takes for one: same number, heads and bodies, of octets that a client
-// wrote well, badly or with intent. The engine is the real one. `npm run fuzz` takes more than a moment.
+// The front and the engine must agree where requests begin and end: they read the same number of requests, with the
+// same heads and bodies, from octets that a client wrote correctly, wrongly or maliciously. The test uses the real
+// engine. `npm run fuzz` runs it for longer.
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import fc from '../chance.ts'
@@ -27,14 +28,14 @@ interface Seen {
 
 interface Reading {
   readonly requests: Seen[]
-  /** What the engine is sent of them. */
+  /** The octets that the front sends to the engine. */
   readonly sent: Buffer
   readonly refused?: MalformedRequest
-  /** The last body is still to come to its end. */
+  /** The last body is incomplete. */
   readonly isUnfinished?: boolean
 }
 
-/** As the front reads and passes on what a client sent, which comes in pieces of these sizes. */
+/** Reads a client's octets as the front does, in pieces of these sizes, and collects what the front would send. */
 function readAsFront(octets: Buffer, sizes: readonly number[]): Reading {
   const reader = new RequestReader()
   const requests: Seen[] = []
@@ -72,7 +73,7 @@ function readAsFront(octets: Buffer, sizes: readonly number[]): Reading {
   return { requests, sent: Buffer.concat(sent), isUnfinished: under !== undefined }
 }
 
-/** The engine reads values as UTF-8 and joins those of one name. */
+/** The engine decodes header values as UTF-8 and joins values of one name. */
 function headersOf(lines: string): Record<string, string> {
   const headers = new Map<string, string>()
   for (const line of lines.split('\r\n').filter((text) => text !== '')) {
@@ -84,7 +85,7 @@ function headersOf(lines: string): Record<string, string> {
   return withoutHopByHop(Object.fromEntries(headers))
 }
 
-/** What concerns the connection alone the engine keeps to itself. */
+/** The engine hides these hop-by-hop headers from the Worker. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -97,7 +98,7 @@ const HOP_BY_HOP = new Set([
 const withoutHopByHop = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)))
 
-/** All that the engine answers to these octets. */
+/** Sends the octets to the engine. @returns all that it answers */
 function askEngine(octets: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(engine.address.socket)
@@ -109,7 +110,10 @@ function askEngine(octets: Buffer): Promise<string> {
   })
 }
 
-/** Answers of the echo are whole JSON values in one chunk or of a known length; others have a status that is no 200. */
+/**
+ * The echo Worker answers with JSON values, each in one chunk or with a Content-Length. Other answers have a status
+ * other than 200.
+ */
 function echoesIn(answers: string): Echo[] {
   const echoes: Echo[] = []
   for (const [, length, from] of [
@@ -211,7 +215,7 @@ describe('octets that are meant to be understood in two ways', () => {
 })
 
 const oneOf = <T>(...values: T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
-/** What parsers stumble over. */
+/** Octet sequences that HTTP parsers often disagree about. */
 const awkward = oneOf(
   ...[
     '\r',
@@ -278,7 +282,7 @@ const message = fc
   })
 const mutation = fc.record({ at: fc.nat(), cut: fc.nat({ max: 2 }), insert: fc.oneof(awkward, fc.constant('')) })
 
-test('octets made by chance, and changed by chance', { timeout: 60_000 + RUNS * 100 }, async () => {
+test('front and engine agree about random octets', { timeout: 60_000 + RUNS * 100 }, async () => {
   let [requests, refusals] = [0, 0]
   await fc.assert(
     fc.asyncProperty(
@@ -298,7 +302,7 @@ test('octets made by chance, and changed by chance', { timeout: 60_000 + RUNS * 
     ),
     { numRuns: RUNS },
   )
-  // both kinds are there, or this would say nothing
+  // the random octets must include many well-formed and many malformed requests
   expect(requests).toBeGreaterThan(RUNS / 4)
   expect(refusals).toBeGreaterThan(RUNS / 10)
 })

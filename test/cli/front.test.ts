@@ -1,4 +1,4 @@
-// The front before an engine of the test's own, which is Node's HTTP server or a bare socket.
+// The front before an engine of this test: Node's HTTP server or a bare socket.
 import { createSecretKey } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -61,7 +61,7 @@ async function before(
   })
 }
 
-/** Answers with what arrived. */
+/** An engine that echoes the request. */
 const echo = (): Server =>
   createServer(async (request: IncomingMessage, response: ServerResponse) => {
     const body: Buffer[] = []
@@ -89,7 +89,7 @@ function open(client?: Credential): Promise<TLSSocket> {
   })
 }
 
-/** All that arrives until the connection closes, or until it contains `until`. */
+/** Reads until the connection closes, or until the text contains `until`. */
 function read(socket: Socket, until?: string): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -110,7 +110,7 @@ async function exchange(request: string, client?: Credential): Promise<string> {
 
 const bodyOf = (answer: string): unknown =>
   JSON.parse(Buffer.from(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1), 'latin1').toString())
-/** What binds a statement to its request. */
+/** The fields that bind a front's statement to its request. */
 const statement = {
   connection: expect.stringMatching(/^[\w-]{22}$/),
   request: 1,
@@ -133,7 +133,7 @@ describe('requests', () => {
     })
   })
 
-  test('a method that the engine does not know is told beside the request', async () => {
+  test('a method that the engine does not know is stated beside the request', async () => {
     await before(echo())
     expect(bodyOf(await exchange(`FOO /a HTTP/1.1\r\n${HEADERS}Content-Length: 2\r\n\r\nhi`))).toEqual({
       method: 'POST',
@@ -143,7 +143,7 @@ describe('requests', () => {
     })
   })
 
-  test('several at once are answered in order', async () => {
+  test('pipelined requests are answered in order', async () => {
     await before(echo())
     const first = 'POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n'
     const answer = await exchange(`${first}\r\nGET /2 HTTP/1.1\r\n${HEADERS}\r\n`)
@@ -160,22 +160,22 @@ describe('requests', () => {
     expect(bodyOf(await read(socket))).toMatchObject({ method: 'POST', body: 'hello' })
   })
 
-  test('what two readers could understand differently is refused', async () => {
+  test('a request that two readers could understand differently is refused', async () => {
     await before(echo())
     const answer = await exchange('POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd')
     expect(answer).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/)
-    expect(opened.length).toBe(1) // the engine heard nothing of it
+    expect(opened.length).toBe(1) // the front sent nothing to the engine
   })
 
-  // A webhook may deny with one; an answer of a Worker has none above 599.
-  test('a status that the engine can only name arrives as it is meant', async () => {
+  // A webhook may deny with a status of 600 and above, but a Worker's answer has at most 599.
+  test('a status above 599 reaches the client', async () => {
     await before(createServer((_, response) => void response.writeHead(500, '600').end('no')))
     expect(await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`)).toMatch(
       /^HTTP\/1\.1 600 status code 600\r\n[^]*\r\nno\r\n/,
     )
   })
 
-  test('nothing behind the first line of an answer names a status', async () => {
+  test('only the first line of an answer can set its status', async () => {
     const line = 'HTTP/1.1 500 600\r\n'
     await before(
       createServer((_, response) => {
@@ -188,7 +188,7 @@ describe('requests', () => {
     expect(answer).toContain(line)
   })
 
-  test('one that comes before the engine is ready waits for it', async () => {
+  test('a request that comes before the engine is ready waits for it', async () => {
     let ready: (() => void) | undefined
     await before(echo(), new Promise((resolve) => (ready = resolve)))
     const answer = exchange(`GET /early HTTP/1.1\r\n${HEADERS}\r\n`)
@@ -253,7 +253,7 @@ describe('answers', () => {
     await ended
   })
 
-  test('one that comes before the whole body was sent is not lost', async () => {
+  test('an answer that comes before the whole body was sent is not lost', async () => {
     await before(
       createSocketServer((socket) => {
         socket.once('data', () => {
@@ -344,7 +344,7 @@ describe('requests that are told apart', () => {
     expect(all()).toBe('POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: h\r\nX: y\r\n\r\n2\r\nhi\r\n0\r\n\r\n')
   })
 
-  test('a body that turns out malformed never comes to its end', async () => {
+  test('a body that turns out malformed never reaches its end', async () => {
     let error: (() => void) | undefined
     const aborted = new Promise<void>((resolve) => (error = resolve))
     await before(
@@ -362,7 +362,7 @@ describe('requests that are told apart', () => {
     await aborted
   })
 
-  test('a client that waits for a word before it sends a body gets it', async () => {
+  test('a client that expects 100 Continue gets it', async () => {
     await before(echo())
     const socket = await open()
     socket.write(`POST /a HTTP/1.1\r\n${HEADERS}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`)
@@ -420,7 +420,7 @@ describe('what does not come', () => {
     expect(await read(socket)).toMatch(/ok$|ok\r\n0\r\n\r\n$/)
   })
 
-  test('a slow answer of the engine is nobody’s deadline', async () => {
+  test('a slow answer of the engine has no deadline', async () => {
     await before(
       createServer((_request, response) => void setTimeout(() => response.end('late'), 2_500)),
       undefined,
@@ -435,7 +435,7 @@ describe('what does not come', () => {
 describe('more connections than there may be', () => {
   const request = `GET / HTTP/1.1\r\n${HEADERS}\r\n`
 
-  test('those that have not shaken hands count; further ones are told so', async () => {
+  test('connections without a finished handshake count; further ones get an error', async () => {
     await before(echo(), undefined, { limits: { total: 2, perAddress: 2 } })
     const silent = [0, 1].map(() => connectSocket(front.port, '127.0.0.1'))
     opened.push(...silent)
@@ -450,7 +450,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-test('at the end, idle connections close at once and what is under way may finish', async () => {
+test('at shutdown idle connections close at once, and requests in flight may finish', async () => {
   let answer: (() => void) | undefined
   await before(createServer((_request, response) => void (answer = () => response.end('done'))))
   const [idle, busy] = [await open(), await open()]

@@ -32,7 +32,7 @@ describe('request heads', () => {
     ['a space in the target', head('GET /a b HTTP/1.1'), 400],
     ['no target', head('GET HTTP/1.1'), 400],
     ['another protocol', head('GET / HTTP/2.0'), 505],
-    // the engine could not tell it from two groups
+    // the engine could not distinguish this value from two groups
     ['two groups in one', head('GET / HTTP/1.1', 'Host: h', 'X-Remote-Group: a, system:masters'), 400],
     ['two groups to be in one', head('GET / HTTP/1.1', 'Host: h', 'impersonate-group: a,b, c'), 400],
     ['two values of one', head('GET / HTTP/1.1', 'Host: h', 'X-Remote-Extra-Scopes: a, b'), 400],
@@ -86,7 +86,7 @@ describe('lines that the connection has sent before', () => {
       fc.property(heads, (sent) => {
         const known = new KnownLines()
         for (const [first, lines] of sent) {
-          // the second time they are known, if they are good
+          // the reader caches good lines, so the second time takes another path
           for (const text of [head(first, ...lines), head(first, 'Host: h', ...lines), head(first) + LINES])
             expect([outcome(text, known), outcome(text, known)]).toEqual([outcome(text), outcome(text)])
         }
@@ -113,7 +113,7 @@ describe('lines that the connection has sent before', () => {
   })
 })
 
-// Linear work takes milliseconds here, quadratic work hours: no clock is needed to tell them apart.
+// Linear parsing takes milliseconds here and quadratic parsing hours, so the test needs no clock.
 describe('a megabyte of head is read in one go', () => {
   const MANY = 250_000
   test.each([
@@ -213,7 +213,7 @@ describe('chunked bodies', () => {
     expect(() => read(20_000)).toThrow('too much around the chunks')
   })
 
-  test('what is written anew is one chunk', () => {
+  test('a body is written as one chunk', () => {
     expect(chunkOf([Buffer.from('0123456789'), Buffer.from('abcdef')]).toString()).toBe('10\r\n0123456789abcdef\r\n')
   })
 })

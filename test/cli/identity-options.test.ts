@@ -1,4 +1,4 @@
-/** The flags of kube-apiserver that say who is believed, as settings of the Worker. */
+/** Converts kube-apiserver's authentication flags to settings of the Worker. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const issuer = { 'oidc-issuer-url': 'https://a.example', 'oidc-client-id': 'kedg
 const mappings = (flags: Parameters<typeof identityOptions>[0]) =>
   JSON.parse(identityOptions({ ...issuer, ...flags })!.settings['KEDGE_AUTHENTICATION_CONFIG']!).jwt[0]
 
-test('no flag, no setting', () => {
+test('without flags there are no settings', () => {
   expect(identityOptions({})).toBeUndefined()
 })
 
@@ -94,7 +94,7 @@ describe('--authorization-*', () => {
     })
   })
 
-  test('where everybody may do everything, nobody is anonymous', () => {
+  test('AlwaysAllow turns anonymous authentication off', () => {
     expect(identityOptions({ 'authorization-mode': ['AlwaysAllow'] })!.settings['KEDGE_ANONYMOUS_AUTH']).toBe('0')
   })
 })

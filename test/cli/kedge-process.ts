@@ -1,4 +1,4 @@
-// A Kedge of its own for a test: started as a user starts it, ended at the end.
+// Starts a Kedge for one test as a user would, and stops it at the end.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
@@ -10,9 +10,9 @@ export interface KedgeProcess {
   /** https://127.0.0.1:PORT */
   readonly url: string
   readonly kubeconfig: string
-  /** What it printed so far. */
+  /** Its output so far. */
   output(): string
-  /** Ends it and waits; returns the exit code (null after SIGKILL). */
+  /** Stops it and waits. @returns the exit code (null after SIGKILL) */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -20,8 +20,8 @@ const apiAlone = (flags: readonly string[]): readonly string[] =>
   flags.includes('--workloads') || flags.includes('--nodes') ? [] : ['--workloads', 'off']
 
 /**
- * As startWithDefaults; a test that says nothing of workloads wants the API alone. By default on any free port, with data
- * that is thrown away.
+ * Like startWithDefaults, but without controllers for workloads unless flags ask for them: most tests need only the
+ * API. By default it takes any free port and a temporary data directory.
  */
 export const startKedge = (
   flags: readonly string[] = ['--ephemeral', '--port', '0'],
@@ -29,10 +29,10 @@ export const startKedge = (
 ): Promise<KedgeProcess> => startWithDefaults([...flags, ...apiAlone(flags)], ...more)
 
 /**
- * Starts `kedge start` with these flags and waits until it is ready. In a process group of its own. Rejects with what
- * it printed where it does not get ready.
- * @param within a command that runs the command given to it, in place of itself
- * @param launcher of another checkout
+ * Starts `kedge start` with these flags, in a process group of its own, and waits until it is ready. Rejects with its
+ * output if it does not become ready.
+ * @param within a command that runs the command in its arguments, such as a wrapper
+ * @param launcher the CLI of another checkout
  */
 export async function startWithDefaults(
   flags: readonly string[],
@@ -43,7 +43,7 @@ export async function startWithDefaults(
   const [command = '', ...args] = [...within, process.execPath, launcher, 'start', ...flags]
   const child = spawn(command, args, {
     env,
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel ends it when this process is gone
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the IPC channel ends it when this process ends
     detached: true,
   })
   child.channel?.unref()

@@ -1,4 +1,4 @@
-/** `kedge login` at a provider, with a browser that goes where it is sent. */
+/** `kedge login` with an OpenID Connect provider, and a fake browser that follows redirects. */
 import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { get as getHttp } from 'node:http'
 import { get as getHttps } from 'node:https'
@@ -29,7 +29,7 @@ const statusOf = (url: string): Promise<number> =>
     }).once('error', reject)
   })
 
-/** Goes to the address, and where it leads. */
+/** Opens the URL and follows its redirects. */
 const browser = (url: string): void => {
   getHttps(url, { ca: provider.authority }, ({ headers }) => void statusOf(headers.location ?? '').catch(() => {}))
 }
@@ -58,7 +58,7 @@ test('the first time by the browser, then by what was kept, then by the refresh 
   expect(provider.grants).toEqual(['authorization_code', 'refresh_token'])
 })
 
-test('what is kept is for its owner alone', async () => {
+test('the kept token is readable by its owner only', async () => {
   await login(options())
   const [file = ''] = readdirSync(cache)
   expect(statSync(join(cache, file)).mode & 0o777).toBe(0o600)
@@ -72,7 +72,7 @@ test('a refresh token that is not taken any more: by the browser again', async (
   const kept = JSON.parse(readFileSync(join(cache, file), 'utf8'))
   await login(options())
   const { writeFileSync } = await import('node:fs')
-  writeFileSync(join(cache, file), JSON.stringify(kept)) // used already
+  writeFileSync(join(cache, file), JSON.stringify(kept)) // a refresh token that was used before
   await login(options())
   expect(provider.grants).toEqual(['authorization_code', 'refresh_token', 'refresh_token', 'authorization_code'])
 })

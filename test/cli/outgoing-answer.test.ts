@@ -1,11 +1,11 @@
-/** Answers of servers outside, octet by octet: what is read of each, and what is none. */
+/** Parses answers of other servers octet by octet, and refuses those that are malformed. */
 import { describe, expect, test } from 'vitest'
 import fc from '../chance.ts'
 import { OutgoingAnswer } from '../../src/cli/outgoing-answer.ts'
 
 const MOST = 100
 
-/** In pieces that end at these places; undefined where it goes on. */
+/** Parses the text in pieces that end at these positions. @returns undefined while the answer is incomplete */
 function readIn(text: string, cuts: readonly number[], ends: boolean) {
   const answer = new OutgoingAnswer(MOST)
   const octets = Buffer.from(text, 'latin1')
@@ -65,7 +65,7 @@ describe('an answer is read in whatever pieces it comes:', () => {
     expect(readIn(`${OK}\r\n{}`, [3], false)).toBeUndefined()
   })
 
-  test('where more comes than was asked for, nothing more is asked on the connection', () => {
+  test('a connection with bytes behind an answer is not used again', () => {
     const answer = new OutgoingAnswer(MOST)
     expect(answer.read(Buffer.from(`${OK}Content-Length: 1\r\n\r\nxy`))).toMatchObject({ keptMs: 0 })
   })
@@ -99,15 +99,15 @@ describe('refused:', () => {
   })
 })
 
-// A server decides in which pieces its answer comes; those of one octet are the worst.
-test('many small pieces are not kept one by one', () => {
+// The other server decides how its answer is split; pieces of one octet are the worst case.
+test('many small pieces are gathered in few buffers', () => {
   const answer = new OutgoingAnswer(1 << 20)
   answer.read(Buffer.from(`${OK}Transfer-Encoding: chunked\r\n\r\n`))
   const chunks = Buffer.from('1\r\nx\r\n'.repeat(1 << 10))
   const before = process.memoryUsage()
   for (let count = 0; count < 1 << 10; count++) answer.read(chunks)
   const after = process.memoryUsage()
-  // a Buffer for each takes a hundred megabytes and more
+  // a Buffer for each piece would take more than a hundred megabytes
   const grown = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers
   expect(grown).toBeLessThan(64 << 20)
   expect(answer.read(Buffer.from('0\r\n\r\n'))?.body.length).toBe(1 << 20)

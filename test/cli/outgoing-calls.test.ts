@@ -1,4 +1,4 @@
-/** The front makes a call for the engine: what comes back of servers of every kind. */
+/** The front makes calls for the engine: the tests check its answers for servers of every kind. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -53,7 +53,7 @@ async function hook(serve: Serve, names = ['127.0.0.1']): Promise<string> {
     server.close()
     server.closeAllConnections()
   })
-  // it listens on an address
+  // the server listens on TCP
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
 }
 
@@ -217,7 +217,7 @@ test('a review of many megabytes arrives as it was sent', async () => {
   expect(text((await byFront(binding)(call, review)).body)).toBe(String(review.length))
 })
 
-test('a bundle that is none is told of, and a header that would be two', async () => {
+test('an invalid CA bundle is reported, and so is a header value with a line break', async () => {
   const url = await hook(echo)
   for (let count = 0; count < 2; count++)
     await expect(post(url, { caBundle: '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----' })).rejects.toThrow()
@@ -228,7 +228,7 @@ test('a connection that was closed while it waited is made anew', async () => {
   let calls = 0
   const url = await hook((request, response) => {
     calls++
-    // the second call comes on the connection of the first
+    // the second call reuses the first one's connection
     if (calls === 2) request.socket.destroy()
     else response.end('good')
   })
@@ -243,7 +243,7 @@ test('also where all that waited were closed', async () => {
   const url = await hook(({ socket }, response) => {
     if (used.has(socket)) return void socket.destroy()
     used.add(socket)
-    // both calls are under way before one is answered
+    // both calls are in flight before the server answers one
     held.push(() => void response.end('good'))
     if (held.length !== 1) for (const answer of held) answer()
   })
@@ -294,7 +294,7 @@ test('an answer without end is not read to its end', async () => {
   await expect(post(url)).rejects.toThrow(`the answer is longer than ${MAX_ANSWER} bytes`)
 })
 
-test('a call that nobody waits for is ended', async () => {
+test('a call whose caller is gone is ended', async () => {
   const [asked, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const url = await hook((_, response) => {
     response.once('close', gone.resolve)
@@ -331,24 +331,24 @@ test('an answer that breaks off is no call that did not arrive', async () => {
   await expect(post(url)).rejects.toThrow(/^unexpected EOF$/)
 })
 
-test('who hangs up, or does not listen, is told of', async () => {
+test('a server that hangs up, or does not listen, is reported', async () => {
   const url = await hook(({ socket: connection }) => void connection.destroy())
   await expect(post(url)).rejects.toThrow('EOF')
   for (const close of closing.splice(0)) close()
   await expect(post(url)).rejects.toThrow(/^dial tcp 127\.0\.0\.1:\d+: connect: connection refused$/)
 })
 
-test('nothing but https is called', async () => {
+test('only https is called', async () => {
   await expect(post('http://127.0.0.1:1/')).rejects.toThrow('only https is called')
 })
 
-test('a client certificate says who calls', async () => {
+test('a client certificate identifies the caller', async () => {
   const { key, certificate } = await certificateFor('127.0.0.1')
   const callers: string[] = []
   const server = createServer(
     { key, cert: certificate, ca: authority.certificate, requestCert: true, rejectUnauthorized: true },
     (request, response) => {
-      // its certificate was asked for
+      // the server requested the client certificate
       callers.push((request.socket as TLSSocket).getPeerCertificate().subject.CN as string)
       response.end('{}')
     },
@@ -363,7 +363,7 @@ test('a client certificate says who calls', async () => {
   const own = await issue(authority, leaf, new Date())
   await post(url, { clientCertificate: { certificate: own.certificate, key: own.key } })
   expect(callers).toEqual(['api-server'])
-  // another connection: nobody calls on a connection of somebody else
+  // another identity uses another connection: connections are never shared between identities
   await expect(post(url)).rejects.toThrow()
 })
 

@@ -1,4 +1,4 @@
-/** An OpenID Connect provider that asks nobody: whoever comes to its address is anna. */
+/** An OpenID Connect provider without a login form: every visitor is logged in as anna. */
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +14,7 @@ export async function startProvider() {
   const codes = new Map<string, URLSearchParams>()
   const refreshTokens = new Set<string>()
   const grants: string[] = []
-  /** Changes what the next tokens say. */
+  /** Overrides for the claims and the lifetime of the next tokens. */
   const spoil = { claims: {} as object, lives: 300 }
 
   const tokens = (nonce: string | undefined) => {

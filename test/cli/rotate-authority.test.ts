@@ -17,11 +17,11 @@ beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'kedge-authority-'
 const isOf = ({ server }: Pki, authority: string): boolean =>
   new X509Certificate(server.certificate).verify(createPublicKey(authority))
 const count = ({ authorities }: Pki): number => pemBlocks(authorities).length
-/** The server takes them: the key is that of the first. */
+/** The server accepts these as settings: the signing key belongs to the first authority. */
 const asSettings = ({ authority, authorities }: Pki) =>
   settingsOf({ KEDGE_CA: authorities, KEDGE_CA_KEY: authority.key }).authority
 
-test('both are trusted before the new one signs, and until the old one is dropped', async () => {
+test('clients trust both CAs before the new CA signs, and until the old CA is dropped', async () => {
   const old = await open()
   expect(count(old)).toBe(1)
 
@@ -63,7 +63,7 @@ test.each([
   )
 })
 
-test('a directory without a CA', async () => {
+test('a directory without a CA is refused', async () => {
   await expect(rotateAuthority(directory, 'begin', now)).rejects.toThrow('There is no CA')
 })
 
@@ -93,11 +93,11 @@ test('the CA of front proxies rotates by itself', async () => {
   )
 })
 
-test('a switch that was cut short is repeated: the old CA is still trusted', async () => {
+test('rotation repeats an interrupted switch, and still trusts the old CA', async () => {
   const old = await open()
   await rotateAuthority(directory, 'begin', now)
   const file = (name: string): string => join(directory, name)
-  // the old one is noted, and of the new one half is in its place
+  // the rotation was interrupted: the old authority is saved, and only half of the new one is written
   writeFileSync(file('ca.before.crt'), old.authority.certificate)
   writeFileSync(file('ca.key'), readFileSync(file('ca.next.key')))
   await rotateAuthority(directory, 'switch', now)

@@ -22,13 +22,13 @@ test.each([
   ],
   ['runtimeConfig', 'nonsense', 'KEDGE_RUNTIME_CONFIG cannot be read: runtime-config invalid key nonsense'],
   ['featureGates', 'NoGate=true', 'KEDGE_FEATURE_GATES cannot be read: unrecognized feature gate: NoGate'],
-])('a slip in %s is told before anything begins', async (setting, value, message) => {
+])('kedge start reports a mistake in %s before it starts anything', async (setting, value, message) => {
   const failure = await failureOf({ [setting]: value })
   expect(failure).toBeInstanceOf(CannotStart)
   expect(String(failure)).toContain(message)
 })
 
-test("a bad value in the data directory is told in the Worker's words, and not shown", async () => {
+test("kedge start reports a bad value in the data directory with the Worker's message, without the value", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'kedge-settings-'))
   mkdirSync(join(dataDir, 'pki'))
   writeFileSync(join(dataDir, 'pki', 'admin.token'), 'hunter2')
@@ -38,7 +38,7 @@ test("a bad value in the data directory is told in the Worker's words, and not s
   expect(String(failure)).not.toContain('hunter2')
 })
 
-test('keys whose halves are not of one another are refused, though they look like keys', async () => {
+test('a public key and a private key that do not match are refused', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'kedge-settings-'))
   mkdirSync(join(dataDir, 'pki'))
   const ec = (): JsonWebKey => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })
@@ -47,14 +47,14 @@ test('keys whose halves are not of one another are refused, though they look lik
   expect(String(await failureOf({ dataDir }))).toContain('pki/service-account.jwk does not sign')
 })
 
-test('the command ends with the words, though its launcher waits', async () => {
+test('the command prints the error and ends, though its launcher waits', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'kedge-settings-'))
   mkdirSync(join(dataDir, 'pki'))
   writeFileSync(join(dataDir, 'pki', 'admin.token'), 'hunter2')
   const command = ['src/cli/kedge.mjs', 'start', '--port', '0', '--data-dir', dataDir]
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   const words = text(child.stderr!)
-  // one that does not end is killed, and has no exit code
+  // a process that does not end is killed and has no exit code
   const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
   const [status] = await once(child, 'exit')
   clearTimeout(timer)

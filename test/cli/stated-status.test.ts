@@ -1,4 +1,4 @@
-/** A status above 599, which the engine cannot give an answer, reaches the client. */
+/** A client gets a status above 599, which a Worker's Response cannot have. */
 import { expect, test } from 'vitest'
 import { withStatedStatus } from '../../src/cli/stated-status.ts'
 

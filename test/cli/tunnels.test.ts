@@ -1,4 +1,4 @@
-/** Two connections are joined: of pairs of streams of the test's own. */
+/** Joins two connections, which are in-memory duplex pairs here. */
 import { duplexPair } from 'node:stream'
 import type { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
@@ -11,7 +11,7 @@ const textOf = async (stream: Duplex): Promise<string> => {
   return text
 }
 
-test('a ticket is good once', () => {
+test('a ticket opens one tunnel only', () => {
   const tunnels = new Tunnels()
   const [socket] = duplexPair()
   const ticket = tunnels.hold({ socket, said })!
@@ -21,7 +21,7 @@ test('a ticket is good once', () => {
   expect(socket.destroyed).toBe(false)
 })
 
-test('what waits is ended with the server, and what ended no longer waits', async () => {
+test('waiting tunnels end with the server, and ended ones no longer wait', async () => {
   const tunnels = new Tunnels()
   const [gone] = duplexPair()
   const [left] = duplexPair()
@@ -34,7 +34,7 @@ test('what waits is ended with the server, and what ended no longer waits', asyn
   expect(left.destroyed).toBe(true)
 })
 
-test('each side hears all that the other says, in order, to the end', async () => {
+test('each side receives all octets of the other in order, to the end', async () => {
   const [client, clientEnd] = duplexPair()
   const [server, serverEnd] = duplexPair()
   join(clientEnd, Buffer.from('ahead '), { socket: serverEnd, said })
@@ -46,7 +46,7 @@ test('each side hears all that the other says, in order, to the end', async () =
   expect(atServer).toBe(`ahead from the client ${big}`)
 })
 
-test('one that breaks ends the other', async () => {
+test('a connection that breaks ends the other one', async () => {
   const [client, clientEnd] = duplexPair()
   const [, serverEnd] = duplexPair()
   join(clientEnd, Buffer.alloc(0), { socket: serverEnd, said })

@@ -1,4 +1,4 @@
-/** WebSockets of clients, made into SPDY for a node: octets in, octets out. */
+/** Translates a client's WebSocket to the SPDY that a node speaks: octets in, octets out. */
 import { Duplex } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import fc from '../chance.ts'
@@ -10,7 +10,7 @@ import type { WebSocketTranslation } from '../../src/outgoing/exchange.ts'
 
 const all = { stdin: true, stdout: true, stderr: true, tty: false }
 
-/** A frame as clients send it. */
+/** A masked frame, as clients send it. */
 function masked(payload: Buffer | string, opcode = 2, isLast = true): Buffer {
   const octets = Buffer.from(payload)
   const mask = Buffer.from([1, 2, 3, 4])
@@ -21,7 +21,10 @@ function masked(payload: Buffer | string, opcode = 2, isLast = true): Buffer {
   return Buffer.concat([head, mask, Uint8Array.from(octets, (octet: number, at: number) => octet ^ mask[at & 3]!)])
 }
 
-/** The node's side of a connection, and what the client is told: messages, then how it ended. */
+/**
+ * Joins a client and a node. @returns the node's end of its connection, and the messages and the close that the client
+ * gets
+ */
 function joined(translation: Partial<WebSocketTranslation>) {
   const toNode: Buffer[] = []
   const node = new Duplex({
@@ -51,7 +54,7 @@ function joined(translation: Partial<WebSocketTranslation>) {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const CLOSED = '8:\x03\xe8'
-/** Streams in the order in which they are opened. */
+/** Stream IDs in the order in which the server opens the streams. */
 const [ERROR_STREAM, STDIN_STREAM, STDOUT_STREAM, STDERR_STREAM] = [1, 3, 5, 7] as const
 const said = (id: number, text: string, isLast = false): Buffer => Buffer.from(dataFrame(id, Buffer.from(text), isLast))
 const reset = (id: number): Buffer => Buffer.from(rstStream(id, 5))
@@ -64,7 +67,7 @@ test('the handshake is that of RFC 6455', () => {
   )
 })
 
-test('messages are the same in whatever pieces their octets come', () => {
+test('messages are the same however their octets are split', () => {
   const sent = [
     masked('one'),
     masked('tw', 2, false),
@@ -142,12 +145,12 @@ describe('the channels of an exec', () => {
     expect(framesTold()).toEqual([first])
   })
 
-  test('a size goes to the stream that is there for it, and what no client may say to none', async () => {
+  test('a size goes to the resize stream, and messages on channels closed to clients are dropped', async () => {
     const { stream, toNode } = joined({ streams: { ...all, tty: true } })
     const before = toNode().length
     stream.write(Buffer.concat([masked('\x04{"Width":2}'), masked('\x01no'), masked('\x07no'), masked('\x00in')]))
     await turn()
-    // with a terminal there is no stderr
+    // a session with a terminal has no stderr
     expect(toNode().subarray(before)).toEqual(Buffer.concat([said(7, '{"Width":2}'), said(STDIN_STREAM, 'in')]))
   })
 
@@ -159,7 +162,7 @@ describe('the channels of an exec', () => {
     expect(toNode().subarray(before)).toEqual(Buffer.concat([said(STDIN_STREAM, 'in'), said(STDIN_STREAM, '', true)]))
   })
 
-  test('the status is told when all else is said', async () => {
+  test('the status comes last', async () => {
     const { node, framesTold, closed, stream } = joined({ streams: all })
     const status = '{"status":"Failure"}'
     const ping = Buffer.from([0x80, 3, 0, 6, 0, 0, 0, 4, 0, 0, 0, 2])
@@ -198,7 +201,7 @@ describe('the channels of an exec', () => {
     expect(framesTold().slice(-2)).toEqual([expect.stringMatching(status), CLOSED])
   })
 
-  test('what is no SPDY ends both', async () => {
+  test('bytes that are not SPDY end both connections', async () => {
     const { node, closed } = joined({ streams: all })
     node.push(Buffer.from([0x80, 2, 0, 1, 0, 0, 0, 0]))
     await closed

@@ -1,5 +1,5 @@
-// Kubernetes' own sample of an aggregated API server (aggregated/main.go) behind an APIService: flunders, as kubectl's
-// clients list, watch and change them.
+// Kubernetes' sample of an aggregated API server (aggregated/main.go) behind an APIService. kubectl and client
+// libraries list, watch and change its flunders.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { ApiClient } from '../e2e/api-client.ts'
 import { cacheDirectory, findToolchain, run } from './toolchain.ts'
 
 const go = findToolchain(['go', '/usr/local/go/bin/go'], 'version')
-/** Two servers and their libraries are compiled at the first time: minutes on a small machine. */
+/** The first run compiles two servers and their libraries, which takes minutes on a small machine. */
 const COMPILE_MS = 1_500_000
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-aggregated-'))
@@ -27,7 +27,7 @@ let printed = ''
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // of a server that listens on TCP
+  const { port } = server.address() as AddressInfo // the server listens on TCP
   await new Promise((resolve) => server.close(resolve))
   return port
 }
@@ -59,7 +59,7 @@ beforeAll(async () => {
         group: 'wardle.example.com',
         version,
         service: { name: 'api', namespace: 'wardle' },
-        insecureSkipTLSVerify: true, // it makes a certificate for itself
+        insecureSkipTLSVerify: true, // the sample server generates its own certificate
         groupPriorityMinimum: 1000,
         versionPriority: 15,
       },
@@ -116,7 +116,7 @@ test.skipIf(go === undefined)(title('its admission is asked'), async () => {
     const { status } = await api.send('POST', `${FLUNDERS}?dryRun=All`, flunder('banned'))
     expect(status).toBe(403)
   }
-  // its informer hears of the ban a moment later
+  // its informer sees the ban a moment later
   await eventually(refused)
 })
 

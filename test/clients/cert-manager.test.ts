@@ -1,5 +1,5 @@
-// cert-manager's webhook and controllers (cert-manager/main.go) beside a local server: a bad Certificate is refused, a good
-// one is issued, and its webhook writes who asked into a CertificateRequest.
+// cert-manager's webhook and controllers (cert-manager/main.go) with a local server: the webhook refuses a bad
+// Certificate, the controllers issue a good one, and the webhook writes the requester into a CertificateRequest.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -122,7 +122,7 @@ test.skipIf(reason !== undefined)(title('a good one is issued, and its request s
   const { body: secret } = await api.send('GET', '/api/v1/namespaces/default/secrets/good')
   expect(Buffer.from(secret.data?.['tls.crt'] ?? '', 'base64').toString()).toContain('BEGIN CERTIFICATE')
   const { body: requests } = await api.send('GET', `${GROUP}/certificaterequests`)
-  // the webhook set it, from the AdmissionReview's user
+  // the webhook set these fields from the AdmissionReview's userInfo
   expect(requests.items).toMatchObject([{ spec: { username: 'kubernetes-admin', issuerRef: { name: 'own' } } }])
 })
 

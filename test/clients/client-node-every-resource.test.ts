@@ -1,4 +1,4 @@
-// @kubernetes/client-node once more: what discovery names, through the API class that the client has for it.
+// @kubernetes/client-node with every resource in discovery, through the client's API class for it.
 import * as k8s from '@kubernetes/client-node'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -52,7 +52,7 @@ function className(groupVersion: string): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('') + 'Api'
 }
 
-/** The API class's methods by name. */
+/** The methods of an API class by name. */
 function apiOf(groupVersion: string): Record<string, Method> {
   const constructors = k8s as unknown as Record<string, k8s.ApiConstructor<k8s.ApiType>> // looked up by name
   const constructor = constructors[className(groupVersion)]
@@ -61,7 +61,7 @@ function apiOf(groupVersion: string): Record<string, Method> {
   return new Proxy(api, { get: (target, name: string) => target[name]?.bind(target) })
 }
 
-/** As the client's own types want it: dates are Dates. */
+/** Converts a body to the client's types, where dates are Dates. */
 function typed(kind: string, body: object): object {
   return JSON.parse(JSON.stringify(body), (key, value: unknown) =>
     kind === 'Event' && key === 'eventTime' ? new k8s.V1MicroTime(String(value)) : value,
@@ -70,7 +70,7 @@ function typed(kind: string, body: object): object {
 
 test('discovery names what the table has, and nothing else that can be created', () => {
   const creatable = resources.filter(({ verbs }) => verbs.includes('create'))
-  // A binding belongs to a pod that waits for a node.
+  // A binding needs a pod that waits for a node, so it has no minimal object.
   const named = creatable
     .map(({ groupVersion, name }) => `${groupVersion}/${name}`)
     .filter((id) => id !== 'v1/bindings')
@@ -87,7 +87,7 @@ for (const [id, body] of Object.entries(objects)) {
     const noun = (resource.namespaced ? 'Namespaced' : '') + resource.kind
     const made = await api[`create${noun}`]!({ ...where, body: typed(resource.kind, body) })
     expect(made).toMatchObject({ apiVersion: groupVersion, kind: resource.kind })
-    if (!resource.verbs.includes('list')) return // reviews are answers, not objects
+    if (!resource.verbs.includes('list')) return // reviews are answers and not stored
     const name = body.metadata?.name
     expect(made.metadata?.uid).toMatch(/^[0-9a-f-]{36}$/)
     const list = await api[`list${noun}`]!(where)
@@ -96,9 +96,9 @@ for (const [id, body] of Object.entries(objects)) {
     const read = await api[`read${noun}`]!({ ...where, name })
     expect(read.metadata).toMatchObject({ uid: made.metadata?.uid })
     await api[`delete${noun}`]!({ ...where, name, gracePeriodSeconds: 0 })
-    // Some wait for a finalizer first, namespaces and volumes for instance.
+    // Some objects, such as namespaces and volumes, wait for a finalizer first.
     const after = await api[`read${noun}`]!({ ...where, name }).catch((error: unknown) => error)
-    const code = (after as { code?: number }).code // of the client's ApiException
+    const code = (after as { code?: number }).code // a field of the client's ApiException
     if (code !== 404) expect((after as k8s.KubernetesObject).metadata?.deletionTimestamp).toBeDefined()
   })
 }

@@ -1,5 +1,5 @@
-// Gatekeeper's admission controller beside a local server: a template becomes a definition, its constraint a policy that is
-// enforced.
+// Gatekeeper's admission controller with a local server: a template becomes a CustomResourceDefinition, and its
+// constraint becomes a policy that is enforced.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// client-go and controller-runtime, as Kubernetes' own components and most operators use them: go/*_test.go.
+// client-go and controller-runtime, used as by Kubernetes' components and most operators: go/*_test.go.
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -7,7 +7,7 @@ import { findToolchain, run } from './toolchain.ts'
 
 const go = findToolchain(['go', '/usr/local/go/bin/go'], 'version')
 const cwd = join(import.meta.dirname, 'go')
-/** The libraries are compiled at the first time: minutes on a small machine. */
+/** The first run compiles the libraries, which takes minutes on a small machine. */
 const COMPILE_MS = 1_500_000
 
 let server: KedgeProcess

@@ -1,4 +1,4 @@
-// Charts of widely used applications, installed with Helm on simulated nodes: all that they bring comes up.
+// Helm installs charts of widely used applications on simulated nodes; all their workloads become ready.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,11 +16,11 @@ const COMPILE_MS = 1_500_000
 
 interface Chart {
   readonly name: string
-  /** A Go module in whose repository it is, required by the module beside this file that is named `by`. */
+  /** The Go module whose repository has the chart. The module in the folder `by` beside this file requires it. */
   readonly from: string
   readonly by: string
   readonly path: string
-  /** Charts of the same repository that it depends on, by their folders. */
+  /** Folders of charts in the same repository that this chart depends on. */
   readonly parts?: readonly string[]
   readonly values?: readonly string[]
 }
@@ -70,7 +70,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** A copy with the parts that are there; it does without those from elsewhere, which its values switch off. */
+/** A copy of the chart with the dependencies from its repository. The values switch off those from elsewhere. */
 async function unpacked({ name, from, by, path, parts = [] }: Chart): Promise<string> {
   const sources = await sourcesOf(by, from)
   const copy = join(directory, name)
@@ -98,7 +98,7 @@ interface Workload {
 
 const isTrue = ({ status }: Workload, type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true
-/** Of each kind: whether one of it is up. */
+/** For each resource, whether a workload of it is ready. */
 const kinds: readonly [string, (workload: Workload) => boolean][] = [
   ['apps/v1/deployments', (one) => isTrue(one, 'Available')],
   ['apps/v1/statefulsets', ({ spec, status }) => status?.readyReplicas === (spec.replicas ?? 1)],
@@ -106,7 +106,7 @@ const kinds: readonly [string, (workload: Workload) => boolean][] = [
   ['batch/v1/jobs', (one) => isTrue(one, 'Complete')],
 ]
 
-/** @returns what a namespace has, and what of it is not up, as `RESOURCE/NAME` */
+/** @returns all workloads in a namespace, and those that are not ready, as `RESOURCE/NAME` */
 async function workloadsIn(namespace: string): Promise<{ all: string[]; down: string[] }> {
   const all: string[] = []
   const down: string[] = []

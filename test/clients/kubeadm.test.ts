@@ -1,4 +1,4 @@
-// Machines join with the real kubeadm and the real kubelet, over a container runtime that runs nothing.
+// Machines join with the real kubeadm and kubelet, with a container runtime that runs no containers.
 import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ const tokenCreate = async (...args: string[]): Promise<string> =>
     await promisify(execFile)(process.execPath, [LAUNCHER, 'token', 'create', '--data-dir', data, ...args])
   ).stdout.trim()
 
-/** Of this machine, whatever its control groups and ports are like. */
+/** Kubelet settings that work on this machine whatever its control groups and ports are. */
 const CONFIGURATION = {
   cgroupDriver: 'cgroupfs',
   cgroupsPerQOS: false,
@@ -55,7 +55,7 @@ const CONFIGURATION = {
 }
 
 const isReady = ({ type, status }: { type: string; status: string }): boolean => type === 'Ready' && status === 'True'
-/** Node object, lease, and a certificate that the server signed are the proof. */
+/** A registered machine has a Node object, a Lease, and a certificate that the server signed. */
 async function expectRegistered({ name, log, clientCertificate }: Machine): Promise<void> {
   await eventually(async () => {
     const node = await get(`/api/v1/nodes/${name}`)
@@ -73,7 +73,7 @@ interface Request {
   readonly spec: { readonly username: string; readonly signerName: string }
   readonly status: { readonly conditions?: { readonly type: string }[]; readonly certificate?: string }
 }
-/** Who asked for certificates that were approved and signed. */
+/** The number of approved and signed certificate requests of a user. */
 async function signedFor(username: string): Promise<number> {
   const { items }: { items: Request[] } = await get('/apis/certificates.k8s.io/v1/certificatesigningrequests')
   return items.filter(
@@ -87,7 +87,7 @@ async function signedFor(username: string): Promise<number> {
 
 const DAY = 86_400_000
 
-/** As it is after most of its time. */
+/** A client certificate of the node near its expiry, so that the kubelet renews it. */
 async function nearlyOver({ name }: Machine): Promise<string> {
   const read = (file: string): string => readFileSync(join(data, 'pki', file), 'utf8')
   const subject = { commonName: `system:node:${name}`, organizations: ['system:nodes'] }
@@ -115,7 +115,7 @@ test.skipIf(isMissing)(
     node.clientCertificate = old
     node.startKubelet()
     await eventually(() => expect(node.clientCertificate).not.toBe(old))
-    // as the node itself, not with the token
+    // the kubelet authenticates as the node, not with the bootstrap token
     expect(await signedFor('system:node:by-token')).toBe(1)
     await expectRegistered(node)
   },

@@ -1,5 +1,5 @@
-// Kyverno's admission controller beside a local server: it writes its own webhook configurations, and what a policy asks
-// for is enforced and put in by them.
+// Kyverno's admission controller with a local server: it writes its own webhook configurations, and these webhooks
+// validate and mutate objects as a policy says.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -127,7 +127,7 @@ test.skipIf(reason !== undefined)(
   title('what a policy asks for is enforced, and put in, by webhooks that Kyverno configures'),
   { timeout: 600_000 },
   async () => {
-    // its own webhook looks at policies, once it is there
+    // once Kyverno's own webhook runs, it checks policies
     await eventually(async () => {
       const { status, body } = await api.send('POST', '/apis/kyverno.io/v1/clusterpolicies', POLICY)
       expect([201, 409], `${body.message}\n${printed}`).toContain(status)

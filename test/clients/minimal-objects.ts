@@ -1,4 +1,5 @@
-// The least of every resource that a default server accepts: what each client library creates, lists and deletes.
+// A minimal object of every resource that a default server accepts; each client library creates, lists and deletes
+// these.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,8 +11,8 @@ export interface MinimalObject {
 
 export const MINIMAL_OBJECTS_FILE = join(import.meta.dirname, 'minimal-objects.json')
 
-/** By `group/version/resource` (`v1/pods` of the core group), for use in this namespace. */
+/** Keys are `group/version/resource` (`v1/pods` in the core group); the objects are for this namespace. */
 export function minimalObjects(namespace: string): Record<string, MinimalObject> {
   const text = readFileSync(MINIMAL_OBJECTS_FILE, 'utf8').replaceAll('${NAMESPACE}', namespace)
-  return JSON.parse(text) as Record<string, MinimalObject> // the file is of this shape
+  return JSON.parse(text) as Record<string, MinimalObject> // the file has this shape
 }

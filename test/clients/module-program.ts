@@ -1,4 +1,4 @@
-// Programs that others wrote, built from their Go modules: once for a version, and kept.
+// Programs of other projects, built from their Go modules: once a version, and kept.
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
@@ -8,15 +8,15 @@ import { cacheDirectory, findToolchain, run } from './toolchain.ts'
 
 export const go = findToolchain(['go', '/usr/local/go/bin/go'], 'version')
 
-/** KEDGE_CLIENTS=all: also what takes a small machine a quarter of an hour to compile. */
+/** KEDGE_CLIENTS=all also builds programs that take a quarter of an hour on a small machine. */
 const wantsAll = process.env['KEDGE_CLIENTS'] === 'all'
 
 const env = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' }
 
 interface Program {
-  /** The directory beside this file with its go.mod. */
+  /** The directory beside this file that has the go.mod. */
   readonly module: string
-  /** The package in it, or that it requires. */
+  /** The package to build, in this module or in one that it requires. */
   readonly package: string
 }
 
@@ -29,7 +29,7 @@ const fileOf = ({ module }: Program): string => {
   return join(cacheDirectory(module), hash.digest('hex').slice(0, 16))
 }
 
-/** Why its tests are skipped; undefined where they run: it was built before, or is to be. */
+/** The reason to skip the program's tests; undefined if it was built before or may be built now. */
 export function whyNot(program: Program): string | undefined {
   if (existsSync(fileOf(program))) return undefined
   if (go === undefined) return 'there is no Go on this machine'
@@ -50,7 +50,7 @@ export async function build(program: Program): Promise<string> {
   return file
 }
 
-/** Where the sources of a required module are, which have its manifests. */
+/** The source directory of a required module, which contains its manifests. */
 export async function sourcesOf(module: string, path: string): Promise<string> {
   const cwd = join(import.meta.dirname, module)
   const args = ['mod', 'download', '-json', path]
@@ -62,7 +62,7 @@ export async function sourcesOf(module: string, path: string): Promise<string> {
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // of a server that listens on TCP
+  const { port } = server.address() as AddressInfo // the server listens on TCP
   await new Promise((resolve) => server.close(resolve))
   return port
 }

@@ -1,5 +1,5 @@
-// kubectl, which asks for WebSockets, and a kubelet that speaks SPDY alone (kubelet/main.go): the server translates, as
-// kube-apiserver does, and kubectl has no reason to ask again.
+// kubectl uses WebSockets, and an old kubelet (kubelet/main.go) speaks only SPDY. The server translates as
+// kube-apiserver does, so that kubectl does not fall back to SPDY.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

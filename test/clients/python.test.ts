@@ -1,4 +1,4 @@
-// The official client for Python, in a virtual environment of its own: python/test_server.py.
+// The official Python client in a virtual environment of its own: python/test_server.py.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { startKedge } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { cacheDirectory, findToolchain, run } from './toolchain.ts'
 
-// Debian's python3 is without these until python3-venv is installed.
+// Debian's python3 lacks these modules until python3-venv is installed.
 const python = findToolchain(['python3'], '-c', 'import sys, venv, ensurepip; assert sys.version_info >= (3, 10)')
 const cwd = join(import.meta.dirname, 'python')
 const INSTALL_MS = 600_000
@@ -19,7 +19,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-/** The interpreter of the environment; made at the first time. */
+/** The interpreter of the environment, which the first run creates. */
 async function environment(): Promise<string> {
   const home = join(cacheDirectory('python'), 'venv')
   const installed = join(home, 'installed')
@@ -32,7 +32,7 @@ async function environment(): Promise<string> {
       const { code, output } = await run(command, rest, { cwd })
       expect(code, output).toBe(0)
     }
-    writeFileSync(installed, '') // whole from here on
+    writeFileSync(installed, '') // marks the environment as complete
   }
   return join(home, 'bin/python')
 }

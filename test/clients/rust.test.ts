@@ -5,10 +5,10 @@ import { startKedge } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { cacheDirectory, findToolchain, run } from './toolchain.ts'
 
-// The linker and the cryptography need a C compiler as well.
+// The linker and the cryptography crates need a C compiler as well.
 const cargo = findToolchain(['cc'], '--version') && findToolchain(['cargo'], '--version')
 const cwd = join(import.meta.dirname, 'rust')
-/** Two hundred crates at the first time. */
+/** The first run compiles two hundred crates. */
 const COMPILE_MS = 1_200_000
 
 let server: KedgeProcess

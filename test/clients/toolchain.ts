@@ -1,19 +1,19 @@
-// Languages that a machine may have or not: client suites of those that are missing are skipped, and say so.
+// Finds language toolchains. Client suites whose toolchain is missing are skipped, with the reason.
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where suites keep what they build and install: outside the sources, gone with node_modules. */
+/** The directory for what suites build and install: outside the sources, and removed with node_modules. */
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/kedge')
 
-/** The directory of that name under the cache; made where it is missing. */
+/** The directory with this name in the cache, created if it is missing. */
 export function cacheDirectory(name: string): string {
   const directory = join(CACHE, name)
   mkdirSync(directory, { recursive: true })
   return directory
 }
 
-/** The first of the commands that is there and answers `arguments` with success; undefined where none does. */
+/** The first of the commands that exits with success when run with `arguments`; undefined if none does. */
 export function findToolchain(commands: readonly string[], ...arguments_: string[]): string | undefined {
   return commands.find((command) => {
     try {
@@ -27,11 +27,11 @@ export function findToolchain(commands: readonly string[], ...arguments_: string
 
 export interface Finished {
   readonly code: number | null
-  /** stdout and stderr as they came. */
+  /** stdout and stderr in the order in which they came. */
   readonly output: string
 }
 
-/** Runs a command to its end, without a terminal or input. */
+/** Runs a command until it ends, without a terminal or input. */
 export function run(
   command: string,
   arguments_: readonly string[],

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-// Client libraries that others wrote, against a real server.
+// Client libraries of other projects with a real server.
 export default defineConfig({
   test: {
     root: import.meta.dirname,
@@ -9,6 +9,6 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000 } },
-    reporters: ['verbose'], // names what was skipped, and why
+    reporters: ['verbose'], // prints skipped tests with the reason
   },
 })

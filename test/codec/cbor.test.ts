@@ -33,7 +33,7 @@ describe('values', () => {
   ])('%j', (value, expected) => {
     expect(hex(encodeCborValue(value))).toBe(`d9d9f7${expected.replaceAll(' ', '')}`)
     expect(parseCbor(bytes(`d9d9f7${expected}`))).toEqual(value)
-    // numbers, lists and constants are what any other encoder makes of them
+    // we encode numbers, lists and constants exactly as the other encoder does
     if (typeof value !== 'object' && typeof value !== 'string') expect(hex(encode(value))).toBe(expected)
   })
 
@@ -89,7 +89,7 @@ describe('reading', () => {
     ['f97e00', 'cbor: NaN'],
     ['f97c00', 'cbor: infinity'],
     ['61ff', 'cbor: invalid UTF-8 string'],
-    // each piece is a string of its own
+    // each chunk of an indefinite-length string must be valid UTF-8 by itself
     ['7f 61c3 61a9 ff', 'cbor: invalid UTF-8 string'],
     ['7f 62c3a9 61a9 ff', 'cbor: invalid UTF-8 string'],
     ['ff', 'cbor: unexpected "break" code'],

@@ -5,10 +5,10 @@ import { lentStream } from '../../src/storage/lent-stream.ts'
 const PIECE = 16 * 1024
 const PIECES = 128
 
-/** Bytes that do not pack to nothing. */
+/** Bytes that do not compress well. */
 const piece = (n: number): Uint8Array => Uint8Array.from({ length: PIECE }, (_, at) => (at * at * 31 + n * 7) % 251)
 
-test('others have their turn after every 256 KiB, and not after each piece', async () => {
+test('other work has a turn after every 256 KiB, and not after each piece', async () => {
   let read = 0
   const input = {
     read: async () => (read < PIECES ? piece(read++) : undefined),

@@ -8,7 +8,7 @@ import { builtInType } from '../../src/schema/built-in.ts'
 const api = (name: string) => builtInType(`io.k8s.api.${name}`)
 const CRD = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition'
 
-describe('what does not fit its type', () => {
+describe('values that do not fit their type', () => {
   test.each([
     [
       'core.v1.ConfigMap',

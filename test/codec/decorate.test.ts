@@ -9,7 +9,7 @@ import { builtInForms } from '../../src/codec/built-in-forms.ts'
 
 const scopeOf = (accept?: string) =>
   fakeScope('v1/services', fakeRequest('GET /api/v1/services', accept === undefined ? {} : { Accept: accept }), {
-    // as the registry has it
+    // the strategy that the registry uses
     strategy: services as Strategy,
   })
 
@@ -31,7 +31,7 @@ test.each([
   expect(decoratedText(scopeOf().resource, stored)).toBe(shown)
 })
 
-test('one is answered so, as text and as object', async () => {
+test('a decorated object is answered as text and as object', async () => {
   const scope = scopeOf()
   const output = negotiateOutput(scope.request, { kind: 'object', forms: builtInForms })
   const stored = { revision: 7, text: service('ExternalName') }

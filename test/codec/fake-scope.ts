@@ -1,4 +1,4 @@
-/** Requests and scopes as far as codecs look into them. */
+/** Fake requests and scopes with the fields that codecs read. */
 import { parseApiVersion } from '../../src/api/group-version.ts'
 import { builtInForms } from '../../src/codec/built-in-forms.ts'
 import { customForms } from '../../src/codec/custom-forms.ts'
@@ -36,7 +36,7 @@ export function fakeRequest(line: string, headers: Record<string, string> = {}, 
     answerHeaders: { 'Audit-Id': 'audit' },
     warnings: [],
   }
-  // codecs look at nothing else
+  // codecs read nothing else
   return { ...all, env: { KEDGE_FEATURE_GATES: gates } as Env } as unknown as ApiRequest
 }
 
@@ -93,7 +93,7 @@ function scopeOf(entry: ResourceEntry, request: ApiRequest, more: Partial<Resour
       ...more,
     },
     enabled: () => true,
-    // codecs look at nothing else
+    // codecs read nothing else
   } as unknown as RequestScope
 }
 

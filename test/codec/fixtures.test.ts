@@ -1,4 +1,4 @@
-/** Every fixture of Kubernetes, from each of its forms to the others, byte for byte. */
+/** Decodes every Kubernetes fixture from each serialization and encodes it in the others, byte for byte. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
@@ -13,7 +13,7 @@ import { parseYaml } from '../../src/codec/yaml.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
 import { fixtures, typeOfFixture } from '../fixtures/kubernetes/fixtures.ts'
 
-test('all of them are there', () => {
+test('the archive has all fixtures', () => {
   expect(fixtures).toHaveLength(95)
 })
 

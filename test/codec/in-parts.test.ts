@@ -1,4 +1,4 @@
-// What a write does with a large object, stopped after every few items: it comes to what it comes to at once.
+// The steps of a write over a large object, interrupted after every few items, give the same result as in one run.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { cloneInParts } from '../../src/api/clone-json.ts'
 import { FieldPath } from '../../src/api/field.ts'
@@ -52,13 +52,13 @@ import { fakeRequest, fakeScope, METADATA, METADATA_LIST, NOW, TABLE } from './f
 beforeAll(loadPatterns)
 beforeAll(loadYaml)
 
-/** What no walk may be stopped in: a list that its next run makes anew. */
+/** Records walks that lose their progress: an interrupted walk finds its list rebuilt and must start again. */
 const made: string[] = []
 lost.tell = (owner, items) => void made.push(`${items} of ${JSON.stringify(owner).slice(0, 100)}`)
 
 const stopped = <T>(run: () => T, part: number): Promise<T> => inTurns(inParts(run, part), async () => {})
 
-/** @param make what is walked over, each time anew: walks change it */
+/** @param make builds a fresh value to walk over, since walks change it */
 async function same<Given, T>(make: () => Given, run: (given: Given) => T): Promise<T> {
   const whole = outcomeOf(() => atOnce(inParts(runOf(make(), run))))
   for (const part of [1, 3, 50]) {
@@ -368,7 +368,7 @@ describe.each([
   })
 })
 
-/** A Pod that is stored, with a whole number that JSON.parse would round. */
+/** A stored Pod with an integer that JSON.parse would round. */
 const storedPod = () =>
   `${encodeJson(podType, pod()).slice(0, -1)},"more":[12345678901234567890123,-0,9007199254740993]}`
 const EACH_FORM = ['json', 'yaml', 'cbor', 'pretty', 'Table', 'metadata'] as const

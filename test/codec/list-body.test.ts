@@ -13,7 +13,7 @@ const logged: string[] = []
 beforeEach(() => {
   logged.length = 0
   vi.spyOn(console, 'error').mockImplementation((line: string) => void logged.push(line))
-  // the engine's own, which Node has under the other name only
+  // workerd has IdentityTransformStream; in Node the class is called TransformStream
   vi.stubGlobal('IdentityTransformStream', TransformStream)
 })
 afterEach(() => {
@@ -23,7 +23,7 @@ afterEach(() => {
 
 const line = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}'
 
-/** A shard that sends something and then breaks off, or goes on for ever. */
+/** A shard that streams some bytes and then fails, or never ends. */
 function shard(as: ListStream['as'], breaks: boolean): ListStream {
   let sent = 0
   const values = new ReadableStream<Uint8Array>(
@@ -46,7 +46,7 @@ function listOf(stream: ListStream): ReadableStream<Uint8Array> {
 }
 
 describe.each(['lines', 'items'] as const)('a list of %s', (as) => {
-  it('that breaks off does not look whole, and the log names the request', async () => {
+  it('fails at the client when its shard breaks off, and the log names the request', async () => {
     await expect(new Response(listOf(shard(as, true))).text()).rejects.toThrow()
     await eventually(() => expect(logged).toHaveLength(1))
     expect(JSON.parse(logged[0]!)).toMatchObject({
@@ -59,7 +59,7 @@ describe.each(['lines', 'items'] as const)('a list of %s', (as) => {
     })
   })
 
-  it('whose client goes is no mistake', async () => {
+  it('a client that disconnects is not logged as a server error', async () => {
     const reader = listOf(shard(as, false)).getReader()
     await reader.read()
     await reader.cancel()

@@ -40,7 +40,7 @@ const list: OutputEndpoint = { kind: 'list', forms: builtInForms }
 const watch: OutputEndpoint = { kind: 'watch', forms: builtInForms }
 const custom: OutputEndpoint = { kind: 'object', forms: customForms }
 
-describe('what is answered', () => {
+describe('the form of the answer', () => {
   test.each<[accept: string | undefined, endpoint: OutputEndpoint, answer: string]>([
     [undefined, object, '"json"'],
     ['', object, '"json"'],
@@ -117,7 +117,7 @@ describe('pretty', () => {
   })
 })
 
-test('errors have no transform: who accepts only tables gets indented JSON', () => {
+test('errors have no transform: a client that accepts only tables gets indented JSON', () => {
   const form = (accept: string) => negotiateError(fakeRequest('GET /api/v1/pods', { Accept: accept }), 'handler')
   expect(form(TABLE)).toBeUndefined()
   expect(form('text/plain')).toBeUndefined()

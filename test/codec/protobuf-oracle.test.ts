@@ -1,4 +1,6 @@
-/** Our protobuf codec beside protobufjs: the same bytes for every fixture and for random objects of every kind. */
+/**
+ * Compares our protobuf codec with protobufjs: the same bytes for every fixture and for random objects of every kind.
+ */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
 import { stringify } from '../../src/api/write-json.ts'
@@ -18,7 +20,7 @@ import { Oracle } from './protobuf-oracle.ts'
 
 const oracle = new Oracle()
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
-// what is stored is an object
+// storage holds objects only
 const parse = (text: string): JsonObject => parseStored(text) as JsonObject
 
 function expectSameBytes(type: StructType, text: string): void {
@@ -26,7 +28,7 @@ function expectSameBytes(type: StructType, text: string): void {
   expect(hex(encodeMessage(type, parse(text)))).toBe(hex(theirs))
   expect(hex(transcodeMessage(type, text))).toBe(hex(theirs))
   expect(hex(oracle.throughValues(type, theirs))).toBe(hex(theirs))
-  // kind and apiVersion stand in the envelope
+  // the envelope has kind and apiVersion
   const { kind, apiVersion } = parse(text)
   const envelope = kind === undefined ? {} : { kind, apiVersion }
   expect(encodeJson(type, { ...envelope, ...decodeMessage(type, theirs) })).toBe(text)

@@ -1,18 +1,19 @@
 /**
- * The built-in types as messages of protobufjs, which knows nothing of our codec: field numbers and types come from the
- * schema, and what is written when from the rules of Kubernetes' generated marshal code. Fields are named by number.
+ * The built-in types as protobufjs messages; protobufjs shares no code with our codec. Field numbers and types come
+ * from the schema. Which values are written follows Kubernetes' generated marshal code. Field names are made of their
+ * numbers.
  */
 import protobuf from 'protobufjs'
 import type { Json, JsonObject } from '../../src/api/object.ts'
 import { stringify } from '../../src/api/write-json.ts'
 import type { Field, MessageMember, Scalar, Special, Structural, StructType } from '../../src/schema/structural.ts'
 
-/** A message as protobufjs takes it: values by the name of their field. */
+/** A protobufjs message: values by field name. */
 type Message = Record<string, unknown>
 
 const nameOf = (number: number): string => `f${number}`
 
-/** Messages of the types whose JSON is not an object of their fields; field by field as in the published .proto files. */
+/** Messages of types whose JSON is not an object with their fields. The fields follow the published .proto files. */
 const specialMessages: Readonly<Record<string, readonly (readonly [rule: 'optional' | 'repeated', type: string])[]>> = {
   time: [
     ['optional', 'int64'],
@@ -46,7 +47,7 @@ const specialMessages: Readonly<Record<string, readonly (readonly [rule: 'option
   ],
 }
 
-/** All messages that have been asked for, by a name made of the type's. */
+/** Creates each message type on first use and keeps it by a name derived from the schema type. */
 export class Oracle {
   readonly #root = new protobuf.Root()
   readonly #made = new Set<string>()
@@ -56,7 +57,7 @@ export class Oracle {
     return message.encode(this.#messageOf(type, object)).finish()
   }
 
-  /** The same bytes, where protobufjs found in them all that there is. */
+  /** Decodes and encodes again; the bytes are equal if protobufjs understood all of them. */
   throughValues(type: StructType, bytes: Uint8Array): Uint8Array {
     const message = this.#root.lookupType(this.#structName(type))
     return message.encode(message.decode(bytes)).finish()
@@ -98,7 +99,10 @@ export class Oracle {
     }
   }
 
-  /** Of a map: on the wire it is a list of entries. The maps of protobufjs put keys that look like numbers first. */
+  /**
+   * The name of a map's entry message: on the wire a map is a list of entries. We do not use protobufjs' own maps,
+   * since they put keys that look like numbers first.
+   */
   #entryName(value: Structural): string {
     const valueName = this.#typeName(value)
     const name = `entry_${valueName}`
@@ -109,7 +113,7 @@ export class Oracle {
     return name
   }
 
-  /** A list that is a message of its own. */
+  /** The name of the message that wraps a list. */
   #wrapperName(wrapper: string, element: Structural): string {
     const name = `wrapper_${wrapper.replaceAll(/\W/g, '_')}`
     if (this.#made.has(name)) return name
@@ -143,11 +147,14 @@ export class Oracle {
     return message
   }
 
-  /** Undefined: not written. What is no pointer, list, map nor bytes is written always. */
+  /**
+   * Undefined means that the field is not written. Fields other than pointers, lists, maps and bytes are always
+   * written.
+   */
   #fieldValue({ type, pointer }: Field, value: Json | undefined): unknown {
     const isAbsent = value === undefined || value === null
     if (type.shape === 'list' && type.wrapper === undefined)
-      // a list, as the schema says
+      // the schema says that it is a list
       return isAbsent ? [] : (value as Json[]).map((element) => this.#value(type.element, element))
     if (type.shape === 'map') return isAbsent ? [] : this.#entries(type.value, value as JsonObject)
     if (isAbsent && (pointer || type.shape === 'list' || isBytes(type))) return undefined
@@ -159,7 +166,7 @@ export class Oracle {
     return keys.map((key) => fields(key, this.#value(type, value[key])))
   }
 
-  /** Of what is absent: the zero value. */
+  /** The value of an absent field is the zero value. */
   #value(type: Structural, value: Json | undefined): unknown {
     switch (type.shape) {
       case 'leaf':
@@ -203,7 +210,7 @@ export class Oracle {
   }
 }
 
-/** A message of these values, in order; undefined ones are not written. */
+/** A message with these values as fields 1, 2, …; undefined ones are not written. */
 const fields = (...values: unknown[]): Message =>
   Object.fromEntries(values.flatMap((value, index) => (value === undefined ? [] : [[nameOf(index + 1), value]])))
 
@@ -227,7 +234,7 @@ function scalarValue(scalar: Scalar, value: Json | undefined): unknown {
   }
 }
 
-/** Seconds since 1970 and what is left over; nothing at all for the zero time. */
+/** Seconds since 1970 and nanoseconds; an empty message for the zero time. */
 function timeValue(text: string | null | undefined): Message {
   if (text === null || text === undefined) return {}
   const fraction = /\.(\d+)Z$/.exec(text)?.[1] ?? ''

@@ -1,4 +1,7 @@
-/** What is written as it is read must be what an object would have become. */
+/**
+ * The transcoder writes protobuf while it reads JSON. Its bytes must equal those of decoding to an object and encoding
+ * that.
+ */
 import { describe, expect, test } from 'vitest'
 import fc from '../chance.ts'
 import type { JsonObject } from '../../src/api/object.ts'
@@ -129,7 +132,7 @@ test('small JSON that becomes much', () => {
   expectSame(`${CORE}.PodSpec`, stringify({ containers }))
 })
 
-test('what is no JSON is an error', () => {
+test('invalid JSON is an error', () => {
   const type = builtInType(`${CORE}.Pod`)
   const text = '{"metadata":{"name":"a"},"spec":{"containers":[{"name":"b","tty":true,"ports":[{"containerPort":1}]}]}}'
   for (let end = 0; end < text.length; end++)

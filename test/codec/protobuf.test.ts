@@ -68,7 +68,7 @@ describe('envelopes', () => {
 
 describe('messages', () => {
   it('drops what it does not know', () => {
-    // fields 90 of every wire type, a group among them, around a name
+    // unknown fields with number 90 and up, one of each wire type including a group, around a name
     const unknown = 'd005 01 d105 0102030405060708 d205 03 616263 d305 d005 01 d405 d505 01020304'
     const metadata = hex(`0a03 0a01 61`)
     expect(decodeMessage(core('ConfigMap'), Uint8Array.from([...hex(unknown), ...metadata]))).toEqual({

@@ -49,7 +49,7 @@ async function one(asked: Asked, text = configMap('a', 7)): Promise<Response> {
   return respondObject(scope, output, 200, { revision: 7, text })
 }
 
-/** What storage streams in a shape, cut anywhere. */
+/** Streams what storage would send in this shape, cut at arbitrary places. */
 function stored(texts: readonly string[], shape: ListShape): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(written(texts, shape))
   return new ReadableStream({
@@ -261,11 +261,11 @@ describe('a list', () => {
   })
 })
 
-// the engine's own, which Node has under the other name only
+// workerd has IdentityTransformStream; in Node the class is called TransformStream
 vi.stubGlobal('IdentityTransformStream', TransformStream)
 
 describe('a list in another form says what it says in compact JSON', () => {
-  /** Of all kinds of values; members and text that could be taken for the list's own. */
+  /** Has values of all kinds, and members and text that look like the members of a list. */
   const nasty = JSON.stringify({
     kind: 'ConfigMap',
     apiVersion: 'v1',
@@ -387,7 +387,7 @@ describe('errors', () => {
     expect((await respondStatus(request(), own)).headers.get('X-Content-Type-Options')).toBe('nosniff')
   })
 
-  test('what is said of the request is on every answer once, however it was made', () => {
+  test('the headers about the request are on every answer once', () => {
     const warned = {
       ...request(),
       warnings: ['late'],
@@ -426,7 +426,7 @@ test.each([true, false])(
       negotiateOutput(scope.request, { kind: 'list', forms: builtInForms }),
     )
     const metadata = { resourceVersion: '9' }
-    /** Chunks end anywhere. */
+    /** The chunks are cut at arbitrary places. */
     const values = (size: number): ReadableStream<Uint8Array> => {
       const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''))
       const starts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => i * size)

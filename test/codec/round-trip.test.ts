@@ -1,4 +1,4 @@
-/** Random objects of every kind, through every serialization and back. */
+/** Encodes and decodes random objects of every kind in every serialization. */
 import { describe, expect, test } from 'vitest'
 import fc from '../chance.ts'
 import type { JsonObject } from '../../src/api/object.ts'
@@ -20,7 +20,7 @@ import { fixtures } from '../fixtures/kubernetes/fixtures.ts'
 import { builtInKindNames as kinds } from '../schema/built-in-kinds.ts'
 import { randomNumbers, randomObject } from '../schema/random-object.ts'
 
-/** JSON of an object after it was decoded once: what any other round must give as well. */
+/** The JSON of an object after one decoding; every later round trip must give the same. */
 function decoded(name: string, seed: number): { object: JsonObject; text: string } {
   const type = builtInType(name)
   const sent = { ...randomObject(type, randomNumbers(seed)) }
@@ -62,7 +62,7 @@ test('any seed', () => {
   )
 })
 
-/** Bytes with some of them changed, cut off or put in. */
+/** Bytes with random changes, cuts and insertions. */
 function broken(bytes: Uint8Array, seed: number): Uint8Array {
   const random = randomNumbers(seed)
   const place = () => Math.floor(random() * bytes.length)
@@ -95,7 +95,7 @@ describe('malformed input ends in an error of its own, or is read', () => {
     )
   })
 
-  test('bytes without any order', () => {
+  test('random bytes', () => {
     const type = builtInType('io.k8s.api.core.v1.Pod')
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {

@@ -1,4 +1,4 @@
-// Two values are the same by their type where the texts that are written of them are.
+// Two values are equal for their type if and only if they encode to the same text.
 import { describe, expect, test } from 'vitest'
 import { cloneJson } from '../../src/api/clone-json.ts'
 import type { Json, JsonObject } from '../../src/api/object.ts'
@@ -29,7 +29,7 @@ test.each<[string, JsonObject, JsonObject, boolean]>([
   expect(encodeJson(pod, a) === encodeJson(pod, b)).toBe(isSame)
 })
 
-/** Something, anywhere inside of it, is otherwise, or gone, or twice there. */
+/** The value with something inside it changed, removed or duplicated. */
 function changed(value: Json, random: () => number): Json {
   if (typeof value !== 'object' || value === null)
     return typeof value === 'number' ? value + Math.floor(random() * 2) : random() < 0.5 ? value : ''

@@ -1,4 +1,4 @@
-// A map of more members than storage could take is refused while its body is read, whatever the body is written in.
+// The decoder refuses a map with more members than storage could hold while it reads the body, in every serialization.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { MAX_MEMBERS } from '../../src/api/json.ts'
 import type { JsonObject } from '../../src/api/object.ts'

@@ -14,7 +14,7 @@ test('beyond 4096 characters texts are cut to 256', () => {
   expect(warningHeaders(texts)).toEqual(['a', 'b'].map((letter) => `299 - "${letter.repeat(256)}"`))
 })
 
-test('and what goes on beyond that is dropped', () => {
+test('warnings beyond 4096 characters in all are dropped', () => {
   const texts = Array.from({ length: 40 }, (_, i) => `${i} ${'x'.repeat(300)}`)
   expect(warningHeaders(texts)).toHaveLength(16)
 })

@@ -64,7 +64,7 @@ describe('tables', () => {
     expect(second!.rows).toMatchObject([{ cells: ['a', 1, '<unknown>'] }])
   })
 
-  test('the end of the initial events is told even without objects', () => {
+  test('the end of the initial events is sent even without objects', () => {
     const tables = framer(TABLE, 'v1/configmaps', '?includeObject=None')
     expect(objectOf(tables.bookmark(9, false)).rows).toMatchObject([{ object: null }])
     expect(objectOf(tables.bookmark(9, true)).rows).toMatchObject([

@@ -72,7 +72,7 @@ describe('documents', () => {
   })
 })
 
-test('what a mapping repeats is told with the line of the value', () => {
+test('a repeated key is reported with the line of its value', () => {
   const { tree, duplicates } = parseYaml('a: 1\nb:\n  x: 1\n  x:\n    z: 2\na: 2\ny: 1\ny: 2\n1: a\n1: b\n')
   expect(tree).toEqual({ '1': 'b', a: 2, b: { x: { z: 2 } }, true: 2 })
   expect(duplicates).toEqual([
@@ -172,7 +172,7 @@ describe('text', () => {
   })
 })
 
-test('what is written is read again', () => {
+test('written YAML is read again as the same', () => {
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: 'grapheme' }),

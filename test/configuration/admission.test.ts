@@ -1,4 +1,4 @@
-// The texts are kube-apiserver's (1.36.3).
+// The error texts are those of kube-apiserver 1.36.3.
 import { describe, expect, test } from 'vitest'
 import { pluginNames, pluginsThatRun } from '../../src/configuration/admission-plugins.ts'
 import { admissionSetting, readAdmissionConfiguration } from '../../src/configuration/admission.ts'

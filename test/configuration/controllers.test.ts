@@ -8,7 +8,7 @@ describe('--controllers', () => {
     ['*', ['deployment-controller', 'kube-scheduler'], []],
     ['*,-job-controller', ['deployment-controller'], ['job-controller']],
     ['-job-controller,*', ['deployment-controller'], ['job-controller']],
-    // the first word about it counts
+    // the first mention of a controller decides
     ['job-controller,-job-controller', ['job-controller'], ['cronjob-controller']],
     ['-job-controller,job-controller,*', [], ['job-controller']],
     ['deployment-controller', ['deployment-controller'], ['replicaset-controller', 'kube-scheduler']],

@@ -90,7 +90,7 @@ describe('signing', () => {
     return got(plane)
   }
 
-  test('what was approved is signed', async () => {
+  test('an approved request is signed', async () => {
     const { certificate = '' } = (await signed({ conditions: decided('Approved') }))?.status ?? {}
     const read = new X509Certificate(Buffer.from(certificate, 'base64'))
     expect(read.subject).toBe('O=developers\nCN=eve')
@@ -107,7 +107,7 @@ describe('signing', () => {
     expect((await signed(wanted))?.status?.certificate).toBeUndefined()
   })
 
-  test('what its signer may not sign fails, and says why', async () => {
+  test('a request that its signer may not sign fails with a reason', async () => {
     const { status } = (await signed({ conditions: decided('Approved'), usages: ['server auth'] }))!
     expect(status?.certificate).toBeUndefined()
     expect(status?.conditions?.at(-1)).toMatchObject({

@@ -19,7 +19,7 @@ test('a kind without objects and watches gets no database', async () => {
   expect([...plane.asked].filter((shard) => shard.includes(SHARD))).toEqual([])
 })
 
-test('the shard of a kind that was written to is told', async () => {
+test('the shard of a kind that was written to ends its watches', async () => {
   const plane = await planeWithDefinition()
   const thing = of('example.com/v1', 'Thing', { metadata: { name: 'a', namespace: 'default' } })
   await plane.create({ group: 'example.com', resource: 'things' }, thing)

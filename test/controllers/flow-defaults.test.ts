@@ -8,7 +8,7 @@ const AUTOUPDATE = 'apf.kubernetes.io/autoupdate-spec'
 const SCHEMAS = { group: GROUP, resource: 'flowschemas' }
 const LEVELS = { group: GROUP, resource: 'prioritylevelconfigurations' }
 
-describe('what is made of an object that is there', () => {
+describe('updates of an existing object', () => {
   const schema = (name: string, precedence: number, annotation?: string, generation = 1): KubeObject =>
     ({
       kind: 'FlowSchema',
@@ -50,7 +50,7 @@ describe('what is made of an object that is there', () => {
   ])('%s', (_what, live, changes) => expect(revised(live, wanted)).toEqual(changes))
 })
 
-test('what was deleted comes back, and what carries the annotation and is no default goes', async () => {
+test('a deleted default is created again, and an object with the annotation that is no default is deleted', async () => {
   const plane = await newPlane()
   const [schemas, levels] = [await plane.names(SCHEMAS), await plane.names(LEVELS)]
   await plane.delete(SCHEMAS, '', 'service-accounts')

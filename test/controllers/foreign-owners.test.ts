@@ -27,7 +27,7 @@ async function eventsFor(ownerReferencesOf: (owner: KubeObject, near: KubeObject
   }
 }
 
-test('an owner of another namespace is told by an Event', async () => {
+test('an owner of another namespace causes an Event', async () => {
   const { texts, ownerUid } = await eventsFor((owner) => [ownedBy(owner)])
   expect(texts).toEqual([
     `Warning OwnerRefInvalidNamespace: ownerRef [v1/ConfigMap, namespace: default, name: owner, uid: ${ownerUid}] does not exist in namespace "default"`,

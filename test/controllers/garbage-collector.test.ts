@@ -103,7 +103,7 @@ describe('an owner that cannot be judged is not gone', () => {
     expect(await plane.names(PRIORITY_CLASSES)).toContain('wide')
   })
 
-  test('what was kept is judged when the kind is served', async () => {
+  test('kept objects are judged once the kind is served', async () => {
     await plane.configMap('dependent', [absent('u1', { apiVersion: 'example.com/v1', kind: 'Widget' })])
     await plane.settle()
     expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(['dependent'])
@@ -180,7 +180,7 @@ describe('an owner of another namespace', () => {
 })
 
 describe('after a definition is deleted', () => {
-  test('what its objects owned goes', async () => {
+  test('the dependents of its objects are deleted', async () => {
     await plane.create(DEFINITIONS, definition())
     await plane.settle()
     const [one, two] = [await plane.create(WIDGETS, widget('one')), await plane.create(WIDGETS, widget('two'))]

@@ -27,7 +27,7 @@ test('pieces of work run beside each other', async () => {
   expect(most).toBe(3)
 })
 
-test('a failure is told when all has begun', async () => {
+test('a failure is thrown when all has begun', async () => {
   let begun = 0
   const failing = inTurns([1, 2, 3], async (item) => {
     begun++

@@ -123,7 +123,7 @@ test('while a kube-scheduler leads pods wait for it, and nothing is written', as
   expect(await pods()).toEqual(['n'])
 })
 
-test('who leads when workloads are switched on is not disturbed', async () => {
+test('a leader is not disturbed when workloads are switched on', async () => {
   Object.assign(plane.server, { env: { ...plane.server.env, KEDGE_WORKLOADS: 'off' } })
   await take('kube-controller-manager')
   await deploy()

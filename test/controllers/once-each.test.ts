@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { onceEach } from '../../src/controllers/once-each.ts'
 
-test('what several works of a batch need is read once, and anew for the next batch', async () => {
+test('a value that several works of a batch need is read once, and anew for the next batch', async () => {
   let reads = 0
   const read = async () => ++reads
   const once = onceEach()
@@ -10,7 +10,7 @@ test('what several works of a batch need is read once, and anew for the next bat
   expect(await onceEach()('a', read)).toBe(3)
 })
 
-test('who shares a read that fails is told', async () => {
+test('every caller that shares a failed read gets its error', async () => {
   const once = onceEach()
   const read = async () => {
     throw new Error('no storage')

@@ -47,7 +47,7 @@ test('generateName gives a name of its own to each', async () => {
   expect(new Set(names).size).toBe(2)
 })
 
-test('what was given to create is left as it was', async () => {
+test('create leaves its argument unchanged', async () => {
   const given = pod()
   await pods.create(given)
   expect(given).toEqual(pod())
@@ -156,7 +156,7 @@ test('a delete with a precondition removes no other object of the name', async (
   expect(await configMaps.get('a')).toBeUndefined()
 })
 
-test('who deletes what he knows removes what is there now, and nothing else', async () => {
+test('a delete without a look removes the present object, and nothing else', async () => {
   const known = await configMaps.create({ ...configMap({ a: '1' }), metadata: { name: 'a', finalizers: ['e.com/f'] } })
   await configMaps.updateWithRetries('a', (object) => void (object.data = { a: '2' }))
   const { uid = '' } = known.metadata
@@ -183,7 +183,7 @@ test('what is added or put without looking is stored, and what is shared is froz
   ])
 })
 
-test('what a write brings is work for the controllers', async () => {
+test('a write brings work for the controllers', async () => {
   await pods.create(pod())
   await pods.delete('web', { gracePeriodSeconds: 0 })
   // it is marked first: quotas count a pod until its grace period is over

@@ -14,7 +14,7 @@ it('asking for changes where nothing changed reads no row', async () => {
     await storage.create({ ...shard, prefix: 'things' }, name, { text: `${start}"}}`, at: start.length, uid: name })
   const { revision } = await storage.changes(shard)
   const rows = async () => (await storage.stats(shard)).rowsRead
-  // giving the account reads rows too
+  // The account itself reads rows: two accounts in a row give that number.
   const accounts = -(await rows()) + (await rows())
   const before = await rows()
   for (let n = 0; n < 30; n++) expect((await storage.changes(shard, revision)).changed).toEqual([])

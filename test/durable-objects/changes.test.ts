@@ -13,10 +13,10 @@ const { SHARDS } = env as unknown as Env
 const storage = shardStorage(SHARDS, platformClock)
 const MINUTE = 60_000
 const MiB = 1024 * 1024
-/** Of a page, as durable-objects/changes has it. */
+/** The size of a page in durable-objects/changes.ts. */
 const PAGE = MiB
 
-describe('all that changed in a shard, in pages', () => {
+describe('pages of the changes of a shard', () => {
   let things = { tenant: '', shard: 'control', prefix: 'things' }
   let test = 0
   const stub = () => SHARDS.getByName(`${things.tenant}/${things.shard}`)
@@ -27,12 +27,12 @@ describe('all that changed in a shard, in pages', () => {
   const update = (key: string, size: number, { revision }: StoredValue) =>
     storage.update(things, key, sized(key, size), revision)
   const remove = (key: string, { revision }: StoredValue) => storage.delete(things, key, sized(key, 100), revision)
-  /** Object and test share a clock. */
+  /** Moves the clock, which the object and the test share. */
   const later = (milliseconds: number) => {
     const now = Date.now() + milliseconds
     vi.spyOn(Date, 'now').mockReturnValue(now)
   }
-  /** So that no deletion or old state is left: what a copy of yesterday would have to be told. */
+  /** Compacts the shard: no deletion and no old version is left in its log. */
   const compact = async () => {
     await remove('gone', await create('gone', 100))
     later(6 * MINUTE)
@@ -47,7 +47,7 @@ describe('all that changed in a shard, in pages', () => {
     vi.restoreAllMocks()
   })
 
-  /** What a reader has in the end, and the pages that it took. `between` runs after each page. */
+  /** @returns the state that a reader ends with, and its pages. `between` runs after each page. */
   async function read(
     since?: Revision,
     between: (page: number) => Promise<void> = async () => {},
@@ -79,7 +79,7 @@ describe('all that changed in a shard, in pages', () => {
     ['two pages to the character', Array<number>(16).fill(PAGE / 8)],
     ['objects as large as may be', Array<number>(14).fill(1.4 * MiB)],
     ['definitions of 23 KB', Array<number>(1_060).fill(23_000)],
-  ])('of %s: each key once, after a restart and a compaction', async (_, sizes) => {
+  ])('hold %s: each key once, after a restart and a compaction', async (_, sizes) => {
     await Promise.all(sizes.map((size, index) => create(`n${index}`, size)))
     await compact()
     await evictDurableObject(stub())
@@ -92,7 +92,7 @@ describe('all that changed in a shard, in pages', () => {
     expect(pages.length).toBeLessThanOrEqual(Math.ceil(total / PAGE) + 1)
   })
 
-  it('of 64 MiB: read whole at every size on the way, restarted and compacted', async () => {
+  it('hold up to 64 MiB: a reader gets all of it at every size on the way, after restarts and compactions', async () => {
     const own: string[] = []
     for (let size = 0; size <= 64; size += 8) {
       const { state, resets } = await read()
@@ -106,7 +106,7 @@ describe('all that changed in a shard, in pages', () => {
     }
   })
 
-  it('writes between the pages are in later ones, deletions too', async () => {
+  it('writes and deletions between two pages are in later pages', async () => {
     const stored = await Promise.all(Array.from({ length: 24 }, (_, index) => create(`n${index}`, MiB)))
     await compact()
     const { state, resets } = await read(undefined, async (page) => {
@@ -123,7 +123,7 @@ describe('all that changed in a shard, in pages', () => {
     expect(state).toEqual((await read()).state)
   })
 
-  it('a compaction of what was before leaves the pages as they are', async () => {
+  it('a compaction below their first revision leaves the pages as they are', async () => {
     const stored = await Promise.all(Array.from({ length: 24 }, (_, index) => create(`n${index}`, MiB)))
     await remove('n5', stored[5]!)
     later(6 * MINUTE)
@@ -137,7 +137,7 @@ describe('all that changed in a shard, in pages', () => {
     expect(keysOf(state)).toHaveLength(22)
   })
 
-  it('a compaction that passes their beginning begins them again, without what was deleted meanwhile', async () => {
+  it('begin again after a compaction above their first revision, without the keys deleted meanwhile', async () => {
     const stored = await Promise.all(Array.from({ length: 24 }, (_, index) => create(`n${index}`, MiB)))
     const { state, resets } = await read(undefined, async (page) => {
       if (page !== 1) return

@@ -27,7 +27,7 @@ describe('compaction', () => {
   const update = (key: string, content: string, { revision }: StoredValue) =>
     storage.update(things, key, valueOf(key, content), revision)
   const remove = (key: string, { revision }: StoredValue) => storage.delete(things, key, valueOf(key, '1'), revision)
-  /** Object and test share a clock. */
+  /** Moves the clock, which the object and the test share. */
   const later = (milliseconds: number) => {
     const now = Date.now() + milliseconds
     vi.spyOn(Date, 'now').mockReturnValue(now)
@@ -46,7 +46,7 @@ describe('compaction', () => {
     expect(await runDurableObjectAlarm(stub())).toBe(false)
   })
 
-  it('drops by alarm what was replaced longer ago than the retention', async () => {
+  it('drops by alarm the versions that were replaced longer ago than the retention', async () => {
     const a2 = await update('a', '2', await create('a'))
     await remove('b', await create('b'))
     later(4 * MINUTE)
@@ -90,7 +90,7 @@ describe('compaction', () => {
     expect(rows).toBeLessThanOrEqual(3 * 100 + 2 + 3 + 1)
   })
 
-  it('lets continue tokens expire also where nothing is written', async () => {
+  it('lets continue tokens expire although nothing is written', async () => {
     for (const key of ['a', 'b', 'c']) await create(key)
     later(60 * MINUTE)
     const page = await listed(storage, things, { limit: 1 })
@@ -105,11 +105,11 @@ describe('compaction', () => {
     expect((await listed(storage, things, next)).values).toBe('b=1')
     later(2 * MINUTE)
     await expect(storage.list(things, next)).rejects.toMatchObject({ code: 'Compacted' })
-    // A watch goes on from any revision that is still told in full.
+    // The log still has every change after this revision: a watch can start there.
     await expect(storage.watch(things, { selection: everything, from: page.revision })).resolves.toBeDefined()
   })
 
-  it('keeps for each tenant as long as is set for it', async () => {
+  it('keeps versions for the retention that each tenant sets', async () => {
     things = { ...things, tenant: 'keeps-days' }
     const a1 = await create('a')
     await update('a', '2', a1)
@@ -166,7 +166,7 @@ describe('compaction', () => {
   })
 
   describe('interrupted', () => {
-    /** Keys replaced and deleted, at each of which the whole state is known. */
+    /** Replaces and deletes keys. @returns the whole state at each revision */
     const makeHistory = async () => {
       const states = new Map<Revision, string>()
       const live = new Map<string, string>()
@@ -199,7 +199,7 @@ describe('compaction', () => {
       return states
     }
 
-    /** Everything from the floor on is as it was. */
+    /** Checks that every state from the floor on is unchanged. */
     const check = async (states: ReadonlyMap<Revision, string>) => {
       const { floor } = await stats()
       const kept = [...states].filter(([revision]) => revision >= floor)
@@ -212,7 +212,7 @@ describe('compaction', () => {
       return floor
     }
 
-    /** Versions up to the floor that neither are the newest of their key nor were replaced after it. */
+    /** Counts the versions that compaction has to drop: those replaced at the floor or below. */
     const leftBelow = (floor: Revision) =>
       runInDurableObject(stub(), (_, { storage: disk }) =>
         Number(
@@ -227,7 +227,7 @@ describe('compaction', () => {
         ),
       )
 
-    /** A compactor whose statements fail at the n-th call, or that ends the object before its n-th further turn. */
+    /** Runs a compactor. Its n-th statement fails, or the object ends before its n-th further turn. */
     const runWith = (target: Revision, failing: { statement?: number; turn?: number }) =>
       runInDurableObject(stub(), async (_, state) => {
         let [statement, turn] = [0, 0]
@@ -273,9 +273,9 @@ describe('compaction', () => {
       })
   })
 
-  describe('of what is renewed for ever', () => {
+  describe('of Leases', () => {
     const CHANGES = 12_000
-    /** In the object, for so many calls would take long. */
+    /** Runs inside the object: thousands of calls from outside take long. */
     const renew = (of: string, keys: number) =>
       runInDurableObject(stub(), async (shard) => {
         const revisions: Revision[] = []
@@ -295,10 +295,10 @@ describe('compaction', () => {
       })
     const shardOf = (shard: string) => (things = { ...things, shard, prefix: shard })
 
-    it('the log keeps so many changes, but those of a minute at any rate', async () => {
+    it('keeps a bounded number of changes, and always those of the last minute', async () => {
       shardOf('leases.coordination.k8s.io')
       await renew('lease', 1_000)
-      // Nobody who was cut off a moment ago is told to begin anew, whatever happened since.
+      // A watcher that lost its connection a moment ago can always resume without a new list.
       await runDurableObjectAlarm(stub())
       expect((await stats()).versions).toBe(CHANGES)
       later(2 * MINUTE)
@@ -351,7 +351,7 @@ describe('compaction', () => {
       expect(await runDurableObjectAlarm(stub())).toBe(false)
     })
 
-    it('in numbers, a few a turn', async () => {
+    it('deletes many expired Events in several turns', async () => {
       things = { ...things, shard: 'events', prefix: 'events' }
       await Promise.all(Array.from({ length: 300 }, (_, i) => create(`n${i}`)))
       const before = await stats()
@@ -359,8 +359,8 @@ describe('compaction', () => {
       await runDurableObjectAlarm(stub())
       const { keys, rowsWritten, rowsRead } = await stats()
       expect(keys).toBe(0)
-      // A deletion as any other, and what a compaction writes of its own; what is due is found without a look at what
-      // is not.
+      // An expiry writes two rows, like a deletion; the compaction writes three of its own. The search for expired
+      // Events reads no others.
       expect(rowsWritten - before.rowsWritten).toBeLessThanOrEqual(300 * 2 + 3)
       expect(rowsRead - before.rowsRead).toBeLessThanOrEqual(300 * 13)
     })

@@ -1,11 +1,11 @@
-// In workerd, whose coders have no backpressure.
+// These tests run in workerd: its CompressionStream has no backpressure.
 import { expect, test } from 'vitest'
 import { compressible, compressibleStream } from '../../src/codec/compression.ts'
 
 const CHUNK = 64 * 1024
 const CHUNKS = 200
 
-/** Does not get smaller. */
+/** Random bytes, which gzip cannot compress. */
 function noise(): { readonly stream: ReadableStream<Uint8Array>; readonly taken: () => number } {
   let taken = 0
   const stream = new ReadableStream<Uint8Array>({
@@ -22,7 +22,7 @@ const turns = async (count: number) => {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setTimeout(resolve, 0))
 }
 
-test('for a reader that takes nothing no more of a list is read than shows that it is large', async () => {
+test('a list whose reader takes nothing is read only until its size is known to be large', async () => {
   const { stream, taken } = noise()
   const { body } = await compressibleStream(200, {}, stream, true)
   await turns(2 * CHUNKS)
@@ -43,7 +43,7 @@ test('a reader that takes all of it gets all of it', async () => {
   expect(length).toBe(CHUNKS * CHUNK)
 })
 
-test('a body that is at hand is packed as it is read', async () => {
+test('a body in memory is compressed as its reader takes it', async () => {
   const bytes = new Uint8Array(4 * 1024 * 1024).map((_, at) => at % 251)
   const { body } = compressible(200, {}, bytes, true)
   const plain = await new Response(body!.pipeThrough(new DecompressionStream('gzip'))).bytes()

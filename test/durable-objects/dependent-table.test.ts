@@ -24,7 +24,7 @@ it('names the resources whose objects name owners of a kind', () =>
     expect(table.of('Node')).toEqual([])
   }))
 
-it('forgets a type that went, and its alone', () =>
+it('forgets the rows of a type that was deleted, and no others', () =>
   within('gone', (table, sql) => {
     const THINGS = { group: 'example.com', resource: 'things' }
     table.add(PODS, ['Thing.example.com', 'Job.batch'])

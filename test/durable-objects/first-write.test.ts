@@ -1,4 +1,4 @@
-// The control shard knows of every shard that was written to, and opens none of them to say so.
+// The control shard lists every shard with a write, and opens none of them to do so.
 import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
@@ -49,7 +49,7 @@ it('a resource is renewed once for a state of its definition: watches that began
 })
 
 describe('shards of definitions', () => {
-  // they ask for the same place first
+  // Both prefer the same place.
   const [one = '', other = ''] = [
     ...Map.groupBy(
       Array.from({ length: 90 }, (_, index) => `things${index}.example.com`),
@@ -71,7 +71,7 @@ describe('shards of definitions', () => {
     expect(remainderOf(await writeTo(tenant, one, 'b'))).toBe(remainderOf(first))
   })
 
-  it('that an earlier release announced get numbers of their own before they write again', async () => {
+  it('that an earlier release registered get places of their own before they write again', async () => {
     const { tenant } = planeOf().control
     await writeTo(tenant, one, 'a')
     const stub = SHARDS.getByName(`${tenant}/${one}`)
@@ -84,10 +84,10 @@ describe('shards of definitions', () => {
     expect(remainderOf(await writeTo(tenant, one, 'b'))).not.toBe(remainderOf(taken))
   })
 
-  it('that go let others have their numbers, above all that they gave', async () => {
+  it('that are deleted release their places; later owners continue above every revision given', async () => {
     const { tenant } = planeOf().control
     let { revision, text } = await writeTo(tenant, one, 'a')
-    // a burst: its numbers run ahead of the clock
+    // The revisions of this burst run ahead of the clock.
     const ahead = await Promise.all(Array.from({ length: 90 }, (_, index) => writeTo(tenant, one, `b${index}`)))
     const collection = { tenant, shard: one, prefix: one }
     const last = { text, at: 0, uid: '' }
@@ -110,7 +110,7 @@ describe('the control shard', () => {
     expect(await rows()).toEqual(['things'])
   })
 
-  it('is told once, of many that are the first together and of what is written after a restart', async () => {
+  it('hears of a shard once, though several writes are first together and more follow a restart', async () => {
     const { control, things, write, rows } = planeOf()
     await Promise.all(['a', 'b', 'c'].map(write))
     const { revision } = await storage.changes(control)
@@ -120,7 +120,7 @@ describe('the control shard', () => {
     expect((await storage.changes(control)).revision).toBe(revision)
   })
 
-  it('that cannot be told lets nothing be written', async () => {
+  it('refuses every first write to a shard while it cannot be reached', async () => {
     const { control, things, write, rows } = planeOf()
     await storage.lock(control, 1)
     await expect(write('a')).rejects.toMatchObject({ code: 'Restoring' })
@@ -130,13 +130,13 @@ describe('the control shard', () => {
     expect(await rows()).toEqual(['things'])
   })
 
-  it('forgets one that is empty and whose type went, and knows it again when it is written to', async () => {
+  it('forgets an empty shard whose type was deleted, and has a row again after its next write', async () => {
     const { things, write, rows } = planeOf()
     const created = await write('a')
     await storage.retire(things)
     expect(await rows()).toEqual(['things'])
     await storage.delete(things, 'a', { text: created.text, at: 0, uid: 'gone' }, created.revision)
-    // one of them comes first, and the row is there where the other is not
+    // Either call may be first. The row is there in both orders.
     const [, again] = await Promise.all([storage.retire(things), write('b')])
     expect(await rows()).toEqual(['things'])
     await storage.delete(things, 'b', { text: again.text, at: 0, uid: 'gone' }, again.revision)
@@ -148,7 +148,7 @@ describe('the control shard', () => {
     expect(await rows()).toEqual(['things'])
   })
 
-  it('that was emptied by a restore is told again', async () => {
+  it('gets the row of a shard again after a restore emptied it', async () => {
     const { control, things, write, rows } = planeOf()
     await write('a')
     for (const shard of [control, things]) await storage.lock(shard, 1)

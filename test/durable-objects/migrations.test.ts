@@ -11,7 +11,7 @@ const inStorage = <R>(name: string, work: (storage: DurableObjectStorage) => R) 
   runInDurableObject(RECORDER.getByName(name), (_, { storage }) => work(storage))
 
 describe('migrations', () => {
-  it('are applied once, whatever state they find', async () => {
+  it('run once each, from every earlier state of the database', async () => {
     for (let stop = 0; stop <= migrations.length; stop++) {
       await inStorage(`migrations-${stop}`, (storage) => {
         migrate(storage, migrations.slice(0, stop))
@@ -43,7 +43,7 @@ describe('migrations', () => {
     })
   })
 
-  it('of a newer version are not run over', async () => {
+  it('of a newer release stop an older release from starting', async () => {
     await inStorage('migrations-newer', (storage) => {
       migrate(storage, [...migrations, { id: '9999-later', sql: 'CREATE TABLE later (a)' }])
       expect(() => migrate(storage)).toThrow('newer version: 9999-later')

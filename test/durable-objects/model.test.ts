@@ -1,8 +1,8 @@
 /**
- * Random histories on real shards against the model: writes alone and at once, lists of now and of the past, pages,
- * watches that begin anywhere, while the instance sleeps, crashes, loses its sockets and compacts. Two shards a
- * history, which know nothing of each other. A failure prints its seed and the shortest history found that still fails;
- * `KEDGE_SEED=N KEDGE_SEEDS=1 npm run test:model` runs it again, `KEDGE_SEEDS=20000` runs many.
+ * Random histories run on real shards and on the model: single and concurrent writes, lists of the present and the
+ * past, pages, and watches from any revision, while the instance sleeps, crashes, loses its sockets and compacts. Each
+ * history has two independent shards. A failure prints its seed and the shortest history found that still fails.
+ * `KEDGE_SEED=N KEDGE_SEEDS=1 npm run test:model` repeats it; `KEDGE_SEEDS=20000` runs many histories.
  */
 import { env } from 'cloudflare:workers'
 import { reset } from 'cloudflare:test'
@@ -14,7 +14,7 @@ const { SEED, SEEDS } = env as unknown as { SEED: string; SEEDS: string }
 const first = SEED === '' ? Math.floor(Math.random() * 1e9) : Number(SEED)
 const count = Number(SEEDS)
 
-/** Histories that run at the same time, and in one test. */
+/** Histories that one test runs at the same time. */
 const TOGETHER = 24
 const GROUP = 100
 
@@ -32,7 +32,7 @@ describe('random histories', () => {
           const failure = await run(historyOf(seed), `model-${seed}`, 60_000)
           if (failure === undefined) continue
           failures.push({ seed, error: failure.error })
-          seeds.length = 0 // one is enough
+          seeds.length = 0 // one failure is enough
         }
       }
       await Promise.all(Array.from({ length: TOGETHER }, next))
@@ -46,7 +46,7 @@ describe('random histories', () => {
 interface Step {
   readonly shard: 0 | 1
   readonly action: Action
-  /** Of the numbers of this step alone: it does the same when others are left out. */
+  /** The seed of this step alone: the step does the same when other steps are left out. */
   readonly seed: number
 }
 
@@ -91,7 +91,7 @@ async function run({ steps, large }: Plan, tenant: string, patience: number): Pr
   }
 }
 
-/** Runs it again, alone, with ever fewer steps as long as it fails. */
+/** Repeats a failing history alone, and drops steps while it still fails. @returns the report */
 async function told(seed: number, error: unknown): Promise<string> {
   let plan = historyOf(seed)
   let runs = 0

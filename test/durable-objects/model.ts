@@ -1,5 +1,6 @@
 /**
- * What a shard must answer, as plain functions of the history of all writes: nothing is cached, compacted or sent here.
+ * The answers that a shard must give, as plain functions of the history of all writes. The model has no cache, no
+ * compaction and no messages.
  */
 import type { Selection } from '../../src/storage/selection.ts'
 import { matches } from '../../src/storage/selection.ts'
@@ -39,7 +40,7 @@ export class History {
     return this.writes.map(({ revision }) => revision)
   }
 
-  /** Of the newest write; 0 before the first. */
+  /** The revision of the newest write; 0 before the first. */
   get last(): Revision {
     return this.writes.at(-1)?.revision ?? 0
   }
@@ -49,21 +50,21 @@ export class History {
     return newest?.type === 'delete' ? undefined : newest
   }
 
-  /** The newest write of each key that was written to after a revision, in order of revision. */
+  /** The newest write of each key with a write after a revision, in order of revision. */
   newest(after: Revision): Write[] {
     const isNewest = ({ prefix, key }: Write, index: number) =>
       !this.writes.some((later, at) => at > index && later.prefix === prefix && later.key === key)
     return this.writes.filter((write, index) => write.revision > after && isNewest(write, index))
   }
 
-  /** What existed, in key order: every key here is ASCII. */
+  /** The objects that existed at a revision, in key order: every key here is ASCII. */
   snapshot(at: Revision, { prefix }: Pick<Query, 'prefix'>): Write[] {
     const newest = new Map<string, Write>()
     for (const write of this.writes) if (write.revision <= at && write.prefix === prefix) newest.set(write.key, write)
     return [...newest.values()].filter(({ type }) => type !== 'delete').sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  /** @param after key that it begins behind */
+  /** @param after the list begins behind this key */
   list(at: Revision, query: Query, after = ''): Write[] {
     return this.snapshot(at, query).filter((write) => write.key > after && isSelected(write, query))
   }

@@ -1,7 +1,6 @@
 /**
- * A real shard and what the model says of it, side by side: each action asks the shard and holds its answer against the
- * history of all writes. What is random in an action comes from the action's own numbers, so that a history with
- * actions left out still does the rest as it did.
+ * A real shard beside its model: each action asks the shard and compares the answer with the history of all writes.
+ * Each action has its own random numbers: the other actions of a history do the same when some are left out.
  */
 import { platformClock } from '../../src/api/clock.ts'
 import { env } from 'cloudflare:workers'
@@ -45,7 +44,7 @@ const SELECTIONS: readonly Selection[] = [
   { ...labelled('l'), fields: fielded('metadata.name!=x').fields },
 ]
 
-/** What may happen to a shard, and how often it does, relatively. */
+/** The actions on a shard, each with its relative frequency. */
 export const ACTIONS = {
   write: 10,
   writeTogether: 6,
@@ -75,22 +74,22 @@ interface Watched {
   readonly watch: Watch
   readonly query: Query
   readonly from: Revision | undefined
-  /** Nobody takes what it has to tell yet. */
+  /** The test does not read this watch yet. */
   waiting: boolean
   readonly late: boolean
   readonly seen: Seen[]
-  /** How many events had come when it was told that all up to a revision were sent. */
+  /** The number of events received when a message said that all events up to a revision were sent. */
   readonly marks: { readonly revision: Revision; readonly after: number }[]
   synced: Revision | undefined
   failure: unknown
 }
 
-/** A list of which some pages were read. */
+/** A list with some of its pages read. */
 interface Paged {
   readonly query: Query
   readonly limit: number
   readonly token: string
-  /** The last key shown. */
+  /** The last key of the pages read. */
   readonly after: string
 }
 
@@ -98,7 +97,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
   private readonly history = new History()
   private readonly watches: Watched[] = []
   private readonly paged: Paged[] = []
-  /** Answers to writes that get lost on their way, from now on. */
+  /** The number of next answers to writes that are lost on their way. */
   private losses = 0
   private readonly storage = shardStorage(
     losing(() => this.losses-- > 0),
@@ -106,15 +105,15 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
   )
   private readonly shard: { readonly tenant: string; readonly shard: string }
   private floor: Revision = 0
-  /** The newest revision that anybody was told, and as it was when the action began: writes are above that. */
+  /** The newest revision in any answer, and its value when the action began: later writes have higher revisions. */
   private told: Revision = 0
   private toldBefore: Revision = 0
   private contents = 0
   private random: () => number = () => 0
 
   /**
-   * @param patience milliseconds that a watch may be silent before what it owes counts as lost
-   * @param large share of the contents that are so long that a watch's past takes several messages
+   * @param patience milliseconds of silence of a watch, after which its missing events count as lost
+   * @param large share of contents that are long: a watch then sends its past events in several messages
    */
   constructor(
     tenant: string,
@@ -179,14 +178,14 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     this.record(plans.map(({ write }, index) => ({ ...write, revision: stored[index]!.revision })))
   }
 
-  /** Of different keys, so that they may be sent at once. */
+  /** Plans writes to different keys: the test can send them at once. */
   private plans(count: number) {
     const prefix = this.one(PREFIXES)
     const first = this.below(KEYS.length)
     return Array.from({ length: count }, (_, index) => this.plan(KEYS[(first + index) % KEYS.length]!, prefix))
   }
 
-  /** A write to a key as it is now. */
+  /** Plans a write that fits the present state of the key. */
   private plan(key: string, prefix: string) {
     const live = this.history.live(prefix, key)
     const type = live === undefined ? 'create' : this.random() < 0.3 ? 'delete' : 'update'
@@ -217,14 +216,14 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     this.history.add(...writes)
   }
 
-  /** What was done is sent again, and is neither done twice nor refused. */
+  /** A write whose answer is lost is sent again. The shard neither does it twice nor refuses it. */
   async writeUnanswered(): Promise<void> {
     this.losses = 1
     await this.writes(1 + this.below(2))
     this.losses = 0
   }
 
-  /** Something else happens while several writes are under way. */
+  /** Another action runs while several writes are under way. */
   async writeMeanwhile(): Promise<void> {
     const plans = this.plans(3)
     const answers = plans.map(({ send }) => send())
@@ -245,7 +244,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     check?.()
   }
 
-  /** A writer without an answer does not know whether it was written; a reader afterwards does. */
+  /** A writer without an answer does not know whether its write is stored. A read afterwards tells. */
   private async written(
     plans: readonly { readonly write: Omit<Write, 'revision'> }[],
     outcomes: readonly PromiseSettledResult<{ readonly revision: Revision }>[],
@@ -259,7 +258,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
       }
       const reason: unknown = outcome.reason
       this.note(`unanswered ${write.type} ${write.key}: ${String(reason)}`)
-      // That it had been done before is no excuse: a shard knows its own writes again.
+      // KeyExists and Conflict would be wrong here: a shard recognizes a write that it gets again.
       if (reason instanceof StorageError) expect(reason.code).toBe('Unavailable')
       const { changed } = await this.storage.changes(this.shard, Math.max(this.last, this.floor))
       const found = changed.find(({ key }) => key === `${write.prefix}/${write.key}`)
@@ -268,7 +267,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     return written
   }
 
-  /** A list that is asked for while writes are under way has those up to its revision, and no others. */
+  /** A list that is requested during writes has all writes up to its revision, and no later ones. */
   private async readMeanwhile(): Promise<() => void> {
     const query = this.query()
     const list = await this.read(query, { kind: 'latest' })
@@ -297,8 +296,8 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
   }
 
   /**
-   * A revision between the floor at the beginning and the last; nothing need have been written at it. Often the floor,
-   * or right above it, where compaction may have taken too much.
+   * A revision from the floor up to the last one; it need not have a write. Often it is the floor or the revision above
+   * it, where a faulty compaction would have dropped too much.
    */
   private pastRevision(): Revision {
     if (this.random() < 0.2) return Math.min(this.floor + this.below(2), Math.max(this.last, this.floor))
@@ -338,7 +337,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     const since = this.random() < 0.3 ? undefined : this.pastRevision()
     const pages = await Array.fromAsync(changePages(this.storage, this.shard, since))
     const [{ reset } = { reset: undefined }] = pages
-    // a key that was deleted twice may be in two pages
+    // Two pages may have the same key: it was deleted twice.
     const newest = new Map<string, ShardChanges['changed'][number]>()
     for (const change of pages.flatMap(({ changed }) => changed)) {
       newest.delete(change.key)
@@ -356,7 +355,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     )
   }
 
-  /** Reads a revision that nothing was written at: writes will be above it. */
+  /** Reads a revision without a write: later writes have higher revisions. */
   async promise(): Promise<void> {
     const revision = revisionAt(Date.now())
     if (revision <= this.told) return
@@ -376,7 +375,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     this.keepPage({ query, limit, token: '', after: '' }, page, this.history.list(isPast ? past : this.last, query))
   }
 
-  /** Goes on with any of the lists that were begun, however long ago. */
+  /** Reads the next page of any list that was begun, however long ago. */
   async nextPage(): Promise<void> {
     if (this.paged.length === 0) return
     const [paged] = this.paged.splice(this.below(this.paged.length), 1) as [Paged]
@@ -389,7 +388,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     } else if (revision < this.floor) {
       const reading = this.read(query, { kind: 'exact', revision }, { limit, start })
       await expect(reading).rejects.toMatchObject({ code: 'Compacted' })
-      // What a client is given with its 410: the rest, as it is when it is asked for.
+      // The 410 of kube-apiserver has such a token: it continues the list with the present state of the rest.
       this.paged.push({ ...paged, token: inconsistentContinueToken({ revision, start }, query.namespace) })
     } else {
       const page = await this.read(query, { kind: 'exact', revision }, { limit, start })
@@ -398,7 +397,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     }
   }
 
-  /** @param rest all that this page and those after it have to show */
+  /** @param rest the objects that this page and all later ones must have */
   private keepPage(paged: Paged, page: Awaited<ReturnType<ModelledShard['read']>>, rest: readonly Write[]): void {
     expect(page.values).toEqual(texts(rest.slice(0, paged.limit)))
     const token = nextContinueToken({ ...page, values: new ReadableStream() }, paged.query.namespace)
@@ -427,7 +426,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
       return
     }
     const name = `watch ${this.watches.length}`
-    // Only where it waits in the socket: a list that nobody reads keeps the shard awake.
+    // Only a watch whose events wait in the socket may be late: an unread list keeps the shard awake.
     const late = this.random() < 0.25 && from !== undefined
     const watched: Watched = {
       ...{ name, watch: await opened, query, from, waiting: late, late },
@@ -436,11 +435,11 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     this.watches.push(watched)
     this.note(`${name} from ${from} ${JSON.stringify(query)}`)
     if (!watched.waiting) void collect(watched)
-    // Asked while its past is still on the way: the answer may not be ahead of that.
+    // The ping goes out while past events are still on the way. Its answer may not overtake them.
     if (this.random() < 0.5) watched.watch.ping()
   }
 
-  /** Watchers that took nothing until now do. */
+  /** Watchers that have read nothing yet begin to read. */
   async take(): Promise<void> {
     for (const watched of this.watches.filter(({ waiting }) => waiting)) {
       watched.waiting = false
@@ -477,7 +476,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     await runInDurableObject(this.stub, (_, state) => state.abort('crash')).catch(() => {})
   }
 
-  /** Some of its sockets, while it goes on. */
+  /** Closes some sockets of the shard, which goes on. */
   async dropSockets(): Promise<void> {
     this.note('drops sockets')
     const isDropped = this.random
@@ -494,14 +493,14 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     await this.readFloor()
   }
 
-  /** The oldest state that is kept is whole. */
+  /** Checks that the oldest kept state is complete. */
   private async readFloor(): Promise<void> {
     const [revision, query] = [this.floor, this.query()]
     const list = await this.read(query, { kind: 'exact', revision })
     expect(list.values, 'at the floor').toEqual(texts(this.history.list(revision, query)))
   }
 
-  /** What every watch was told by now, and what is kept in the end. */
+  /** Checks the events of every watch, and the state kept in the end. */
   async finish(): Promise<void> {
     await this.take()
     for (const watched of this.watches) await this.check(watched)
@@ -531,9 +530,9 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     }
     if (failure === undefined) return
     expect(failure).toBeInstanceOf(StorageError)
-    // Nobody took what waited for it.
+    // The watch ended because the test did not read it.
     if (late && (failure as StorageError).code === 'Overloaded') return
-    // It may have missed what was compacted while its socket was broken, and is told so.
+    // Compaction may have dropped changes while its socket was broken. Then the watch fails with Compacted.
     expect(failure).toMatchObject({ code: 'Compacted' })
     const position = Math.max(
       watched.from ?? watched.synced ?? 0,
@@ -552,7 +551,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
     return { begun: true, failure, expected: [...initial, ...this.history.events(synced, query)] }
   }
 
-  /** Waits until all has come, or nothing comes any more. */
+  /** Waits until all events have come, or no more come. */
   private async settle(watched: Watched): Promise<void> {
     let heard = Date.now()
     for (let count = -1; Date.now() - heard < this.patience;) {
@@ -565,7 +564,7 @@ export class ModelledShard implements Readonly<Record<Action, () => Promise<void
   }
 }
 
-/** The shards, of which some answers to writes never come: the platform says that the object was reset. */
+/** The shards, with some answers to writes lost: the platform reports that the object was reset. */
 function losing(isLost: () => boolean): typeof SHARDS {
   const isWrite = (name: string | symbol) => name === 'create' || name === 'update' || name === 'delete'
   const stubOf = (id: DurableObjectId) => {
@@ -578,7 +577,7 @@ function losing(isLost: () => boolean): typeof SHARDS {
       }
     return new Proxy({}, { get: (_, name) => call(name) })
   }
-  // All that shard-client needs of a namespace.
+  // shard-client uses these two methods of a namespace.
   return { idFromName: (name: string) => SHARDS.idFromName(name), get: stubOf } as unknown as typeof SHARDS
 }
 
@@ -603,7 +602,7 @@ async function collect(watched: Watched): Promise<void> {
 const textOf = ({ key, content, revision }: Write): string => `${key}=${content}@${revision}`
 const texts = (writes: readonly Write[]): string[] => writes.map(textOf)
 
-/** As valueOf made it. */
+/** Parses the text that valueOf made. */
 const parsed = (text: string) =>
   JSON.parse(text) as { metadata: { name: string; resourceVersion: string }; content: string }
 

@@ -16,7 +16,7 @@ const { SHARDS, RECORDER } = env as unknown as Env & { RECORDER: DurableObjectNa
 const storage = shardStorage(SHARDS, platformClock)
 
 describe('the outbox', () => {
-  it('tells the controllers of a write, at least once and in order', async () => {
+  it('reports each write to the controllers, at least once and in order', async () => {
     const things = { tenant: 'outbox-1', shard: 'things', prefix: 'things' }
     const recorder = RECORDER.getByName(things.tenant)
     await recorder.refuse(Infinity)
@@ -74,14 +74,14 @@ describe('the outbox', () => {
     expect(alarm).toBeLessThanOrEqual(Date.now() + 300_000)
   })
 
-  it('removes what was taken in the commit of the next write, and tells it once', async () => {
+  it('removes delivered rows in the commit of the next write, and delivers each once', async () => {
     const received: number[] = []
     const removed: number[] = []
     const rows = [1, 2].map((seq) => ({ seq, k: 'a', topic: 't', payload: `${seq}` }))
     const statements = {
       oldestOutbox: (_: number, after = 0) => rows.filter(({ seq }) => seq > Math.max(after, ...removed)),
       deleteOutbox: (upTo: number) => void removed.push(upTo),
-    } as unknown as Statements // all that is called of it
+    } as unknown as Statements // the outbox calls only these
     const receiver = { receive: async (_: string, all: readonly OutboxRow[]) => append(received, all.map(({ seq }) => seq)) } // prettier-ignore
     let synced = 0
     const outbox = new Outbox('s', statements, receiver as never, async () => void synced++, platformClock)
@@ -100,7 +100,7 @@ describe('the outbox', () => {
     expect(outbox.hasTaken).toBe(false)
   })
 
-  it('says nothing of writes that failed', async () => {
+  it('delivers nothing for writes that failed', async () => {
     const things = { tenant: 'outbox-3', shard: 'things', prefix: 'things' }
     const value = { ...valueOf('a', '1'), outbox: [{ topic: 'made', payload: '1' }] }
     await expect(storage.update(things, 'a', value, 5)).rejects.toMatchObject({ code: 'KeyNotFound' })

@@ -1,4 +1,4 @@
-// A past state is found in parts, whatever was written since and is written meanwhile.
+// The shard reads a past state in several turns. Writes since then and during the read do not change it.
 import { expect, it } from 'vitest'
 import { PastState } from '../../durable-objects/past-state.ts'
 import type { Statements } from '../../durable-objects/statements.ts'
@@ -10,7 +10,7 @@ interface Version {
   readonly isDeleted: boolean
 }
 
-/** What a shard does with its keys, and at how many rows a call looked. */
+/** The writes of a shard, and the number of rows that a call read. */
 class Writes {
   readonly rev = new Map<number, Version>()
   readonly cur = new Map<string, number>()
@@ -33,12 +33,12 @@ class Writes {
     this.rev.set(rv, { rv, k, prv: this.cur.get(k) ?? null, isDeleted })
   }
 
-  /** In the order of keys. */
+  /** The state in the order of keys. */
   state(): string[] {
     return [...this.cur].map(([k, rv]) => `${k}@${rv}`).sort()
   }
 
-  /** As the shard reads them. */
+  /** The statements by which the shard reads these rows. */
   statements(): Statements {
     const keys = () => [...this.cur].map(([k, rv]) => ({ k, rv, l: '{}' })).sort((a, b) => (a.k < b.k ? -1 : 1))
     let sorted: { readonly at: number; readonly keys: ReturnType<typeof keys> } = { at: -1, keys: [] }
@@ -66,16 +66,20 @@ class Writes {
 
 const key = (n: number): string => `things/${String(n).padStart(6, '0')}`
 const RANGE = { from: 'things/', to: 'things0' }
-/** Rows of a turn: changes, and keys that are there. */
+/** The most rows that a turn reads: changes, and existing keys. */
 const A_TURN = 1_500
 
 it.each<[what: string, count: number, change: (writes: Writes, n: number) => void]>([
-  ['more is gone since than is kept', 25_000, (writes, n) => writes.remove(key(n))],
-  ['all was written again', 3_000, (writes, n) => writes.put(key(n))],
-  ['nothing is the same', 3_000, (writes, n) => (n % 2 === 0 ? writes.remove(key(n)) : writes.put(key(n)))],
-  ['others came', 3_000, (writes, n) => writes.put(`${key(n)}-new`)],
-  ['a few went', 3_000, (writes, n) => void (n % 100 === 0 && writes.remove(key(n)))],
-])('%s: the state is the same, some rows a turn', (_, count, change) => {
+  ['more keys were deleted since than remain', 25_000, (writes, n) => writes.remove(key(n))],
+  ['every key was written again', 3_000, (writes, n) => writes.put(key(n))],
+  [
+    'every key was written or deleted',
+    3_000,
+    (writes, n) => (n % 2 === 0 ? writes.remove(key(n)) : writes.put(key(n))),
+  ],
+  ['new keys were created', 3_000, (writes, n) => writes.put(`${key(n)}-new`)],
+  ['a few keys were deleted', 3_000, (writes, n) => void (n % 100 === 0 && writes.remove(key(n)))],
+])('%s: the past state is the same, and each turn reads a bounded number of rows', (_, count, change) => {
   const writes = new Writes()
   for (let n = 0; n < count; n++) writes.put(key(n))
   const wanted = writes.state()
@@ -90,7 +94,7 @@ it.each<[what: string, count: number, change: (writes: Writes, n: number) => voi
     for (const { k, rv } of batch.rows) found.push(`${k}@${rv}`)
     if (turn % 7 === 0 && batch.rows.length > 0) expect(past.remaining()).toBe(wanted.length - found.length)
     isEnd = batch.isEnd
-    // somebody writes between two turns
+    // A client writes between two turns.
     const n = (turn * 7919) % count
     if (turn % 3 === 0) writes.put(key(n))
     else if (writes.cur.has(key(n))) writes.remove(key(n))
@@ -98,7 +102,7 @@ it.each<[what: string, count: number, change: (writes: Writes, n: number) => voi
   expect(found).toEqual(wanted)
 })
 
-it('a page ends where it was asked to, and tells whether more follows', () => {
+it('a page ends at its limit, and says whether more keys follow', () => {
   const writes = new Writes()
   for (let n = 0; n < 1_200; n++) writes.put(key(n))
   const revision = writes.last
@@ -113,7 +117,7 @@ it('a page ends where it was asked to, and tells whether more follows', () => {
   expect(past.hasMore()).toBe(false)
 })
 
-it('what compaction took is refused', () => {
+it('a past state below the compaction floor is refused', () => {
   const writes = new Writes()
   writes.put(key(1))
   writes.put(key(1))

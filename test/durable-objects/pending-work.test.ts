@@ -9,7 +9,7 @@ test('the same work is stored once, until its delivery begins', () => {
   expect(isNew('a', '1')).toBe(true)
 })
 
-test('work that is told once is stored again only where what was written is taken back', () => {
+test('work that was reported once is stored again only after a rollback', () => {
   const pending = new PendingWork()
   const isNew = (payload: string): boolean => pending.isNew({ topic: 'a', payload, once: true })
   expect([isNew('1'), isNew('1'), isNew('2')]).toEqual([true, false, true])

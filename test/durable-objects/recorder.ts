@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { OutboxReceiver, OutboxRow } from '../../src/storage/shard-protocol.ts'
 
-/** Stands where the controllers do and keeps what it is told. */
+/** Takes the place of the controllers, and keeps the rows that it receives. */
 export class Recorder extends DurableObject implements OutboxReceiver {
   private readonly rows: string[][] = []
   private toRefuse = 0

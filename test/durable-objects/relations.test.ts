@@ -1,4 +1,4 @@
-// Objects are found by the uid of an owner, and by their node, as if each were looked at; and as many rows are read as are found.
+// A search by an owner's uid or by a node finds the same objects as a full scan, and reads only the rows that it finds.
 import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
@@ -32,7 +32,7 @@ const valueOf = ({ owners, node, label }: Wish): NewValue => ({
   owners,
 })
 
-/** A shard without its object. */
+/** The log and the statements of a shard, without its Durable Object. */
 function opened({ sql }: DurableObjectStorage) {
   let read = 0
   const all = statements(sql, (rows) => void (read += rows))
@@ -82,7 +82,7 @@ const searches: readonly Selection[] = [
   { ...ofOwner('a'), labels: [{ key: 'app', operator: 'In', values: ['x'] }] },
 ]
 
-it('after any history', { timeout: 60_000 }, async () => {
+it('a search finds the objects of an owner and of a node after any history', { timeout: 60_000 }, async () => {
   let shards = 0
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), (steps) =>
@@ -118,7 +118,7 @@ it('after any history', { timeout: 60_000 }, async () => {
               .map(([k]) => k)
             expect(find(selection, namespace).keys.toSorted()).toEqual(expected.toSorted())
           }
-        // nothing is left of what is gone
+        // No row of a deleted key is left.
         const left = storage.sql.exec('SELECT DISTINCT k FROM related').toArray()
         expect(left.filter(({ k }) => !model.has(String(k)))).toEqual([])
       }),
@@ -127,7 +127,7 @@ it('after any history', { timeout: 60_000 }, async () => {
   )
 })
 
-it('of thousands, by reading what is found', async () => {
+it('a search among thousands of objects reads only the rows that it finds', async () => {
   await inNewShard('thousands', ({ log, find }) => {
     for (let n = 0; n < 3_000; n++)
       log.create(`${PREFIX}/one/${n}`, valueOf({ owners: [`owner-${n % 1_000}`], node: `node-${n % 3}`, label: 'x' }))
@@ -135,7 +135,7 @@ it('of thousands, by reading what is found', async () => {
     expect(few.keys).toEqual(['pods/one/1007', 'pods/one/2007', 'pods/one/7'])
     expect(few.rows).toBeLessThan(20)
     expect(find(ofOwner('nobody')).rows).toBeLessThan(5)
-    // more than a page
+    // These are more keys than a page has.
     const node = find(onNode('node-1'))
     expect(node.keys).toHaveLength(1_000)
     expect(node.keys).toEqual(node.keys.toSorted())
@@ -153,7 +153,7 @@ it('an object of many owners writes a bounded number of rows', async () => {
   })
 })
 
-it('of what an earlier release stored', async () => {
+it('a search finds the objects that an earlier release stored', async () => {
   await runInDurableObject(RECORDER.getByName('relations-earlier'), (_, { storage }) => {
     const before = migrations.findIndex(({ id }) => id === '0003-relations')
     migrate(storage, migrations.slice(0, before))

@@ -1,4 +1,4 @@
-// A list of few among many keys looks at a few of them in each turn: what else the shard is asked does not wait for all.
+// A selective list over many keys reads a bounded number of them in each turn: other calls of the shard run in between.
 import { expect, it } from 'vitest'
 import { listAnswer } from '../../durable-objects/list-stream.ts'
 import { pick } from '../../durable-objects/selected-keys.ts'
@@ -9,7 +9,7 @@ import { parseFieldSelector } from '../../src/storage/field-selector.ts'
 const KEYS = 4_000
 const keyOf = (n: number) => `things/${String(n).padStart(6, '0')}`
 
-/** A state whose keys are numbers; it notes at how many keys it was looked in one turn at most. */
+/** A state whose keys are numbers. It records the most keys that one turn read. */
 function counted() {
   let looked = 0
   const most = { inATurn: 0 }
@@ -33,7 +33,7 @@ function counted() {
   return { state, most, stop: () => clearTimeout(timer) }
 }
 
-/** Nothing is written while it is listed. */
+/** The state for a list without concurrent writes. */
 const latest = (state: StateStatements): States => ({
   now: () => state,
   past() {
@@ -51,7 +51,7 @@ it.each<[which: string, selector: string, expected: readonly number[]]>([
   const scope = { prefix: 'things', selection, limit: 0, counted: false }
   const picked = await pick(latest(state), scope, { from: 'things/', to: 'things0' }, scope)
   expect(picked.isEmpty).toBe(expected.length === 0)
-  // of a shard that has every version
+  // The statements of a shard that has every version.
   const statements = {
     values: (revisions: readonly number[]) => revisions.map((rv) => ({ rv, k: keyOf(rv - 1), v: String(rv) })),
   } as unknown as Statements
@@ -59,7 +59,7 @@ it.each<[which: string, selector: string, expected: readonly number[]]>([
   const text = await listAnswer({ revision: KEYS, ...picked }, call, statements).text()
   stop()
   expect(text).toBe(expected.map((rv) => `${rv}\n`).join(''))
-  // a turn of the list may end before the one that is noted here
+  // A turn of the list may end before the turn counted here.
   expect(most.inATurn).toBeLessThanOrEqual(1_000)
 })
 
@@ -83,7 +83,7 @@ it.each([
   expect(most.inATurn).toBeLessThanOrEqual(mostInATurn)
 })
 
-it('goes through a long list of values a few times', async () => {
+it('a requirement with many values is searched a few times', async () => {
   let searched = 0
   const values = Object.assign(
     Array.from({ length: 10_000 }, (_, n) => `v${n}`),

@@ -19,7 +19,7 @@ describe('a watch over a socket', () => {
   const shardNamed = (tenant: string) => ({ tenant, shard: 'things', prefix: 'things' })
   const stubOf = (tenant: string) => SHARDS.getByName(`${tenant}/things`)
 
-  it('ends when its watcher takes too little of what happens', async () => {
+  it('ends when its watcher reads too slowly', async () => {
     const things = shardNamed('watch-slow')
     const from = await storage.revision(things)
     const slow = await storage.watch(things, { selection: everything, from })
@@ -30,7 +30,7 @@ describe('a watch over a socket', () => {
     await expect(take(slow, 1)).rejects.toMatchObject({ code: 'Overloaded' })
   })
 
-  it('gets a past of many megabytes as it takes it', async () => {
+  it('sends many megabytes of past events as fast as its watcher reads', async () => {
     const things = shardNamed('watch-past')
     const from = await storage.revision(things)
     for (let i = 0; i < 8; i++) await storage.create(things, `n${i}`, valueOf(`n${i}`, MEGABYTE))
@@ -39,7 +39,7 @@ describe('a watch over a socket', () => {
     expect(await take(watch, 8)).toHaveLength(8)
   })
 
-  it('shows how far it is though nothing of what happens is for it, and goes on from there', async () => {
+  it('reports its revision although no event matches its selector, and resumes from there', async () => {
     const things = shardNamed('watch-progress')
     const from = await storage.revision(things)
     const watch = await storage.watch(things, { selection: labelled('none'), from })
@@ -52,7 +52,7 @@ describe('a watch over a socket', () => {
       watch.ping()
       expect(seen.at(-1)).toBe(revision)
     })
-    // What it has not seen is compacted, but it has seen all up to here: it is not told to begin anew.
+    // Compaction drops changes that the watch did not get. It knows this revision, and resumes without Compacted.
     await inShard(stubOf(things.tenant), async ({ compactor }) => void (await compactor.run(revision)))
     await evictDurableObject(stubOf(things.tenant), { webSockets: 'close' })
     const { revision: next } = await storage.create(things, 'b', valueOf('b', '1', { labels: { none: '' } }))
@@ -61,7 +61,7 @@ describe('a watch over a socket', () => {
     await reading
   })
 
-  it('is told when what comes next is gone', async () => {
+  it('fails with Compacted when its next events are gone', async () => {
     const things = shardNamed('watch-gone')
     const a1 = await storage.create(things, 'a', valueOf('a', '1'))
     const watch = await storage.watch(things, { selection: labelled('none'), from: a1.revision })
@@ -80,7 +80,7 @@ describe('a watch over a socket', () => {
     await eventually(async () => expect((await storage.stats(things)).sockets).toBe(0))
   })
 
-  it('reads in the log what it could not be told', async () => {
+  it('reads in the log the events whose publication failed', async () => {
     const things = shardNamed('watch-untold')
     const from = await storage.revision(things)
     const watch = await storage.watch(things, { selection: everything, from })
@@ -106,7 +106,7 @@ describe('a watch over a socket', () => {
     watch.cancel()
   })
 
-  it('refuses a selection that its socket cannot keep, whatever it is written in', async () => {
+  it('refuses a selection that is too long for the attachment of its socket, in any script', async () => {
     const things = shardNamed('watch-longer')
     const from = await storage.revision(things)
     for (const value of ['v'.repeat(16_500), '名'.repeat(9_000)])
@@ -115,12 +115,12 @@ describe('a watch over a socket', () => {
       })
   })
 
-  it('refuses what is more than all watches together may select, until others end', async () => {
+  it('is refused when the selections of all watches are too long together, until one ends', async () => {
     const things = shardNamed('watch-many')
     const from = await storage.revision(things)
     const hub = <Found>(look: (watches: { most: number; length: number; groups: Map<string, unknown> }) => Found) =>
       runInDurableObject(stubOf(things.tenant), (shard) =>
-        // what the hub keeps to itself
+        // The field is private to the hub.
         look((shard as unknown as { watches: { most: number; length: number; groups: Map<string, unknown> } }).watches),
       )
     await hub((watches) => void (watches.most = 3_000))
@@ -128,7 +128,7 @@ describe('a watch over a socket', () => {
       storage.watch(things, { selection: fielded(`f=${String(n).padEnd(1_000, 'v')}`), from })
     const open = [await watch(1), await watch(2)]
     await expect(watch(3)).rejects.toMatchObject({ code: 'Overloaded' })
-    // who watches the same takes no more
+    // A second watch with the same selection adds nothing to their length.
     open.push(await watch(1))
     expect(await hub(({ length, groups }) => [length < 3_000, groups.size])).toEqual([true, 2])
     await storage.create(things, 'a', valueOf('a', '1', { fields: { f: '2'.padEnd(1_000, 'v') } }))

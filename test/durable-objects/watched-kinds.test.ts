@@ -26,7 +26,7 @@ it('knows whose objects are watched until their definition is another one', () =
     expect(rowsOf(sql)).toBe(1)
   }))
 
-it('takes every definition for watched where more are told than it keeps', () =>
+it('takes every definition for watched once there are more than it keeps', () =>
   within('many', (sql) => {
     const table = new WatchedKindTable(sql, 50)
     for (let n = 0; n < 500; n++) table.add(`things-${n}.e.com`, 'a')
@@ -37,7 +37,7 @@ it('takes every definition for watched where more are told than it keeps', () =>
     expect(new WatchedKindTable(sql, 50).has('never.e.com')).toBe(true)
   }))
 
-it('has room again for what comes when others went', () =>
+it('has room for new kinds after others were deleted', () =>
   within('again', (sql) => {
     const table = new WatchedKindTable(sql, 50)
     for (let n = 0; n < 500; n++) {

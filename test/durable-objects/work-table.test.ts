@@ -37,7 +37,7 @@ describe('the work of controllers', () => {
       expect(keys(table)).toEqual(['a x'])
     }))
 
-  it('is written once, until somebody takes it', () =>
+  it('is written once, until a controller takes it', () =>
     within('work-8', (sql) => {
       const table = new WorkTable(sql, () => 0)
       const generation = () => table.due(1)[0]?.generation
@@ -50,7 +50,7 @@ describe('the work of controllers', () => {
       expect(generation()).toBe(4)
     }))
 
-  it('is written again after a failure, which may have taken it back', () =>
+  it('is written again after a failure, which may have rolled it back', () =>
     within('work-9', (sql) => {
       const table = new WorkTable(sql, () => 0)
       table.add('a', 'x', 0)

@@ -1,4 +1,4 @@
-/** A Worker with nothing but storage. */
+/** A Worker that serves storage alone. */
 export { ResourceShard } from '../../durable-objects/resource-shard.ts'
 export { Recorder } from './recorder.ts'
 

@@ -7,7 +7,7 @@ import type { Env } from '../../src/env.ts'
 const { SHARDS } = env as unknown as Env
 
 it('a control plane begins with workloads off, and knows its mode in every instance', () =>
-  // any object with a database will do
+  // Any object with a database serves.
   runInDurableObject(SHARDS.getByName('workload-mode/one'), (_, { storage }) => {
     const changes = (...mode: Parameters<WorkloadMode['changesTo']>) => new WorkloadMode(storage.sql).changesTo(...mode)
     expect(changes('off')).toBe(false)

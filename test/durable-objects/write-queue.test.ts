@@ -3,7 +3,7 @@ import { WriteQueue } from '../../durable-objects/write-queue.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 
 describe('the queue of writes', () => {
-  it('answers each write for itself, after all of them were made', async () => {
+  it('gives each write its own answer, after the commit of all', async () => {
     const told: (readonly number[])[] = []
     const queue = new WriteQueue<number>(
       (write) => write(),
@@ -17,7 +17,7 @@ describe('the queue of writes', () => {
     expect(told).toEqual([[1, 3]])
   })
 
-  it('answers all of them, whatever comes of what follows a write', async () => {
+  it('answers all writes although the work after a write fails', async () => {
     const queue = new WriteQueue<number>(
       (write) => write(),
       () => {
@@ -32,7 +32,7 @@ describe('the queue of writes', () => {
     await expect(queue.run(failing)).rejects.toMatchObject({ code: 'KeyExists' })
   })
 
-  it('commits a great many in several turns, in their order, and refuses what is too much', async () => {
+  it('commits many writes in several turns, in their order, and refuses writes beyond its bound', async () => {
     const told: (readonly number[])[] = []
     const queue = new WriteQueue<number>(
       (write) => write(),

@@ -1,5 +1,5 @@
-// Admission policies as the Kubernetes documentation introduces them: a limit, the same with a parameter, variables, an
-// authorization check, sidecars. Told as one story: the order matters.
+// Admission policies as the Kubernetes documentation introduces them: a limit, a limit with a parameter, variables, an
+// authorization check, sidecars. The tests build on one another: their order matters.
 import { expect, test } from 'vitest'
 import { kubectlServerUnderTest } from './kubectl-server.ts'
 
@@ -79,14 +79,14 @@ test('bound to a namespace, it denies what is written there', async () => {
   expect(await kubectl.run('-n policies-production create deployment big --image=nginx --replicas=6')).toBe(
     'deployment.apps/big created\n',
   )
-  // what was there stays, and what changes it is looked at; the scale subresource is another one
+  // The existing Deployment stays; the policy checks updates of it. The rule does not match the scale subresource.
   expect(await refusal('-n policies-test label deployment free a=b')).toContain('and not 9')
   expect(await kubectl.run('-n policies-test scale deployment small --replicas=7')).toBe(
     'deployment.apps/small scaled\n',
   )
 })
 
-test('what is seldom wrong is only warned of', async () => {
+test('a binding with the action Warn answers with a warning', async () => {
   await kubectl.run(
     `patch validatingadmissionpolicybinding replicas-test.example.com --type=merge -p {"spec":{"validationActions":["Warn","Audit"]}}`,
   )
@@ -158,7 +158,7 @@ spec:
   await kubectl.run('delete validatingadmissionpolicybinding limits-test.example.com limits-production.example.com')
 })
 
-test('variables, of the namespace too, and a condition that lets some through', async () => {
+test('a policy has variables, also of the namespace, and a match condition that exempts requests', async () => {
   await apply(
     policy(
       'images.example.com',
@@ -190,7 +190,7 @@ test('variables, of the namespace too, and a condition that lets some through', 
   await kubectl.run('delete validatingadmissionpolicybinding images-test.example.com')
 })
 
-test('who may do something is asked of the authorizer', async () => {
+test('an expression asks the authorizer', async () => {
   await apply(
     policy(
       'break-glass.example.com',
@@ -286,7 +286,7 @@ test('a mutating policy gives pods a sidecar, once, and another one names it in 
   await eventually(made).toBe('mesh-proxy|IfNotPresent|[{"name":"PROXY","value":"localhost"}]')
   await kubectl.run('-n policies-test create -f -', pod)
   expect(await kubectl.run('-n policies-test get pod p -o jsonpath={.metadata.annotations.sidecar}')).toMatch(/^by ./)
-  // nobody owns what a policy set
+  // The fields that a policy set have no manager.
   const fields = await kubectl.run(
     '-n policies-test get pod p --show-managed-fields -o jsonpath={.metadata.managedFields}',
   )
@@ -301,7 +301,7 @@ test('a policy that does not compile is refused', async () => {
   expect(await refusal('create -f -', text)).toContain('spec.validations[0].expression: Invalid value')
 })
 
-test('what was bound goes, and everything is free again', async () => {
+test('without policies everything is admitted again', async () => {
   await kubectl.run('delete validatingadmissionpolicies --all')
   await kubectl.run('delete validatingadmissionpolicybindings --all')
   await kubectl.run('delete mutatingadmissionpolicies --all')

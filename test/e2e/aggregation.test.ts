@@ -1,4 +1,4 @@
-// Aggregated APIs: a metrics server of ours behind a local server, as kubectl, and as other clients see it.
+// Aggregated APIs: a test metrics server behind a local server, seen by kubectl and by other clients.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { request } from 'node:https'
 import { gzipSync } from 'node:zlib'
@@ -70,7 +70,7 @@ beforeAll(async () => {
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'developers' }],
   })
   expect(granted.status).toBe(201)
-  // a request finds the new version, or the condition, a moment later
+  // Requests see the new version and its condition a moment later.
   const ready = async () => expect((await api.send('GET', '/apis/metrics.k8s.io/v1beta1/nodes')).status).toBe(200)
   await eventually(ready)
 })
@@ -87,7 +87,7 @@ const last = () => metrics.seen.at(-1)!
 
 const JANE = { 'Impersonate-User': 'jane', 'Impersonate-Uid': 'u-1', 'Impersonate-Group': 'developers' }
 
-/** With headers of the test's own. */
+/** Sends a request with further headers. */
 function send(method: string, path: string, headers: Record<string, string> = {}, body?: string) {
   return new Promise<{ status: number; headers: IncomingHttpHeaders; text: string }>((resolve, reject) => {
     const all = { Authorization: `Bearer ${api.token}`, ...headers }
@@ -122,8 +122,8 @@ describe('kubectl top', () => {
   beforeEach(skipWithoutKubectl)
 })
 
-describe('the other server', () => {
-  test('is asked by a front proxy for the user who asks, in nobody else’s words', async () => {
+describe('the aggregated server', () => {
+  test('gets the user from the front proxy, and no identity headers of the client', async () => {
     const { status } = await send('GET', `${VERSION}/nodes?limit=1`, {
       'X-Remote-User': 'system:admin',
       X_Remote_Group: 'system:masters',
@@ -145,7 +145,7 @@ describe('the other server', () => {
     })
   })
 
-  test('gets a body, and its status, headers and body come back as they are', async () => {
+  test('gets the body, and the client gets its status, headers and body unchanged', async () => {
     metrics.special.set(`${VERSION}/echo`, (_request, response) => {
       response.writeHead(418, { 'X-Kettle': ['short', 'stout'], 'Content-Encoding': 'gzip' })
       response.end(gzipSync(last().body))
@@ -155,7 +155,7 @@ describe('the other server', () => {
     expect(last().body).toHaveLength(200_000)
   })
 
-  test('streams: what it wrote is there before it writes on', async () => {
+  test('streams: the client gets each part before the next one is written', async () => {
     let more = (): void => {}
     metrics.special.set(`${VERSION}/pods`, (_request, response) => {
       response.write('{"type":"ADDED"}\n')
@@ -189,7 +189,7 @@ describe('the other server', () => {
     socket.destroy()
   })
 
-  test('may not send a client elsewhere', async () => {
+  test('cannot redirect a client to another host', async () => {
     metrics.special.set(`${VERSION}/away`, (_request, response) =>
       response.writeHead(302, { Location: 'https://example.com/' }).end(),
     )
@@ -201,17 +201,17 @@ describe('the other server', () => {
     })
   })
 
-  test('that ends a connection is said not to have been reached', async () => {
+  test('that closes a connection causes "error trying to reach service"', async () => {
     metrics.special.set(`${VERSION}/broken`, (request) => request.socket.destroy())
     const { status, headers, text } = await send('GET', `${VERSION}/broken`)
     expect({ status, type: headers['content-type'] }).toEqual({ status: 503, type: 'text/plain; charset=utf-8' })
     expect(text).toBe('error trying to reach service: EOF\n')
   })
 
-  test('that does not answer holds up nobody else: who waits for it has no seat here', async () => {
+  test('that does not answer delays no other request: requests that wait for it hold no seat', async () => {
     const held: ServerResponse[] = []
     metrics.special.set(`${VERSION}/slow`, (_request, response) => void held.push(response))
-    // more than the level of ordinary users has seats
+    // These are more requests than the priority level of ordinary users has seats.
     const waiting = Array.from({ length: 120 }, () => send('GET', `${VERSION}/slow`, JANE))
     await eventually(() => expect(held).toHaveLength(120))
     expect((await send('GET', '/api/v1/namespaces/default', JANE)).status).toBe(200)
@@ -241,7 +241,7 @@ describe('an APIService whose', () => {
     await becomes('v1.a.example.com', 'EndpointsNotFound')
   })
 
-  test('Service has an external name is reached there', async () => {
+  test('Service has the type ExternalName is reached at that name', async () => {
     const spec = { type: 'ExternalName', externalName: 'localhost' }
     await create('Service', '/api/v1/namespaces/default/services', { name: 'outside' }, { apiVersion: 'v1', spec })
     metrics.special.set('/apis/b.example.com/v1', (_request, response) => response.end('{"resources":[]}'))
@@ -249,7 +249,7 @@ describe('an APIService whose', () => {
     await becomes('v1.b.example.com', 'Passed')
   })
 
-  test('certificate is another’s is not available', async () => {
+  test('server has a certificate of another CA is not available', async () => {
     const stranger = Buffer.from((await createAuthority(subject, new Date(), 1)).certificate).toString('base64')
     await api.send(
       'POST',
@@ -266,7 +266,7 @@ describe('an APIService whose', () => {
   })
 })
 
-/** All that comes until this has come. */
+/** Reads until `end` arrives. */
 function readUntil(socket: TLSSocket, end: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''

@@ -1,4 +1,4 @@
-// Plain requests with a kubeconfig's credential, for what kubectl is too slow or too polite for.
+// Plain requests with a kubeconfig's credential, for tests that kubectl is too slow for or that it cannot send.
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
@@ -30,7 +30,7 @@ export class ApiClient {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64, rejectUnauthorized: false })
 
   constructor(kubeconfig: string) {
-    // Written by Kedge.
+    // Kedge wrote this file.
     const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as {
       clusters: [{ cluster: { server: string } }]
       users: [{ user: { token: string } }]
@@ -56,7 +56,7 @@ export class ApiClient {
       const headers = {
         Authorization: `Bearer ${this.token}`,
         'Content-Type': 'application/json',
-        // Node does not say by itself how long the body of a DELETE is
+        // Node sets no Content-Length for the body of a DELETE.
         'Content-Length': Buffer.byteLength(text),
         ...more,
       }

@@ -1,4 +1,4 @@
-// Two whole applications, applied as people apply them and read back.
+// kubectl applies two whole applications and reads them back.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadAll } from 'js-yaml'
@@ -16,7 +16,7 @@ const kubectl = kubectlServerUnderTest()
 
 describe.each(['shop', 'visitors-book'])('%s', (application) => {
   const file = join(import.meta.dirname, 'applications', `${application}.yaml`)
-  // Our own files, each document a manifest.
+  // Each document of these files is a manifest.
   const manifests = (loadAll(readFileSync(file, 'utf8')) as (Manifest | null)[]).filter((manifest) => manifest !== null)
 
   test('is created, object by object', async () => {
@@ -27,7 +27,7 @@ describe.each(['shop', 'visitors-book'])('%s', (application) => {
     expect(lines.filter((line) => !line.endsWith(' created'))).toEqual([])
   })
 
-  test('reads back with all that was written', async () => {
+  test('reads back with every field that was written', async () => {
     const { items } = await kubectl.json<{ items: unknown[] }>(`get -f ${file}`)
     expect(items).toHaveLength(manifests.length)
     for (const [index, manifest] of manifests.entries()) {
@@ -42,10 +42,10 @@ describe.each(['shop', 'visitors-book'])('%s', (application) => {
     }
   })
 
-  test('does not change when it is applied again, also from the server’s side', async () => {
+  test('does not change when kubectl applies it again, also with server-side apply', async () => {
     const again = (await kubectl.run(`apply -f ${file}`)).trimEnd().split('\n')
-    // kubectl always sends what is never read back (a Secret's stringData) and what is patched by replacing it
-    // (a PodDisruptionBudget's selector).
+    // kubectl always sends fields that no read returns (a Secret's stringData), and fields with the patch strategy
+    // replace (a PodDisruptionBudget's selector).
     const sent = /^(secret|poddisruptionbudget\.policy)\//
     expect(again.filter((line) => !line.endsWith(' unchanged') && !sent.test(line))).toEqual([])
     await kubectl.run(`apply --server-side --force-conflicts -f ${file}`)

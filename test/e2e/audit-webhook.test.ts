@@ -1,4 +1,4 @@
-// Audit events on their way to a webhook, from a local server.
+// A local server sends audit events to a webhook.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const ids = new Set<string>()
 const tokens = new Set<string | undefined>()
 let calls = 0
 let largest = 0
-/** The first call fails: its events come again. */
+/** The first call fails: the server sends its events again. */
 const webhook = createServer((request, answer) => {
   let text = ''
   request.setEncoding('utf8').on('data', (part: string) => (text += part))
@@ -61,7 +61,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-test('they arrive in batches, with the token, though a call fails', async () => {
+test('audit events arrive in batches, with the token, although a call fails', async () => {
   const pem = (name: string): string => readFileSync(join(dirname(kedge.kubeconfig), 'pki', name), 'utf8')
   const some = requests.slice(0, 20)
   await sendRequests(some, { url: kedge.url, ca: pem('ca.crt'), certificate: pem('admin.crt'), key: pem('admin.key') })

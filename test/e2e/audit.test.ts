@@ -1,4 +1,4 @@
-// The audit log of a local server, event by event beside what kube-apiserver wrote for the same requests.
+// The audit log of a local server, compared event by event with the log of kube-apiserver for the same requests.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -14,14 +14,14 @@ const FIXTURES = join(import.meta.dirname, '../audit')
 // the fixture is the project's own
 const recorded = JSON.parse(readFileSync(join(FIXTURES, 'kube-apiserver.json'), 'utf8')) as AuditEvent[]
 
-/** kube-apiserver cannot write a patch in YAML down as JSON, and loses the event. */
+/** kube-apiserver cannot encode a patch in YAML as JSON, and loses the event. */
 const LOST_BY_KUBE_APISERVER = ['apply']
 
-/** What they write into a namespace. */
+/** The resource that each controller writes into a new namespace. */
 const CONTROLLERS = { 'service-account-controller': 'serviceaccounts', 'root-ca-cert-publisher': 'configmaps' }
 
 function isWrittenBy(controllers: Readonly<Record<string, string>>, text: string): boolean {
-  // a line of the log is an event; the last may be half of one
+  // Each line of the log is an event. The last line may be incomplete.
   const lines = text.split('\n').slice(0, -1)
   const events = lines.map((line) => JSON.parse(line) as AuditEvent & { user: { username?: string } })
   const writes = new Set(events.map(({ user, verb, requestURI }) => [user.username, verb, requestURI].join(' ')))
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const pem = (name: string): string => readFileSync(join(dirname(kedge.kubeconfig), 'pki', name), 'utf8')
   const credentials = { url: kedge.url, ca: pem('ca.crt'), certificate: pem('admin.crt'), key: pem('admin.key') }
   await sendRequests(requests, credentials)
-  // controllers take their time
+  // The controllers write a moment later.
   await until(() => isWrittenBy(CONTROLLERS, readFileSync(log, 'utf8')))
   await kedge.stop()
   written = comparable(readFileSync(log, 'utf8'), requests)
@@ -55,7 +55,7 @@ test.each(requests.map(({ name }) => name).filter((name) => !LOST_BY_KUBE_APISER
   (name) => expect(eventsOf(written, name)).toEqual(eventsOf(recorded, name)),
 )
 
-test('a patch in YAML is shown as JSON', () => {
+test('the log has a patch in YAML as JSON', () => {
   expect(eventsOf(written, 'apply').at(-1)).toMatchObject({
     stage: 'ResponseComplete',
     requestObject: { apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'b' } },
@@ -63,11 +63,11 @@ test('a patch in YAML is shown as JSON', () => {
   })
 })
 
-test('what controllers write is there, under their names', () => {
+test('the log has the writes of controllers, under their names', () => {
   expect(isWrittenBy(CONTROLLERS, readFileSync(log, 'utf8'))).toBe(true)
 })
 
-test('nothing of secrets and tokens is in the log, whatever the policy says', () => {
+test('the log has no content of Secrets and tokens, whatever the policy says', () => {
   const text = readFileSync(log, 'utf8')
   expect(text).not.toContain('hidden')
   expect(text).not.toContain('not-a-token')

@@ -1,4 +1,4 @@
-// kubectl top and kubectl autoscale on simulated nodes, as somebody types them.
+// kubectl top and kubectl autoscale on simulated nodes.
 import { beforeAll, expect, test } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
@@ -41,7 +41,7 @@ test('kubectl top pods', async () => {
   )
 })
 
-test('somebody who may view a namespace may see what its pods use, and not what nodes do', async () => {
+test('a user with the role view sees the metrics of pods, and not those of nodes', async () => {
   await kubectl.run('create rolebinding viewer --clusterrole=view --user=jane')
   const may = async (what: string) => (await kubectl.try(['auth', 'can-i', ...what.split(' '), '--as=jane'])).stdout
   await eventually(async () => expect(await may('list pods.metrics.k8s.io')).toBe('yes\n'))

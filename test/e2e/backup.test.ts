@@ -1,5 +1,5 @@
-// A control plane to a file and into an empty one: everything is there at the version it had, clients that knew the old
-// one are told to begin anew, and nothing that somebody made is ever replaced.
+// A backup of a control plane is restored into an empty one: every object has the resourceVersion it had, clients of
+// the old control plane have to list again, and a restore replaces no existing object.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-test('what was backed up is restored at the versions it had', async () => {
+test('a restore brings every object back at its resourceVersion', async () => {
   const source = new ApiClient(from.kubeconfig)
   await source.send('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } })
   for (let n = 0; n < OBJECTS; n++)
@@ -41,7 +41,7 @@ test('what was backed up is restored at the versions it had', async () => {
     })
   const before = await source.send('GET', `${CONFIG_MAPS}?labelSelector=odd%3D1`)
   await kedge(from, 'backup', '-o', file)
-  await source.send('DELETE', `${CONFIG_MAPS}/c1`) // after the cut
+  await source.send('DELETE', `${CONFIG_MAPS}/c1`) // the backup has ended
 
   await kedge(to, 'restore', file)
   const target = new ApiClient(to.kubeconfig)
@@ -49,7 +49,7 @@ test('what was backed up is restored at the versions it had', async () => {
   expect(after.body.items).toEqual(before.body.items)
 })
 
-test('a watch from a version of the old control plane is told that it is gone', async () => {
+test('a watch from a resourceVersion of the old control plane gets 410 Gone', async () => {
   const target = new ApiClient(to.kubeconfig)
   const { body } = await target.send('GET', `${CONFIG_MAPS}/c3`)
   const version = body.metadata.resourceVersion
@@ -66,7 +66,7 @@ test('writes go on above everything that was restored', async () => {
   expect(Number(written.body.metadata.resourceVersion)).toBeGreaterThan(revision)
 })
 
-test('a control plane that holds something is not replaced', async () => {
+test('a restore into a control plane with objects is refused', async () => {
   await expect(kedge(to, 'restore', file)).rejects.toThrow(/restored into an empty control plane/)
 })
 

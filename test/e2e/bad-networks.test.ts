@@ -1,4 +1,4 @@
-// Watches over networks as they are: clients that vanish, that do not read, that come in thousands and go.
+// Watches over bad networks: clients vanish, clients do not read, thousands of clients come and go.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
@@ -33,7 +33,7 @@ const socketsBecome = (count: number): Promise<boolean> => until(async () => (aw
 const version = async (): Promise<string> =>
   (await client.send('GET', `${CONFIG_MAPS}?limit=1`)).body.metadata.resourceVersion
 
-test('a client that is gone leaves no socket behind', async () => {
+test('a client that disconnects leaves no socket behind', async () => {
   const streams = await Promise.all(
     Array.from({ length: 20 }, async () =>
       client.open('GET', `${CONFIG_MAPS}?watch=1&resourceVersion=${await version()}`),
@@ -45,9 +45,9 @@ test('a client that is gone leaves no socket behind', async () => {
 })
 
 /**
- * Opens a watch, waits for its head and is gone as a machine is that lost its power: in repair mode the kernel forgets
- * a connection without a word (tcp(7), CAP_NET_ADMIN), and answers later packets of it with a reset. To the server's
- * kernel, whose line in /proc/net/tcp begins with the ports the other way round, it is established (01) still.
+ * Opens a watch, waits for its response headers and vanishes like a machine without power: in repair mode the kernel
+ * drops a connection without sending a packet (tcp(7), CAP_NET_ADMIN), and answers its later packets with a reset. For
+ * the server's end, whose line in /proc/net/tcp has the ports in reverse order, it is still established (01).
  */
 const VANISH = `
 import socket, ssl, sys, time
@@ -65,7 +65,7 @@ lines = [line.split() for line in open('/proc/net/tcp')]
 assert [line[3] for line in lines if line[2] == ours] == ['01'], 'the server was told'
 `
 
-test('a client that vanishes without a word is noticed at the next heartbeat', async (context) => {
+test('the next heartbeat detects a client that vanished without closing', async (context) => {
   const { hostname, port } = new URL(server.url)
   const path = `${CONFIG_MAPS}?watch=1&resourceVersion=${await version()}`
   const socket = ['Connection: Upgrade', 'Upgrade: websocket', `Origin: ${server.url}`, 'Sec-WebSocket-Version: 13']
@@ -75,17 +75,17 @@ test('a client that vanishes without a word is noticed at the next heartbeat', a
   } catch (error) {
     context.skip(`needs python3 and the right to make connections vanish: ${String(error).split('\n').at(-2)}`)
   }
-  // A stream has a heartbeat each half minute, of a WebSocket the connection has.
+  // A stream has a heartbeat every half minute. For a WebSocket the TCP connection has it.
   await socketsBecome(0)
 })
 
-test('a client that does not read costs bounded memory and loses nothing', async () => {
+test('a client that does not read costs bounded memory and loses no event', async () => {
   const begin = await version()
   const lazy = await client.open('GET', `${CONFIG_MAPS}?watch=1&resourceVersion=${begin}`)
   lazy.on('error', () => {}).pause()
   const before = usageOf(server.process.pid!).residentBytes
   const value = 'x'.repeat(100_000)
-  const writes = 600 // 60 MB that nobody reads
+  const writes = 600 // 60 MB that the client does not read
   for (let n = 0; n < writes; n += 20)
     await Promise.all(
       Array.from({ length: 20 }, (_, k) =>
@@ -94,7 +94,7 @@ test('a client that does not read costs bounded memory and loses nothing', async
     )
   expect(usageOf(server.process.pid!).residentBytes - before).toBeLessThan(250e6)
 
-  // what it reads now, and what it gets when it goes on from there, is everything, once, in order
+  // It now reads what was buffered and resumes from there: it gets every event once, in order.
   const versions: string[] = []
   const collect = (text: string): void => {
     for (const line of text.split('\n')) {
@@ -105,7 +105,7 @@ test('a client that does not read costs bounded memory and loses nothing', async
   let first = ''
   lazy.setEncoding('utf8').on('data', (part: string) => (first += part))
   lazy.resume()
-  await new Promise((resolve) => lazy.once('close', resolve)) // its stream was ended
+  await new Promise((resolve) => lazy.once('close', resolve)) // the server ended its stream
   collect(first.slice(0, first.lastIndexOf('\n') + 1))
   const last = versions.at(-1) ?? begin
   await client.send('POST', CONFIG_MAPS, { metadata: { name: 'the-end' } })
@@ -117,20 +117,20 @@ test('a client that does not read costs bounded memory and loses nothing', async
     if (/"name":"the-end".*\n$/.test(tail)) break
   }
   collect(second)
-  versions.pop() // of the end
+  versions.pop() // the version of the-end
   expect(versions.length).toBe(writes)
   expect(new Set(versions).size).toBe(writes)
   expect(versions).toEqual([...versions].sort((a, b) => Number(a) - Number(b)))
 })
 
-test('thousands of watches come and go and leave nothing', async () => {
+test('thousands of watches come and go and leave no socket', async () => {
   const begin = await version()
   const descriptors = (): number => openDescriptors(server.process.pid!)
   const open = async (): Promise<void> => {
     const stream = await client.open('GET', `${CONFIG_MAPS}?watch=1&resourceVersion=${begin}`)
     stream.on('error', () => {}).destroy()
   }
-  for (let n = 0; n < 200; n++) await open() // warm
+  for (let n = 0; n < 200; n++) await open() // warm-up
   await socketsBecome(0)
   const before = { descriptors: descriptors(), memory: usageOf(server.process.pid!).residentBytes }
   for (let n = 0; n < 100; n++) await Promise.all(Array.from({ length: 100 }, open))
@@ -139,7 +139,7 @@ test('thousands of watches come and go and leave nothing', async () => {
   expect(usageOf(server.process.pid!).residentBytes - before.memory).toBeLessThan(300e6)
 })
 
-test('more connections than can be held are told to come back later', async () => {
+test('connections beyond the limit get 429', async () => {
   const small = await startKedge(undefined, undefined, ['sh', '-c', 'ulimit -n 600 && exec "$@"', 'sh'])
   const { token } = new ApiClient(small.kubeconfig)
   const open = (path: string) =>
@@ -156,7 +156,7 @@ test('more connections than can be held are told to come back later', async () =
     expect(answers.filter(({ statusCode }) => statusCode === 200).length).toBe(200)
     expect(refused.length).toBe(100)
     expect(refused.map(({ headers }) => headers['retry-after'])).toEqual(Array(100).fill('1'))
-    // Nothing that was there before suffers, and there is room again when somebody leaves.
+    // Earlier connections go on. A connection that closes makes room for a new one.
     for (const answer of answers) answer.on('error', () => {}).destroy()
     await until(async () => (await open('/readyz')).resume().statusCode === 200)
   } finally {
@@ -165,7 +165,7 @@ test('more connections than can be held are told to come back later', async () =
   }
 })
 
-/** Of the process and all that it started. */
+/** Counts the open file descriptors of a process and of its descendants. */
 function openDescriptors(root: number): number {
   const children = (pid: number): number[] => {
     try {

@@ -1,4 +1,4 @@
-/** The engine with Workers of a test: `workerd.capnp` in a folder names them. */
+/** Runs workerd with the Workers of a test, which `workerd.capnp` in a folder names. */
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface BareEngine {
 
 /**
  * @param workers names of the Workers' files, without their endings
- * @param path is asked until the engine answers
+ * @param path the helper requests it until the engine answers
  */
 export async function startBareEngine(folder: string, workers: readonly string[], path: string): Promise<BareEngine> {
   const directory = await mkdtemp(join(tmpdir(), 'kedge-bare-'))

@@ -1,4 +1,4 @@
-// The API server and other Workers on one engine, as on Cloudflare: their calls go through real service bindings.
+// The API server and other Workers on one engine, as on Cloudflare: they call each other through service bindings.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Miniflare } from 'miniflare'
@@ -6,8 +6,8 @@ import { PROJECT, WORKER, upToDateBuild } from '../../src/cli/build.ts'
 import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
 
 /**
- * @param workers JavaScript of a module, by name: `hook` is bound to the server as WORKER_HOOK
- * @param own settings beside those of wrangler.toml
+ * @param workers source of each module by name: the server has `hook` as the binding WORKER_HOOK
+ * @param own settings in addition to those of wrangler.toml
  */
 export async function startBoundEngine(
   workers: Readonly<Record<string, string>>,
@@ -58,7 +58,7 @@ export async function startBoundEngine(
       manifest: { mainModule: `${name}.js`, modules: { [`${name}.js`]: { type: 'esm', contents } } },
     },
   }))
-  // a manifest is wider than what its type can say of names that are made here
+  // The type of a manifest does not allow names that are computed here.
   const engine = new Miniflare({ workers: [{ config: server }, ...others] } as ConstructorParameters<
     typeof Miniflare
   >[0])

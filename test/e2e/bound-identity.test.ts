@@ -1,6 +1,6 @@
 /**
- * Who somebody is, what it may do and whose tokens are good say other Workers, through service bindings: one reviews
- * tokens, one reviews access, one signs ServiceAccounts' tokens.
+ * Other Workers authenticate, authorize and sign tokens through service bindings: one answers TokenReviews, one answers
+ * SubjectAccessReviews, one signs ServiceAccount tokens.
  */
 import type { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ export default {
   },
 }`
 
-/** Anna may do all in the namespace blue; Berta has an authorizer that fails. */
+/** Anna may do everything in the namespace blue. Reviews of Berta's access fail. */
 const access = `
 export default {
   async fetch(request) {
@@ -111,7 +111,7 @@ test.each([
   ['anna', 'blue', 200, undefined],
   ['anna', 'red', 403, 'User "anna" cannot list resource "configmaps" in API group "" in the namespace "red"'],
   ['carl', 'blue', 403, 'User "carl" cannot list'],
-  // whose authorizer could not be asked: not allowed, and not said to be denied
+  // The authorizer fails: the request is not allowed, and the answer does not call it forbidden.
   ['berta', 'blue', 500, undefined],
 ])('%s in the namespace %s: %i', async (name, namespace, status, message) => {
   const answer = await send(`person-${name}`, 'GET', `/api/v1/namespaces/${namespace}/configmaps`)
@@ -119,11 +119,11 @@ test.each([
   if (message !== undefined) expect(answer.object.message).toContain(message)
 })
 
-test('who the Worker does not know is nobody', async () => {
+test('a user that the Worker does not know is anonymous', async () => {
   expect((await send('a-stranger', 'GET', '/version')).status).toBe(401)
 })
 
-test('a Worker signs the tokens of ServiceAccounts, and says how long they live', async () => {
+test('a Worker signs the tokens of ServiceAccounts, and sets their lifetime', async () => {
   const account = '/api/v1/namespaces/default/serviceaccounts/default'
   const made = await send(TOKEN, 'POST', `${account}/token`, { spec: { expirationSeconds: 86_400 } })
   expect(made).toMatchObject({ status: 201, object: { spec: { expirationSeconds: 7200 } } })

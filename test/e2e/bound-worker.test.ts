@@ -1,6 +1,6 @@
 /**
- * Workers on one engine, as on Cloudflare: the API server, and bound to it a webhook, a conversion and an aggregated API.
- * Their calls go over no network, through real service bindings.
+ * Workers on one engine, as on Cloudflare: the API server has bindings to an admission webhook, a conversion webhook
+ * and an aggregated API. It calls them through service bindings, not over the network.
  */
 import type { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { startBoundEngine } from './bound-engine.ts'
 
 const TOKEN = 'the-token-of-an-administrator-of-this-test'
 
-/** Refuses what says so, labels the rest, and counts its calls. */
+/** A webhook that refuses objects that ask for it, labels the others, and counts its calls. */
 const hook = `
 let calls = 0
 export default {
@@ -26,7 +26,7 @@ export default {
 
 let engine: Miniflare | undefined
 
-/** What a Worker does that does not do as it should, by path. */
+/** Faults of a Worker, by path. */
 const misbehaving = `
 const never = () => new Promise((resolve) => setTimeout(resolve, 120_000))
 const misbehaviours = {
@@ -39,7 +39,7 @@ const misbehaviours = {
 }
 `
 
-/** Adds what v2 has to objects of v1, and takes it away. */
+/** Converts: adds the fields of v2 to objects of v1, and removes them again. */
 const converter = `${misbehaving}
 export default {
   async fetch(request) {
@@ -56,7 +56,7 @@ export default {
   },
 }`
 
-/** Serves flunders, and says who asks. */
+/** Serves flunders, and answers with the user of the request. */
 const flunders = `${misbehaving}
 const version = { groupVersion: 'wardle.example.com/v1', version: 'v1' }
 const resources = [{ name: 'flunders', singularName: 'flunder', namespaced: true, kind: 'Flunder', verbs: ['get', 'list'] }]
@@ -117,7 +117,7 @@ const webhook = (worker: string, names: string) => ({
   ],
 })
 
-test('a webhook may take its time, within what it is given', async () => {
+test('a webhook may answer at any time before its timeout', async () => {
   const configurations = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
   const configuration = webhook('hook', 'slow')
   configuration.metadata = { name: 'slow' }
@@ -149,7 +149,7 @@ test('a webhook that is another Worker mutates and refuses through its binding',
   expect(lost.object.message).toContain('no Worker is bound to this server as WORKER_NOBODY')
 })
 
-describe('a Worker that does not do as it should', () => {
+describe('a Worker with a fault', () => {
   const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
   const posted = (path: string, what: string) =>
     `Internal error occurred: failed calling webhook "${path}.example.com": failed to call webhook: ${what}`
@@ -162,7 +162,7 @@ describe('a Worker that does not do as it should', () => {
     ['stopping', 'context deadline exceeded'],
   ]
 
-  test.each(cases)('a webhook that is %s', async (path, why) => {
+  test.each(cases)('a webhook that is %s is handled by its failurePolicy', async (path, why) => {
     for (const failurePolicy of ['Fail', 'Ignore']) {
       const name = `${path}-${failurePolicy.toLowerCase()}`
       const {
@@ -229,7 +229,7 @@ describe('a conversion that is another Worker', () => {
     await eventually(async () => expect([201, 409]).toContain((await made()).status))
   }
 
-  test('converts what is read and written', async () => {
+  test('converts the objects of reads and writes', async () => {
     await served('things', '/')
     expect((await send('GET', `${place('things', 'v2')}/a`)).object).toMatchObject({ hostPort: 'one:80' })
     const second = { ...object('things', 'v2', { hostPort: 'two:80' }), metadata: { name: 'b' } }
@@ -238,7 +238,7 @@ describe('a conversion that is another Worker', () => {
     expect(all.items.map(({ host }: { host: string }) => host)).toEqual(['one', 'two'])
   })
 
-  // side by side, for two of them wait for half a minute
+  // These run concurrently: two of them wait for half a minute.
   test.concurrent.each([
     ['failing', 'an error on the server ("out of order") has prevented the request from succeeding'],
     ['throwing', 'thrown'],
@@ -246,7 +246,7 @@ describe('a conversion that is another Worker', () => {
     ['large', 'the answer is longer than 3145728 bytes'],
     ['hanging', 'context deadline exceeded'],
     ['stopping', 'context deadline exceeded'],
-  ])('that is %s fails what is read in the other version, and nothing else', async (path, why) => {
+  ])('that is %s fails reads in the other version, and nothing else', async (path, why) => {
     await served(path, `/${path}`)
     const { status, object: answer } = await send('GET', `${place(path, 'v2')}/a`)
     expect(answer.message).toContain(`conversion webhook for example.com/v1, Kind=${path.toUpperCase()} failed`)
@@ -259,7 +259,7 @@ describe('a conversion that is another Worker', () => {
 describe('an aggregated API that is another Worker', () => {
   const FLUNDERS = '/apis/wardle.example.com/v1/namespaces/default/flunders'
 
-  test('is found available, and asked for whom it is', async () => {
+  test('becomes available, and gets the user of each request', async () => {
     const spec = {
       group: 'wardle.example.com',
       version: 'v1',
@@ -294,19 +294,19 @@ describe('an aggregated API that is another Worker', () => {
     return (await answer.json()) as any
   }
 
-  test('knows each of the groups of who asks', async () => {
+  test('gets each group of the user', async () => {
     const groups = ['one', 'system:masters', 'c,d']
     expect((await asGroups(...groups)).items).toEqual([{ user: 'jane', groups: [...groups, 'system:authenticated'] }])
   })
 
-  // side by side, for two of them wait for a minute
+  // These run concurrently: two of them wait for a minute.
   test.concurrent.each([
     ['failing', 500, 'out of order'],
     ['throwing', 503, 'error trying to reach service: thrown'],
     ['redirecting', 502, ''],
-    // what is passed on has no length; 60 seconds are a request's
+    // A proxied answer may have any length. A request ends after 60 seconds.
     ['hanging', 504, ''],
-  ])('that is %s is answered for', async (as, status, text) => {
+  ])('that is %s causes the answer of a proxy', async (as, status, text) => {
     const response = await engine!.dispatchFetch(`http://localhost${FLUNDERS}?as=${as}`, {
       headers: { Authorization: `Bearer ${TOKEN}` },
       redirect: 'manual',
@@ -315,7 +315,7 @@ describe('an aggregated API that is another Worker', () => {
     expect(await response.text()).toContain(text)
   })
 
-  test.concurrent('that stops within its answer breaks it off, in its time', async () => {
+  test.concurrent('that stops within its answer has it cut off at the timeout', async () => {
     const response = await engine!.dispatchFetch(`http://localhost${FLUNDERS}?as=stopping`, {
       headers: { Authorization: `Bearer ${TOKEN}` },
     })

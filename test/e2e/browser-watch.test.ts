@@ -1,5 +1,5 @@
-// A real browser: a page of another origin watches over a WebSocket, with its token as a sub-protocol, for it can send
-// no headers; a page of the server's own origin may also fetch.
+// A real browser: a page of another origin watches over a WebSocket with its token as a sub-protocol, because it cannot
+// set headers. A page of the server's own origin may also use fetch.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
@@ -34,8 +34,8 @@ describe.skipIf(CHROMIUM === undefined)('a page in a browser', () => {
     )
     await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve))
     browser = await Browser.start()
-    // The server asks for client certificates, as kube-apiserver does. A page is where a browser settles that none is
-    // shown to this server; a WebSocket is given up where that is still open.
+    // The server requests client certificates, as kube-apiserver does. A browser decides at its first page that it has
+    // none for this server; before that decision it aborts a WebSocket.
     await browser.open(`${server.url}/version`)
   })
   afterAll(async () => {
@@ -45,7 +45,7 @@ describe.skipIf(CHROMIUM === undefined)('a page in a browser', () => {
     await server?.stop()
   })
 
-  /** A page with `watch(query, ...protocols)`, which gives the socket with what it received in `events` and `closed`. */
+  /** Opens a page with `watch(query, ...protocols)`. The socket that it returns has `events` and `closed`. */
   async function dashboard() {
     const { port } = pages.address() as AddressInfo
     const page = await browser.open(`http://127.0.0.1:${port}/`)
@@ -87,19 +87,19 @@ describe.skipIf(CHROMIUM === undefined)('a page in a browser', () => {
       ['MODIFIED', 'seen', '2'],
       ['DELETED', 'seen', '2'],
     ])
-    // The shard sleeps after ten seconds and begins anew; the socket stays.
+    // The shard hibernates after ten seconds and starts again. The socket stays open.
     const since = async () => {
       const { body } = await client.send('GET', '/debug/shards?shard=configmaps')
       return (body as unknown as { shards: [ShardStats] }).shards[0].since
     }
     const before = await since()
     await until(async () => {
-      await pause(13_000) // a question wakes it
+      await pause(13_000) // a request wakes it
       return (await since()) > before
     })
     await client.send('POST', CONFIG_MAPS, { metadata: { name: 'seen' }, data: { n: '3' } })
     expect(await page.run('return (await socket.has(4)).at(-1)')).toEqual(['ADDED', 'seen', '3'])
-    // And goes on from the last version it saw, on another socket.
+    // The watch resumes from its last resourceVersion on another socket.
     await client.send('POST', CONFIG_MAPS, { metadata: { name: 'later' }, data: { n: '0' } })
     const rest = await page.run(`
       socket.close()
@@ -108,7 +108,7 @@ describe.skipIf(CHROMIUM === undefined)('a page in a browser', () => {
     expect(rest).toEqual([['ADDED', 'later', '0']])
   })
 
-  test('is told the end of a watch', async () => {
+  test('gets a close frame at the end of a watch', async () => {
     const page = await dashboard()
     const ended = await page.run(`return watch('&timeoutSeconds=1', protocolOf(token), 'kedge-test').closed`)
     expect(ended).toEqual([1000, true])

@@ -1,11 +1,11 @@
-// A Chromium without a window, spoken to over its DevTools protocol: enough to open pages and to run code in them.
+// A headless Chromium, which tests control over its DevTools protocol: they open pages and run code in them.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** $CHROMIUM, or where Debian puts it; undefined where there is none. */
+/** The path of Chromium: $CHROMIUM or Debian's path; undefined if neither exists. */
 export const CHROMIUM = [process.env['CHROMIUM'], '/usr/bin/chromium'].find((path) => path && existsSync(path))
 
 interface Reply {
@@ -31,14 +31,14 @@ export class Browser {
     })
   }
 
-  /** Takes whatever certificate it is shown: what is tested is not TLS. */
+  /** Starts it without certificate checks: the tests are not about TLS. */
   static async start(): Promise<Browser> {
     const profile = mkdtempSync(join(tmpdir(), 'kedge-browser-'))
     const quiet = ['--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
     const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', ...quiet]
     const own = ['--ignore-certificate-errors', '--remote-debugging-port=0', `--user-data-dir=${profile}`]
     const process = spawn(CHROMIUM!, [...flags, ...own, 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] })
-    globalThis.process.once('exit', () => process.kill('SIGKILL')) // a test that is ended takes it along
+    globalThis.process.once('exit', () => process.kill('SIGKILL')) // it ends with the test process
     let printed = ''
     const url = await new Promise<string>((resolve, reject) => {
       process.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -55,7 +55,7 @@ export class Browser {
     return new Browser(process, profile, socket)
   }
 
-  /** Runs code in a page of this address; its value is what `run` gives. */
+  /** Opens a page. Its `run` runs code there and returns the value. */
   async open(url: string): Promise<{ run<Value>(code: string): Promise<Value> }> {
     const { targetId } = await this.#call<{ targetId: string }>('Target.createTarget', { url })
     const { sessionId } = await this.#call<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true })

@@ -2,7 +2,7 @@
 export class Encoder {
   readonly #bytes: number[] = []
 
-  /** The members of an object of objects and texts, and one more. */
+  /** Encodes an object of objects and texts, with one further member. */
   object(members: Members, [name, entries]: readonly [string, readonly (readonly [string, string])[]]): Uint8Array {
     this.#head(5, Object.keys(members).length + 1)
     for (const [member, value] of Object.entries(members)) this.#member(member, value)
@@ -28,7 +28,7 @@ export class Encoder {
     this.#bytes.push(...bytes)
   }
 
-  /** Of fewer than 24. */
+  /** Encodes the initial byte; `count` is less than 24. */
   #head(major: number, count: number): void {
     this.#bytes.push((major << 5) | count)
   }

@@ -1,5 +1,5 @@
-// A history of one second, writers, and a server that is killed again and again: compaction is always under way, and
-// takes nothing that is not its own.
+// The retention is one second, writers never stop, and the test kills the server again and again: compaction is always
+// under way, and drops only versions that are due.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-/** What each writer's object has been told to hold, and holds unless the last answer was lost. */
+/** The last acknowledged count of each writer's object. It is the stored count unless the last answer was lost. */
 const counts = new Map<string, number>()
 
 async function count(name: string): Promise<void> {
@@ -64,7 +64,7 @@ async function shard(): Promise<Shard> {
   return (JSON.parse(text) as { shards: [Shard] }).shards[0]
 }
 
-test(`${CRASHES} crashes while old states are dropped`, async () => {
+test(`${CRASHES} crashes during compaction lose nothing`, async () => {
   for (let crash = 0; crash < CRASHES; crash++) {
     const broken = Promise.allSettled(Array.from({ length: WRITERS }, (_, writer) => count(`writer-${writer}`)))
     await new Promise((resolve) => setTimeout(resolve, WRITE_MS + crash * 130))
@@ -80,6 +80,6 @@ test(`${CRASHES} crashes while old states are dropped`, async () => {
       counts.set(name, stored.get(name)!)
     }
   }
-  // nothing is written any more, and nobody asks: the alarm alone is left to do the rest
+  // There are no more writes and requests: the alarm alone finishes compaction.
   await expect.poll(shard).toSatisfy(({ versions, keys }: Shard) => versions === keys)
 })

@@ -1,4 +1,4 @@
-// A ControlPlane as somebody types it: the definition of the docs, the one that they show, and what is refused.
+// A ControlPlane with kubectl: the definition of the docs, their example, and refused specs.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -12,7 +12,7 @@ const documented = /```yaml\n(apiVersion: kedge\.dev[^]*?)```/.exec(
   readFileSync(join(docs, 'workloads.md'), 'utf8'),
 )![1]!
 
-test('a server that runs without controllers gets some, and loses them, while it runs', async () => {
+test('a ControlPlane switches controllers on and off while the server runs', async () => {
   await kubectl.run('create deployment web --image=nginx')
   await kubectl.run(`apply -f ${join(docs, 'controlplanes.yaml')}`)
   await kubectl.run('wait --for=condition=Established crd/controlplanes.kedge.dev --timeout=60s')
@@ -24,7 +24,7 @@ test('a server that runs without controllers gets some, and loses them, while it
   await expect(badly).rejects.toThrow('spec.controllers: Invalid value: "red": "red" is not in the list')
   await kubectl.run('delete controlplane root')
   await kubectl.run('scale deployment web --replicas=2')
-  // the API alone has no metrics of pods
+  // A server without controllers serves no metrics of pods.
   await eventually(() => expect(kubectl.run('top nodes')).rejects.toThrow('Metrics API not available'))
   expect(await kubectl.run('get deployment web -o jsonpath={.status.replicas}')).toBe('1')
 })

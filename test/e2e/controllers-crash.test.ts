@@ -1,5 +1,5 @@
-// The server is killed right after it took work for its controllers: they do it when it is back, without anybody's
-// asking for it again.
+// The test kills the server right after it stored work for its controllers. They do it after the restart, without a
+// new request.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-test.each([0, 20, 100])('killed %i ms after a namespace was made', async (milliseconds) => {
+test.each([0, 20, 100])('a server killed %i ms after a namespace was made completes it', async (milliseconds) => {
   const name = `after-${milliseconds}`
   expect((await client.send('POST', '/api/v1/namespaces', { metadata: { name } })).status).toBe(201)
   await new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -1,5 +1,5 @@
-// Writers at full speed, kill -9 of everything, restart: nothing that was acknowledged may be lost, and a watcher that
-// goes on where it was sees every change once.
+// Writers run at full speed, the test kills all processes with kill -9 and restarts the server: no acknowledged write
+// may be lost, and a watcher that resumes sees every change once.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ let server: KedgeProcess
 let client: ApiClient
 let port = '0'
 
-/** What the server acknowledged: by name, the last version and the counter in it. */
+/** The last acknowledged resourceVersion and counter of each object, by name. */
 const acknowledged = new Map<string, { version: number; count: number }>()
 const seen: Seen[] = []
 let newest = 0
@@ -41,11 +41,11 @@ beforeAll(async () => {
   await start()
 })
 afterAll(async () => {
-  await server.stop() // and its engine: nothing writes any more
+  await server.stop() // with its engine, so that nothing writes any more
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-/** Creates an object and then counts in it, until the server is gone. */
+/** Creates an object and then increments its counter until the server is gone. */
 async function write(name: string): Promise<void> {
   const object = (count: number): unknown => ({
     apiVersion: 'v1',
@@ -62,7 +62,7 @@ async function write(name: string): Promise<void> {
   }
 }
 
-/** Collects events from a version on; resolves when the stream is there, with a promise of its end. */
+/** Collects events from a resourceVersion on; resolves when the stream is open, with a promise of its end. */
 async function watch(from: number): Promise<{ ended: Promise<void> }> {
   const stream = await client.open('GET', `${CONFIG_MAPS}?watch=1&resourceVersion=${from}`)
   expect(stream.statusCode).toBe(200)
@@ -88,7 +88,7 @@ test(`${CRASHES} crashes under ${WRITERS} writers lose nothing`, async () => {
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(`writer-${crash}-${writer}`))
     const broken = Promise.allSettled(writers)
     await new Promise((resolve) => setTimeout(resolve, WRITE_MS))
-    // on a busy machine it takes longer until each of them has written at all
+    // On a busy machine it takes longer until each writer has written.
     await expect.poll(() => acknowledged.size).toBe((crash + 1) * WRITERS)
     process.kill(-server.process.pid!, 'SIGKILL')
     await Promise.all([broken, watched.ended])
@@ -100,7 +100,7 @@ test(`${CRASHES} crashes under ${WRITERS} writers lose nothing`, async () => {
     const stored = new Map(body.items!.map((object) => [object.metadata.name, object]))
     for (const [name, { version, count }] of acknowledged) {
       const object = stored.get(name)
-      // The last write of each may have been done without its answer having come through.
+      // The last write of each object may be stored although its answer was lost.
       expect(Number(object?.data?.['count']), name).toBeOneOf([count, count + 1])
       expect(Number(object?.metadata.resourceVersion), name).toBeGreaterThanOrEqual(version)
     }
@@ -113,7 +113,7 @@ test(`${CRASHES} crashes under ${WRITERS} writers lose nothing`, async () => {
   }
   expect(acknowledged.size).toBe(CRASHES * WRITERS)
 
-  // The watcher catches up, and then has seen what the objects went through.
+  // The watcher catches up. Then it has seen every change of the objects.
   await watch(lastSeen(began))
   const { body } = await client.send('GET', CONFIG_MAPS)
   const last = Number(body.metadata.resourceVersion)

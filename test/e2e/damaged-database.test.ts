@@ -1,5 +1,5 @@
-// What a disk does to a database while the server is down: the server says so when it is asked whether it is ready, and
-// in its log, and serves what it still can.
+// A database is damaged on disk while the server is down: the server reports it in /readyz and in its log, and serves
+// the other databases.
 import { closeSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const start = async (port = '0'): Promise<ApiClient> => {
   return new ApiClient(server.kubeconfig)
 }
 
-/** Writes over the pages of the databases of a class in which `text` occurs, from this one on. */
+/** Overwrites the pages, from `fromPage` on, of the databases of a class that contain `text`. */
 function damage(className: string, text: string, fromPage: number): void {
   const folder = join(directory, 'objects', `kedge-${className}`)
   const files = readdirSync(folder).filter((file) => /^[0-9a-f]{64}\.sqlite$/.test(file))
@@ -61,7 +61,7 @@ test.each([
   ['all of a shard', 'ResourceShard', 'root/configmaps', 0, 'root/configmaps'],
   ['a page of the controllers', 'ControllerManager', 'dependents', 1, 'root/controllers'],
   ['all of the controllers', 'ControllerManager', 'dependents', 0, 'root/controllers'],
-])('%s', async (_what, className, text, fromPage, name) => {
+])('a server with damage to %s reports it and serves the rest', async (_what, className, text, fromPage, name) => {
   let client = await start()
   for (let n = 0; n < 20; n++)
     await client.send('POST', CONFIG_MAPS, { metadata: { name: `c${n}` }, data: { value: 'x'.repeat(20_000) } })
@@ -71,14 +71,14 @@ test.each([
   client.close()
   await server.stop()
   damage(className, text, fromPage)
-  // at the same address: another one is written into objects
+  // The server restarts at the same address: the server writes its address into objects.
   client = await start(new URL(server.url).port)
   const { status, text: said } = await ready(client)
   expect(said).toContain(`[-]database/${name} failed: reason withheld\n`)
   expect(said).toContain('[+]etcd ok\n')
   expect(status).toBe(500)
   expect(server.output()).toContain(`"message":"a database cannot be read","shard":"${name}"`)
-  // the others are there
+  // The other objects are readable.
   expect((await client.send('GET', '/api/v1/namespaces/default/serviceaccounts')).status).toBe(200)
   expect((await ready(client)).status, 'asked again').toBe(500)
   client.close()

@@ -1,4 +1,4 @@
-// Deletions whose end the controllers bring about, as Kubernetes' own end-to-end tests and people ask for them.
+// Deletions that controllers finish, as Kubernetes' own end-to-end tests and users request them.
 import { expect, test } from 'vitest'
 import { kubectlServerUnderTest } from './kubectl-server.ts'
 

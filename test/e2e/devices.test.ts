@@ -1,4 +1,4 @@
-// Devices of simulated nodes, and pods that claim them, as somebody types it.
+// Devices of simulated nodes, and pods that claim them, with kubectl.
 import { expect, test } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { kubectlServer } from './kubectl-server.ts'
@@ -56,7 +56,7 @@ const ready = async (count: string) =>
     expect(await kubectl.run('get deployment train -o jsonpath={.status.readyReplicas}')).toBe(count),
   )
 
-test('pods of a Deployment get the devices that nodes list; one too many waits, and says why, until there is another', async () => {
+test('pods of a Deployment get the listed devices; a pod too many says why it waits, until a node lists one more', async () => {
   await kubectl.runArgs(['annotate', 'node', 'node-1', 'kedge.dev/devices=gpu=2;memory:80Gi, nic=4'])
   await kubectl.runArgs(['annotate', 'node', 'node-2', 'kedge.dev/devices=gpu=1;memory:16Gi'])
   await kubectl.run('apply -f -', SUPPLY)

@@ -1,5 +1,5 @@
-// Secrets encrypted at rest, on the real engine and its disk: what is in the files, what a key that changed or is missing
-// means, and the command that stores everything anew.
+// Secrets encrypted at rest, on the real engine and its disk: the content of the files, a changed key, a missing key,
+// and the command that rewrites every value.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ async function startWith(keys: string | undefined): Promise<ApiClient> {
   return new ApiClient(server.kubeconfig)
 }
 
-/** How many files below the data directory hold the text. */
+/** Counts the files below the data directory that contain the text. */
 function filesWith(text: string): number {
   const files = readdirSync(join(directory, 'data'), { recursive: true, withFileTypes: true })
   return files.filter((file) => file.isFile() && readFileSync(join(file.parentPath, file.name)).includes(text)).length
@@ -47,7 +47,7 @@ function filesWith(text: string): number {
 
 const secret = (name: string, data: string) => ({ metadata: { name }, type: 'Opaque', data: { word: data } })
 
-test('what is written is in no file as text, nor as base64', async () => {
+test('no file contains a written value as text or as base64', async () => {
   const client = await startWith(first)
   expect((await client.send('POST', SECRETS, secret('new', ENCODED))).status).toBe(201)
   expect((await client.send('GET', `${SECRETS}/new`)).body.data?.['word']).toBe(ENCODED)
@@ -57,7 +57,7 @@ test('what is written is in no file as text, nor as base64', async () => {
   expect([filesWith(ENCODED), filesWith(PLAIN)]).toEqual([0, 0])
 })
 
-test('what was stored in the open is read, too', async () => {
+test('the server also reads values that were stored unencrypted', async () => {
   const open = await startWith(`identity,${first}`)
   expect((await open.send('POST', SECRETS, secret('old', ENCODED))).status).toBe(201)
   const client = await startWith(first)
@@ -65,18 +65,18 @@ test('what was stored in the open is read, too', async () => {
   expect(listed.body.items?.map(({ data }) => data?.['word'])).toEqual([ENCODED, ENCODED])
 })
 
-test('a watch tells the objects themselves', async () => {
+test('a watch sends the decrypted objects', async () => {
   const client = new ApiClient(server!.kubeconfig)
   const watch = await client.open('GET', `${SECRETS}?watch=1`)
   await client.send('POST', SECRETS, secret('newer', ENCODED))
   await client.send('DELETE', `${SECRETS}/newer`)
   let events = ''
   for await (const part of watch.setEncoding('utf8')) if (/"DELETED".*\n$/.test((events += part as string))) break
-  expect(events.split(ENCODED)).toHaveLength(5) // two that were there, one that came and went
+  expect(events.split(ENCODED)).toHaveLength(5) // four events: two existing objects, one created and deleted
   expect(events).not.toContain('kedge.dev/sealed')
 })
 
-test('the rewrite stores all with the first key, and then the old one is not needed', async () => {
+test('the rewrite seals every value with the first key, and then no value needs the old one', async () => {
   await startWith(`${second},${first}`)
   const rewrite = () =>
     promisify(execFile)(process.execPath, [
@@ -93,7 +93,7 @@ test('the rewrite stores all with the first key, and then the old one is not nee
   expect(listed.body.items?.map(({ data }) => data?.['word'])).toEqual([ENCODED, ENCODED])
 })
 
-test('without the key nothing is told, in words', async () => {
+test('without the key no value is returned, and the error says why', async () => {
   const client = await startWith(undefined)
   for (const path of [`${SECRETS}/old`, SECRETS, '/api/v1/secrets']) {
     const { status, body } = await client.send('GET', path)

@@ -1,4 +1,4 @@
-// What the tables are made from is observed on a running server: this one tells what kube-apiserver told.
+// The generated tables come from answers of a running kube-apiserver. Kedge gives the same answers.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// A disk that fills up under writers: whatever is answered is true, and readers notice nothing.
+// Writers fill a disk: every answer to a write is true, and reads go on.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 const WRITERS = 8
 const DISK_MB = 24
 const BALLAST_MB = 8
-/** Refusals after which the disk is believed to be full. */
+/** The number of refusals after which the test takes the disk for full. */
 const ENOUGH = 200
 
 let dataDir: string
@@ -22,7 +22,7 @@ let server: KedgeProcess
 let client: ApiClient
 let port = '0'
 
-/** What the server acknowledged: name → version; and what it was not sure about. */
+/** The acknowledged writes, name → resourceVersion, and the writes with an uncertain answer. */
 const acknowledged = new Map<string, string>()
 const refused: Answer[] = []
 
@@ -57,14 +57,14 @@ async function create(name: string): Promise<Answer> {
   return answer
 }
 
-/** One after the other, until the disk has been full for a while. */
+/** Writes one object after the other until the disk has been full for a while. */
 async function fill(writer: number): Promise<void> {
   for (let n = 0; refused.length < ENOUGH; n++) await create(`w${writer}-${n}`)
 }
 
 class Watcher {
   readonly seen = new Map<string, string>()
-  /** Absent as long as the stream is there. */
+  /** Why the stream ended; undefined while it is open. */
   end: string | undefined
 
   static async open(query: string): Promise<Watcher> {
@@ -93,7 +93,7 @@ interface Event {
   readonly object: Answer['body']
 }
 
-/** Reads in every way until it is told to stop. @returns what was answered otherwise than with 200 */
+/** Reads in every way until `until` is true. @returns the answers other than 200 */
 async function readAll(until: () => boolean): Promise<unknown[]> {
   const problems: unknown[] = []
   while (!until()) {
@@ -102,7 +102,7 @@ async function readAll(until: () => boolean): Promise<unknown[]> {
       `${CONFIG_MAPS}/kept`,
       CONFIG_MAPS,
       `${CONFIG_MAPS}?limit=5`,
-      // a version of another shard, which this one has to get to
+      // The resourceVersion is of another shard: this shard has to catch up with it.
       `${CONFIG_MAPS}?limit=5&resourceVersion=${elsewhere.metadata.resourceVersion}`,
       `${CONFIG_MAPS}/kept?resourceVersion=${elsewhere.metadata.resourceVersion}`,
     ]) {
@@ -138,7 +138,7 @@ test('a full disk refuses writes, and nothing else', async ({ skip }) => {
       ),
     })
 
-  // every other kind of write fails alike or works, and says which
+  // Every other kind of write fails in the same way or succeeds, and its answer says which.
   const last = [...acknowledged.keys()].at(-1)!
   const updated = await client.send('PUT', `${CONFIG_MAPS}/${last}`, configMap(last, 30_000))
   if (updated.status === 200) acknowledged.set(last, updated.body.metadata.resourceVersion)
@@ -150,15 +150,15 @@ test('a full disk refuses writes, and nothing else', async ({ skip }) => {
   expect(dry.status).toBe(201)
   expect((await client.send('POST', CONFIG_MAPS, configMap('kept'))).status).toBeOneOf([409, 500])
 
-  // again and again: a write that is small enough may find room
+  // The test tries again and again: a small write may find room.
   for (const until = Date.now() + 4_000; Date.now() < until; await new Promise((resolve) => setTimeout(resolve, 20)))
     expect((await create(`late-${Date.now()}`)).status).toBeOneOf([201, 500])
 
-  // who watches is there still, and has seen nothing but what was acknowledged; who comes now is told all of it
+  // The open watch goes on, and has seen only acknowledged writes. A new watch gets all of them.
   const late = await Watcher.open('sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true')
   for (const { seen } of [watcher, late]) await expect.poll(() => withoutRoot(seen)).toEqual(sorted(acknowledged))
   isFilled = true
-  // nothing but the list that was being sent when the first write failed
+  // The only failed read is the list that the server was sending when the first write failed.
   expect((await reading).filter((problem) => !isCutOff(problem))).toEqual([])
   expect((await reading).length).toBeLessThanOrEqual(1)
   expect([watcher.end, late.end]).toEqual([undefined, undefined])
@@ -181,6 +181,6 @@ const isCutOff = (problem: unknown): boolean => problem instanceof Error && prob
 const sorted = (versions: ReadonlyMap<string, string>): [string, string][] =>
   [...versions].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** Without what the server makes itself. */
+/** The ConfigMaps without kube-root-ca.crt, which the server makes. */
 const withoutRoot = (versions: ReadonlyMap<string, string>): [string, string][] =>
   sorted(versions).filter(([name]) => name !== 'kube-root-ca.crt')

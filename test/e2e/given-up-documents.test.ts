@@ -1,4 +1,4 @@
-// Clients that go away while a document is made which others are waiting for: the others get it.
+// A client disconnects while the server builds a document for several clients: the other clients get it.
 import { request } from 'node:https'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startKedge } from '../cli/kedge-process.ts'
@@ -20,7 +20,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-/** @returns undefined where there is no answer in time, or the client went away after so many milliseconds. */
+/** @returns the status; undefined without an answer `within` so many milliseconds, after which the client leaves */
 const get = (path: string, within: number, accept = 'application/json'): Promise<number | undefined> =>
   new Promise((resolve) => {
     const headers = { Authorization: `Bearer ${client.token}`, Accept: accept }
@@ -44,7 +44,7 @@ test.each([
   ['/openapi/v3/apis/apps/v1', 'application/json'],
   ['/apis', AGGREGATED],
   ['/api/v1/namespaces', 'application/json'],
-])('%s is there for others', async (path, accept) => {
+])('other clients get %s after one disconnects', async (path, accept) => {
   const name = `things${path.replaceAll(/\W/g, '')}`.toLowerCase()
   const created = await client.send(
     'POST',
@@ -53,7 +53,7 @@ test.each([
   )
   expect(created.status).toBe(201)
   for (let after = 0; after < 40; after += 2) {
-    // each change of a definition has every document made anew
+    // Each change of a definition makes the server rebuild every document.
     const changed = await client.send(
       'PATCH',
       `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}.given-up.example.com`,

@@ -1,4 +1,4 @@
-// Clients that go away in the middle of requests: nothing of what the requests held stays taken.
+// Clients disconnect in the middle of requests: the server releases everything that the requests held.
 import { request } from 'node:https'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../eventually.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** A request that is given up after so many milliseconds. */
+/** Sends a request and aborts it after so many milliseconds. */
 const giveUp = (path: string, after: number): Promise<void> =>
   new Promise((done) => {
     const sent = request(`${server.url}${path}`, { agent: false, rejectUnauthorized: false })
@@ -25,7 +25,7 @@ const giveUp = (path: string, after: number): Promise<void> =>
     sent.end()
   })
 
-/** The status for somebody without a name, who may see nothing: refused after a look at a fresh snapshot. */
+/** @returns the status for system:anonymous, whom the authorizer refuses after it read a fresh snapshot */
 const denied = (path: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const asked = request(`${server.url}${path}`, { rejectUnauthorized: false }, (answer) => {
@@ -34,13 +34,13 @@ const denied = (path: string): Promise<number | undefined> =>
     asked.on('error', reject).end()
   })
 
-test('seats and shared calls are free again after 300 requests that were given up', async () => {
+test('seats and shared calls are free again after 300 aborted requests', async () => {
   const paths = ['/api/v1/pods', '/api/v1/pods?watch=1', '/healthz']
   for (let round = 0; round < 5; round++)
     await Promise.all(Array.from({ length: 60 }, (_, n) => giveUp(paths[n % 3]!, (n * 7) % 60)))
   expect(await Promise.all(Array.from({ length: 50 }, () => denied('/api/v1/pods')))).toEqual(Array(50).fill(403))
-  // In use are the request for the metrics itself, and now and then one that the local server makes of its own. The
-  // engine gives up a get in the middle and says so to nobody: its seat counts as empty after a minute.
+  // The metrics request itself uses a seat, and now and then a request of the local server's own. The engine aborts a
+  // get without notice to its Worker: the seat of that request counts as free after a minute.
   await eventually(async () => {
     const busy = await inUse()
     expect(busy).toContain('apiserver_current_inflight_requests{request_kind="all"} 1')
@@ -48,7 +48,7 @@ test('seats and shared calls are free again after 300 requests that were given u
   }, 500)
 })
 
-/** The metrics of seats that are not 0. */
+/** @returns the metrics lines of seats in use */
 async function inUse(): Promise<string[]> {
   let text = ''
   for await (const part of (await client.open('GET', '/metrics')).setEncoding('utf8')) text += part as string

@@ -1,6 +1,6 @@
-// An idle control plane costs nothing, also one with simulated nodes: with fifty watches open over twenty resource types and nothing written for more
-// than a minute, every watched shard has left memory, and nobody notices: bookmarks keep coming, and the next write
-// reaches everybody.
+// An idle control plane costs nothing, also with simulated nodes: fifty watches are open on twenty resource types, and
+// for more than a minute there is no write. Every watched shard hibernates. Bookmarks keep coming, and the next write
+// reaches every watch.
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { ApiClient } from './api-client.ts'
 
 const WATCHES = 50
-/** An object sleeps after ten seconds in which nothing was asked of it. */
+/** An object hibernates after ten seconds without a request. */
 const ASLEEP_MS = 15_000
 
 const core = (resource: string): [shard: string, path: string] => [resource, `/api/v1/${resource}`]
@@ -35,7 +35,7 @@ beforeAll(async () => {
   server = await startKedge(['--ephemeral', '--port', '0', '--nodes', '2'], { ...process.env, KEDGE_COUNT_WAKES: '1' })
   client = new ApiClient(server.kubeconfig)
   await client.send('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt')
-  // what a new control plane sets up is done
+  // The setup of the new control plane has finished.
   await eventually(async () => {
     const { body } = await client.send('GET', '/api/v1/nodes')
     expect(JSON.stringify(body).match(/"KubeletReady"/g)).toHaveLength(2)
@@ -66,11 +66,11 @@ async function watch(path: string, query: string): Promise<void> {
 }
 
 test('watched shards sleep, bookmarks keep coming, the next write reaches everybody', async () => {
-  // every third with a selector: selectors must survive sleep as well
+  // Every third watch has a selector: selectors must survive hibernation as well.
   for (let n = 0; n < WATCHES; n++)
     await watch(types[n % types.length]![1], n % 3 === 2 ? '&labelSelector=wanted%3Dyes' : '')
   const before = await stats()
-  // once a minute, which is longer than a shard stays awake
+  // Bookmarks come once a minute; a shard stays awake for less.
   await eventually(() => {
     for (const { path, text } of streams) expect(text, `bookmark for ${path}`).toContain('"type":"BOOKMARK"')
   })
@@ -95,7 +95,7 @@ test('watched shards sleep, bookmarks keep coming, the next write reaches everyb
     for (const { text } of ofConfigMaps) expect(text).toContain('"name":"wanted"')
   })
   ofConfigMaps.forEach(({ text }, n) => {
-    // the third of them selects
+    // Every third watch has a selector.
     expect(text.includes('"name":"plain"')).toBe((n * types.length) % 3 !== 2)
   })
 })

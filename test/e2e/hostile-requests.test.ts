@@ -1,4 +1,5 @@
-// What is larger than the storage under it takes: each is answered with a Status that says so, or simply works.
+// Requests beyond the limits of SQLite and of Durable Objects: the server answers with a Status that names the limit,
+// or the request works.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startKedge } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
@@ -28,7 +29,7 @@ const numbered = <T>(count: number, make: (n: number) => T): T[] => Array.from({
 const names = ({ body }: Answer): (string | undefined)[] => body.items?.map(({ metadata }) => metadata.name) ?? []
 const selector = (requirements: readonly string[]): string => encodeURIComponent(requirements.join(','))
 
-/** Requirements that "red" meets, in every form and in numbers beyond what a statement has parameters for. */
+/** Requirements that "red" meets, in every form, and more of them than a SQLite statement has parameters. */
 const wide: readonly (readonly [what: string, query: string])[] = [63, 64, 65, 100, 1_000, 3_000].flatMap((n) => [
   [`in ${n} values`, `labelSelector=${selector([`color in (red,${numbered(n, (i) => `v${i}`).join(',')})`])}`] as const,
   [`${n} times in`, `labelSelector=${selector(numbered(Math.min(n, 1_000), () => 'color in (red,green)'))}`] as const,
@@ -42,7 +43,7 @@ const wide: readonly (readonly [what: string, query: string])[] = [63, 64, 65, 1
 test.each(wide)('a list selects %s', async (_, query) => {
   expect(query.length).toBeLessThan(65_000)
   expect(names(await client.send('GET', `${CONFIG_MAPS}?${query}`))).toEqual(['red'])
-  // the same from the log
+  // The same list is read from the log.
   const { body } = await client.send('GET', CONFIG_MAPS)
   const past = `resourceVersionMatch=Exact&resourceVersion=${body.metadata.resourceVersion}`
   expect(names(await client.send('GET', `${CONFIG_MAPS}?${past}&${query}`))).toEqual(['red'])
@@ -60,7 +61,7 @@ test('a name, a namespace and a field of any length are not found', async () => 
   }
 })
 
-test('a URL that the engine does not take is refused with a Status', async () => {
+test('a URL that is too long for the engine is refused with a Status', async () => {
   for (const query of [
     `labelSelector=${selector(numbered(9_000, (n) => `key${n}`))}`,
     `continue=${'A'.repeat(100_000)}`,
@@ -75,7 +76,7 @@ test('a URL that the engine does not take is refused with a Status', async () =>
     })
 })
 
-test('a watch selects what its socket can keep, and says what it cannot', async () => {
+test('a watch takes a selector that fits its socket attachment, and refuses a longer one', async () => {
   const first = async (values: number): Promise<{ type: string; object: Answer['body'] & { code?: number } }> => {
     const query = `labelSelector=${selector([`color in (red,${numbered(values, (n) => `value${n}`).join(',')})`])}`
     const stream = await client.open('GET', `${CONFIG_MAPS}?watch=1&resourceVersion=0&${query}`)
@@ -93,7 +94,7 @@ test('a watch selects what its socket can keep, and says what it cannot', async 
   })
 })
 
-test('objects are stored up to what a row holds, and refused above it', async () => {
+test('objects are stored up to the size limit of a row, and refused above it', async () => {
   const pod = (length: number): unknown => ({
     metadata: { name: `pod-${length}` },
     spec: { containers: [{ name: 'c', image: 'i', args: ['ü'.repeat(length / 2)] }] },
@@ -103,7 +104,7 @@ test('objects are stored up to what a row holds, and refused above it', async ()
     status: 413,
     body: { reason: 'RequestEntityTooLarge', message: 'Request entity too large: limit is 1572864' },
   })
-  // labels are in the row twice, and once more in who manages them
+  // The row holds labels twice, and managedFields hold their names once more.
   const labels = (count: number): unknown => ({
     metadata: {
       name: `labels-${count}`,
@@ -121,7 +122,7 @@ test('objects are stored up to what a row holds, and refused above it', async ()
       status: 413,
       body: { reason: 'RequestEntityTooLarge', message: `Request entity too large: limit is ${limit}` },
     })
-  // updates likewise, and what was there is there
+  // An update has the same limit. A refused update leaves the object as it was.
   const { body } = await client.send('GET', '/api/v1/namespaces/default/pods/pod-1560000')
   const annotated = { ...body, metadata: { ...body.metadata, annotations: { more: 'x'.repeat(100_000) } } }
   expect((await client.send('PUT', '/api/v1/namespaces/default/pods/pod-1560000', annotated)).status).toBe(413)

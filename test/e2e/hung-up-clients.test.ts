@@ -1,5 +1,5 @@
-// Clients that hang up while another server is asked for them: the call ends at once, and nothing is written that it
-// had to allow.
+// A client disconnects while the API server calls another server for its request: that call ends at once, and the
+// request writes nothing.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { createServer, request } from 'node:https'
@@ -22,14 +22,14 @@ const { key, certificate } = await issue(
 )
 const caBundle = Buffer.from(authority.certificate).toString('base64')
 
-/** Paths of calls that came, and of those whose caller ended them. None is answered. */
+/** The paths of received calls, and of calls that the API server ended. The test answers none. */
 const came: string[] = []
 const ended: string[] = []
 
 const server = createServer({ key, cert: certificate }, (asked, response: ServerResponse) => {
   asked.resume()
   const [path = ''] = (asked.url ?? '').split('?')
-  // the discovery that says that the aggregated API is there
+  // Discovery, which makes the aggregated API available.
   if (path === '/apis/slow.example.com/v1' || path.startsWith('/openapi'))
     return void response.end('{"kind":"APIResourceList","groupVersion":"slow.example.com/v1","resources":[]}')
   came.push(path)
@@ -182,18 +182,18 @@ test.each<[what: string, called: string, method: string, path: string, body?: ob
   await eventually(() => expect(came).toContain(called))
   expect(ended).toEqual([])
   hangUp()
-  // far less than the 30 seconds that each of them has
+  // The call ends long before its timeout of 30 seconds.
   await eventually(() => expect(ended).toContain(called))
 })
 
-test('nothing was written of what a client did not wait for', async () => {
+test('a request whose client disconnected wrote nothing', async () => {
   for (const name of ['fail', 'ignore']) expect((await api.send('GET', `${CONFIG_MAPS}/${name}`)).status).toBe(404)
   expect((await api.send('GET', '/apis/converted.example.com/v1/things/b')).status).toBe(404)
 })
 
-test('the authenticator is asked for others after many clients hung up', async () => {
+test('the authenticator reviews further tokens after many clients disconnected', async () => {
   came.length = ended.length = 0
-  // more than may wait for it at once
+  // These are more calls than may wait for the authenticator at once.
   for (let round = 1; round <= 5; round++) {
     const hangUps = Array.from({ length: 30 }, (_, n) =>
       send('GET', '/api/v1/pods', undefined, `given-up-${round}-${n}`),
@@ -204,7 +204,7 @@ test('the authenticator is asked for others after many clients hung up', async (
   }
 })
 
-/** @returns what hangs up */
+/** @returns a function that disconnects the client */
 function send(method: string, path: string, body: object | undefined, token = api.token): () => void {
   const headers = {
     Authorization: `Bearer ${token === 'system:anonymous' ? api.token : token}`,

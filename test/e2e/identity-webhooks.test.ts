@@ -1,4 +1,5 @@
-// Servers of ours that review tokens and access: they answer well, slowly, badly or hugely, and a local server asks them.
+// Webhooks for TokenReview and SubjectAccessReview answer well, slowly, wrongly or with too much. A local server calls
+// them.
 import type { ServerResponse } from 'node:http'
 import { createServer, request } from 'node:https'
 import { mkdtempSync, writeFileSync } from 'node:fs'
@@ -21,7 +22,7 @@ const reply = (review: any, response: ServerResponse, status: object): void =>
 
 const hung: ServerResponse[] = []
 
-/** By token. */
+/** The answer of the webhook for each token. */
 const tokens: Readonly<Record<string, Answering>> = {
   good: (review, response) =>
     reply(review, response, { authenticated: true, user: { username: 'hook:anna', groups: ['dev'] } }),

@@ -1,4 +1,5 @@
-// Tokens of an issuer of ours, over TLS, at a local server whose configuration changes while it runs.
+// A local server accepts tokens of a test issuer, which serves over TLS. Its authentication configuration changes while
+// it runs.
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:https'
@@ -104,18 +105,18 @@ test('a token of the issuer stands for its user', async () => {
   })
 })
 
-test('keys rotate under it', async () => {
+test('the server accepts tokens of a new key after the issuer rotates its keys', async () => {
   published = [first.jwk, second.jwk]
-  // the server asks for unknown keys once in five seconds
+  // The server fetches unknown keys at most once in five seconds.
   await eventually(async () => expect((await asks(token('berta', second))).status).toBe(201))
 })
 
-test('requests without credentials are refused, but for the paths that are named', async () => {
+test('requests without credentials are refused, except on the configured paths', async () => {
   expect((await send('GET', '/livez', '')).status).toBe(200)
   expect((await send('GET', '/readyz', '')).status).toBe(401)
 })
 
-test('the file changes, and the server with it', async () => {
+test('the server follows changes of the file', async () => {
   configure('another')
   await eventually(async () => expect((await asks(token('carl'))).status).toBe(401))
   expect((await asks(token('carl', first, 'another'))).status).toBe(201)
@@ -126,7 +127,7 @@ test('the file changes, and the server with it', async () => {
   )
 })
 
-test('one that is wrong is told at the start, in kube-apiserver’s words', async () => {
+test('a wrong configuration is reported at the start, in kube-apiserver’s words', async () => {
   const wrong = join(tmpdir(), `kedge-wrong-${process.pid}.yaml`)
   writeFileSync(
     wrong,

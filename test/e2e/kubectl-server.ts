@@ -1,4 +1,4 @@
-// A server for the tests of a file, and kubectl beside it.
+// Starts one server for the tests of a file, with kubectl.
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { startKedge } from '../cli/kedge-process.ts'
 import { Session, serverUnderTest, skipWithoutKubectl } from './session.ts'
@@ -12,7 +12,7 @@ import type { ServerUnderTest } from './session.ts'
 export const kubectlServer = (...flags: readonly string[]): Session =>
   kubectlOn(() => startKedge(['--ephemeral', '--port', '0', ...flags]))
 
-/** The same with the server that the run is about, which may be another one than Kedge. */
+/** Like kubectlServer, with the server of $E2E_KUBECONFIG if it is set: it may be a kube-apiserver. */
 export const kubectlServerUnderTest = (): Session => kubectlOn(serverUnderTest)
 
 function kubectlOn(start: () => Promise<Pick<ServerUnderTest, 'kubeconfig' | 'stop'>>): Session {

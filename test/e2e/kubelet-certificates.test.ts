@@ -1,4 +1,4 @@
-// A local server that knows who signs kubelets' serving certificates speaks to no others.
+// With --kubelet-certificate-authority a local server connects only to kubelets with certificates of that CA.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
@@ -82,7 +82,7 @@ test.each([
     /tls: failed to verify certificate: x509: certificate is valid for .*10\.0\.0\.1, not 127\.0\.0\.1/,
   ],
   ['forged', 500, /tls: failed to verify certificate: x509: certificate signed by unknown authority/],
-])('of the kubelet that is %s', async (name, status, text) => {
+])('the log of a kubelet whose certificate is %s: %i', async (name, status, text) => {
   const before = asked
   const answer = await readLog(name)
   expect(answer.text).toMatch(text)

@@ -1,5 +1,5 @@
-// A restore that takes longer than any copy of the configuration lives, and one that is killed in the middle: what is
-// served is never a part of the backup, watches from before end, and the same command does it again.
+// A restore outlives every cached copy of the configuration, and another is killed in the middle: the server never
+// serves a part of the backup, earlier watches end, and the same command repeats the restore.
 import { execFile } from 'node:child_process'
 import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request } from 'node:https'
@@ -13,7 +13,7 @@ import { ApiClient } from './api-client.ts'
 
 const CONFIG_MAPS = '/api/v1/namespaces/shop/configmaps'
 const ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
-/** 45 MB. */
+/** These objects have 45 MB together. */
 const OBJECTS = 60
 const VALUE = 'x'.repeat(750_000)
 
@@ -53,7 +53,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
 })
 
-/** Sends this part of the backup, and never the rest. */
+/** Sends the first `bytes` of the backup, and never the rest. */
 function sendHalf(bytes: number): void {
   const sent = request(`${target.url}/restore`, {
     method: 'POST',
@@ -66,7 +66,7 @@ function sendHalf(bytes: number): void {
 
 const namespaces = () => client.send('GET', '/api/v1/namespaces')
 
-test('killed in the middle it serves nothing, before and after the next start', async () => {
+test('a restore that is killed in the middle serves nothing, before and after the next start', async () => {
   await namespaces()
   sendHalf(Math.floor(statSync(file).size / 2))
   await expect.poll(async () => (await namespaces()).status).toBe(503)
@@ -81,7 +81,7 @@ test('killed in the middle it serves nothing, before and after the next start', 
   await expect(kedge(target, 'backup', '-o', join(directory, 'none'))).rejects.toThrow(/is being restored/)
 })
 
-test('it is repeated, and then all of it is served at once', async () => {
+test('a repeated restore serves the whole backup at once', async () => {
   const statuses = new Set<number>()
   let isOver = false
   const asking = (async () => {
@@ -97,7 +97,7 @@ test('it is repeated, and then all of it is served at once', async () => {
   expect([...statuses].sort()).toEqual([200, 503])
 })
 
-test('a restore that is given up leaves an empty control plane, and watches end', async () => {
+test('an abandoned restore leaves an empty control plane, and watches end', async () => {
   const other = await startKedge()
   const there = new ApiClient(other.kubeconfig)
   await there.send('GET', '/api/v1/namespaces')

@@ -1,4 +1,4 @@
-// The real kube-controller-manager and kube-scheduler take their Leases, and Kedge steps back until they are gone.
+// The real kube-controller-manager and kube-scheduler take their Leases. Kedge's controllers pause until they are gone.
 import type { ChildProcess } from 'node:child_process'
 import { afterEach, expect, test } from 'vitest'
 import { eventually } from '../eventually.ts'
@@ -15,13 +15,13 @@ afterEach(async () => {
 const holder = (lease: string) =>
   kubectl.run(`-n kube-system get lease ${lease} --ignore-not-found -o jsonpath={.spec.holderIdentity}`)
 
-/** Of what the kind's field managers say: who made it, by the program's own user agent or ours. */
+/** @returns the revision of a Deployment, which a Deployment controller sets */
 const revisionOf = (name: string) =>
   kubectl.run(`get deployment ${name} -o jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}`)
 
-test('a kube-controller-manager without controllers leads, and what it leaves is done when it is gone', async (context) => {
+test('Kedge pauses while a kube-controller-manager leads, and does the waiting work when it is gone', async (context) => {
   skipWithout('kube-controller-manager', context)
-  // it leads, and does nothing with Deployments: only Kedge stepping back leaves them alone
+  // It leads without a Deployment controller. Deployments stay alone only if Kedge pauses.
   other = startReference('kube-controller-manager', kubectl.kubeconfig, ['--controllers=ttl-controller'])
   await eventually(async () => expect(await holder('kube-controller-manager')).not.toBe(''))
   await kubectl.run('create deployment first --image=nginx')
@@ -31,7 +31,7 @@ test('a kube-controller-manager without controllers leads, and what it leaves is
   expect(await kubectl.run('rollout status deployment/first --timeout=180s')).toContain('successfully rolled out')
 })
 
-test('one that is killed leads until its Lease ends', async (context) => {
+test('a killed kube-controller-manager leads until its Lease ends', async (context) => {
   skipWithout('kube-controller-manager', context)
   other = startReference('kube-controller-manager', kubectl.kubeconfig, ['--controllers=ttl-controller'])
   const before = await holder('kube-controller-manager')
@@ -42,7 +42,7 @@ test('one that is killed leads until its Lease ends', async (context) => {
   const lease =
     'get lease kube-controller-manager -n kube-system -o jsonpath={.spec.renewTime}|{.spec.leaseDurationSeconds}'
   const [renewed = '', seconds] = (await kubectl.run(lease)).split('|')
-  // a busy machine may look too late
+  // On a busy machine this read may come after the end of the Lease.
   if (Date.now() < Date.parse(renewed) + Number(seconds) * 1_000) expect(revision).toBe('')
   expect(await kubectl.run('rollout status deployment/second --timeout=180s')).toContain('successfully rolled out')
 })

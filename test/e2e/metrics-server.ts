@@ -1,4 +1,4 @@
-// A metrics server of ours: the little of metrics.k8s.io that `kubectl top` asks for, behind TLS, for a front proxy alone.
+// A test metrics server: it serves to a front proxy, over TLS, the part of metrics.k8s.io that `kubectl top` reads.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ export interface Seen {
   readonly target: string
   readonly method: string
   readonly headers: IncomingMessage['headersDistinct']
-  /** commonName of the client's certificate; undefined where it is not of the front proxies' authority. */
+  /** commonName of the client's certificate; undefined unless the front proxies' CA signed it. */
   readonly proxy: string | undefined
   readonly body: string
 }
@@ -18,7 +18,7 @@ export interface Seen {
 export interface MetricsServer {
   readonly port: number
   readonly seen: Seen[]
-  /** What it does with a path instead of its own. */
+  /** Handlers by path, which replace its own. */
   readonly special: Map<string, (request: IncomingMessage, response: ServerResponse) => void>
   stop(): void
 }
@@ -63,7 +63,7 @@ const documents: Readonly<Record<string, object>> = {
   },
 }
 
-/** @param clientAuthority PEM: who has its certificates may say for whom it asks */
+/** @param clientAuthority PEM of the front proxies' CA: clients with its certificates may name a user */
 export async function startMetricsServer(own: Credential, clientAuthority: string): Promise<MetricsServer> {
   const seen: Seen[] = []
   const special: MetricsServer['special'] = new Map()
@@ -71,7 +71,7 @@ export async function startMetricsServer(own: Credential, clientAuthority: strin
     { key: own.key, cert: own.certificate, ca: clientAuthority, requestCert: true, rejectUnauthorized: false },
     (request, response) => {
       let body = ''
-      // its server speaks TLS
+      // The server speaks TLS.
       const socket = request.socket as TLSSocket
       const proxy = socket.authorized ? String(socket.getPeerCertificate().subject.CN) : undefined
       request.setEncoding('utf8').on('data', (text: string) => (body += text))
@@ -93,7 +93,7 @@ export async function startMetricsServer(own: Credential, clientAuthority: strin
       })
     },
   )
-  // says everything back, in whatever protocol was asked for
+  // It echoes everything in the requested protocol.
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
     seen.push({
       target: request.url ?? '',

@@ -1,4 +1,4 @@
-// A kubelet of ours, and what a pod serves: logs, streams and proxies through a local server.
+// A test kubelet and a pod's server: logs, streams and proxies through a local API server.
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { createServer as createHttpServer } from 'node:http'
@@ -18,7 +18,7 @@ import { ApiClient } from './api-client.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-nodes-'))
 const asked: { target: string; client: string | undefined; headers: IncomingMessage['headers'] }[] = []
-/** An address of this machine that others reach; a proxy goes to none else. */
+/** An address of this machine that is not loopback: a proxy connects to no loopback address. */
 const outside = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ internal, family }) => !internal && family === 'IPv4')?.address
@@ -103,7 +103,7 @@ beforeAll(async () => {
   kedge = await startKedge(['--data-dir', directory, '--port', '0'])
   api = new ApiClient(kedge.kubeconfig)
   await createNode('here', '127.0.0.1', kubeletPort)
-  // a port that nobody has: that of a server that is gone
+  // The port of a closed server is free.
   const gone = createHttpServer()
   const nobody = await listening(gone, '127.0.0.1')
   await new Promise((resolve) => gone.close(resolve))
@@ -135,7 +135,7 @@ function get(path: string, headers: Record<string, string> = {}) {
 const message = ({ text }: { text: string }): string => (JSON.parse(text) as { message: string }).message
 
 describe('the log of a pod', () => {
-  test('is what its kubelet has', async () => {
+  test('comes from its kubelet', async () => {
     const answer = await get(`${PODS}/web/log?tailLines=2&follow=true&timestamps=false`)
     expect(answer).toMatchObject({ status: 200, text: 'line 1\nline 2\n', headers: { 'content-type': 'text/plain' } })
     expect(asked.at(-1)).toMatchObject({
@@ -144,7 +144,7 @@ describe('the log of a pod', () => {
     })
   })
 
-  test('is refused in the words of kube-apiserver where the kubelet has none, or is not there', async () => {
+  test('is refused with the error of kube-apiserver if the kubelet has none, or is not there', async () => {
     const missing = await get(`${PODS}/missing/log`)
     expect({ status: missing.status, message: message(missing) }).toEqual({
       status: 404,
@@ -212,7 +212,7 @@ describe('a proxy', () => {
     expect(seen.headers['x-forwarded-for']).toBe('127.0.0.1')
   })
 
-  test.skipIf(outside === undefined)('sends a client to places below itself', async () => {
+  test.skipIf(outside === undefined)('rewrites redirects to paths below itself', async () => {
     expect((await get(`${PODS}/web/proxy`)).headers.location).toBe(`${PODS}/web/proxy/`)
     expect((await get(`${PODS}/web/proxy/away`)).headers.location).toBe(`${PODS}/web/proxy/login?next=%2Faway`)
   })
@@ -244,7 +244,7 @@ describe('a proxy', () => {
     expect(message(await get(`${services}/web:81/proxy/x`))).toBe('no service port 81 found for service "web"')
   })
 
-  test('goes to no address of this machine’s own', async () => {
+  test('connects to no loopback address', async () => {
     for (const path of [`${PODS}/lost/proxy/`, '/api/v1/nodes/here/proxy/', `/api/v1/nodes/here:${podPort}/proxy/`]) {
       const answer = await get(path)
       expect({ status: answer.status, message: message(answer) }).toEqual({
@@ -260,7 +260,7 @@ describe('a proxy', () => {
   })
 })
 
-/** All that comes until this has come. */
+/** Reads until `end` arrives. */
 function readUntil(socket: TLSSocket, end: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''

@@ -1,4 +1,5 @@
-// A certified OpenID Connect provider knows who people are: kubectl logs in there, and its keys rotate while clients go on.
+// A certified OpenID Connect provider authenticates users: kubectl logs in there, and its keys rotate while clients
+// send requests.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -59,7 +60,7 @@ const whoami = async (kubeconfig: string) => {
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text
-    // what kedge login says, and kubelogin
+    // kedge login and kubelogin print these lines.
     const [, address] = /(?:Log in at|in your browser:) (https?:\S+)\n/.exec(errors) ?? []
     if (address !== undefined) visit ??= browse(address, provider.authority, 'anna')
   })
@@ -75,7 +76,7 @@ const ANNA = {
   groups: ['provider:dev', 'provider:ops', 'system:authenticated'],
 }
 
-/** Writes a kubeconfig whose user is whom the command logs in. @returns its path */
+/** Writes a kubeconfig whose user runs the command as its exec plug-in. @returns its path */
 function kubeconfigWith(command: string, args: readonly string[], version = 'v1'): string {
   const { clusters, contexts, ...config } = JSON.parse(readFileSync(kedge.kubeconfig, 'utf8'))
   const apiVersion = `client.authentication.k8s.io/${version}`
@@ -118,19 +119,19 @@ test('kubectl logs in by kedge login, and its refresh token does the rest', asyn
   const kubeconfig = kubeconfigWith(process.execPath, [...args, ...scopes])
   const before = provider.grants.length
 
-  // too short for a second time
+  // The token expires before kubectl needs it again.
   provider.lives.seconds = 50
   expect(await whoami(kubeconfig)).toMatchObject(ANNA)
   expect(provider.grants.slice(before)).toEqual(['authorization_code'])
   provider.lives.seconds = 300
   expect(await whoami(kubeconfig)).toMatchObject(ANNA)
   expect(provider.grants.slice(before)).toEqual(['authorization_code', 'refresh_token'])
-  // one that goes on for minutes is kept
+  // The plug-in reuses a token that is valid for minutes.
   expect(await whoami(kubeconfig)).toMatchObject(ANNA)
   expect(provider.grants.slice(before)).toHaveLength(2)
 })
 
-/** A client that has logged in once. @returns its next ID token */
+/** A client with one login. @returns a function that gives its next ID token */
 function client(name: string): () => Promise<string> {
   const visit = (address: string): void => void browse(address, provider.authority, name)
   const options = {
@@ -159,11 +160,11 @@ const statusFor = (token: string): Promise<number> =>
     sent.once('error', reject).end()
   })
 
-test('the provider rotates its keys while clients use tokens: no good one is refused', async () => {
+test('the provider rotates its keys while clients use tokens: no valid token is refused', async () => {
   provider.lives.seconds = 300
   const old = await client('berta')()
   expect(keyOf(old)).toBe('first')
-  // each request of these brings a token that nobody has seen
+  // Each of these requests has a new token.
   provider.lives.seconds = 50
   const seen = new Map<string, number>()
   let ended = false
@@ -178,11 +179,11 @@ test('the provider rotates its keys while clients use tokens: no good one is ref
   const loaded = (answer: string, times = 5): Promise<void> =>
     eventually(() => expect(seen.get(answer) ?? 0).toBeGreaterThanOrEqual(times))
   await loaded('first 200')
-  // without notice: the first token of the new key is the first that is heard of it
+  // The provider switches keys without notice: the server meets the new key first in a token.
   provider.publish(second, first)
   await loaded('second 200')
   expect(await statusFor(old)).toBe(200)
-  // with notice, and the first key gone
+  // The provider publishes the third key in advance, and removes the first.
   provider.publish(second, third)
   await loaded('second 200', (seen.get('second 200') ?? 0) + 5)
   provider.publish(third, second)
@@ -190,11 +191,11 @@ test('the provider rotates its keys while clients use tokens: no good one is ref
   ended = true
   await Promise.all(loops)
   expect([...seen.keys()].sort()).toEqual(['first 200', 'second 200', 'third 200'])
-  // what was signed with a key that is gone is refused when the token was forgotten
+  // A token of a removed key is refused once the token cache has dropped it.
   await eventually(async () => expect(await statusFor(old)).toBe(401))
 })
 
-test('keys that nobody has: the provider is asked a few times, whoever asks', async () => {
+test('tokens with unknown keys make the server fetch the keys a few times only', async () => {
   const asks = (): number => provider.asked.filter((path) => path === '/jwks').length
   const before = asks()
   const [, payload, signature] = (await client('berta')()).split('.')
@@ -205,7 +206,7 @@ test('keys that nobody has: the provider is asked a few times, whoever asks', as
   expect(asks() - before).toBeLessThan(statuses.length / 2) // once in five seconds
 })
 
-test('tokens and keys are counted under kube-apiserver’s names, by a hash of the issuer', async () => {
+test('metrics count tokens and keys under kube-apiserver’s names, with a hash of the issuer', async () => {
   const { users } = JSON.parse(readFileSync(kedge.kubeconfig, 'utf8'))
   const text = await new Promise<string>((resolve, reject) => {
     const headers = { authorization: `Bearer ${users[0].user.token}` }

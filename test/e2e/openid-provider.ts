@@ -1,4 +1,4 @@
-/** A certified OpenID Connect provider (the package oidc-provider) over TLS, whose keys rotate, and a browser that logs in there. */
+/** An OpenID Connect provider (the certified package oidc-provider) over TLS with rotating keys, and a login client. */
 import { generateKeyPairSync } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { get as getHttp } from 'node:http'
@@ -17,15 +17,15 @@ export function signingKey(kid: string): SigningKey {
   return key
 }
 
-/** @param keys the first signs */
+/** @param keys the first key signs */
 export async function startOpenIdProvider(...keys: readonly SigningKey[]) {
   const authority = await createAuthority({ commonName: 'provider' }, new Date(), 30)
   const leaf = { subject: { commonName: 'provider' }, usage: 'server', names: ['127.0.0.1'], days: 30 } as const
   const { key, certificate } = await issue(authority, leaf, new Date())
   const grants: string[] = []
-  /** Paths that were asked for, in their order. */
+  /** The requested paths in order. */
   const asked: string[] = []
-  /** Seconds that the next ID tokens live. */
+  /** The lifetime of the next ID tokens in seconds. */
   const lives = { seconds: 300 }
   let serve: ReturnType<Provider['callback']>
   const server = createServer({ key, cert: certificate }, (message, response) => {
@@ -35,7 +35,7 @@ export async function startOpenIdProvider(...keys: readonly SigningKey[]) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}` // it listens on TCP
 
-  /** Sessions, codes and refresh tokens stay: providers of one process share them. */
+  /** Replaces the keys. Sessions, codes and refresh tokens stay: providers of one process share them. */
   const publish = (...keys: readonly SigningKey[]): void => {
     const provider = new Provider(url, {
       jwks: { keys },
@@ -79,7 +79,7 @@ export async function startOpenIdProvider(...keys: readonly SigningKey[]) {
   return { url, authority: authority.certificate, grants, asked, lives, publish, close }
 }
 
-/** Logs in as somebody and consents, as the provider's pages ask, until it is sent back to the machine it runs on. */
+/** Logs in and consents on the provider's pages, until the provider redirects to the waiting program. */
 export async function browse(address: string, authority: string, login: string): Promise<void> {
   const cookies = new Map<string, string>()
   let [url, form] = [await leadingOn(new URL(address)), undefined as URLSearchParams | undefined]
@@ -97,7 +97,7 @@ export async function browse(address: string, authority: string, login: string):
   throw new Error(`${address} leads round in circles`)
 }
 
-/** A program may say an address of its own, which leads to the provider. */
+/** Follows the address that a program prints: it may be the program's own and redirect to the provider. */
 const leadingOn = (url: URL): Promise<URL> =>
   url.protocol === 'https:'
     ? Promise.resolve(url)
@@ -107,7 +107,7 @@ const leadingOn = (url: URL): Promise<URL> =>
         ).once('error', reject)
       })
 
-/** To the program that waits for the code. */
+/** Sends the code to the program that waits for it. */
 const back = (place: string): Promise<void> =>
   new Promise((resolve, reject) => {
     getHttp(`http://127.0.0.1:${place}`, (response) => response.resume().once('end', resolve)).once('error', reject)

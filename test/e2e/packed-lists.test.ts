@@ -1,4 +1,4 @@
-// Lists that are packed on their way, as client-go and kubectl ask for them: every byte arrives, however slowly it is read.
+// Compressed lists, as client-go and kubectl request them: every byte arrives, even for a slow reader.
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ let server: KedgeProcess
 let client: ApiClient
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
-/** Packs badly. */
+/** A text that gzip compresses badly. */
 const value = (n: number): string => createHash('sha512').update(String(n)).digest('base64').repeat(60)
 
 beforeAll(async () => {
@@ -38,9 +38,12 @@ async function read(path: string, accept: string, encoding: string, pause = 0): 
   return encoding === 'gzip' ? gunzipSync(bytes) : bytes
 }
 
-test.each(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'])('as %s', async (accept) => {
-  const plain = await read(CONFIG_MAPS, accept, 'identity')
-  expect(plain.length).toBeGreaterThan(512 * 1024)
-  for (let n = 0; n < 150; n++) expect(plain.includes(value(n))).toBe(true)
-  for (const pause of [0, 5]) expect((await read(CONFIG_MAPS, accept, 'gzip', pause)).equals(plain)).toBe(true)
-})
+test.each(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'])(
+  'a compressed list as %s arrives whole',
+  async (accept) => {
+    const plain = await read(CONFIG_MAPS, accept, 'identity')
+    expect(plain.length).toBeGreaterThan(512 * 1024)
+    for (let n = 0; n < 150; n++) expect(plain.includes(value(n))).toBe(true)
+    for (const pause of [0, 5]) expect((await read(CONFIG_MAPS, accept, 'gzip', pause)).equals(plain)).toBe(true)
+  },
+)

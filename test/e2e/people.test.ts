@@ -1,4 +1,4 @@
-// People who are not the administrator, with kubectl: by a certificate that ends soon, and by a provider where they log in.
+// Users other than the administrator use kubectl: with a short-lived certificate, and with a login at a provider.
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { get as getHttp } from 'node:http'
@@ -41,7 +41,7 @@ const written = (name: string, config: object): string => {
   return file
 }
 
-test('kedge kubeconfig --user: kubectl auth whoami says it', async (context) => {
+test('kubectl auth whoami names the user of kedge kubeconfig --user', async (context) => {
   skipWithoutKubectl(context)
   const kubeconfig = written('anna', await personOf())
   const { stdout } = await run(kubectl(), ['--kubeconfig', kubeconfig, 'auth', 'whoami', '-o', 'json'])
@@ -54,7 +54,7 @@ test('kedge kubeconfig --user: kubectl auth whoami says it', async (context) => 
   )
 })
 
-/** Goes to the address that is printed, and where it leads. */
+/** Opens the printed address and follows its redirects. */
 function browse(printed: string): boolean {
   const [, address] = /Log in at (https:\S+)\n/.exec(printed) ?? []
   if (address === undefined) return false
@@ -95,7 +95,7 @@ test('kedge login, as kubectl’s exec plug-in', async (context) => {
   })
   const code = await new Promise((resolve) => child.once('close', resolve))
   expect({ code, out }, errors).toEqual({ code: 0, out: 'oidc:anna' })
-  // the next time nobody has to log in
+  // The next command needs no login.
   expect((await run(kubectl(), whoami)).stdout).toBe('oidc:anna')
   expect(provider.grants).toEqual(['authorization_code'])
 })

@@ -1,4 +1,4 @@
-// What a client may name, it may name `constructor` or `__proto__`: the server answers as for any name of that form.
+// A client may use the names `constructor` and `__proto__`: the server treats them like any name of the same form.
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:https'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -42,7 +42,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** Status, headers that say something, and the body: as text, where every byte is a character. */
+/** @returns the status, the relevant headers and the body as text, with one character for each byte */
 function send({ method, path, headers = {}, body }: Step): Promise<string> {
   return new Promise((resolve, reject) => {
     const all = { Authorization: `Bearer ${client.token}`, ...headers }
@@ -56,7 +56,7 @@ function send({ method, path, headers = {}, body }: Step): Promise<string> {
   })
 }
 
-/** Managers stand in the order of their times, which two runs have not in common. */
+/** Sorts the managers: the server orders them by time, which differs between two runs. */
 function withSortedManagers(answer: string): string {
   const start = answer.indexOf('{')
   if (!/^\d+ application\/json/.test(answer) || start < 0) return answer
@@ -66,7 +66,7 @@ function withSortedManagers(answer: string): string {
   return answer.slice(0, start) + JSON.stringify(sorted)
 }
 
-/** In binary forms a time has as many bytes as another, but other ones. */
+/** Replaces names, times and uids of an answer. In binary forms all times have the same length. */
 function comparable(answer: string, names: readonly string[], namespace: string): string {
   let text = withSortedManagers(answer).replaceAll(namespace, 'NAMESPACE')
   for (const name of names) {
@@ -109,7 +109,7 @@ async function answers(steps: readonly Step[], names: readonly string[], namespa
   return list
 }
 
-/** `name` is a field of ObjectMeta, which no name of its form is. */
+/** All names but `name`: it is a field of ObjectMeta, and the ordinary name of its form is none. */
 const tried = prototypeNames.filter((name) => name !== 'name')
 const stories = { dataKeys, objects, requests, customObjects, definitions }
 

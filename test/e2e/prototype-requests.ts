@@ -1,4 +1,4 @@
-/** Requests that let a client name something: the same story for any name. JSON is text here, so that names stay. */
+/** The same requests for any name that a client may choose. Bodies are JSON text: an object would lose such names. */
 import { prototypeNames } from '../prototype-names.ts'
 import { Encoder } from './cbor-text.ts'
 
@@ -7,7 +7,7 @@ export interface Step {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** Asked again until the answer holds this text. */
+  /** The test repeats the request until the answer contains this text. */
   readonly until?: string
 }
 
@@ -70,7 +70,7 @@ export function dataKeys(namespace: string, name: string): Step[] {
     apply('second', `{${key}:"1"}`),
     apply('first', `{"a":"2"}`),
     apply('second', `{"b":"2"}`),
-    // YAML is not sorted: managers of one second stand in the order of their names
+    // The test does not sort YAML: managers of one second are in the order of their names.
     apply(`the-last-${name}`, `{${key}:"1"}`, '&force=true'),
     apply(`the-last-${name}`, `{}`),
     ...inEveryForm(`${maps}/applied`),
@@ -100,7 +100,7 @@ export function dataKeys(namespace: string, name: string): Step[] {
   ]
 }
 
-/** Labels, selectors, and all else in built-in objects that has names of the client. */
+/** Labels, selectors, and every other place in built-in objects for a client's names. */
 export function objects(namespace: string, name: string): Step[] {
   const key = JSON.stringify(name)
   const of = (resource: string, group = '/api/v1') => `${group}/namespaces/${namespace}/${resource}`
@@ -149,7 +149,7 @@ export function objects(namespace: string, name: string): Step[] {
     ...inEveryForm(`${of('services')}/selecting`),
     sent('POST', of('resourcequotas'), `{${meta()},"spec":{"hard":{${key}:"1","pods":"2"},"scopes":[${key}]}}`),
     sent('POST', of('resourcequotas'), `{"metadata":{"name":"counted"},"spec":{"hard":{"count/${name}":"1"}}}`),
-    // a quota of what can be a name is counted by a controller
+    // A controller counts the quota if the name is a valid one.
     { ...get(of('resourcequotas'), { Accept: TABLE }), until: /^\w.*[^_]$/.test(name) ? '0/1' : '' },
     sent('POST', of('limitranges'), `{${meta()},"spec":${limits}}`),
     sent(
@@ -276,7 +276,7 @@ export function requests(namespace: string, name: string): Step[] {
 
 export const GROUP = '/apis/prototype.example.com/v1'
 
-/** The same length and the same kind of characters, in the same place among others. */
+/** An ordinary name with the same length, the same kind of characters and the same place in a sorted list. */
 export const ordinaryFor = (name: string): string => name.replace(/[a-z](?=[^a-z]*$)/, 'q')
 
 const propertyNames: readonly string[] = prototypeNames.flatMap((name) => [name, ordinaryFor(name)])
@@ -340,7 +340,7 @@ export function customObjects(namespace: string, name: string): Step[] {
   ]
 }
 
-/** A definition that is named so, and its objects. */
+/** A definition with this name, and its objects. */
 export function definitions(namespace: string, name: string): Step[] {
   const key = JSON.stringify(name)
   const group = `${name}.example.com`

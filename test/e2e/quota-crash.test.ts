@@ -1,12 +1,12 @@
-// The server is killed while a quota is charged and used, at one moment after the other. A charge is written before what
-// it is for: what is there never exceeds the quota, and what was charged for nothing is given back.
+// The test kills the server at many moments while it charges a quota and creates objects. The server writes a charge
+// before its object: the objects never exceed the quota, and a controller returns charges without an object.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { Victim, pause, randomFrom } from '../soak/victim.ts'
 import type { Answer } from './api-client.ts'
 
 const SPACE = 'crash'
-/** Where nothing is done after a charge was left over. */
+/** The namespace in which the test leaves a charge without an object, and does nothing more. */
 const LEFT = 'left'
 const HARD = 30
 const CREATORS = 12
@@ -25,7 +25,7 @@ afterAll(() => victim.stop())
 
 const pathOf = (space: string): string => `/api/v1/namespaces/${space}`
 
-/** Until the server that is being started again answers. */
+/** Repeats a request until the restarted server answers. */
 async function sent(method: string, path: string, body?: object): Promise<Answer> {
   for (;;) {
     const answer = await victim.target.client.send(method, path, body).catch(() => undefined)
@@ -34,7 +34,7 @@ async function sent(method: string, path: string, body?: object): Promise<Answer
   }
 }
 
-/** What the quota says, and what is there; the quota is read first, so that it is not the newer one. */
+/** Reads status.used of the quota, and then the number of objects: the quota may not be the newer one. */
 async function usage(space: string): Promise<{ used: number; there: number }> {
   const { body } = await sent('GET', `${pathOf(space)}/resourcequotas/q`)
   const { status } = body as { status?: { used?: { secrets?: string } } }
@@ -45,7 +45,7 @@ async function usage(space: string): Promise<{ used: number; there: number }> {
 const isEmpty = (space: string): Promise<void> =>
   eventually(async () => expect(await usage(space)).toEqual({ used: 0, there: 0 }))
 
-/** Creators until the server is killed, and a moment longer. @returns names of what the server said it made */
+/** Runs creators until a moment after the kill. @returns the names of the acknowledged objects */
 async function createUntilKilled(space: string, round: number, after: number): Promise<string[]> {
   const made: string[] = []
   let over = false
@@ -66,16 +66,16 @@ async function createUntilKilled(space: string, round: number, after: number): P
   return made
 }
 
-/** A deletion has the quota counted within seconds; where all that was charged was lost there is nothing to delete yet. */
+/** Empties a namespace. It creates one object first: only a deletion makes the controller count within seconds. */
 async function emptied(space: string): Promise<void> {
   await sent('POST', `${pathOf(space)}/secrets`, { metadata: { name: 'last' } })
   await sent('DELETE', `${pathOf(space)}/secrets`)
   await isEmpty(space)
 }
 
-// looked at when the other tests are over: within two minutes
-test('a charge is left over', async () => {
-  // which most moments leave
+// The last test reads the result, which takes up to two minutes.
+test('a crash leaves a charge without an object', async () => {
+  // Most moments of the kill leave one.
   for (let round = 0; round < 40; round++) {
     await createUntilKilled(LEFT, round, 7 + (round % 10) * 7)
     const { used, there } = await usage(LEFT)
@@ -85,18 +85,21 @@ test('a charge is left over', async () => {
   expect.fail('no moment left a charge')
 })
 
-test.each([5, 12, 20, 30, 45, 70, 110, 200])('killed %i ms after its creators began', async (after) => {
-  const made = await createUntilKilled(SPACE, after, after)
-  const { body } = await sent('GET', `${pathOf(SPACE)}/secrets`)
-  const names = body.items!.map(({ metadata }) => metadata.name)
-  expect(names.length).toBeLessThanOrEqual(HARD)
-  expect(names).toEqual(expect.arrayContaining(made))
-  const { used, there } = await usage(SPACE)
-  expect(used).toBeGreaterThanOrEqual(there)
-  expect(used).toBeLessThanOrEqual(HARD)
-  await emptied(SPACE)
-})
+test.each([5, 12, 20, 30, 45, 70, 110, 200])(
+  'a server killed %i ms after its creators began keeps the quota',
+  async (after) => {
+    const made = await createUntilKilled(SPACE, after, after)
+    const { body } = await sent('GET', `${pathOf(SPACE)}/secrets`)
+    const names = body.items!.map(({ metadata }) => metadata.name)
+    expect(names.length).toBeLessThanOrEqual(HARD)
+    expect(names).toEqual(expect.arrayContaining(made))
+    const { used, there } = await usage(SPACE)
+    expect(used).toBeGreaterThanOrEqual(there)
+    expect(used).toBeLessThanOrEqual(HARD)
+    await emptied(SPACE)
+  },
+)
 
-test('what was charged for nothing is given back without anybody’s doing', async () => {
+test('the quota controller returns charges of failed writes', async () => {
   await expect.poll(async () => usage(LEFT).then(({ used, there }) => used - there)).toBe(0)
 })

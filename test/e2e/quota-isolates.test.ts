@@ -1,6 +1,6 @@
 /**
- * A quota holds in all isolates together: four Workers, each an isolate with its own memory, share the objects, as on
- * Cloudflare. No front, no TLS: the engine is asked itself.
+ * A quota holds across isolates: four Workers, each an isolate with its own memory, share the Durable Objects, as on
+ * Cloudflare. The test calls the engine directly, without TLS.
  */
 import type { ChildProcess } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const directory = mkdtempSync(join(tmpdir(), 'kedge-isolates-'))
 let engine: ChildProcess
 let urls: readonly string[]
 
-/** The configuration of one Worker, and as many more that have its code, and its objects by reference. */
+/** The configuration of one Worker, and of further Workers with its code, which refer to its Durable Objects. */
 function severalWorkers(config: string): string {
   const [, own = ''] = /const apiServer :Workerd\.Worker = \(([\s\S]*)\);/.exec(config) ?? []
   const another = own
@@ -78,7 +78,7 @@ interface Quota {
   readonly status?: { readonly hard?: object; readonly used?: { readonly configmaps?: string } }
 }
 
-test('of 100 creates at once in four isolates as many are done as fit', async () => {
+test('100 concurrent creates in four isolates fill the quota exactly', async () => {
   await send(0, 'POST', '/api/v1/namespaces', { metadata: { name: 'blue' } })
   await until(async () => (await send(0, 'GET', `${BLUE}/configmaps/kube-root-ca.crt`)).ok)
   const hard = { configmaps: '31', services: '0' }
@@ -87,7 +87,7 @@ test('of 100 creates at once in four isolates as many are done as fit', async ()
   )
   const quota = async () => (await (await send(0, 'GET', `${BLUE}/resourcequotas/q`)).json()) as Quota
   await until(async () => (await quota()).status?.used?.configmaps === '1')
-  // each isolate knows of the quota once it refuses what has no place in it
+  // Each isolate knows the quota once it refuses an object beyond it.
   const service = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } }
   for (const isolate of urls.keys())
     await until(async () => (await send(isolate, 'POST', `${BLUE}/services?dryRun=All`, service)).status === 403)

@@ -92,7 +92,7 @@ describe('start', () => {
     kubectl.close()
   })
 
-  test('what was written is there after a restart, under the same credential', async (context) => {
+  test('written objects are there after a restart, under the same credential', async (context) => {
     skipWithoutKubectl(context)
     const first = await start()
     const kubeconfig = readFileSync(first.kubeconfig, 'utf8')

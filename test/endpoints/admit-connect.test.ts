@@ -1,4 +1,4 @@
-/** What admission policies see of a CONNECT. */
+/** The variables that admission policies see for a CONNECT. */
 import { expect, test } from 'vitest'
 import { admitConnect } from '../../src/endpoints/admit-connect.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
@@ -65,7 +65,7 @@ test.each<[string, string, string, string, string, string[]?]>([
   expect(await said(resource, subresource, query, expression, deeper)).toBe(text)
 })
 
-test('nothing is refused without a policy about it', async () => {
+test('a CONNECT that no policy matches is allowed', async () => {
   const server = await policyServer('validating', {})
   const entry = builtInServed(server.env).resources.find('', 'v1', 'pods')!
   const scope = resourceScope(server.request('/'), entry, { name: 'a', subresource: 'exec', namespace: 'blue' })

@@ -1,4 +1,4 @@
-/** How many calls to objects a request makes: round trips, not time. */
+/** Counts the calls that a request makes to Durable Objects: round trips, not time. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { eventually } from '../eventually.ts'
 import { beginFirstRead } from '../../src/registry/first-read.ts'
@@ -8,17 +8,17 @@ import { memoryServer } from '../request-in-memory.ts'
 
 const TOKEN = 'a-token-of-thirty-two-characters'
 
-/** A server that counts the calls to its objects, and lets them wait. */
+/** A server that counts the calls to its Durable Objects, and can delay them. */
 function countingServer() {
   const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
-  // of a test's own namespace of objects
+  // the test's own binding
   const namespace = server.env.SHARDS as unknown as {
     get(name: string): Record<string, (...more: unknown[]) => unknown>
   }
   const stubOf = namespace.get
   const calls: string[] = []
   let underWay = 0
-  /** Calls that run side by side are one. */
+  /** Concurrent calls count as one round trip. */
   const rounds = { count: 0 }
   let gate: Promise<void> | undefined
   namespace.get = (name) =>
@@ -78,7 +78,7 @@ async function warm() {
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] })
-  vi.stubGlobal('IdentityTransformStream', TransformStream) // the engine's own
+  vi.stubGlobal('IdentityTransformStream', TransformStream) // workerd has it, Node does not
 })
 afterEach(() => {
   vi.useRealTimers()
@@ -89,7 +89,7 @@ test.each<[what: string, rounds: number, calls: number, method: string, target: 
   ['a get', 1, 1, 'GET', `${PODS}/first`],
   ['a get of what is not there', 1, 1, 'GET', `${PODS}/none`],
   ['a list', 1, 1, 'GET', PODS],
-  // limit ranges, priority classes and the service account were read for the first
+  // the first create has read LimitRanges, PriorityClasses and the ServiceAccount
   ['a create of a Pod', 1, 1, 'POST', PODS, pod('second')],
   ['a create of a ConfigMap', 1, 1, 'POST', '/api/v1/namespaces/default/configmaps', configMap('a')],
   ['an update', 2, 2, 'PUT', '/api/v1/namespaces/default/configmaps/first', configMap('first', { a: 'b' })],
@@ -107,7 +107,7 @@ test.each<[what: string, rounds: number, calls: number, method: string, target: 
 
 const SNAPSHOT_IS_OLD = 5_000
 
-test('a second later a create of a Pod reads side by side what limits it, and the snapshot before', async () => {
+test('a second later a create of a Pod reads the snapshot, and then its limits concurrently', async () => {
   const { ask, calls, rounds } = await warm()
   vi.advanceTimersByTime(SNAPSHOT_IS_OLD)
   expect((await ask('POST', PODS, pod('second'))).status).toBe(201)
@@ -136,7 +136,7 @@ test.each([
   expect(calls).toHaveLength(all)
 })
 
-test('what was read early is dropped where the request is denied', async () => {
+test('an early read is dropped where the request is denied', async () => {
   const { server, ask, calls } = await warm()
   vi.advanceTimersByTime(SNAPSHOT_IS_OLD)
   // nobody has granted anything to eve
@@ -148,14 +148,14 @@ test('what was read early is dropped where the request is denied', async () => {
   expect(calls.toSorted()).toEqual(['changes control', 'get pods'])
 })
 
-test('somebody without a name wakes no object but that of the configuration', async () => {
+test('a denied anonymous request calls no object but the control shard', async () => {
   const { ask, calls } = await warm()
   vi.setSystemTime(Date.now() + 60_000)
   await expect(ask('GET', '/api/v1/namespaces/default/secrets/a', undefined, '')).rejects.toMatchObject({ code: 403 })
   expect(calls.filter((call) => !call.endsWith(' control'))).toEqual([])
 })
 
-test('thirty of them at once share three looks at it', async () => {
+test('thirty concurrent anonymous requests share at most three calls', async () => {
   const { ask, calls } = await warm()
   vi.setSystemTime(Date.now() + 60_000)
   calls.length = 0
@@ -167,7 +167,7 @@ test('thirty of them at once share three looks at it', async () => {
 const denied = (ask: (...asked: [string, string, undefined, string]) => Promise<unknown>) =>
   expect(ask('GET', '/api/v1/namespaces/default/secrets/a', undefined, '')).rejects.toMatchObject({ code: 403 })
 
-test('of denials in a row each takes one look at it, and two where no snapshot is at hand', async () => {
+test('each denial in a row makes one call to the control shard, and two without a snapshot', async () => {
   const { ask, calls } = await warm()
   for (let n = 1; n <= 10; n++) {
     await denied(ask)
@@ -181,7 +181,7 @@ test('of denials in a row each takes one look at it, and two where no snapshot i
   expect(calls).toHaveLength(3)
 })
 
-test('hundreds of denials at once take three looks at it, in whatever order they come', async () => {
+test('hundreds of concurrent denials make at most three calls to the control shard, in any order', async () => {
   const { ask, calls, hold } = await warm()
   vi.advanceTimersByTime(SNAPSHOT_IS_OLD)
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** Objects of a definition whose versions a webhook converts: what is asked of it, and what follows where it fails. */
+/** A CRD whose versions a webhook converts: the reviews that the webhook gets, and requests for which it fails. */
 import { describe, expect, test } from 'vitest'
 import { paramsOf } from '../../src/admission/policies/params.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
@@ -96,13 +96,13 @@ async function serverWith(strategy: 'None' | 'Webhook', stored = 'v1', webhook =
     const asAdmin = { ...request, user: { ...request.user, groups: [SYSTEM_MASTERS] } }
     return { ...resourceScope(asAdmin, entry, { name, subresource, namespace: '' }), storage: server.storage }
   }
-  const put = (object: object) => server.put(GROUP, 'things', object as Parameters<typeof server.put>[2]) // a Thing, as storage has it
+  const put = (object: object) => server.put(GROUP, 'things', object as Parameters<typeof server.put>[2]) // a Thing, as stored
   const storedTexts = async () => {
     const { collection } = await scopeOf('v1')
     const { values } = await server.storage.list(collection, { selection: everything, at: { kind: 'latest' } })
     return (await new Response(values).text()).trim().split('\n').filter(Boolean)
   }
-  /** The definition's next generation, as this isolate knows it a moment later. */
+  /** Stores the next generation of the definition, and waits until this isolate has read it. */
   const changeDefinition = async () => {
     const [resource, name] = [
       { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
@@ -212,7 +212,7 @@ describe('a request in v2 of an object that is stored in v1', () => {
     },
   )
 
-  test('a watch from a version on tells nothing of it, and nothing after it', async () => {
+  test('a watch from a resourceVersion sends neither the event that fails to convert nor later ones', async () => {
     const server = await serverWith('Webhook')
     const { storage, collection } = await server.scopeOf('v2')
     const revision = await storage.revision(collection)
@@ -251,7 +251,7 @@ describe('once v2 is stored', () => {
     return server
   }
 
-  test('what was written in v1 is still read in v1', async () => {
+  test('an object that was written in v1 is still read in v1', async () => {
     const { scopeOf } = await setup()
     expect(await (await get(await scopeOf('v1', { name: 'a' }))).json()).toMatchObject(thing('v1'))
     const scope = await scopeOf('v1')
@@ -281,7 +281,7 @@ test('without a webhook versions differ in their name', async () => {
   expect(await response.json()).toMatchObject({ apiVersion: 'example.com/v2', spec: {} })
 })
 
-/** `spec.v1` is `spec.v2` of the other version. */
+/** A webhook that renames `spec.v1` to `spec.v2` and back. */
 function swapping({ review }: Called, change: (object: any) => object = (object) => object) {
   const { uid, desiredAPIVersion, objects } = review.request
   const to = desiredAPIVersion.split('/')[1] as string
@@ -353,7 +353,7 @@ describe('a webhook that converts', () => {
     expect(calls.map(({ review }) => review.request.objects.length)).toEqual([3])
   })
 
-  test('is not asked about what is of the version already', async () => {
+  test('is not asked about objects that have the requested version already', async () => {
     const { scopeOf, put, calls } = await serverConverting()
     await put(thing('v1'))
     expect(await json(get(await scopeOf('v1', { name: 'a' })))).toMatchObject(shown('v1'))
@@ -374,7 +374,7 @@ describe('a webhook that converts', () => {
     expect((await stored()).map((text) => JSON.parse(text) as object)).toMatchObject([{ ...shown('v1'), ...labelled }])
   })
 
-  test('leaves to owners of another version what they own', async () => {
+  test('leaves the fields of managers of another version to them', async () => {
     const { scopeOf } = await serverConverting()
     await create(await scopeOf('v1', { method: 'POST', body: thing('v1'), query: '?fieldManager=first' }))
     const more = { method: 'PATCH', name: 'a', body: labelled, type: MERGE, query: '?fieldManager=second' }

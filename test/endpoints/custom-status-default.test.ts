@@ -9,7 +9,7 @@ import { customForms } from '../../src/codec/custom-forms.ts'
 const stored = (text: object) => ({ revision: 1, text: JSON.stringify(text) })
 const thing = (more: object) => ({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, ...more })
 
-/** What a get shows of what is stored, where the schema has this for the status. */
+/** The status that a get answers for a stored value under this schema. */
 async function shown(status: object, value: object): Promise<unknown> {
   const server = memoryServer()
   const schema = { type: 'object', properties: { status: { type: 'object', ...status } } }

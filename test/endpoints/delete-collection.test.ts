@@ -1,4 +1,4 @@
-/** DELETE of a collection: what it answers, whatever its size. */
+/** DELETE of a collection answers with the list of the deleted objects, for any size. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answer } from '../../src/server.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
@@ -9,7 +9,7 @@ const TOKEN = 'a-token-of-thirty-two-characters'
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 
 beforeEach(() => {
-  vi.stubGlobal('IdentityTransformStream', TransformStream) // the engine's own
+  vi.stubGlobal('IdentityTransformStream', TransformStream) // workerd has it, Node does not
 })
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -21,7 +21,7 @@ interface List {
   readonly items: readonly unknown[]
 }
 
-/** @param size of each */
+/** @param size the size of each object */
 async function filled(count: number, size: number) {
   const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
   const namespace = { metadata: { name: 'default' }, status: { phase: 'Active' } }

@@ -28,7 +28,7 @@ async function ask(
   headers: Record<string, string> = {},
 ): Promise<Response | undefined> {
   const request = new Request('http://localhost/', { method, headers })
-  Object.defineProperty(request, 'url', { value: `http://localhost${target}` }) // not tidied up, as in workerd
+  Object.defineProperty(request, 'url', { value: `http://localhost${target}` }) // not normalized, as in workerd
   const received = receive(request, env, execution, platformClock, builtInServed(env).resources.isBuiltInGroup)
   if (received instanceof Response) return received
   try {

@@ -1,4 +1,4 @@
-// A large write lets others have a turn between its steps; a small one takes none.
+// A large write yields to other requests between its steps; a small write does not yield.
 import { expect, test, vi } from 'vitest'
 import { LARGE } from '../../src/api/slices.ts'
 import { answer } from '../../src/server.ts'
@@ -32,7 +32,7 @@ const configMap = (length: number) => ({
   data: { text: 'x'.repeat(length) },
 })
 
-/** Turns of the event loop that pass until the work is done: a small write, kept in memory, needs none. */
+/** Counts the turns of the event loop until the work is done. A small write to memory needs none. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   const timeout = vi.spyOn(globalThis, 'setTimeout')
   try {
@@ -52,7 +52,7 @@ test('a create, an update and a patch of a large object are done in steps', asyn
   expect(await turnsDuring(() => send('PATCH', '/a', label, 'application/merge-patch+json'))).toBeGreaterThanOrEqual(5)
 })
 
-test('a small write waits for nobody', async () => {
+test('a small write is done without a turn of the event loop', async () => {
   const send = await serverWithNamespace()
   await send('POST', '', configMap(1))
   expect(await turnsDuring(() => send('PUT', '/a', configMap(2)))).toBe(0)

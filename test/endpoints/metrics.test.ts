@@ -19,7 +19,7 @@ const lines = async (name: string): Promise<string[]> => {
   return (await response.text()).split('\n').filter((line) => line.startsWith(name))
 }
 
-test('requests are counted by what they asked for, and by how they were answered', async () => {
+test('the metrics count requests by verb, resource and code', async () => {
   count('/api/v1/namespaces/a/pods/b', 200)
   count('/api/v1/namespaces/a/pods/c', 200)
   count('/api/v1/namespaces/a/pods/d', 404)
@@ -72,7 +72,7 @@ test('a path, a group and a resource are named once a request for them succeeded
   expect(named.map((line) => /code="(\d+)"/.exec(line)![1])).toEqual(['200', '500', '200', '403'])
 })
 
-test('what somebody makes up makes no series: paths, methods, groups, versions, resources, subresources', async () => {
+test('made-up names make no series: paths, methods, groups, versions, resources, subresources', async () => {
   const before = await lines('apiserver_')
   const made = total(await lines('apiserver_request_total{'))
   const long = 'x'.repeat(60_000)
@@ -85,7 +85,7 @@ test('what somebody makes up makes no series: paths, methods, groups, versions, 
     count('/healthz', 404, { method: `METHOD${n}`, headers: { 'User-Agent': `agent-${n}` } })
   }
   const after = await lines('apiserver_')
-  // series without labels of their own: three codes, and the buckets of what was slow or long
+  // these add no labels of their own: three codes, and histogram buckets for slow requests and long answers
   expect(after.length - before.length).toBeLessThan(40)
   expect(total(await lines('apiserver_request_total{')) - made).toBe(6_000)
   const { size } = new Blob(after)

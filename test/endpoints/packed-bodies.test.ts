@@ -19,7 +19,7 @@ const ways: Record<string, (key: string, make: () => Stream) => Promise<Buffer>>
   plain: (key, make) => bytesOf(plainBody(key, make)),
 }
 
-/** Of chunks of 100 KB. */
+/** A body of chunks of 100 KB. */
 function body(chunk: (n: number) => Buffer, chunks: number) {
   let made = 0
   const whole = Buffer.concat(Array.from({ length: chunks }, (_, n) => chunk(n)))

@@ -1,5 +1,5 @@
-// Rules of Kyverno's and Gatekeeper's libraries as admission policies, and objects that they let through, change or
-// refuse: each answer is the one that kube-apiserver gives (test/fixtures/policies).
+// Admission policies with rules of the Kyverno and Gatekeeper libraries, and objects that they admit, change or refuse.
+// Each answer equals the one of kube-apiserver (test/fixtures/policies).
 import { beforeAll, describe, expect, test } from 'vitest'
 import { platformClock } from '../../src/api/clock.ts'
 import type { JsonObject } from '../../src/api/object.ts'

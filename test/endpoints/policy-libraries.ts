@@ -1,4 +1,4 @@
-/** Rules of public policy libraries as admission policies, with what kube-apiserver answers to objects that they meet. */
+/** Admission policies with rules of public policy libraries, and objects with the answers of kube-apiserver to them. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadAll } from 'js-yaml'
@@ -10,7 +10,7 @@ export interface PolicyAnswer {
   readonly message?: string
   readonly causes?: readonly object[]
   readonly warnings?: readonly string[]
-  /** What a mutation may have changed. */
+  /** Fields that a mutation may have changed. */
   readonly labels?: JsonObject
   readonly containers?: readonly JsonObject[]
 }
@@ -23,7 +23,7 @@ export interface PolicyCase {
   readonly answer: PolicyAnswer
 }
 
-/** Two libraries, and fields that objects always have for expressions. */
+/** Two libraries, and policies about fields that expressions always see with their zero value. */
 export const LIBRARIES = ['kyverno', 'gatekeeper', 'zero-values']
 
 const read = (name: string): string => readFileSync(join(import.meta.dirname, '../fixtures/policies', name), 'utf8')
@@ -31,7 +31,7 @@ const read = (name: string): string => readFileSync(join(import.meta.dirname, '.
 export const manifestsOf = (library: string): KubeObject[] => loadAll(read(`${library}.yaml`)) as KubeObject[]
 export const casesOf = (library: string): PolicyCase[] => JSON.parse(read(`${library}.json`)) as PolicyCase[]
 
-/** Where a manifest is created. */
+/** The path to create the manifest at. */
 export function collectionOf({ apiVersion = '', kind = '', metadata }: KubeObject): string {
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
   const namespace = metadata.namespace ? `/namespaces/${metadata.namespace}` : ''
@@ -40,7 +40,7 @@ export function collectionOf({ apiVersion = '', kind = '', metadata }: KubeObjec
 
 export const dryRun = (path: string): string => `${path}?dryRun=All&fieldValidation=Strict`
 
-/** What of an answer says how the policies took the request. */
+/** The parts of an answer that the policies determine. */
 export function policyAnswer(code: number, body: JsonObject, warnings: string): PolicyAnswer {
   // an object, or a Status
   const { reason, message, details, metadata, spec } = body as {

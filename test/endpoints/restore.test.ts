@@ -1,4 +1,4 @@
-// A restore is one step from an empty control plane to the backup's: what fails on the way serves nothing, and is repeated.
+// A restore is atomic: a control plane whose restore failed serves no requests until the restore is repeated.
 import { platformClock } from '../../src/api/clock.ts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
@@ -83,10 +83,10 @@ const ask = async (path: string) => {
   )
 }
 
-/** The root control plane of the Worker is the test's. */
+/** The environment of a Worker whose root control plane is the test's. */
 const rooted = (): Env => ({ ...server.env, KEDGE_ROOT_TENANT: server.tenant.uid })
 
-test('what was there by itself is replaced, and the backup is served', async () => {
+test('the server’s own objects are replaced, and the backup is served', async () => {
   expect(await (await restore(BACKUP)).json()).toEqual({ objects: 3, revision: '1000', time: TIME })
   expect(await namespaces()).toContain('shop')
   const { status } = await ask('/api/v1/namespaces/shop')
@@ -139,7 +139,7 @@ describe('a restore that fails', () => {
   })
 })
 
-test('what is no backup locks nothing', async () => {
+test('an invalid backup locks nothing', async () => {
   await expect(restore(['{"hello":1}'])).rejects.toMatchObject({ code: 400 })
   expect(await namespaces()).toContain('default')
 })

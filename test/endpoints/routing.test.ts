@@ -1,6 +1,7 @@
 /**
- * What is authorized is what runs: every method, prefix and place of every resource goes through the whole chain, with
- * the authorizer and the handlers recording. The rules below do not read the code's own tables of places.
+ * The server runs the action that it has authorized. Requests with every method, prefix and path of every resource go
+ * through the whole chain, and the authorizer and the handlers record them. The rules below do not use the tables of
+ * the code.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { AuthorizationAttributes } from '../../src/authorization/attributes.ts'
@@ -29,7 +30,7 @@ interface Outcome {
   readonly status: number
 }
 
-/** What no verb serves, in the core group. */
+/** Resources of the core group with handlers of their own, outside the verbs. */
 const ownHandlers: ReadonlyMap<string, string> = new Map([
   ['bindings', 'legacy-binding'],
   ['componentstatuses', 'component-statuses'],
@@ -102,7 +103,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const PREFIXES = ['', 'watch', 'proxy'] as const
 
 interface Place {
-  /** The namespace before the resource. */
+  /** The namespace segment before the resource. */
   readonly within: string
   readonly name: string
   readonly subresource: string
@@ -136,7 +137,7 @@ const METHOD_VERBS: Readonly<Record<string, string>> = {
   OPTIONS: '',
 }
 
-/** The verb that a method is by its path alone. */
+/** The verb that follows from the method and the path alone. */
 function verbOf(method: string, prefix: string, { name }: Place): string {
   if (prefix !== '') return prefix
   const verb = METHOD_VERBS[method]!
@@ -144,14 +145,14 @@ function verbOf(method: string, prefix: string, { name }: Place): string {
   return verb === 'get' ? 'list' : verb === 'delete' ? 'deletecollection' : verb
 }
 
-/** Objects of the place as a request of the resource would find them, or why there cannot be any. */
+/** Whether the resource serves the verb at this path. */
 function isPlaceOf(entry: ResourceEntry, { within, name, subresource }: Place, verb: string): boolean {
   if (!entry.namespaced) return within === ''
   if (within !== '') return true
   return (verb === 'list' || verb === 'watch') && subresource === '' && (name === '' || entry.serving === customServing)
 }
 
-test('every method, prefix and place: what runs is what was authorized', async () => {
+test('for every method, prefix and path the server runs the action that it has authorized', async () => {
   let sent = 0
   let run = 0
   for (const entry of resources)
@@ -199,7 +200,7 @@ test('every method, prefix and place: what runs is what was authorized', async (
           if (prefix === 'watch') expect(handler, line).toBe('watch')
           if (prefix === 'watch' && entry.serving === builtInServing) expect(method, line).toBe('GET')
         }
-  // the matrix is what it is meant to be
+  // the matrix is not empty by mistake
   expect(sent).toBeGreaterThan(30_000)
   expect(run).toBeGreaterThan(1_000)
 }, 120_000)
@@ -228,7 +229,7 @@ describe('how a place that is not served is refused', () => {
     ['GET /api/v1/pods/x', 404],
     ['POST /api/v1/pods', 405],
     ['GET /api/v1/componentstatuses?watch=true', 405],
-    // custom resources go by the verb
+    // custom resources dispatch by the verb
     ['DELETE /apis/example.com/v1/watch/namespaces/foo/things', 200],
     ['POST /apis/example.com/v1/watch/namespaces/foo/things/x/status', 405],
     ['GET /apis/example.com/v1/proxy/namespaces/foo/things/x', 405],

@@ -15,7 +15,7 @@ test('characters of every length come whole, in pieces that are larger than a bu
   expect(await new Response(slowStream(pieces)).text()).toBe(pieces.join(''))
 })
 
-test('others get their turn between slices, also where pieces are long in coming', async () => {
+test('the stream yields to other requests between slices, also if pieces arrive slowly', async () => {
   let turns = 0
   const timer = setInterval(() => turns++)
   await new Response(slowStream(Array.from({ length: 1_600 }, (_, n) => (n === 1_599 ? 'end' : '')))).text()
@@ -23,7 +23,7 @@ test('others get their turn between slices, also where pieces are long in coming
   expect(turns).toBeGreaterThan(10)
 })
 
-test('no more is made than is read, and nothing after the reader went', async () => {
+test('the stream makes no more pieces than the reader takes, and none after the reader cancels', async () => {
   let made = 0
   let isOver = false
   function* pieces() {

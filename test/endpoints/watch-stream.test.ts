@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-/** A watch whose first event meets an error, and what the client and the log get. */
+/** Runs a watch whose first event throws the error. Returns the text that the client gets, and the log. */
 async function watchWith(error: Error) {
   const request = memoryServer().request('/api/v1/namespaces/default/pods?watch=true')
   const sent: Uint8Array[] = []

@@ -1,5 +1,5 @@
-// Definitions of projects that many clusters have, with their rules, and objects that they take or refuse: each answer is
-// the one that kube-apiserver gives (test/fixtures/definitions).
+// CRDs of projects that many clusters install, with their rules, and objects that these accept or refuse. Each answer
+// equals the one of kube-apiserver (test/fixtures/definitions).
 import { beforeAll, describe, expect, test } from 'vitest'
 import { platformClock } from '../../src/api/clock.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'

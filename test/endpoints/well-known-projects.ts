@@ -11,7 +11,7 @@ export interface Case {
     readonly code: number
     readonly message?: string
     readonly causes?: readonly object[]
-    /** Where it is another one than that of the object: defaults were filled in. */
+    /** The spec with defaults, if it differs from that of the object. */
     readonly spec?: JsonObject
   }
 }

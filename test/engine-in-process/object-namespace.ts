@@ -1,6 +1,7 @@
 /**
- * Durable Objects in this process: their own code over databases in memory. A call takes a turn of the event loop each
- * way and copies what it carries, as in the engine. There are no sockets, and nothing is ever evicted.
+ * Runs Durable Objects in this process, with SQLite databases in memory. As in the engine, a call and its answer take a
+ * turn of the event loop each, and arguments and results are copied. There are no sockets, and objects are never
+ * evicted.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { SqlInProcess } from './sql-storage.ts'
@@ -61,7 +62,7 @@ class OneObject<Env> {
         throw new Error(why)
       },
     }
-    // what the two classes use of it
+    // the two classes use only these parts of the state
     this.instance = new make(state as unknown as DurableObjectState, env) as unknown as Instance
   }
 
@@ -84,10 +85,10 @@ class OneObject<Env> {
   }
 }
 
-/** Bytes that a reader in the engine gets at most. */
+/** A reader in the engine gets at most this many bytes at a time. */
 const PIECE = 256 * 1024
 
-/** Between two pieces there is a turn, as in the engine. */
+/** Waits a turn of the event loop between two pieces, as the engine does. */
 function piecewise(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   let rest = new Uint8Array()
@@ -97,7 +98,7 @@ function piecewise(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>
       if (rest.length === 0) {
         const { done, value } = await reader.read()
         if (done) return controller.close()
-        rest = value as Uint8Array<ArrayBuffer> // the code's own bytes
+        rest = value as Uint8Array<ArrayBuffer> // this code made the bytes
       }
       controller.enqueue(rest.subarray(0, PIECE))
       rest = rest.subarray(PIECE)

@@ -1,6 +1,6 @@
 /**
- * A whole server in this process: the Worker, its shards and its controllers, whose steps can be measured. Bundled by who
- * uses it, for it holds the classes of the objects.
+ * A whole server in this process: the Worker, its shards and its controllers. Tests can measure its steps. Each user of
+ * this module bundles it, because it contains the Durable Object classes.
  */
 import { ControllerManager } from '../../durable-objects/controller-manager.ts'
 import { ResourceShard } from '../../durable-objects/resource-shard.ts'
@@ -10,11 +10,11 @@ import type { ShardStats } from '../../src/storage/shard-protocol.ts'
 import { objectNamespace } from './object-namespace.ts'
 
 const TOKEN = 'an-administrator-whose-token-is-long-enough'
-/** The clock of the server, which may be put forward. */
+/** How far the server's clock is ahead of the real one, in milliseconds. */
 let ahead = 0
 const { now } = Date
 Date.now = () => now() + ahead
-// what the engine has and Node has not
+// the engine has these globals and Node does not
 Object.assign(globalThis, { IdentityTransformStream: TransformStream })
 
 export interface Answer {
@@ -22,7 +22,7 @@ export interface Answer {
   readonly body: Body
 }
 
-/** Of an object, as far as cases look. */
+/** The fields of an object that cases read. */
 export interface Body {
   readonly metadata?: { readonly resourceVersion?: string; readonly deletionTimestamp?: string }
   readonly status?: Readonly<Record<string, unknown>>
@@ -30,20 +30,20 @@ export interface Body {
 }
 
 export interface ServerInProcess {
-  /** @throws where the answer is no success */
+  /** @throws unless the answer is a success */
   send(method: string, path: string, body?: unknown, contentType?: string): Promise<Answer>
   stats(shard: string): Promise<ShardStats>
-  /** Work of controllers that is not done, or waits for its time. */
+  /** The number of queued controller tasks, those that are not due yet included. */
   queued(): Promise<number>
-  /** Lets so many milliseconds pass at once; timers that are set know nothing of it. */
+  /** Advances the clock by this many milliseconds; timers that are already set do not notice. */
   pass(milliseconds: number): void
 }
 
 let servers = 0
 
-/** @param rowSeen is told of each row that SQLite finds */
+/** @param rowSeen is called for each row that SQLite finds */
 export function serverInProcess(settings: Partial<Env> = {}, rowSeen: () => void = () => {}): ServerInProcess {
-  // isolates keep what they know of a tenant
+  // isolates cache what they know of a tenant, so each server has a tenant of its own
   const tenant = `tenant-${++servers}`
   const env = { KEDGE_ADMIN_TOKEN: TOKEN, KEDGE_ROOT_TENANT: tenant, ...settings } as {
     -readonly [Name in keyof Env]: Env[Name]

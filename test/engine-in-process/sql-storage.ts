@@ -1,10 +1,10 @@
-/** What a Durable Object's SQL is to its code, over a database of Node's in memory. */
+/** Implements the SQL storage of a Durable Object over node:sqlite in memory. */
 import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
 
 type Row = Record<string, SqlStorageValue>
 
-/** Is told of each row that a statement finds: SQLite's own work is seen by nobody else. */
+/** Called for each row that a statement finds. SQLite does not report the rows that it reads internally. */
 export type RowSeen = () => void
 
 class Cursor {
@@ -57,12 +57,12 @@ export class SqlInProcess {
     }
     const statement = this.statement(query)
     if (/^\s*(SELECT|WITH)\b/i.test(query))
-      return new Cursor(statement.iterate(...values) as unknown as Iterator<Row>, this.seen) // columns are SQLite's values
+      return new Cursor(statement.iterate(...values) as unknown as Iterator<Row>, this.seen) // SQLite's values
     statement.run(...values)
     return new Cursor([][Symbol.iterator](), this.seen)
   }
 
-  /** One that is still read from cannot be begun again. */
+  /** A statement that is still being read cannot start again, so queries are prepared anew each time. */
   private statement(query: string): StatementSync {
     const known = this.prepared.get(query)
     if (known !== undefined) return known

@@ -6,7 +6,7 @@ import { admissionEnvironment } from '../../src/expressions/environments.ts'
 
 const environment = admissionEnvironment({ authorizer: true, mutation: true, variables: [] })
 
-describe('what an expression may evaluate to', () => {
+describe('the allowed types of an expression’s result', () => {
   test.each<[string, ExpressionUse, string | undefined]>([
     ['object.spec.replicas < 5', 'validation', undefined],
     ['1', 'validation', 'must evaluate to bool but got int'],

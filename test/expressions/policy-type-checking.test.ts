@@ -10,7 +10,7 @@ const wrong = { expression: `object.nope == ${'1 + '.repeat(50)}1` }
 const sizeOf = (warnings: readonly { warning: string }[]) =>
   warnings.reduce((sum, { warning }) => sum + warning.length, 0)
 
-test('what is told of a policy has a bound', () => {
+test('the warnings about a policy have a bound', () => {
   const warnings = atOnce(
     expressionWarnings({ validations: Array.from({ length: 5000 }, () => wrong) }, kinds, undefined),
   )

@@ -216,7 +216,7 @@ describe('values against the rules of their schema', () => {
     expect(validateAtOnce(tree, value, options) ?? found).toEqual(found)
   })
 
-  test('what is dear is not done at once, and is done in parts with the same outcome', async () => {
+  test('dear rules are done in parts, with the same outcome', async () => {
     const list = { type: 'array', items: ruled(INT, { rule: 'self >= 0' }) }
     const dear = { rule: 'self.all(a, self.all(b, a + b < 350))', messageExpression: '"sums: " + string(self.size())' }
     const tree = ruleTreeOf(ruled(list, dear), false)!

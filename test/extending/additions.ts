@@ -1,6 +1,6 @@
-/** What docs/extending.md has a reader add for a kind, a plug-in, a controller and a setting: small ones, of each. */
+/** A small kind, plug-in, controller and setting, added as docs/extending.md tells its readers. */
 
-/** A change to one file of the tree: a new file, or lines in front of others that are there. */
+/** A change to one file of the tree: a new file, or lines inserted before existing ones. */
 export type Addition = { readonly file: string } & (
   | { readonly text: string }
   | { readonly before: string; readonly insert: string }
@@ -8,17 +8,17 @@ export type Addition = { readonly file: string } & (
 )
 
 export interface Walk {
-  /** The heading of the page. */
+  /** The heading in docs/extending.md. */
   readonly heading: string
   readonly additions: readonly Addition[]
-  /** The test that the page asks for. */
+  /** The test that the page asks the reader to write. */
   readonly test: string
 }
 
 const kind: Walk = {
   heading: 'A built-in kind',
   additions: [
-    // step 1: what `npm run generate` writes where the facts know a kind that is like ConfigMap
+    // step 1: the lines that `npm run generate` writes when the facts have a kind like ConfigMap
     { file: 'src/schema/built-in-table.json', change: withZebra },
     {
       file: 'src/registry/resources-table.json',
@@ -67,7 +67,7 @@ export const zebras: BuiltInDefinition<ConfigMap> = {
 })`,
 }
 
-/** Copies ConfigMap: a name that is the last of its package moves no other type. */
+/** Copies ConfigMap under a name that sorts last in its package, so that no other type moves. */
 function withZebra(text: string): string {
   const table = JSON.parse(text) as { packages: string[][] } // generated, so of this form
   const core = table.packages.find(([name]) => name === 'io.k8s.api.core.v1')!
@@ -127,7 +127,7 @@ const controller: Walk = {
     { file: 'src/registry/topic.ts', before: "  | 'api-service-availability'", insert: "  | 'map-counter'\n" },
     {
       file: 'src/registry/core/config-maps.ts',
-      before: '    // a new authority comes here',
+      before: '    // the server writes a new CA into this ConfigMap',
       insert: "    ...(old === undefined ? work('map-counter', object?.metadata.namespace) : []),\n",
     },
     {
@@ -206,7 +206,7 @@ export const walks: readonly Walk[] = [kind, plugin, controller, setting]
 
 export const TEST_FILE = 'test/added.test.ts'
 
-/** All tests of the walks, in one file. */
+/** The tests of all additions, in one file. */
 export const testText = `import { expect, test } from 'vitest'
 import type { Env } from '../src/env.ts'
 import { settingsOf } from '../src/settings.ts'

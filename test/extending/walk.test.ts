@@ -1,6 +1,6 @@
 /**
- * Does what docs/extending.md says, in a copy of the tree: a kind, a plug-in, a controller and a setting are added in the
- * places that the page names and in no others, and the copy compiles, passes the checks, and does what was added.
+ * Follows docs/extending.md in a copy of the tree: adds a kind, a plug-in, a controller and a setting in the places
+ * that the page names and in no others. The copy must compile, pass the checks, and behave as the additions say.
  */
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import type { Addition } from './additions.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const MINUTES = 60_000
-/** Half a minute of two processors: `npm run test:extending`. */
+/** The whole walk takes half a minute on two processors: `npm run test:extending`. */
 const isWhole = process.env.KEDGE_EXTENDING === '1'
 let copy: string
 
@@ -45,7 +45,7 @@ afterAll(() => {
   if (isWhole) rmSync(copy, { recursive: true })
 })
 
-/** @throws Error where the file is not as the walk knows it */
+/** @throws Error if the file is not as additions.ts expects */
 function textWith(addition: Addition, tree: string): string {
   if ('text' in addition) return addition.text
   const before = readFileSync(join(tree, addition.file), 'utf8')
@@ -55,7 +55,7 @@ function textWith(addition: Addition, tree: string): string {
   return after
 }
 
-/** @returns what it printed, where it failed */
+/** @returns the output if the program failed */
 function run(program: string, ...args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...args], { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -76,7 +76,7 @@ describe('docs/extending.md', () => {
     for (const { file, ...addition } of additions) {
       const [, group = '', name = ''] = /^src\/registry\/([^/]+)\/([^/]+)$/.exec(file) ?? []
       const general = name === 'definitions.ts' ? 'src/registry/GROUP/definitions.ts' : 'src/registry/GROUP/RESOURCE.ts'
-      // a new file goes into a folder that is named
+      // a new file goes into a folder that the page names
       const folder = 'text' in addition && named(file.slice(0, file.lastIndexOf('/') + 1))
       const definition = group !== '' && (named(general) || section.includes('definition of each resource'))
       expect([file, named(file) || folder || definition]).toEqual([file, true])

@@ -15,7 +15,7 @@ import { memoryServer } from '../request-in-memory.ts'
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 const admin = authenticated({ name: 'root', groups: ['system:masters'] })
 
-/** A level of one seat for alice. */
+/** A priority level with one seat for alice's requests. */
 async function small(limitResponse: JsonObject) {
   const server = memoryServer({ KEDGE_MAX_REQUESTS_INFLIGHT: '1', KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT: '1' })
   await server.put(GROUP, 'prioritylevelconfigurations', {
@@ -61,7 +61,7 @@ test('a second request at once is refused; one after the first is served', async
   expect((await ask(server, '/api/v1/pods')).admitted).toMatchObject({ level: { name: 'small' } })
 })
 
-test('who is exempt is served beside them', async () => {
+test('exempt requests are served beside them', async () => {
   const server = await small({ type: 'Reject' })
   await ask(server, '/api/v1/pods')
   expect((await ask(server, '/api/v1/pods', admin)).admitted).toMatchObject({ level: { name: 'exempt' } })

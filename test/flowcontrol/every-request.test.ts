@@ -1,4 +1,5 @@
-// Every request that somebody is known for takes a seat and leaves it, whatever its path: a flood of none is unlimited.
+// Every authenticated request takes a seat and releases it, whatever its path. A path without a seat would have no
+// limit on concurrent requests.
 import { beforeEach, expect, test, vi } from 'vitest'
 import { privilegedPaths } from '../../src/authorization/privileged-paths.ts'
 import { rootPaths } from '../../src/endpoints/root-paths.ts'
@@ -17,7 +18,7 @@ const shared = newServer()
 const { gates, resources } = builtInServed(shared.env)
 
 const targets: readonly string[] = [
-  // one check of each health endpoint is like the others
+  // one check of each health endpoint stands for all
   ...rootPaths(resources, gates).filter((path) => !/z\/(?!ping)/.test(path)),
   ...privilegedPaths,
   '/api/v1/configmaps',
@@ -35,7 +36,7 @@ const targets: readonly string[] = [
 ]
 
 beforeEach(() => {
-  vi.spyOn(console, 'error').mockImplementation(() => {}) // memory has no watches
+  vi.spyOn(console, 'error').mockImplementation(() => {}) // the storage in memory has no watches
 })
 
 const dispatched = ({ tenant }: MemoryServer): number =>
@@ -46,7 +47,7 @@ const taken = ({ tenant }: MemoryServer): number =>
 
 async function send(server: MemoryServer, method: string, target: string, headers: Record<string, string>) {
   const request = server.request(target, { method, headers })
-  // refused in many ways, which are not what this is about
+  // many requests fail, which does not matter here
   await answer(request).catch(() => {})
 }
 

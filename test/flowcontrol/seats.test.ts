@@ -23,7 +23,7 @@ function seatsOf(total: number, limits: Record<string, LevelLimits>) {
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
-/** What became of a request by now. */
+/** The present state of a request: seated, refused or waiting. */
 async function now(taken: Seat | Refusal | Promise<Seat | Refusal>): Promise<string> {
   const name = (found: Seat | Refusal) => (typeof found === 'string' ? found : `seat in ${found.level.name}`)
   return taken instanceof Promise
@@ -42,7 +42,7 @@ test('without a seat a level that rejects refuses, and one that queues lets wait
   expect([await now(take('queues')), await now(take('queues'))]).toEqual(['seat in queues', 'waits'])
 })
 
-test('who leaves makes room for the first who waits', async () => {
+test('a seat that is left goes to the first waiter', async () => {
   const { seats, level, take } = seatsOf(1, { a: limited(1, { queuing }) })
   const first = take('a') as Seat
   const second = take('a')
@@ -77,7 +77,7 @@ test('flows take turns, however many wait in one of them', async () => {
   expect(order).toEqual(['busy', 'other', 'busy', 'other', 'busy', 'busy'])
 })
 
-test('nobody waits longer than they have patience for', async () => {
+test('no request waits longer than its patience', async () => {
   const { level, take } = seatsOf(1, { a: limited(1, { queuing }) })
   void take('a')
   const waiting = take('a')
@@ -93,7 +93,7 @@ describe('borrowing', () => {
     expect(taken.filter((one) => one === 'seat in a')).toHaveLength(8)
   })
 
-  test('what is not lent stays', async () => {
+  test('seats that are not lent stay', async () => {
     const { take } = seatsOf(10, { a: limited(5, { upper: 99 }), b: limited(5, { lower: 4 }) })
     const taken = await Promise.all(Array.from({ length: 10 }, () => now(take('a'))))
     expect(taken.filter((one) => one === 'seat in a')).toHaveLength(6)
@@ -103,7 +103,7 @@ describe('borrowing', () => {
     ])
   })
 
-  test('a seat that comes back serves who waits in another level', async () => {
+  test('a seat that comes back serves a waiter in another level', async () => {
     const { seats, take } = seatsOf(2, { a: limited(1, { upper: 2 }), b: limited(1, { lower: 0, queuing }) })
     const borrowed = [take('a'), take('a')] as Seat[]
     const waiting = take('b')
@@ -142,7 +142,7 @@ test('seats of requests that were given up are not counted for ever, though nobo
   expect([seats.count, level('a').taken]).toEqual([0, 0])
 })
 
-test('new limits count at once, for those who wait too', async () => {
+test('new limits count at once, for waiters too', async () => {
   const { seats, take } = seatsOf(1, { a: limited(1, { queuing }) })
   void take('a')
   const waiting = take('a')
@@ -168,7 +168,7 @@ test('whatever is taken and left, no seat is lost and none is used twice', () =>
   for (const seat of held) seats.leave(seat)
   expect(['a', 'b', 'c'].map((name) => level(name).taken)).toEqual([0, 0, 0])
   const alone = Array.from({ length: 9 }, () => take('a')).filter((found) => typeof found === 'object')
-  expect(alone).toHaveLength(5) // 10, without what b and c keep for themselves
+  expect(alone).toHaveLength(5) // 10 seats, less those that b and c reserve
 })
 
 describe('a request that was given up leaves its seat to nobody', () => {
@@ -184,7 +184,7 @@ describe('a request that was given up leaves its seat to nobody', () => {
     expect([scarce('b'), scarce('free')]).toEqual([true, false])
   })
 
-  test('who wants to know when a seat is left is told once', () => {
+  test('onLeave is called once when a seat is left', () => {
     const { seats, take } = seatsOf(1, { a: limited(1) })
     const seat = take('a') as Seat
     const left = vi.fn<() => void>()

@@ -1,5 +1,5 @@
-// What is stopped after every few items comes to the same answer as what is done at once: each list field of each
-// built-in kind, and each kind of patch.
+// Work that pauses after every few items gives the same answer as work done at once. The tests cover each list field of
+// each built-in kind, and each kind of patch.
 import type { JsonObject } from '../../src/api/object.ts'
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { respondStatus } from '../../src/codec/respond.ts'
@@ -12,7 +12,7 @@ const parts = vi.hoisted(() => ({ are: Infinity, stops: 0 }))
 
 vi.mock('../../src/api/slices.ts', async (importActual) => ({
   ...(await importActual<object>()),
-  LARGE: 0, // every body is a large one
+  LARGE: 0, // every body counts as large
 }))
 vi.mock('../../src/api/parts.ts', async (importActual) => {
   const actual = await importActual<typeof import('../../src/api/parts.ts')>()
@@ -75,13 +75,13 @@ async function send(method: string, url: string, body: unknown, type = 'applicat
   const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': type }
   const request = to.request(url, { method, body: JSON.stringify(body), headers })
   const response = await answer(request).catch((error: unknown) => respondStatus(request, error))
-  // what is made up for each object
+  // the server generates these for each object
   const text = (await response.text()).replaceAll(/"(uid|resourceVersion)":"[^"]*"|kube-api-access-\w+/g, '"$1"')
   return { status: response.status, text, warnings: request.warnings }
 }
 
 test.each(listFields())('$path', async ({ url, object }) => {
-  // what was seen before it came again was seen in another part
+  // an element that repeats an earlier one stands in a later part
   for (const distinct of [40, 15]) {
     parts.are = Infinity
     const whole = await send('POST', url, object(40, distinct))

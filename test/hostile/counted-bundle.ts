@@ -1,7 +1,7 @@
 /**
- * A server in this process whose work is counted: each function that begins and each turn of a loop is one, in this
- * project's code and in the packages that it brings along, and what the language itself does with a whole value is one
- * for each few of its parts. Nothing is timed, and the code knows nothing of it.
+ * Counts the work of a server in this process. Each function call and each loop iteration counts as one, in this
+ * project's code and in the packages that it bundles. A built-in operation on a whole value counts as one for every few
+ * of the value's parts. Nothing is timed, and the code does not know that it is counted.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { parseAst } from 'vitest/node'
 
 const SRC = join(import.meta.dirname, '../../src')
 
-/** What the counted server has otherwise than the real one, so that small bodies show what large ones do. */
+/** Constants that the counted server has smaller than the real one, so that small bodies behave like large ones. */
 const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'api/parts.ts': { PART: '16', MUCH: '16', RUN: '16', MERGED: '16' },
   'api/parse-json.ts': { STORED_AT_ONCE: '256' },
@@ -24,7 +24,7 @@ const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'api/slices.ts': {
     LARGE: '256',
     HEAVY: '256',
-    MANY_VALUES: '256', // more than Pods have: tests in which each of their writes goes in parts take minutes
+    MANY_VALUES: '256', // more than Pods have; tests that write Pods in parts take minutes
     SLICE_LENGTH: '2048',
     turnOfOthers: '(): Promise<void> => new Promise((resolve) => setImmediate(resolve))', // a millisecond sooner
   },
@@ -56,10 +56,10 @@ const smaller: Plugin = {
 
 export interface Counted {
   work: number
-  /** At so much work `seen` is called. */
+  /** The amount of work at which `seen` is called. */
   next: number
   seen: () => void
-  /** Of a value that is copied at once. */
+  /** Counts a value that one built-in operation copies. */
   copied: (value: unknown) => void
 }
 
@@ -86,7 +86,7 @@ interface Node {
   readonly init?: Node | null
 }
 
-/** The code, in which every function and every loop counts. */
+/** The code with a counter in every function and every loop. */
 function instrumented(code: string): string {
   const inserts: [at: number, text: string][] = []
   const visit = (node: Node): void => {
@@ -103,7 +103,7 @@ function instrumented(code: string): string {
         if (typeof one === 'object' && one !== null && 'type' in one) visit(one as Node)
   }
   visit(parseAst(code) as unknown as Node)
-  inserts.sort(([a], [b]) => a - b) // those of one place stay in the order in which outer ones come first
+  inserts.sort(([a], [b]) => a - b) // inserts at one place keep their order: outer nodes first
   let text = COUNTER
   let from = 0
   for (const [at, insert] of inserts) {
@@ -113,7 +113,7 @@ function instrumented(code: string): string {
   return text + code.slice(from)
 }
 
-/** What is spread, goes into a set or a map, or leaves all the rest of an object in another. */
+/** The value that the node copies: by spread, by `new Set` or `new Map`, or by a rest pattern of an object. */
 function copiedBy(node: Node): Node | undefined {
   const { type, argument, callee, arguments: [first, ...more] = [], id, init } = node
   if (type === 'SpreadElement') return argument
@@ -123,7 +123,7 @@ function copiedBy(node: Node): Node | undefined {
   return isRest ? (init ?? undefined) : undefined
 }
 
-/** Behind the brace, and behind 'use strict'. */
+/** The place after the opening brace and after directives such as 'use strict'. */
 function directivesEnd({ start, ...block }: Node): number {
   let at = start + 1
   for (const one of (block.body ?? []) as unknown as (Node & { readonly directive?: string | null })[])
@@ -131,7 +131,7 @@ function directivesEnd({ start, ...block }: Node): number {
   return at
 }
 
-/** @param entry a file of test/bench @returns what it exports, too */
+/** @param entry a file of test/bench @returns its exports and the counter */
 export async function countedBundle<Exports>(entry: string): Promise<Exports & { readonly counted$: Counted }> {
   const directory = mkdtempSync(join(import.meta.dirname, '../../node_modules/.kedge-counted-'))
   try {

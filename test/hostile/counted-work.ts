@@ -1,7 +1,7 @@
 /**
- * How much work an input causes: how often V8 runs the blocks of this project's code, and of the parsers that it brings
- * along. Nothing is timed, and the code knows nothing of it. What V8 does itself is not counted: regular expressions have
- * a check of their own (test/check/ambiguous-patterns.ts), as have searches in lists (test/check/nested-lookups.ts).
+ * Measures the work that an input causes: how often V8 runs the blocks of this project's code and of its parsers.
+ * Nothing is timed, and the code does not know that it is counted. V8's built-in functions do not count: other checks
+ * cover regular expressions (test/check/ambiguous-patterns.ts) and searches in lists (test/check/nested-lookups.ts).
  */
 import { Session } from 'node:inspector/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -12,7 +12,7 @@ export class CountedWork {
   readonly #session = new Session()
 
   static async start(): Promise<CountedWork> {
-    // only the interpreter counts each block, and what the collector takes it counts no more
+    // only the interpreter counts each block, and V8 loses the counts of bytecode that its collector flushes
     for (const flag of ['--no-opt', '--no-maglev', '--no-sparkplug', '--no-flush-bytecode']) setFlagsFromString(flag)
     const counted = new CountedWork()
     counted.#session.connect()
@@ -26,12 +26,12 @@ export class CountedWork {
     this.#session.disconnect()
   }
 
-  /** Blocks that have run since the last time. What throws has done its work, too. */
+  /** Counts the blocks that `run` executes, also where it throws. */
   async of(run: () => unknown): Promise<number> {
     try {
       await run()
     } catch {
-      // a refusal costs what it costs
+      // the work of a refusal counts, too
     }
     const { result } = await this.#session.post('Profiler.takePreciseCoverage')
     let blocks = 0
@@ -41,18 +41,18 @@ export class CountedWork {
   }
 
   /**
-   * By how much the work grows when an input of 2n becomes one of 4n, measured in what it grew by when n became 2n: 2
-   * where it grows with the input, 4 where it grows with its square. What any input costs is in none of the two.
+   * The growth of the work from an input of 2n to one of 4n, divided by the growth from n to 2n. Linear work gives 2,
+   * quadratic work gives 4. The differences cancel the constant cost.
    */
   async growth<Input>(input: (n: number) => Input, run: (input: Input) => unknown, n: number): Promise<number> {
-    await this.of(() => run(input(n))) // what is made on first use
+    await this.of(() => run(input(n))) // the first call fills the caches
     const works: number[] = []
     for (const times of [1, 2, 4]) {
       const given = input(n * times)
       works.push(await this.of(() => run(given)))
     }
-    const [once, twice, fourTimes] = works as [number, number, number] // one for each
-    // a refusal that looks at a constant part costs the same always
+    const [once, twice, fourTimes] = works as [number, number, number] // one for each input
+    // a refusal that reads only a constant part always costs the same
     return twice - once < 50 ? 1 : (fourTimes - twice) / (twice - once)
   }
 }

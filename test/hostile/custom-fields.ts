@@ -1,4 +1,4 @@
-// Each sort of list and of map that a structural schema can have, as fields of one custom resource.
+// A custom resource with one field for each type of list and of map that a structural schema can declare.
 import type { Json, JsonObject } from '../../src/api/object.ts'
 import type { Definition } from '../bench/memory-target.ts'
 import type { ListField } from './list-fields.ts'

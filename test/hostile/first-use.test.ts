@@ -1,5 +1,5 @@
-// What a request does between two turns of others when it is the first that needs a large definition in its isolate: by how
-// much that grows for each character of the definition.
+// The first request in an isolate that needs a large CustomResourceDefinition does not block other requests for long.
+// The tests measure how much its longest step grows for each character of the definition.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
 import type { Definition } from '../bench/memory-target.ts'
@@ -9,7 +9,7 @@ import type { CountedServer } from './longest-counted-step.ts'
 const FEW = 12_000
 const MANY = 24_000
 
-/** By what they show. */
+/** Schemas by what is large in them. */
 const shapes: Readonly<Record<string, (properties: number) => JsonObject>> = {
   'properties beside each other': (n) => ({ type: 'object', properties: wide(n, { type: 'string' }) }),
   'objects with a few properties each': (n) => ({
@@ -57,7 +57,10 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => server.restore())
 
-/** Functions, turns of loops and what the language does with whole values, for each character: two of them are turns of loops that take a nanosecond or two. */
+/**
+ * Counted work for each character (counted-bundle.ts). Two units of it are loop iterations, which take a nanosecond or
+ * two each.
+ */
 const MOST = 2.5
 
 test.each(Object.keys(shapes))('%s', { timeout: 120_000 }, async (what) => {
@@ -70,7 +73,7 @@ test.each(Object.keys(shapes))('%s', { timeout: 120_000 }, async (what) => {
     expect(step.status, step.text).toBe(201)
     steps.push({ length: JSON.stringify(schema).length, step })
   }
-  const [few, many] = steps as [(typeof steps)[0], (typeof steps)[0]] // one for each
+  const [few, many] = steps as [(typeof steps)[0], (typeof steps)[0]] // one for each size
   const each = (many.step.work - few.step.work) / (many.length - few.length)
   expect(each, `for each character, in a step that came by\n${many.step.seen}`).toBeLessThan(MOST)
 })

@@ -1,4 +1,4 @@
-// What is done with a large object: each format of a body and of an answer, each operation.
+// Operations on a large object, in each format of a request body and of an answer.
 import type { JsonTree } from '../../src/api/json.ts'
 import { parseApiVersion } from '../../src/api/group-version.ts'
 import type { Json, JsonObject } from '../../src/api/object.ts'
@@ -37,7 +37,7 @@ function written(format: Format, object: JsonObject): string | Uint8Array<ArrayB
 
 export interface Case {
   readonly what: string
-  /** The last is measured; the others come before it. */
+  /** The test measures the last call; the calls before it prepare it. */
   readonly calls: (n: number, name: string) => Call[]
 }
 
@@ -70,7 +70,7 @@ export function casesOf(shape: Shape): Case[] {
     body: written(format, object),
     contentType: contentTypes[format],
   })
-  /** What is done to an object that is there. */
+  /** A case that calls an operation on an existing object. */
   const onto = (what: string, call: (name: string, object: JsonObject) => Call): Case => ({
     what,
     calls: (n, name) => [post('json', named(n, false, name)), call(name, named(n, true, name))],

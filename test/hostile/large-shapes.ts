@@ -1,4 +1,4 @@
-// Families of large objects, each as some built-in kind and as a custom resource has it.
+// Shapes of large objects, of built-in kinds and of custom resources.
 import type { Json, JsonObject } from '../../src/api/object.ts'
 
 const NAMESPACE = '/api/v1/namespaces/default'
@@ -8,9 +8,9 @@ export interface Shape {
   readonly what: string
   readonly url: string
   readonly isCustom?: boolean
-  /** Two objects of one name that differ in many places. */
+  /** Makes one of two objects that share their name and differ in many places. */
   readonly object: (n: number, other: boolean) => JsonObject
-  /** Where its many parts are, as JSON Patch names it. */
+  /** The JSON Pointer of the field that holds the many parts. */
   readonly at: string
 }
 

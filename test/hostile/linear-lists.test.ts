@@ -1,4 +1,4 @@
-// Each list field of each built-in kind: twice as many elements are twice the work of a create, from the body to storage.
+// The work of a create grows linearly with the elements of each list field of each built-in kind, from body to storage.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answer } from '../../src/server.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -23,13 +23,13 @@ const create = (url: string, body: string): Promise<Response> => {
   return answer(server.request(url, { method: 'POST', body, headers }))
 }
 
-/** Some lists have a limit, above which nothing is looked at; what they cost there is not told by what they cost below. */
+/** The server does not look into lists above their limit, so the cost below a limit does not predict the cost above. */
 const ABOVE_LIMITS = 150
 
-/** 2 grows with the body, 4 with its square. */
+/** The most growth that passes: linear work gives 2, quadratic work gives 4. */
 const LINEAR = 3.3
 
-/** Where bodies begin to be worked on in parts, work grows by more than with the body, once: the square grows again. */
+/** Work jumps once, at the size from which it goes in parts. Quadratic work exceeds the limit at the next size, too. */
 async function expectLinear(growthFrom: (n: number) => Promise<number>, n: number): Promise<void> {
   const growth = await growthFrom(n)
   expect(growth < LINEAR ? growth : await growthFrom(4 * n)).toBeLessThan(LINEAR)
@@ -39,7 +39,7 @@ const all = listFields()
 
 test('there are many', () => expect(all.length).toBeGreaterThan(200))
 
-/** What a Pod may repeat, and gets warnings for: these are looked for only in what is valid. */
+/** Lists in which a Pod may repeat elements and gets a warning. The server looks for repetitions only in valid Pods. */
 const repeated: Readonly<Record<string, (n: number) => object>> = {
   'the same port': (n) => ({ ports: Array.from({ length: n }, () => ({ containerPort: 80 })) }),
   'ports of the same host port, each at an address of its own': (n) => ({

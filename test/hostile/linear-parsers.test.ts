@@ -1,4 +1,4 @@
-// Every parser of what clients send: twice the input is twice the work, for shapes that tempt a parser to look back.
+// The work of every parser of client input grows linearly, for shapes that tempt a parser to look back.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bearerToken, socketOffer } from '../../src/authentication/bearer-token.ts'
 import { compactForm, readClaims } from '../../src/authentication/token-claims.ts'
@@ -36,7 +36,7 @@ afterAll(() => work.stop())
 
 type Shapes = Readonly<Record<string, (n: number) => string>>
 
-/** n is small where the shapes are dear: what is counted does not depend on the machine. */
+/** n can be small where the shapes cost much, because the counts do not depend on the machine. */
 function grows(run: (text: string) => unknown, shapes: Shapes, n = 200): void {
   test.each(Object.keys(shapes))('%s', async (name) => {
     expect(await work.growth(shapes[name]!, run, n)).toBeLessThan(2.7)
@@ -54,12 +54,12 @@ function decodes(format: BodyFormat, body: Uint8Array): void {
     try {
       parsed.decodeAs(type)
     } catch {
-      // one of the types does not fit
+      // a body need not fit both types
     }
   }
 }
 
-describe('what is counted', () => {
+describe('the counted work', () => {
   const lines = (n: number) => times(n, (at) => `${at}`, '\n')
 
   test('looking back at each step is the square', async () => {
@@ -275,7 +275,7 @@ describe('patches', () => {
   const pod = builtInType('io.k8s.api.core.v1.Pod')
   const strategic = (text: string) =>
     applyStrategicMergePatch(pod, structuredClone({ spec: { containers: [{ name: 'a' }] } }), JSON.parse(text) as never)
-  // below some 800 elements lists are gone through in one part, and in several above: what is counted jumps there, once
+  // lists below some 800 elements are patched in one part, longer ones in several: the count jumps there once
   const shapes: Shapes = {
     'elements that are new': (n) => `{"spec":{"containers":[${times(n, (at) => `{"name":"c${at}"}`)}]}}`,
     'one element again and again': (n) => `{"spec":{"containers":[${times(n, () => '{"name":"a"}')}]}}`,

@@ -1,4 +1,5 @@
-// Objects with many of one thing, through every verb: twice as many are twice the work, from the request to the answer.
+// The work of every verb grows linearly with the parts of an object (labels, finalizers and the like), from the request
+// to the answer.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
 import { answer } from '../../src/server.ts'
@@ -9,7 +10,7 @@ const TOKEN = 'an-administrator-whose-token-is-long-enough'
 const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
 let work: CountedWork
 beforeAll(async () => {
-  vi.stubGlobal('IdentityTransformStream', TransformStream) // the engine's own
+  vi.stubGlobal('IdentityTransformStream', TransformStream) // workerd has it, Node does not
   const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'default' } }
   await server.put('', 'namespaces', { ...namespace, status: { phase: 'Active' } })
   work = await CountedWork.start()
@@ -21,7 +22,7 @@ const map = (n: number, value: string): JsonObject => Object.fromEntries(many(n,
 const UID = (at: number): string => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
 
 interface Wide {
-  /** Members of the metadata, or of the object. Two of one name differ in each of their parts where they may. */
+  /** Members of the metadata, or of the object. Another `value` changes each part that may change. */
   readonly metadata?: (n: number, value: string) => JsonObject
   readonly rest?: (n: number, value: string) => JsonObject
 }
@@ -64,7 +65,7 @@ function objectOf({ metadata, rest }: Wide, name: string, n: number, value: stri
 
 interface Verb {
   readonly method: string
-  /** Behind the name. Absent: it goes to the collection. */
+  /** The query after the name of the object. If absent, the request goes to the collection. */
   readonly query?: string
   readonly type?: string
   readonly accept?: string
@@ -125,10 +126,14 @@ const request = (
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 
-/** 2 grows with the object, 4 with its square. */
+/** The most growth that passes: linear work gives 2, quadratic work gives 4. */
 const LINEAR = 3.3
 
-/** Of the work of n, 2n and 4n. @param prepare is not counted @returns by how much it grows, once what is constant is taken off */
+/**
+ * Measures the work of n, 2n and 4n.
+ * @param prepare its own work is not counted
+ * @returns the growth of the work without its constant part
+ */
 async function growth(n: number, prepare: (n: number) => Promise<() => Promise<unknown>>): Promise<number> {
   await (
     await prepare(n)
@@ -139,11 +144,11 @@ async function growth(n: number, prepare: (n: number) => Promise<() => Promise<u
     await work.of(() => {})
     works.push(await work.of(run))
   }
-  const [once, twice, fourTimes] = works as [number, number, number] // one for each
+  const [once, twice, fourTimes] = works as [number, number, number] // one for each size
   return twice - once < 50 ? 1 : (fourTimes - twice) / (twice - once)
 }
 
-/** Where objects begin to be worked on in parts, work grows by more than with them, once: the square grows again. */
+/** Work jumps once, at the size from which it goes in parts. Quadratic work exceeds the limit at the next size, too. */
 async function expectLinear(prepare: Parameters<typeof growth>[1]): Promise<void> {
   const first = await growth(60, prepare)
   expect(first < LINEAR ? first : await growth(240, prepare)).toBeLessThan(LINEAR)

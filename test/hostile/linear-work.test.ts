@@ -1,4 +1,4 @@
-// What a parser goes through when its input is twice as long: twice as much, for the worst shapes that are known.
+// A parser reads twice as much when its input is twice as long, for the worst shapes that are known.
 import { describe, expect, test } from 'vitest'
 import { Budget } from '../../src/api/budget.ts'
 import { openBrackets } from '../../src/codec/yaml-error.ts'

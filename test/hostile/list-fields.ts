@@ -1,4 +1,4 @@
-// Each list field, and each map field, of each built-in kind: where an object with it is sent, and that object.
+// Each list field and each map field of each built-in kind, with an object that fills it and the URL for that object.
 import type { Json, JsonObject } from '../../src/api/object.ts'
 import { apiVersionOf } from '../../src/api/group-version.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
@@ -10,13 +10,13 @@ export interface ListField {
   readonly url: string
   readonly resource: { readonly group: string; readonly resource: string; readonly namespaced: boolean }
   readonly verbs: readonly string[]
-  /** Its elements are the members of one map. */
+  /** The field is a map, and its elements are the members. */
   readonly isMap: boolean
-  /** @param distinct after how many elements they come again; default: never */
+  /** @param distinct the number of different elements, after which they repeat; default: all differ */
   readonly object: (elements: number, distinct?: number) => JsonObject
 }
 
-/** A value that says something in each of its simple fields, another one for each number. */
+/** A value of the type with all its scalar fields set. The values differ for each number `at`. */
 function valueOf(type: Structural, at: number): Json | undefined {
   switch (type.shape) {
     case 'leaf':
@@ -37,7 +37,7 @@ function valueOf(type: Structural, at: number): Json | undefined {
   }
 }
 
-/** The list and map fields below, each of its struct once however many kinds have that. */
+/** The list and map fields below a struct type. A struct that several kinds share is visited once. */
 function longIn(type: StructType, seen: Set<string>, names: readonly string[]): [names: string[], long: Long][] {
   return type.fields.flatMap((field): [string[], Long][] => {
     const place = `${type.name}.${field.name}`
@@ -60,11 +60,11 @@ function longOf(type: Long, elements: number, distinct: number): Json {
   return type.shape === 'list' ? values : Object.fromEntries(values.map((value, at) => [`k${at}`, value]))
 }
 
-/** `value` behind names, of which `0` is the one element of a list. */
+/** Wraps the value in one object for each name. The name `0` stands for a list with one element. */
 const within = (names: readonly string[], value: Json): Json =>
   names.reduceRight<Json>((inner, name) => (name === '0' ? [inner] : { [name]: inner }), value)
 
-/** What metadata has is tried with a kind that is kept: a Binding and a Scale go ways of their own. */
+/** Kinds that storage keeps come first, so that they test the fields of metadata: Binding and Scale are not stored. */
 const keptFirst = <Of extends { readonly verbs: readonly string[] }>(resources: readonly Of[]): Of[] =>
   resources.toSorted((a, b) => Number(b.verbs.includes('list')) - Number(a.verbs.includes('list')))
 

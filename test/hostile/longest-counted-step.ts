@@ -1,4 +1,4 @@
-/** The longest step of a request to a counted server: the most work that it does between two turns of others. */
+/** Finds the longest step of a request to a counted server: the most work that it does without yielding. */
 import type * as Target from '../bench/memory-target.ts'
 import type { Definition, Put, Send } from '../bench/memory-target.ts'
 import type { Counted } from './counted-bundle.ts'
@@ -7,11 +7,11 @@ import { countedBundle } from './counted-bundle.ts'
 export interface Step {
   readonly status: number
   readonly text: string
-  /** Functions and turns of loops, and what the language does with whole values. */
+  /** Function calls, loop iterations and built-in operations on whole values (counted-bundle.ts). */
   readonly work: number
-  /** Where it was most often. */
+  /** The call stack that the samples of the step met most often. */
   readonly seen: string
-  /** Long lists and maps that a walk was stopped in and that its next run made anew (src/api/parts.ts). */
+  /** Long lists and maps in which a walk stopped and which its next run built again (src/api/parts.ts). */
   readonly lost: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export async function countedServer(definitions: readonly Definition[] = []): Pr
   }
 }
 
-/** Items of a list that others need not wait for. */
+/** A list of at most so many items may be built again. */
 const FEW = 32
 
 async function longestStep(
@@ -77,10 +77,10 @@ async function longestStep(
   return { ...longest, status, text, lost: made }
 }
 
-/** Of whole numbers beyond 2^53 the text. */
+/** JSON.stringify cannot write a bigint, so its text stands for it. */
 const withoutNumbers = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-/** Without their places, which are those of a file that is gone. */
+/** The names of the calling functions, without line numbers: these belong to a bundle that was deleted. */
 function callers(): string {
   const { prepareStackTrace } = Error
   Error.prepareStackTrace = (_, frames) =>
@@ -94,8 +94,8 @@ function callers(): string {
 }
 
 /**
- * What the language does with a whole value, in calls of a function of ours that take as long: some thirty nanoseconds.
- * An object of many members is a table of hashes, which costs many times what one of few costs.
+ * Converts a built-in operation on a whole value into function calls that take as long: some thirty nanoseconds each.
+ * V8 keeps an object of many members as a hash table, which costs many times as much to copy as a small object.
  */
 const WIDE = 64
 const CHARACTERS = 64

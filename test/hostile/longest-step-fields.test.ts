@@ -1,7 +1,8 @@
-// Each list and each map of each built-in kind, and each sort of them that a structural schema can have: how much a body
-// that fills it makes the server do between two turns of others, by how much that grows for each byte more. It is sent to be
-// created, and onto an object that is there: as an update, as each kind of patch, and as a small patch of an object that has
-// it. What still grows by more than may be stands in longest-step-fields.json. Of every few one is tried, all by `npm run test:steps`. KEDGE_MEASURED=file writes what was measured there.
+// A body fills each list and map of each built-in kind, and each type of them that a structural schema can declare. The
+// tests measure how much the longest step of the request grows for each byte of that body. The operations are a
+// create, an update, each kind of patch, and a small patch of an object that has the large field.
+// longest-step-fields.json lists the fields that still grow by more than the limit. A run tries a share of the fields;
+// `npm run test:steps` tries all. KEDGE_MEASURED=FILE writes the measurements to the file.
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MAX_MEMBERS } from '../../src/api/json.ts'
@@ -26,18 +27,17 @@ afterAll(() => {
   if (file !== '') writeFileSync(file, JSON.stringify(measured, null, 2))
 })
 
-/** Calls of a function that take fifty milliseconds, of thirty nanoseconds each. */
+/** Fifty milliseconds of function calls that take thirty nanoseconds each. */
 const MOST_WORK = 1_600_000
 /**
- * A refused body is up to 3 MB. What is to be put onto an object that is there is refused before anybody looks at it where
- * it would be more than storage takes; how a larger body is read is seen in creates. Of what is stored half is in
- * managedFields.
+ * The server reads a refused body of up to 3 MB. It refuses a larger change of an existing object than storage takes
+ * before it looks at it; creates show how it reads larger bodies. Half of a stored object is in managedFields.
  */
 const MOST_BYTES = { refused: 3_000_000, onto: 1_500_000, stored: 750_000 }
 
 const FEW = 100
 const MANY = 300
-/** Some lists have a limit, above which nothing is looked at; what they cost there is not told by what they cost below. */
+/** The server does not look into lists above their limit, so the cost below a limit does not predict the cost above. */
 const ABOVE_LIMITS = 600
 
 type Call = Parameters<Send>[0]
@@ -45,7 +45,7 @@ type Call = Parameters<Send>[0]
 interface Operation {
   readonly what: string
   readonly verb: string
-  /** What is there before; absent: nothing. */
+  /** The object that exists before the call; if absent, none does. */
   readonly live?: (object: JsonObject) => JsonObject
   readonly call: (path: string, object: JsonObject) => Call
 }
@@ -58,7 +58,7 @@ const patch =
   (contentType: string, body: (object: JsonObject) => unknown, more = '&fieldManager=m'): Operation['call'] =>
   (path, object) => ({ method: 'PATCH', path: `${path}${more}`, body: JSON.stringify(body(object)), contentType })
 
-/** Each member is added, those of the metadata one by one. */
+/** A JSON patch that adds each member of the object, and each member of its metadata by itself. */
 const asJsonPatch = ({ apiVersion: _, kind: __, metadata, ...rest }: JsonObject) =>
   [
     ...Object.entries(rest).map(([name, value]) => [`/${name}`, value]),
@@ -89,21 +89,21 @@ const operations: readonly Operation[] = [
   { what: 'apply', verb: 'patch', live: without, call: patch(APPLY, whole, '&fieldManager=m&force=true') },
 ]
 
-/** Fields above the limit: work for each byte. Nothing may make it more. */
+/** Work for each byte of the fields that are still above the limit. No change may increase it. */
 const stillOpen: Readonly<Record<string, number>> = open
 const TOLERANCE = 1.3
 /**
- * Maps that fill no body: an object has one of them, and a body with more than MAX_MEMBERS in it is refused while it is
- * read. A map of twice as many is below the limit.
+ * An object has only one of these maps, and the parser refuses a body with more than MAX_MEMBERS members. So such a map
+ * cannot fill a body. A map of twice as many members is below the limit.
  */
 const ONE_MAP = new Set(['LocalSubjectAccessReview.spec.extra', 'PodDisruptionBudget.status.disruptedPods'])
 const neededAsOneMap = new Set<string>()
-/** Those of them that were found above it. */
+/** Entries of `stillOpen` that this run found above the limit. */
 const needed = new Set<string>()
 
 let names = 0
 
-/** Its object is there where the operation changes one. @returns the call, and how much there is of what it handles */
+/** Stores the object if the operation changes one. @returns the call, and the size of the object in bytes */
 async function prepared({ what, live, call }: Operation, { url, resource, object }: ListField, n: number) {
   const name = what === 'create' ? 'a' : `o${++names}`
   const made = object(n)
@@ -119,12 +119,12 @@ async function prepared({ what, live, call }: Operation, { url, resource, object
 
 async function growth(operation: Operation, field: ListField, few: number, many: number) {
   const steps = []
-  // what is made on first use is no part of it
+  // the first request fills caches and does not count
   for (const n of [few, few, many]) {
     const { call, bytes } = await prepared(operation, field, n)
     steps.push({ ...(await server.longestStep(call)), bytes })
   }
-  const [, a, b] = steps as [unknown, (typeof steps)[0], (typeof steps)[0]] // one for each
+  const [, a, b] = steps as [unknown, (typeof steps)[0], (typeof steps)[0]] // one for each size
   const perByte = (b.work - a.work) / (b.bytes - a.bytes)
   const { status, text, seen, lost } = b
   const refused = operation.live === undefined ? MOST_BYTES.refused : MOST_BYTES.onto
@@ -140,9 +140,9 @@ async function growth(operation: Operation, field: ListField, few: number, many:
   return { perByte, most, status, text, seen, lost }
 }
 
-/** Of creates one of four is tried, of all others one of forty; which, does not follow their order. */
+/** A run tries one of four creates and one of forty other operations, spread over the list. */
 const SHARES = { create: 4, others: 40 }
-/** Rules in CEL are run at once, which only their budget of cost bounds. */
+/** CEL rules run without a pause; only their cost budget bounds them. */
 const BY_BUDGET = /^Shape\.spec\.ruled/
 const fields = [...listFields(), ...mapFields(), ...customFields()].filter(({ path }) => !BY_BUDGET.test(path))
 const { KEDGE_STEPS_SHARE: share } = process.env
@@ -160,7 +160,7 @@ const tried = operations.flatMap((operation) => {
 test.each(tried)('$what: $path', { timeout: 60_000 }, async ({ operation, field }) => {
   let found = await growth(operation, field, FEW, MANY)
   if (found.perByte > found.most) found = await growth(operation, field, ABOVE_LIMITS, 2 * ABOVE_LIMITS)
-  // some kinds refuse to be changed like this, after all of the work; what is applied and not of its type is refused with 500
+  // some kinds refuse such a change after all of the work; an apply configuration of the wrong type is refused with 500
   const statuses = [200, 201, 400, 403, 404, 405, 409, 422, ...(operation.what === 'apply' ? [500] : [])]
   expect(found.status, found.text.slice(0, 300)).toBeOneOf(statuses)
   if (found.status === 500) expect(found.text).toMatch(/failed to create typed patch object/)
@@ -168,7 +168,7 @@ test.each(tried)('$what: $path', { timeout: 60_000 }, async ({ operation, field 
   expect(found.perByte, `in a step that came by\n${found.seen}`).toBeLessThan(found.most)
 })
 
-// of a share most of the table was not tried
+// a run of a share does not try most of the table
 test.runIf(share === '1')('every field of the table is above the limit', () => {
   expect(Object.keys(stillOpen).filter((entry) => !needed.has(entry))).toEqual([])
   expect(neededAsOneMap).toEqual(ONE_MAP)

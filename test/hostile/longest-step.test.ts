@@ -1,7 +1,6 @@
-// How much a request does between two turns of others, for each format of a body, each operation and each family of large
-// shapes: by how much that grows for each item that a body has more. What is done in parts grows by next to nothing; of
-// what is done at once longest-steps.json tells how much, and a pass over a whole body that somebody adds is more than
-// that. KEDGE_MEASURED=file writes what was measured there, for who has made a step shorter.
+// Measures how much the longest step of a request grows for each item of its body, for each body format, operation and
+// family of large shapes. Work in parts grows by almost nothing. longest-steps.json has the growth of the other steps;
+// a new pass over a whole body exceeds it. KEDGE_MEASURED=FILE writes the measurements to the file.
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countedServer } from './longest-counted-step.ts'
@@ -10,10 +9,10 @@ import longestSteps from './longest-steps.json' with { type: 'json' }
 import { shapes } from './large-shapes.ts'
 import { casesOf } from './large-operations.ts'
 
-/** Functions and turns of loops for each item, by shape and operation. */
+/** Counted work for each item, by shape and operation. */
 const known: Readonly<Record<string, Readonly<Record<string, number>>>> = longestSteps
 const measured: Record<string, Record<string, number>> = {}
-/** More of it than is known. */
+/** The factor by which work may exceed the table. */
 const TOLERANCE = 1.3
 const UNITS = 3
 const FEW = 150
@@ -35,14 +34,14 @@ let names = 0
 describe.each(shapes)('$what', (shape) => {
   test.each(casesOf(shape))('$what', { timeout: 120_000 }, async ({ what, calls }) => {
     const steps: Step[] = []
-    // what is made on first use is no part of it
+    // the first request fills caches and does not count
     for (const n of [FEW, FEW, MANY]) {
       const [last, ...before] = calls(n, `large-${++names}`).reverse()
       for (const call of before.reverse()) expect(await server.send(call)).toMatchObject({ status: 201 })
       steps.push(await server.longestStep(last!))
     }
-    const [, few, many] = steps as [Step, Step, Step] // one for each
-    // some kinds refuse to be changed like this, after all of the work; raw data cannot be merged by its type (500)
+    const [, few, many] = steps as [Step, Step, Step] // one for each size
+    // some kinds refuse such a change after all of the work; strategic merge of raw data is refused with 500
     const isRead = /^(get|list|watch|table)/.test(what)
     expect(many.status, many.text.slice(0, 300)).toBeOneOf(isRead ? [200] : [200, 201, 403, 409, 422, 500])
     expect(many.lost, 'made anew in each part').toEqual([])

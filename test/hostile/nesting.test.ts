@@ -1,4 +1,4 @@
-// What nests deeper than every later walk can hold is refused where it is read, in the words of kube-apiserver.
+// The parsers refuse input that nests deeper than later walks can follow, with the messages of kube-apiserver.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { StatusError } from '../../src/api/status.ts'
 import { DecodeError } from '../../src/codec/decode-problems.ts'
@@ -28,12 +28,12 @@ const schema = (levels: number): string => {
 }
 
 describe('objects', () => {
-  test('what a type drops may nest as deep as JSON may', () => {
+  test('a value that the type drops may nest as deep as JSON may', () => {
     const text = `{"x":${nested('[', ']', 9_000)}}`
     expect(decoded('json', core('ConfigMap'), text)).toEqual({ metadata: {} })
   })
 
-  test('what a type keeps as it is may not', () => {
+  test('a value that the type keeps as it is may not', () => {
     expect(encodeJson(revision, decoded('json', revision, data(MAX_NESTING)))).toContain('{"a":1}')
     expect(() => decoded('json', revision, data(MAX_NESTING + 1))).toThrow(new DecodeError('exceeded max depth'))
   })
@@ -68,7 +68,7 @@ describe('a JSON patch', () => {
   })
 })
 
-describe('what is cheap to write and dear to read', () => {
+describe('input that is short to write and dear to read', () => {
   test('a JSON patch that moves a long array again and again is refused', () => {
     const front = { op: 'add', path: '/a/0', value: 'x' }
     const list = Array.from({ length: 50_000 }, () => 'x')

@@ -1,5 +1,5 @@
-// Bodies that are no object of the resource: options of a deletion, and what is posted to a subresource. Others have their
-// turn while they are read, as with every other body; what parses YAML runs to its end, and has a limit of its own.
+// Reading DeleteOptions and bodies of subresources yields to other requests, like reading every other body. The YAML
+// parser does not yield, and has a limit of its own.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeCborValue } from '../../src/codec/cbor-encode.ts'
 import { countedServer } from './longest-counted-step.ts'
@@ -32,7 +32,7 @@ const MANY = 60_000
 for (const [method, path, body] of places)
   test.each(Object.keys(written))(`${method} ${path} in %s`, { timeout: 120_000 }, async (contentType) => {
     const steps = []
-    // what is made on first use is no part of it
+    // the first request fills caches and does not count
     for (const count of [FEW, FEW, MANY]) {
       const all = Array.from({ length: count }, () => 'All')
       steps.push(await server.longestStep({ method, path, contentType, body: written[contentType]!(body(all)) }))

@@ -1,5 +1,5 @@
-// Several control planes in one isolate, with the same settings: what is kept for one is nothing to another, whatever it
-// is called and whoever came before. The requests take turns, so that each finds what the other left in the isolate.
+// Control planes that share an isolate and have the same settings do not see each other's state, whatever their names
+// are. Their requests alternate, so that each finds what the other left in the isolate.
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { shardsOf } from '../../src/endpoints/backup-format.ts'
@@ -16,7 +16,7 @@ import { memoryServer } from '../request-in-memory.ts'
 const ADMIN = 'administrator-of-all-control-planes-of-it'
 let key: string
 beforeAll(async () => {
-  // workerd's, which counts its bytes
+  // workerd has it, Node does not
   vi.stubGlobal('IdentityTransformStream', TransformStream)
   const { privateKey } = await generateKeyPair('ES256', { extractable: true })
   key = JSON.stringify({ ...(await exportJWK(privateKey)), alg: 'ES256', kid: 'k1' })
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => vi.unstubAllGlobals())
 
-/** Names that look like others, or like something else. */
+/** Pairs of tenant names that look alike, or look like something else. */
 const PAIRS: readonly (readonly [string, string])[] = [
   ['first', 'second'],
   ['tenant', 'tenant1'],
@@ -78,7 +78,7 @@ describe.each(PAIRS)('%j and %j', (first, second) => {
     }
     return { status: response.status, body: read }
   }
-  /** As a restore does that is abandoned. */
+  /** Empties the control plane as an abandoned restore does. */
   async function empty(of: 'one' | 'other'): Promise<void> {
     const { storage } = server
     const tenant = { uid: uids[of] }
@@ -294,7 +294,7 @@ describe.each(PAIRS)('%j and %j', (first, second) => {
     const { metadata } = (await ask('one', 'GET', '/api/v1/namespaces?limit=1')).body
 
     await empty('one')
-    // what was good a moment ago is taken for ten seconds
+    // an accepted token stays in the cache for ten seconds
     server.now = new Date(server.now.getTime() + 11_000)
     expect((await ask('one', 'GET', SECRETS)).body.items).toEqual([])
     expect((await ask('one', 'GET', SECRETS, { token: tokens.one })).status).toBe(401)

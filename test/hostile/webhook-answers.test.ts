@@ -1,4 +1,4 @@
-// What a hostile webhook puts into its answer: no request passes because of it, and none costs more than an answer may.
+// A hostile webhook can neither let a request pass with its answer, nor make it cost more than an answer may.
 import { describe, expect, test } from 'vitest'
 import { creating, hook, patching } from '../admission/webhooks/creating.ts'
 import type { Hook } from '../admission/webhooks/creating.ts'
@@ -8,7 +8,7 @@ import { responding } from '../webhooks/front.ts'
 const times = <T>(count: number, of: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => of(index))
 
-/** Text in place of the answer. */
+/** A hook that answers with this text in place of an AdmissionReview. */
 const saying =
   (text: (uid: string) => string): Hook['answers'] =>
   ({ review }: Called) => ({ status: 200, text: text(review.request.uid) })

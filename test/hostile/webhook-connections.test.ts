@@ -1,4 +1,4 @@
-// What a hostile server outside does with its connection: the call ends with an error, or has the answer that is its own.
+// Whatever a hostile server does with its connection, a call ends with an error or gets its own answer.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer as createPlainServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
@@ -38,7 +38,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
-/** @param serve is told of each piece that comes, and of how many connections there were */
+/** @param serve gets each piece that arrives, and the number of its connection */
 async function listening(serve: (socket: Socket, connection: number, piece: string) => void, isPlain = false) {
   let connections = 0
   const accept = (socket: Socket): void => {

@@ -13,7 +13,7 @@ test('a line is JSON, with the auditID of its request and what was thrown', () =
   expect(lines.join('')).not.toContain('\n')
 })
 
-test('what clients choose does not fill the log', () => {
+test('values that clients choose do not fill the log', () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
   logInfo('HTTP', { auditID: 'a'.repeat(1_000_000), path: `/${'p'.repeat(1_000_000)}`, status: 200 })
   const [line = ''] = log.mock.calls[0] as [string]

@@ -1,4 +1,4 @@
-// What admission, its webhooks and conversion webhooks count, under kube-apiserver's names and labels.
+// Metrics of admission, admission webhooks and conversion webhooks, under kube-apiserver's names and labels.
 import { expect, test } from 'vitest'
 import type { Answer, Called } from '../webhooks/front.ts'
 import { frontAnswering, frontFailing, responding } from '../webhooks/front.ts'

@@ -211,7 +211,7 @@ describe('documents with custom resources', () => {
   })
 })
 
-// a document of 4 MB is made again and again
+// the tests rebuild a document of 4 MB many times
 describe('v2 of many custom resources', { timeout: 30_000 }, () => {
   const long = 'x'.repeat(400_000)
   const many = (count: number, description = long, beside = served) =>

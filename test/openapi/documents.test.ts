@@ -11,7 +11,7 @@ const SWAGGER =
 
 const plain = { cbor: false }
 
-/** Of a built-in version, which is made whole. */
+/** The document of a built-in version, built in one go. */
 async function wholeOf(documents: OpenApiDocuments, key: string): Promise<OpenApiDocument> {
   const document = await documents.v3(key)
   if (document === undefined || !('text' in document)) throw new Error(`${key} is not made whole`)

@@ -31,7 +31,7 @@ const read = (added: readonly Member[]) =>
   Object.fromEntries(added.map(([name, json]) => [name, JSON.parse(textOf(json()))]))
 const none = { paths: [], definitions: [], parameters: [] }
 
-test('of a document, the paths of one group version and what they need are taken', () => {
+test('the paths of one group version are taken from a document, with everything that they need', () => {
   const { paths, definitions, parameters } = spec()
   expect([...paths.keys()]).toEqual(['/apis/wardle.example.com/v1/flunders'])
   expect([...definitions.keys()].sort()).toEqual(['Flunder', 'Meta'])

@@ -1,4 +1,4 @@
-/** OpenAPI v3 that is made of v2. `v3-of-v2.json` has what kube-openapi (of kube-apiserver 1.36.3) makes of a document. */
+/** Converts OpenAPI v2 to v3. `v3-of-v2.json` has the results of kube-openapi (of kube-apiserver 1.36.3). */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -42,7 +42,7 @@ test('names of JavaScript’s own are names', () => {
   expect(JSON.stringify(made.components.schemas)).toContain('"__proto__":{"type":"string"}')
 })
 
-// A schema of v2 stands once for all media types, in v3 once for each.
+// In v2 one schema serves all media types; v3 repeats it for each.
 test('a schema of many media types is written only so often', () => {
   const schema: Json = { type: 'string', description: 'x'.repeat(1000) }
   const types = Array.from({ length: 50 }, (_, index) => `application/x-${index}`)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { proxiedHeaders, userHeaders } from '../../src/outgoing/proxied-headers.ts'
 
-/** Not a Request, which drops headers of one connection. */
+/** A plain object stands for the Request, since a real Request drops hop-by-hop headers. */
 const from = (headers: Headers, cf?: object): Request => ({ headers, cf }) as unknown as Request
 
 test.each<[string, Record<string, string>, object | undefined, string[]]>([
@@ -39,7 +39,7 @@ test.each([
   expect(proxiedHeaders(from(new Headers([[name, value]])), false)).toEqual([])
 })
 
-test('what Connection names is of that connection', () => {
+test('headers that Connection names are not passed on', () => {
   const headers = new Headers({ Connection: 'keep-alive, X-Hop', 'X-Hop': '1', 'X-Remoteness': '2', Accept: '*/*' })
   expect(proxiedHeaders(from(headers), false)).toEqual([
     ['accept', '*/*'],
@@ -60,7 +60,7 @@ test('an upgrade is asked for anew, and a token among its protocols stays here',
   ])
 })
 
-test('a user is told in one header for each group and each value; keys are percent-encoded', () => {
+test('a user is sent in one header for each group and each value; keys are percent-encoded', () => {
   const extra = { 'example.com/scopes %': ['view', 'edit'], ü: ['x'] }
   expect(userHeaders({ name: 'jane', uid: '', groups: ['a, b', 'c'], extra })).toEqual([
     ['X-Remote-User', 'jane'],

@@ -153,7 +153,7 @@ describe('lists by key', () => {
   })
 })
 
-describe('what does not have the form of its type', () => {
+describe('values that do not fit their type', () => {
   test.each<[string, Actor, JsonObject, string]>([
     ['unknown', configMaps, { nope: 1 }, '.nope: field not declared in schema'],
     ['text', configMaps, { data: { x: 5 } }, '.data.x: expected string, got &value.valueUnstructured{Value:5}'],
@@ -255,7 +255,7 @@ describe('custom resources', () => {
     })
   })
 
-  test('who owned parts of a list owns all of it once the list is a whole', () => {
+  test('a manager that owned parts of a list owns all of it once the list is atomic', () => {
     const items = { type: 'object', properties: { name: { type: 'string' }, v: { type: 'integer' } } }
     const list = { type: 'array', items, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }
     const story = new Story(stories({ l: list })).apply('a', { spec: { l: [{ name: 'i', v: 1 }] } })

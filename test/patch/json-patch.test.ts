@@ -148,7 +148,7 @@ describe('documents', () => {
     )
   })
 
-  test('unknown and repeated members are told', () => {
+  test('unknown and repeated members are reported', () => {
     expect(read('[{},{"op":"add","path":"/a","comment":1,"value":1,"value":{"b":1,"b":2}}]', true).strict).toEqual([
       'json patch unknown field "[1].comment"',
       'json patch duplicate field "[1].value"',

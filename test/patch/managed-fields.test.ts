@@ -10,7 +10,7 @@ const set = (object: JsonObject, name: string, value: JsonObject[string]) => {
 }
 
 describe('plain writes', () => {
-  test('who creates owns what was said and what was filled in, with the maps around it', () => {
+  test('the creator owns the sent and the defaulted fields, with the maps around them', () => {
     const story = new Story(configMaps).write('kubectl', { data: { a: '1' }, metadata: { labels: { l: 'x' } } })
     expect(story.owners).toEqual({
       'Update kubectl': {
@@ -21,7 +21,7 @@ describe('plain writes', () => {
     expect(story.entries[0]).toMatchObject({ apiVersion: 'v1', time: '2030-01-01T00:01:00Z', fieldsType: 'FieldsV1' })
   })
 
-  test('structs that are always there belong to nobody, pointers to who made them', () => {
+  test('structs that are always there have no owner; pointers belong to the manager that set them', () => {
     const story = new Story(deployments).write('m', {
       spec: { selector: { matchLabels: { a: 'b' } }, template: { spec: { containers: [{ name: 'c', image: 'i' }] } } },
     })
@@ -132,7 +132,7 @@ describe('managedFields that a client sends', () => {
   })
 })
 
-test('entries are told apart by manager, operation, subresource and, of updaters, version', () => {
+test('manager, operation, subresource and, for updaters, version distinguish entries', () => {
   const entries = [
     { manager: 'm', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:a': {} } },
     { manager: 'm', operation: 'Apply', apiVersion: 'v2', fieldsType: 'FieldsV1', fieldsV1: { 'f:b': {} } },
@@ -161,7 +161,7 @@ test('times alone are no change', () => {
   expect(sameButTimes([{ ...later[0]!, fieldsV1: { 'f:b': {} } }], old)).toBeUndefined()
 })
 
-test('why ownership could not be worked out is told', () => {
+test('the reason why ownership could not be computed is reported', () => {
   const type = typeOfKind({ group: '', version: 'v1', kind: 'ConfigMap' })!
   const live = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: 'u', managedFields: [] } }
   const owned = { manager: 'm', operation: 'Update', apiVersion: 'not/a/version', fieldsType: 'FieldsV1', fieldsV1: {} }

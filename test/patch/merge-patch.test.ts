@@ -7,7 +7,7 @@ const merged = (document: string, patch: string): string =>
   treeText(applyMergePatch(parseJson(document), parseJson(patch), true).document)
 
 describe('merge patch', () => {
-  // the examples of RFC 7386, but for those whose patch or document is no object
+  // the examples of RFC 7386, without those whose patch or document is not an object
   test.each([
     ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
     ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
@@ -36,7 +36,7 @@ describe('merge patch', () => {
     expect(() => merged('{}', patch)).toThrow(message)
   })
 
-  test('repeated members are told, wherever they are', () => {
+  test('repeated members are reported, wherever they are', () => {
     const { strict, document } = applyMergePatch(
       parseJson('{}'),
       parseJson('{"a":{"b":1,"b":2},"a":{"c":1,"c":2}}'),

@@ -20,7 +20,7 @@ test('a Scale has the owners of the replicas', () => {
   ])
 })
 
-test('who takes the replicas takes them from the workload', () => {
+test('a manager that sets the replicas takes them from the workload’s owner', () => {
   const parent = [entry('a', 'Apply', { 'f:replicas': {}, 'f:paused': {} })]
   const scale = [entry('u', 'Update', { 'f:replicas': {} }, { apiVersion: 'autoscaling/v1', subresource: 'scale' })]
   const { time: _, ...withoutTime } = entry('u', 'Update', { 'f:replicas': {} }, { subresource: 'scale' })

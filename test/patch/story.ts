@@ -1,4 +1,4 @@
-/** Stories of one object: who writes what in which order, and what becomes of it and of its owners. */
+/** Stories of one object: several managers write in a given order; tests check the object and its managed fields. */
 import type { GroupVersionKind } from '../../src/api/group-version.ts'
 import { apiVersionOf } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../src/api/object.ts'
@@ -18,7 +18,7 @@ import type { DefaultingContext } from '../../src/schema/default-rules.ts'
 import { applyDefaults } from '../../src/schema/defaulting.ts'
 import type { StructType } from '../../src/schema/structural.ts'
 
-/** As a server without settings, whose gates change no default of these kinds. */
+/** Defaulting of a server without settings, whose feature gates change no default of these kinds. */
 const defaultingOf = ({ kind: { group, version }, type, resource }: Actor): DefaultingContext => {
   const apply = definitionOf({ group, resource }).defaults?.[version]
   return {
@@ -42,14 +42,14 @@ function builtIn(kind: GroupVersionKind, resource: string): Actor {
   return { kind, type: typeOfKind(kind)!, resource }
 }
 
-/** Plays a story; each step takes what the one before has left. Time goes on by a minute a step. */
+/** Plays a story. Each step starts from the object that the step before left, one minute later. */
 export class Story {
   object: KubeObject | undefined
   private time = Date.parse('2030-01-01T00:00:00Z')
 
   constructor(private readonly of: Actor) {}
 
-  /** A create or an update with a whole object, but for what it leaves to the server. */
+  /** A create or an update with a whole object; the server fills in the rest. */
   write(manager: string, sent: JsonObject, subresource = ''): this {
     const { type, kind } = this.of
     const body = this.complete(sent)
@@ -74,7 +74,7 @@ export class Story {
     return this.store({ ...object, metadata: { ...object.metadata, managedFields: managedFields! } })
   }
 
-  /** Changes a copy of the object and writes that. */
+  /** Changes a copy of the object and sends it as an update. */
   edit(manager: string, change: (object: JsonObject) => void, subresource = ''): this {
     const copy = structuredClone(this.object) as unknown as JsonObject
     change(copy)
@@ -100,7 +100,7 @@ export class Story {
     )
   }
 
-  /** The object without what no story is about. */
+  /** The object without the metadata that no story checks. */
   get content(): JsonObject {
     const {
       kind: _,
@@ -112,7 +112,7 @@ export class Story {
     return Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept }
   }
 
-  /** `Apply a status` → the paths it owns. */
+  /** Managed fields by manager, operation and subresource: `Apply a status` → the paths it owns. */
   get owners(): Record<string, JsonObject> {
     return Object.fromEntries(
       this.entries.map(({ manager, operation, subresource, fieldsV1 }) => [
@@ -144,7 +144,7 @@ export class Story {
     const { type } = this.of
     const json = object as unknown as JsonObject
     const written = type.goType === undefined ? json : canonical(type, json)
-    // what is stored is text
+    // storage holds text, so the object passes through JSON
     this.object = parseStored(JSON.stringify(written)) as unknown as KubeObject
     this.object.metadata.uid = 'u'
     return this

@@ -62,7 +62,7 @@ describe('lists', () => {
     expect(patched(meta, live, '{"$setElementOrder/finalizers":["c","a"]}')).toBe('{"finalizers":["b","c","a"]}')
   })
 
-  test('a number that is not written as a whole one is another key', () => {
+  test('a key that is not written as a whole number is another key', () => {
     const container = builtInType('io.k8s.api.core.v1.Container')
     const live = '{"ports":[{"containerPort":80}]}'
     expect(patched(container, live, '{"ports":[{"containerPort":80,"name":"x"}]}')).toBe(
@@ -116,7 +116,7 @@ test.each([
   expect(refusal(() => patched(meta, live, patch))).toBe(message)
 })
 
-describe('what comes out as an object', () => {
+describe('decoding of the result', () => {
   const deployment = typeOfKind({ group: 'apps', version: 'v1', kind: 'Deployment' })!
   const converted = (text: string) => fromUnstructured(deployment, parseJson(text))
 
@@ -138,7 +138,7 @@ describe('what comes out as an object', () => {
     expect(replicas('3000000000')).toBe(-1294967296)
   })
 
-  test('unknown fields are told, sorted', () => {
+  test('unknown fields are reported, sorted', () => {
     expect(converted('{"spec":{"b":1,"a":1,"template":{"spec":{"containers":[{"x":1}]}}},"foo":1}').strict).toEqual([
       'unknown field "foo"',
       'unknown field "spec.a"',

@@ -1,4 +1,4 @@
-/** Versions that share storage: every pair that can be served, with written examples and with random objects. */
+/** Converts between API versions that share storage: all pairs, with written examples and with random objects. */
 import { describe, expect, test } from 'vitest'
 import fc from '../chance.ts'
 import type * as V1 from '../../src/api/autoscaling/v1.ts'
@@ -30,20 +30,20 @@ const between = (requested: GroupVersionKind, stored: GroupVersionKind) => {
   return converterBetween(requested, stored, definitionOf(entry!.storage).conversions)
 }
 
-/** Two versions of one kind, the second of them in storage. */
+/** Two versions of one kind; objects are stored in the second. */
 const pairs = served.resources
   .map((entry) => ({ version: kindOf(entry), stored: storedKind(entry) }))
   .filter(({ version, stored }) => apiVersionOf(version) !== apiVersionOf(stored))
   .map((pair) => ({ name: `${nameOf(pair.version)}, stored as ${apiVersionOf(pair.stored)}`, ...pair }))
 
-/** What a JSON client gets of an object, as an object. */
+/** The JSON that a client receives for an object, parsed again. */
 const shown = (kind: GroupVersionKind, object: KubeObject): KubeObject =>
   parseStored(encodeJson(typeOf(kind), object as unknown as JsonObject)) as unknown as KubeObject
 
 const decoded = (kind: GroupVersionKind, tree: object): KubeObject =>
   decodeObject(typeOf(kind), parseJson(stringify(tree as Json))).object as unknown as KubeObject
 
-/** A random object of a kind, as it is after it was sent. */
+/** A random object of a kind, as the server holds it after decoding. */
 const randomOf = (kind: GroupVersionKind, seed: number): KubeObject =>
   decoded(kind, {
     ...randomObject(typeOf(kind), randomNumbers(seed)),
@@ -54,14 +54,14 @@ const randomOf = (kind: GroupVersionKind, seed: number): KubeObject =>
 const onSeeds = (property: (seed: number) => void, numRuns: number) =>
   fc.assert(fc.property(fc.integer(), property), { numRuns })
 
-/** Into storage, onto the disk, and back. */
+/** Converts an object to the storage version, writes and parses the stored text, and converts it back. */
 function throughStorage(version: GroupVersionKind, stored: GroupVersionKind, object: KubeObject): KubeObject {
   const { toStorage, fromStorage } = between(version, stored)
   const text = encodeJson(typeOf(stored), toStorage(object) as unknown as JsonObject)
   return fromStorage(parseStored(text) as unknown as KubeObject)
 }
 
-/** A stored object as a client of the version reads it and writes it back. */
+/** A client of `version` reads a stored object and writes it back. */
 function throughClient(version: GroupVersionKind, stored: GroupVersionKind, object: KubeObject): KubeObject {
   const { toStorage, fromStorage } = between(version, stored)
   return toStorage(decoded(version, shown(version, fromStorage(object))))
@@ -75,8 +75,8 @@ function eachObject(value: Json | undefined, change: (object: JsonObject) => voi
 }
 
 /**
- * What v1beta1, the one version with another form, cannot tell from absence, written as the way back gives it; by kind,
- * of whatever version.
+ * v1beta1 alone has another form, in which some values look like absent ones. By kind of any version: changes an object
+ * to what the conversion back gives.
  */
 const normalized: Readonly<Record<string, (object: KubeObject) => void>> = {
   ResourceClaim: (object) => eachObject(object as unknown as Json, dropEmptyExactly),
@@ -89,7 +89,7 @@ const normalized: Readonly<Record<string, (object: KubeObject) => void>> = {
   },
 }
 
-/** A request that says nothing of the one device it asks for. */
+/** Drops `exactly` of a device request when it is empty. */
 function dropEmptyExactly(object: JsonObject): void {
   const { exactly } = object
   if (isJsonObject(exactly) && Object.values(exactly).every((value) => value === '')) delete object.exactly
@@ -101,7 +101,10 @@ function normal(kind: GroupVersionKind, object: KubeObject): KubeObject {
   return copy
 }
 
-/** One form of it says in annotations what the other has fields for; random text there is no such thing. See below. */
+/**
+ * Some versions of HorizontalPodAutoscaler keep in annotations what others have as fields. Random text is no valid
+ * annotation of that sort; a test below covers the kind.
+ */
 const isAutoscaler = ({ kind }: GroupVersionKind) => kind === 'HorizontalPodAutoscaler'
 
 test('the pairs are those of the facts', () => {
@@ -178,7 +181,7 @@ describe('autoscalers', () => {
   const ofValue = fc.record({ type: fc.constant('Value'), value: quantity })
   const ofUse = fc.record({ type: fc.constant('Utilization'), averageUtilization: percent })
   const target = fc.record({ kind: text, name: text, apiVersion: text })
-  // v1 has a value of an object's metric in any case, where v2 may have the average alone
+  // v1 always has a `value` in an Object metric; v2 may have `averageValue` alone
   const ofObject = fc.oneof(
     ofValue,
     fc.record({ type: fc.constant('AverageValue'), averageValue: quantity, value: quantity }),
@@ -251,7 +254,7 @@ describe('autoscalers', () => {
         kind: v2.kind,
         apiVersion: 'autoscaling/v2',
         ...rest,
-        // that of the CPU goes last, for v1 has a field of its own for it
+        // v1 has its own field for CPU, so the conversion appends the CPU metric last
         spec: { ...spec, metrics: [...others, ...(cpu === undefined ? [] : [ofCpu(cpu)])] },
       }),
     )

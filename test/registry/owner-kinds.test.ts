@@ -17,7 +17,7 @@ const owned = (...kinds: string[]) => ({
   },
 })
 
-test('a pair is told once', async () => {
+test('a pair is announced once', async () => {
   const { told, env } = recorder()
   const tenant = { uid: 'owners-once' }
   await announceOwners(env, tenant, PODS, owned('Deployment', 'Deployment', 'ReplicaSet'))

@@ -61,7 +61,7 @@ describe('the built-in resources of a default server', () => {
   })
 })
 
-describe('what is switched on', () => {
+describe('the enabled resources', () => {
   test.each([
     ['api/all=true', undefined, 89],
     ['api/all=true', 'AllAlpha=true,AllBeta=true', 95],
@@ -134,7 +134,7 @@ describe('groups of custom resources', () => {
     expect(served.find('a.example.com', 'v1', 'widgets')).toBeUndefined()
   })
 
-  test('what is added to a built-in group is shown, and not served', () => {
+  test('a definition in a built-in group is shown, and not served', () => {
     const all = withDynamic(served, [group('apps', 1000, 'v9', 'v1')])
     expect(all.groups).toHaveLength(served.groups.length)
     expect(versionsOf('apps', all)).toEqual(['v9', 'v1'])

@@ -6,7 +6,7 @@ import { SnapshotData } from '../../src/tenancy/control-snapshot.ts'
 
 const env = {} as unknown as Env
 
-/** `things N` of group `g N/10`, established. */
+/** The CustomResourceDefinition number N: `thingsN` in group g⌊N/10⌋.example.com, Established by default. */
 function definition(n: number, revision = n + 1, established = true) {
   const group = `g${Math.floor(n / 10)}.example.com`
   const names = { plural: `things${n}`, singular: `thing${n}`, kind: `Thing${n}`, listKind: `Thing${n}List` }
@@ -66,7 +66,7 @@ test('a request for one group parses the definitions of that one, and one for wh
   expect(parse).toHaveBeenCalledTimes(10)
 })
 
-test('what is served is the same value while no definition changes', () => {
+test('the served resources are the same value while no definition changes', () => {
   const namespace = { key: 'namespaces/a', revision: 1_001, text: '{"metadata":{"name":"a"}}' }
   const next = thousand.with({ revision: 1_001, reset: false, more: false, changed: [namespace] })
   expect(servedAt(env, next)).toBe(servedAt(env, thousand))

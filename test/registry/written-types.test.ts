@@ -1,5 +1,5 @@
-// A definition is a database, and a control plane may have a thousand: nobody who walks over all of them opens those that
-// were never written to.
+// Each definition has a database of its own, and a control plane may have a thousand definitions. Code that walks over
+// all of them must not open databases that were never written.
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
 import { groupResourceText } from '../../src/api/group-version.ts'
@@ -37,7 +37,7 @@ const definition = (n: number): JsonObject => ({
 let plane: ControlPlaneInMemory
 
 beforeEach(async () => {
-  vi.stubGlobal('IdentityTransformStream', TransformStream) // the engine's own
+  vi.stubGlobal('IdentityTransformStream', TransformStream) // workerd has this class; Node has only TransformStream
   plane = new ControlPlaneInMemory()
   await plane.context()
   await plane.settle()
@@ -66,7 +66,7 @@ async function withOneWidget(): Promise<void> {
   plane.asked.clear()
 }
 
-/** Of everything that was written before this. */
+/** A backup of everything written so far. */
 async function backup(): Promise<string> {
   plane.server.now = new Date(Date.now() + 2)
   return (await serveBackup(plane.server.request('/backup'))).text()
@@ -135,12 +135,12 @@ describe('a definition that changes or goes', () => {
     await withOneWidget()
     const written = async () => writtenShards(await freshControlSnapshot(plane.server))
     expect(await written()).toContain(`widgets.${group(3)}`)
-    const before = Date.now() + 1 // all that was written until now is older
+    const before = Date.now() + 1 // later than all writes so far
     while (Date.now() <= before) await turnOfOthers()
     await plane.delete(DEFINITIONS, '', `widgets.${group(3)}`)
     await plane.settle()
     expect(await written()).not.toContain(`widgets.${group(3)}`)
-    // a backup of a moment ago still has the objects of then
+    // a backup at the earlier time still has the objects that existed then
     plane.server.now = new Date(before)
     expect(await (await serveBackup(plane.server.request('/backup'))).text()).toContain('"name":"w"')
   })
@@ -157,7 +157,7 @@ describe('objects that are not served', () => {
   const WIDGETS = { group: group(3), resource: 'widgets' }
   const name = `widgets.${group(3)}`
 
-  /** Into a new control plane. */
+  /** Restores the backup into a new control plane. */
   async function moved(): Promise<{ to: ControlPlaneInMemory; unserved: unknown }> {
     const body = await backup()
     const to = new ControlPlaneInMemory()

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { faultCounts, noteFault } from '../../src/request/fault.ts'
 import { ANONYMOUS } from '../../src/request/user-info.ts'
 
-test('what an object of a client causes again and again is logged once a second, and counted each time', () => {
+test('a fault that a client’s object causes is logged once a second, and counted each time', () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {})
   const at = (now: number) =>
     noteFault('managedFields', new Error('no'), {

@@ -14,10 +14,10 @@ test.each<[query: string, pairs: readonly (readonly [string, string])[]]>([
   ['?a=b=c', [['a', 'b=c']]],
   ['?a=x+y%20z', [['a', 'x y z']]],
   ['?%61=%c3%a4', [['a', 'ä']]],
-  // dropped, as Go drops them
+  // Go drops a pair that contains a semicolon
   ['?a=b;c=d&e=f', [['e', 'f']]],
   ['?a=%zz&b=%&c=%1&d=e', [['d', 'e']]],
-  // octets that are no UTF-8 are kept: what is lost would select everything
+  // an octet that is invalid UTF-8 becomes U+FFFD: dropping it would leave an empty selector, which selects everything
   ['?a=%ff', [['a', '\ufffd']]],
   ['?a=b%ff%fec', [['a', 'b\ufffd\ufffdc']]],
   ['?%ff=a', [['\ufffd', 'a']]],

@@ -8,7 +8,7 @@ const execution = {} as ExecutionContext
 const LOCAL = { KEDGE_FRONT_KEY: Buffer.alloc(32).toString('base64') } as Env
 const CLOUDFLARE = {} as Env
 
-/** What is believed of the certificate and the method that come beside a POST. */
+/** Whether the server trusts the client certificate and the method in the `cf` of a POST. */
 function believed(env: Env, isAttested: boolean): [certificate: boolean, method: string] {
   const cf = { tlsClientAuth: { certPresented: '1' }, method: 'FOO' }
   const request = Object.assign(new Request('http://h/version', { method: 'POST' }), { cf })

@@ -1,4 +1,4 @@
-// As asked of kube-apiserver 1.36.3: what any user is answered, and what is never looked at.
+// Expected answers are recorded from kube-apiserver 1.36.3: the answer any user gets, and the timeouts that it ignores.
 import { platformClock } from '../../src/api/clock.ts'
 import { describe, expect, test } from 'vitest'
 import type { Env } from '../../src/env.ts'
@@ -7,14 +7,14 @@ import { checkTimeout } from '../../src/request/timeout.ts'
 import { serve } from '../../src/server.ts'
 
 const execution = { waitUntil: () => {} } as unknown as ExecutionContext
-// nothing here reaches storage
+// the code under test never reaches storage
 const env = {} as Env
 
 function requestOf(target: string, method = 'GET', headers: Record<string, string> = {}): Request {
   const carried = /^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)$/.test(method)
   const request = new Request('http://localhost/', { method: carried ? method : 'POST', headers })
   return Object.defineProperties(request, {
-    url: { value: `http://localhost${target}` }, // not tidied up, as in workerd
+    url: { value: `http://localhost${target}` }, // not normalized, as in workerd
     cf: { value: carried ? undefined : { method } },
   })
 }
@@ -44,7 +44,7 @@ describe('which durations there are', () => {
   })
 })
 
-describe('whose timeout counts', () => {
+describe('which requests have a timeout', () => {
   test.each([
     ['GET', '/api/v1/pods', true],
     ['GET', '/api/v1/pods?watch=false', true],
@@ -77,7 +77,7 @@ describe('whose timeout counts', () => {
   })
 })
 
-describe('before anybody is asked who they are', () => {
+describe('the check comes before authentication', () => {
   test.each<[what: string, target: string, headers: Record<string, string>]>([
     ['nobody', '/api/v1/pods?timeout=abc', {}],
     ['a token that is none', '/api/v1/pods?timeout=abc', { Authorization: 'Bearer nonsense' }],

@@ -5,7 +5,9 @@ import { aggregatedResources } from '../../src/schema/pod-resource-defaults.ts'
 
 type Amounts = Record<string, number>
 
-/** KEP-753: while an init container starts, the sidecars before it run; then all sidecars run beside the containers. */
+/**
+ * KEP-753: an init container runs beside the sidecars that started before it; the containers run beside all sidecars.
+ */
 function needed(containers: readonly Amounts[], inits: readonly { amounts: Amounts; isSidecar: boolean }[]): Amounts {
   const sum = (all: readonly Amounts[], name: string) => all.reduce((total, one) => total + (one[name] ?? 0), 0)
   const names = new Set([...containers, ...inits.map(({ amounts }) => amounts)].flatMap((one) => Object.keys(one)))
@@ -22,7 +24,7 @@ function needed(containers: readonly Amounts[], inits: readonly { amounts: Amoun
 
 const amounts = fc.dictionary(fc.constantFrom('cpu', 'memory', 'hugepages-2Mi'), fc.nat(9))
 
-test('what the containers of a pod need together at most', () => {
+test('the most that the containers of a pod need together', () => {
   const inits = fc.array(fc.record({ amounts, isSidecar: fc.boolean() }), { maxLength: 6 })
   fc.assert(
     fc.property(fc.array(amounts, { maxLength: 3 }), inits, (containers, inits) => {

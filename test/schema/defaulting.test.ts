@@ -16,7 +16,7 @@ const kindDefaults = builtInResources({ runtimeConfig: 'api/all=true', featureGa
   .resources.map((entry) => builtInResource(entry, '').kindDefaults)
   .filter((defaults) => defaults !== undefined)
 
-/** Decodes, defaults and writes an object of a kind. */
+/** Decodes, defaults and encodes an object of a kind. */
 function defaulted(apiVersion: string, kind: string, object: JsonObject): JsonObject {
   const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
   const type = typeOfKind({ group: group!, version: version!, kind })!

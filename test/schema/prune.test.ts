@@ -16,7 +16,7 @@ const decoded = (properties: JsonObject, body: JsonObject) => {
 
 const thing = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' } }
 
-test('what is not declared goes and is told', () => {
+test('undeclared fields are removed and reported', () => {
   const spec = {
     type: 'object',
     properties: { a: { type: 'string' }, list: { type: 'array', items: { type: 'object' } } },

@@ -7,7 +7,7 @@ describe('the text of a quantity', () => {
     ['0', '0'],
     ['-0', '0'],
     ['1', '1'],
-    ['+1', '+1'], // kept as it was
+    ['+1', '+1'], // the original spelling is kept
     ['010', '010'],
     ['1.500', '1.500'],
     ['1.5', '1500m'],
@@ -97,7 +97,7 @@ describe('arithmetic', () => {
   })
 })
 
-test('what is written is read again as the same', () => {
+test('a written quantity is read again as the same', () => {
   const suffixes = ['', 'n', 'u', 'm', 'k', 'M', 'G', 'T', 'P', 'Ki', 'Mi', 'Gi', 'Ti', 'e3', 'E-2', 'e10']
   fc.assert(
     fc.property(fc.integer(), fc.nat(99999), fc.constantFrom(...suffixes), (whole, fraction, suffix) => {

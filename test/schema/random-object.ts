@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../src/api/object.ts'
 import type { Structural, StructType } from '../../src/schema/structural.ts'
 
-/** Numbers from 0 to 1, the same for the same seed. */
+/** A generator of pseudo-random numbers from 0 to 1, determined by the seed. */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -14,7 +14,7 @@ export function randomNumbers(seed: number): () => number {
 
 const MAX_DEPTH = 5
 
-/** An object of a type as a client may send it: some fields, with values of all sorts. */
+/** A random object of a type, such as a client may send: some of the fields, with all sorts of values. */
 export function randomObject(type: StructType, random: () => number, depth = 0): JsonObject {
   const object: JsonObject = {}
   for (const field of type.fields)

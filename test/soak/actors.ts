@@ -1,9 +1,9 @@
-// What goes on while a server is killed again and again. Each actor goes on with its work however requests end, and
-// remembers what the server acknowledged.
+// Clients that work while a server is killed repeatedly. Each actor continues however its requests end, and remembers
+// what the server acknowledged.
 import type { Answer, ApiObject } from '../e2e/api-client.ts'
 import { ApiClient } from '../e2e/api-client.ts'
 
-/** The server as it is now; it is another process after each kill. */
+/** The current server process; each kill brings another one. */
 export interface Target {
   client: ApiClient
   stopped: boolean
@@ -12,14 +12,14 @@ export interface Target {
 export const SPACE = '/api/v1/namespaces/soak'
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Sends until there is an answer that is not of a server that is starting; undefined when all is over. */
+/** Repeats the request until a server that has finished its start answers. @returns undefined when the test is over */
 async function send(target: Target, method: string, path: string, body?: unknown): Promise<Answer | undefined> {
   while (!target.stopped) {
     try {
       const answer = await target.client.send(method, path, body)
       if (answer.status < 500 && answer.status !== 429) return answer
     } catch {
-      // killed meanwhile: whether it was done is asked again by the caller
+      // the server was killed; the caller asks again whether the request took effect
     }
     await pause(100)
   }
@@ -45,7 +45,7 @@ export async function countIn(target: Target, name: string, acknowledged: Map<st
     const answer = await (count === 0
       ? send(target, 'POST', `${SPACE}/configmaps`, configMap(name, 0))
       : send(target, 'PUT', path, configMap(name, count)))
-    // 409 of a create whose first answer was lost
+    // 409: the server did the first create, but its answer was lost
     if (answer === undefined || (answer.status === 409 && count === 0)) continue
     if (answer.status !== 200 && answer.status !== 201)
       throw new Error(`${name} ${count}: ${answer.status} ${answer.body.message}`)
@@ -59,7 +59,7 @@ export interface Seen {
   readonly count: number
 }
 
-/** Watches from where it was, again and again. */
+/** Watches again and again, each time from the last revision seen. */
 export async function follow(target: Target, seen: Seen[], from: () => number): Promise<void> {
   while (!target.stopped) {
     try {
@@ -83,7 +83,7 @@ export async function follow(target: Target, seen: Seen[], from: () => number): 
   }
 }
 
-/** Makes namespaces with something in them and deletes them. @returns those whose deletion was acknowledged */
+/** Creates namespaces with objects in them and deletes them. @returns those whose deletion the server acknowledged */
 export async function emptyNamespaces(target: Target, deleted: string[]): Promise<void> {
   for (let n = 0; !target.stopped; n++) {
     const name = `short-${n}`
@@ -98,11 +98,14 @@ export async function emptyNamespaces(target: Target, deleted: string[]): Promis
 
 export interface Family {
   readonly dependents: readonly string[]
-  /** Whether the collector must take the dependents. */
+  /** Whether the garbage collector must delete the dependents. */
   readonly ownerDeleted: boolean
 }
 
-/** Owners with dependents; every other owner is deleted, and beside each is one whose owner nobody can judge. */
+/**
+ * Creates owners with dependents, and deletes every other owner. Beside each family is an object whose owner's kind is
+ * unknown, so the garbage collector cannot judge it.
+ */
 export async function makeFamilies(target: Target, families: Family[]): Promise<void> {
   for (let n = 0; !target.stopped; n++) {
     const owner = await send(target, 'POST', `${SPACE}/configmaps`, configMap(`owner-${n}`, 0))
@@ -135,7 +138,7 @@ export async function makeFamilies(target: Target, families: Family[]): Promise<
   }
 }
 
-/** Definitions come, get an object, and go. @returns groups whose definition was deleted */
+/** Creates definitions with an object each, and deletes them. @returns the groups of deleted definitions */
 export async function defineAndForget(target: Target, forgotten: string[]): Promise<void> {
   for (let n = 0; !target.stopped; n++) {
     const group = `soak${n}.example.com`

@@ -1,4 +1,4 @@
-// Backups and restores while a server is killed: each is tried until it is whole.
+// Takes and restores backups while a server is killed; each is repeated until it is complete.
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import type { Target } from './actors.ts'
@@ -18,31 +18,31 @@ export interface StoredObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
-/** @returns its lines; undefined when all is over */
+/** @returns the lines of the backup; undefined when the test is over */
 export async function wholeBackup(target: Target): Promise<readonly string[] | undefined> {
   while (!target.stopped) {
     try {
       const lines = (await textOf(await target.client.open('GET', '/backup'))).trim().split('\n')
       if (lines.at(-1)?.startsWith('{"end":true')) return lines
     } catch {
-      // killed meanwhile
+      // the server was killed
     }
     await pause(100)
   }
   return undefined
 }
 
-// lines of a backup that are no objects have no kind
+// lines of a backup that are not objects have no kind
 export const objectsIn = (backup: readonly string[]): StoredObject[] =>
   backup.map((line) => JSON.parse(line) as StoredObject).filter(({ kind }) => kind !== undefined)
 
-/** @returns how often it had to be tried */
+/** @returns the number of tries */
 export async function restore(victim: Victim, backup: readonly string[]): Promise<number> {
   const body = backup.map((line) => `${line}\n`).join('')
   for (let tries = 1; ; tries++) {
     const answer = await post(victim, body).catch(() => undefined)
     if (answer?.statusCode === 200) return tries
-    // the one before was whole, and only its answer was lost
+    // 409: the try before was complete, but its answer was lost
     if (answer?.statusCode === 409 && (await isThere(victim))) return tries
     await pause(100)
   }
@@ -64,7 +64,7 @@ function post({ url, target }: Victim, body: string): Promise<IncomingMessage> {
   })
 }
 
-/** Asks again and again how many objects there are. @param counts of all lists that were answered, each once */
+/** Counts the objects by lists, again and again. @param counts collects each distinct count */
 export async function countAll(target: Target, counts: Set<number>): Promise<void> {
   while (!target.stopped) {
     const answer = await target.client.send('GET', `${SPACE}/configmaps`).catch(() => undefined)

@@ -1,6 +1,7 @@
-// Writers, watchers and controllers at work for minutes (KEDGE_SOAK_MINUTES, 3), while the engine, the front or all of
-// the tree is killed at random moments (KEDGE_SEED repeats them). At the end every history is whole; so it is where a
-// backup of that time is restored under kills. KEDGE_SOAK_ENCRYPTED=1 seals ConfigMaps and Secrets in the database.
+// Writers, watchers and controllers work for KEDGE_SOAK_MINUTES (default 3) while the test kills the engine, the front
+// or the whole process tree at random moments (KEDGE_SEED repeats them). At the end every history must be complete,
+// also where a backup of that time is restored under kills. KEDGE_SOAK_ENCRYPTED=1 encrypts ConfigMaps and Secrets in
+// the database.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../eventually.ts'
 import type { Family, Seen, Target, Written } from './actors.ts'
@@ -13,14 +14,14 @@ const MINUTES = Number(process.env['KEDGE_SOAK_MINUTES'] ?? '3')
 const encrypted = process.env['KEDGE_SOAK_ENCRYPTED'] === '1'
 const seed = Number(process.env['KEDGE_SEED'] ?? Date.now() % 1_000_000)
 const WRITERS = 16
-/** How often a backup is restored. */
+/** The number of restores. */
 const RESTORES = Math.max(1, Math.floor(MINUTES / 2))
 const NAMESPACES = '/api/v1/namespaces'
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 const random = randomFrom(seed)
 
-/** What is known of a time, beside what is stored. */
+/** The actors' record of a period, to compare with what is stored. */
 interface Account {
   readonly acknowledged: Map<string, Written>
   readonly seen: Seen[]
@@ -46,7 +47,7 @@ const copyOf = ({ acknowledged, seen, families, deletedNamespaces, forgotten }: 
 })
 
 let victim: Victim
-/** Of the server while it was killed, and what had been acknowledged before and after it was made. */
+/** A backup made under kills, with the actors' records from before and after it. */
 let backup: { readonly lines: readonly string[]; readonly before: Account; readonly after: Account } | undefined
 
 beforeAll(async () => {
@@ -60,12 +61,12 @@ async function counts(target: Target, path: string): Promise<Map<string, number>
   return new Map((body.items ?? []).map(({ metadata, data }) => [metadata.name, Number(data?.['count'] ?? 0)] as const))
 }
 
-/** What was acknowledged is there; the write after it may have been done without its answer. */
+/** Acknowledged writes are stored. The next write may be stored as well, because only its answer was lost. */
 function expectAcknowledged({ acknowledged }: Account, stored: ReadonlyMap<string, number>): void {
   for (const [name, { count }] of acknowledged) expect(stored.get(name), name).toBeOneOf([count, count + 1])
 }
 
-/** A watcher sees each state once, in order, and none is missing. */
+/** A watcher sees each state exactly once and in order. */
 function expectWholeHistories({ seen, acknowledged }: Account): void {
   const versions = seen.map(({ version }) => version)
   expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
@@ -75,7 +76,7 @@ function expectWholeHistories({ seen, acknowledged }: Account): void {
   }
 }
 
-/** Controllers end what they began, and take nothing else. */
+/** Controllers finish the deletions that they began, and delete nothing else. */
 async function expectEnds({ families, deletedNamespaces, forgotten }: Account, target: Target): Promise<void> {
   const orphans = families.filter(({ ownerDeleted }) => ownerDeleted).flatMap(({ dependents }) => dependents)
   const kept = families.filter(({ ownerDeleted }) => !ownerDeleted).flatMap(({ dependents }) => dependents)
@@ -121,7 +122,7 @@ test(
       if (lines !== undefined) backup = { lines, before, after: copyOf(account) }
     })()
     await victim.killAtRandom(until)
-    await backingUp // nothing is killed any more: it comes to its end
+    await backingUp // there are no more kills, so the backup finishes
     target.stopped = true
     await Promise.all(actors)
     console.log(
@@ -148,7 +149,7 @@ test('a backup of that time is one state of it', () => {
   }
 })
 
-/** The server is killed at random moments of the restore, and of what goes on after it. */
+/** Kills the server at random moments of a restore and of the work that follows. */
 async function restoreUnderKills({ lines, before }: NonNullable<typeof backup>): Promise<void> {
   const restored = await Victim.start(random, encrypted)
   const { target } = restored
@@ -168,7 +169,7 @@ async function restoreUnderKills({ lines, before }: NonNullable<typeof backup>):
   isOver = true
   reader.stopped = true
   await Promise.all([reading, killing])
-  // nobody saw a part of it: before there was nothing, and then only the collector takes, dependents
+  // no list shows a partial restore: it has none of the objects, or all but dependents, which the collector may delete
   const staying = inBackup.filter(({ metadata }) => metadata.ownerReferences === undefined).length
   for (const count of lists) expect(count === 0 || count >= staying, `a list of ${count}, not ${staying}`).toBe(true)
 

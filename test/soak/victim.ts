@@ -1,4 +1,4 @@
-// A server that is killed again and again, and comes back at the same address with the same data.
+// A server that the test kills repeatedly, and that restarts at the same address with the same data.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -41,7 +41,7 @@ export class Victim {
     private readonly flags: readonly string[],
   ) {}
 
-  /** @param encrypted whether what its writers write is sealed in the database */
+  /** @param encrypted whether the database encrypts what the writers write */
   static async start(random: () => number, encrypted: boolean): Promise<Victim> {
     const directory = mkdtempSync(join(tmpdir(), 'kedge-soak-'))
     const flags = ['--data-dir', join(directory, 'data'), ...(encrypted ? sealingFlags(directory) : [])]
@@ -60,7 +60,7 @@ export class Victim {
     }
   }
 
-  /** The engine comes back by itself; after the others the server is started again. */
+  /** A killed engine is restarted by its front; after other kills this starts the server again. */
   async kill(): Promise<void> {
     const way = ways[Math.floor(this.random() * ways.length)] ?? 'engine'
     this.kills[way]++
@@ -70,7 +70,7 @@ export class Victim {
     }
     if (way === 'tree') process.kill(-this.server.process.pid!, 'SIGKILL')
     await this.server.stop('SIGKILL')
-    await pause(500) // an engine that lost its front goes a moment later
+    await pause(500) // an engine whose front died ends a moment later
     this.server = await startKedge([...this.flags, '--port', new URL(this.url).port])
   }
 
@@ -86,7 +86,7 @@ export class Victim {
       const children = execFileSync('pgrep', ['-P', String(this.server.process.pid), '-f', 'workerd serve'])
       return children.toString().trim().split('\n').map(Number)
     } catch {
-      return [] // it is being started again
+      return [] // the server is restarting
     }
   }
 }

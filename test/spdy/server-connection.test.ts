@@ -1,4 +1,4 @@
-// A client of SPDY whose headers zlib itself compresses, with the dictionary, beside the server's side of a connection.
+// A SPDY client that compresses its headers with zlib and the SPDY dictionary, against our server side of a connection.
 import { createDeflate, constants, createInflate } from 'node:zlib'
 import type { Deflate, Inflate } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { number32, read32 } from '../../src/spdy/numbers.ts'
 import type { ServerStream } from '../../src/spdy/server-connection.ts'
 import { SpdyServerConnection } from '../../src/spdy/server-connection.ts'
 
-/** Checksum of the dictionary, as zlib names it (RFC 1950, 2.2). */
+/** The Adler-32 checksum by which zlib identifies the dictionary (RFC 1950, 2.2). */
 function adler32(bytes: Uint8Array): number {
   let [a, b] = [1, 0]
   for (const byte of bytes) {
@@ -66,7 +66,7 @@ class Client {
     return control(1, body, flags)
   }
 
-  /** Frames of the server since the last question. */
+  /** Frames that the server sent since the last call. */
   async answers(): Promise<string[]> {
     const told: string[] = []
     for (const frame of this.sent.splice(0)) {
@@ -148,7 +148,7 @@ test('a stream is refused that nobody wants, that goes back, and the 513th', asy
   expect(await client.answers()).toEqual(['control 3 2001 3'])
 })
 
-test('a stream that is reset is told, and so is each one when the client goes', async () => {
+test('a reset stream is reported, and so is each stream when the client goes', async () => {
   const client = new Client()
   for (const id of [1, 3, 5]) await client.server.receive(await client.open(id, {}))
   await client.server.receive(control(3, Buffer.concat([number32(3), number32(5)])))

@@ -94,7 +94,7 @@ describe('a sealed value', () => {
   })
 })
 
-describe('what is sealed', () => {
+describe('the sealed parts', () => {
   test('is what the setting names; without a sealing key nothing, and old values still open', async () => {
     const others: Collection = { ...secrets, shard: 'configmaps', prefix: 'configmaps' }
     expect(await sealer([first]).seal(others, 'ns/a', value)).toBe(value)

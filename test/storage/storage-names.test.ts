@@ -26,7 +26,7 @@ test.each([
   expect([names.isBuiltIn(name), names.prefixOf(name), names.ofPrefix(prefix)]).toEqual([false, prefix, name])
 })
 
-test('nothing shares a prefix', () => {
+test('no two names share a prefix', () => {
   const all = [LEASES, ROCKETS, 'pods', WIDGETS]
   const stored = [...names.builtIn, ...all.map((name) => groupResourceText(names.ofCustom(groupResourceNamed(name))))]
   expect(new Set(stored.map((name) => names.prefixOf(name))).size).toBe(stored.length)

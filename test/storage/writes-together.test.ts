@@ -19,7 +19,7 @@ function shardWith(answer: (write: ShardWrite) => ShardReply<Written>) {
 const written = (): ShardReply<Written> => ({ value: { revision: 1 } })
 const write = (key: string, text = ''): ShardWrite => ({ verb: 'create', key, value: { text, at: 0, uid: key } })
 
-test('what is written in one turn goes in one call, and each writer gets its own answer', async () => {
+test('writes of one turn go in one call, and each writer gets its own answer', async () => {
   const { calls, stub } = shardWith(({ key }) =>
     key === 'b' ? { error: { code: 'KeyExists', revision: 7, current: 9 } } : written(),
   )
@@ -57,7 +57,7 @@ test('writers that begin a few a turn go in one call', async () => {
   expect(calls.map(([keys]) => keys.length)).toEqual([32, 8])
 })
 
-test('what is written while a call is under way goes in one call after it, and holds no other shard up', async () => {
+test('writes during a call go in one call after it, and delay no other shard', async () => {
   const calls: string[][] = []
   const ends: (() => void)[] = []
   const stub = {
@@ -87,7 +87,7 @@ test('what is written while a call is under way goes in one call after it, and h
   expect(await Promise.all(sent)).toHaveLength(4)
 })
 
-test('what is written later goes in a call of its own', async () => {
+test('later writes go in a call of their own', async () => {
   const { calls, stub } = shardWith(written)
   const writes = new WritesTogether()
   await writes.send('s', stub, write('a'), 'first')

@@ -45,7 +45,7 @@ test.each([
   expect('errors' in read && read.errors.map(({ field, message }) => `${field}: ${message}`)).toEqual(problems)
 })
 
-test('what a ControlPlane says', () => {
+test('the parsed spec of a ControlPlane', () => {
   const read = readControlPlane(plane({ workloads: 'simulated', controllers: '*,-cronjob', nodes: 3 }))
   if ('errors' in read) throw new Error('it was refused')
   const { workloads, controllers, nodes } = read.spec

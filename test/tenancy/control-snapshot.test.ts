@@ -37,7 +37,7 @@ test('types apart, in the order of their keys', () => {
   expect(first.get(ROLES, 'a/x')).toBeUndefined()
 })
 
-test('what did not change stays the same value, so that things can be kept beside it', () => {
+test('unchanged lists stay the same value, so that results can be kept beside them', () => {
   const roles = first.list(ROLES)
   const a = first.get(NAMESPACES, 'a')
   const second = first.with({
@@ -105,7 +105,7 @@ function countedServer() {
   }
 }
 
-test('thirty who ask for a fresh snapshot at once need two calls', async () => {
+test('thirty requests for a fresh snapshot at once need two calls', async () => {
   const { server, count, hold, letThrough } = countedServer()
   await controlSnapshot(server)
   const before = count()
@@ -118,7 +118,7 @@ test('thirty who ask for a fresh snapshot at once need two calls', async () => {
   expect(count() - before).toBe(2)
 })
 
-test('what was written before the call is seen, though an older call is under way', async () => {
+test('writes before the call are seen, though an older call is in progress', async () => {
   const { server, hold, letThrough } = countedServer()
   await controlSnapshot(server)
   hold()
@@ -216,7 +216,7 @@ describe('where the object of the control shard is in this isolate', () => {
     expect(calls()).toBe(0)
   })
 
-  // rights that somebody hands on, and what a namespace still holds, are not decided by what an object here says
+  // grants of rights and deletions of namespaces are not decided from the object in this isolate
   test('what needs all that was written asks', async () => {
     const { server, calls } = await withObjectHere()
     await late(server)

@@ -19,7 +19,7 @@ test('all but the last are packed, and read as before', async () => {
   expect(kept.map(({ text }) => text)).toEqual(texts)
 })
 
-test('what was replaced meanwhile is not worth the work', async () => {
+test('a text that was replaced meanwhile is not packed', async () => {
   const kept = Array.from({ length: 300 }, (_, n) => packedLater(definition(n)))
   kept[0]!.stayPlain()
   await packOld(turn)

@@ -25,7 +25,7 @@ async function serverWith(...names: string[]) {
   return { server, namesIn }
 }
 
-/** As a request of this isolate writes. */
+/** Writes as a request of this isolate does. */
 async function writeHere({ env, tenant }: ReturnType<typeof memoryServer>, namespace: string, name: string) {
   const start = '{"metadata":{"resourceVersion":"'
   const text = `${start}",${JSON.stringify({ name, namespace, uid: name }).slice(1)},"spec":{}}`
@@ -34,7 +34,7 @@ async function writeHere({ env, tenant }: ReturnType<typeof memoryServer>, names
   await noticingControlWrites(storageOf(env)).create(collection, `${namespace}/${name}`, value)
 }
 
-test('what another isolate writes is seen a second later', async () => {
+test('a write of another isolate is seen a second later', async () => {
   const { server, namesIn } = await serverWith('a')
   expect(await namesIn('blue')).toEqual(['a'])
   await server.put('', 'limitranges', limits('b', 'blue'))
@@ -43,7 +43,7 @@ test('what another isolate writes is seen a second later', async () => {
   expect(await namesIn('blue')).toEqual(['a', 'b'])
 })
 
-test('what this isolate writes is seen at once, also by a read that began before', async () => {
+test('a write of this isolate is seen at once, also after a read that began before', async () => {
   const { server, namesIn } = await serverWith()
   expect(await namesIn('blue')).toEqual([])
   await writeHere(server, 'blue', 'a')
@@ -68,7 +68,7 @@ test('that an object is absent is not remembered', async () => {
   expect(await find()).toMatchObject({ metadata: { name: 'a' } })
 })
 
-test('nobody changes what others see', async () => {
+test('shared objects cannot be changed', async () => {
   const { server } = await serverWith('a')
   const found = await recentObject<{ spec: { limits: unknown[] } }>(server, LIMITS, 'blue/a')
   expect(() => found!.spec.limits.push({})).toThrow(TypeError)

@@ -13,7 +13,7 @@ const turns = async () => {
   for (let n = 0; n < 10; n++) await Promise.resolve()
 }
 
-test('one call serves the first, one more all who asked while it was under way', async () => {
+test('one call serves the first request, one more all that asked during it', async () => {
   const { ends, ask } = calls()
   const first = ask()
   const others = Array.from({ length: 30 }, ask)
@@ -27,7 +27,7 @@ test('one call serves the first, one more all who asked while it was under way',
   expect(ends).toHaveLength(2)
 })
 
-test('who may use the call under way waits for it alone', async () => {
+test('a request that may use the call in progress waits only for it', async () => {
   const { ends, shared, ask } = calls()
   const first = ask()
   const joined = shared.answer(shared.underWay(1_000)!, () => Promise.reject(new Error('not called')))
@@ -35,7 +35,7 @@ test('who may use the call under way waits for it alone', async () => {
   expect(await Promise.all([first, joined])).toEqual(['shared', 'shared'])
 })
 
-test('a failure is told to those whose call it was, and the next call is made', async () => {
+test('a failure rejects the requests of that call, and the next call is made', async () => {
   const { ends, ask } = calls()
   const first = ask()
   const second = ask()

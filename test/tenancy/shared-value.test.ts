@@ -4,7 +4,7 @@ import { SharedValue } from '../../src/tenancy/shared-value.ts'
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
-test('it is made once, for those who ask at once and for those who ask later', async () => {
+test('it is made once, for callers at the same time and for later ones', async () => {
   const shared = new SharedValue<string | undefined>()
   const make = vi.fn(async () => Promise.resolve(undefined))
   expect(await Promise.all([shared.get(make), shared.get(make)])).toEqual([undefined, undefined])
@@ -12,7 +12,7 @@ test('it is made once, for those who ask at once and for those who ask later', a
   expect(make).toHaveBeenCalledTimes(1)
 })
 
-test('a failure is told to those who waited, and the next make it', async () => {
+test('a failure rejects the waiting callers, and the next one makes the value', async () => {
   const shared = new SharedValue<string>()
   const bad = () => Promise.reject(new Error('bad'))
   expect(await Promise.allSettled([shared.get(bad), shared.get(bad)])).toMatchObject([

@@ -1,7 +1,7 @@
-// `E2E_TEST=FILE npm run upstream`: the tests of Kubernetes' own conformance suite that need no real container
-// (tests.txt), by its program e2e.test, on a Kedge with simulated nodes and nothing beside it. Those of the same families
-// that do need one are in needs-containers.txt, with the reason: a test that is in neither list is a failure, too.
-// `--only REGEX`: those whose names match. `--minutes N`: after which the rest is given up. `--tests FILE`: another list.
+// `E2E_TEST=FILE npm run upstream` runs tests of Kubernetes' conformance suite with its program e2e.test against a
+// Kedge with simulated nodes. tests.txt lists those that need no real container; needs-containers.txt lists those of
+// the same families that do, with the reason. A test of these families in neither list is a failure, too. `--only
+// REGEX`: tests whose names match. `--minutes N`: gives up the rest after N minutes. `--tests FILE`: another list.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,14 +16,14 @@ const { values: flags } = parseArgs({
     tests: { type: 'string', default: join(import.meta.dirname, 'tests.txt') },
   },
 })
-/** Images that tests want nobody to find. */
+/** Images that tests expect to be missing from their registry. */
 const MISSING_IMAGES = 'webserver:404,foo:non-existent'
 const NODES = 3
 
 interface Spec {
   readonly LeafNodeType: string
   readonly State: string
-  /** Nanoseconds. */
+  /** In nanoseconds. */
   readonly RunTime: number
   readonly ContainerHierarchyTexts: readonly string[] | null
   readonly LeafNodeText: string

@@ -27,7 +27,7 @@ test('three lines around each change, and where they are in both', () => {
   )
 })
 
-/** Takes the lines of a difference back into both texts. */
+/** Applies a diff to the old lines. */
 function applied(old: readonly string[], difference: string): string[] {
   const wanted = [...old]
   let shift = 0
@@ -41,7 +41,7 @@ function applied(old: readonly string[], difference: string): string[] {
   return wanted
 }
 
-test('what is said of the old text makes the new one', () => {
+test('the difference applied to the old text makes the new one', () => {
   const values = fc.dictionary(fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz'), fc.nat(3))
   fc.assert(
     fc.property(values, values, (old, wanted) => {

@@ -1,4 +1,4 @@
-// Searches that take long: what is done at once, in parts, and not at all.
+// Regular expression searches that take long: some run in one step, some in several, and some are refused.
 import { beforeAll, expect, test } from 'vitest'
 import { inParts } from '../../src/api/parts.ts'
 import { inTurns } from '../../src/api/slices.ts'
@@ -7,14 +7,14 @@ import { validateValue } from '../../src/validation/value-validation.ts'
 
 beforeAll(loadPatterns)
 
-/** Each character meets about a thousand instructions. */
+/** Each character costs about a thousand instructions. */
 const DEAR = '[ab]{1000}c'
 const long = (times: number) => 'a'.repeat(times)
 
-test('what takes long is not done at once', () => {
+test('a long search is not done at once', () => {
   expect(searchedAtOnce(() => goMatches(DEAR, long(500), {}))).toBe(false)
   expect(searchedAtOnce(() => goMatches(DEAR, long(5_000), {}))).toBeUndefined()
-  // the searches of a walk count together
+  // all searches of one walk share a budget
   const several = () => Array.from({ length: 20 }, () => goMatches(DEAR, long(500), {}))
   expect(searchedAtOnce(several)).toBeUndefined()
   expect(searchedAtOnce(() => several().slice(18))).toBeUndefined()
@@ -51,6 +51,6 @@ test('one search has a bound, and those of one object have one together', () => 
   expect(goMatches(DEAR, long(50_000), {})).toEqual(tooLong)
   const several = () => Array.from({ length: 4 }, () => goMatches(DEAR, long(1_200), {}))
   expect(searchingIn({}, several, 1_000_000)).toEqual([false, false, tooLong, tooLong])
-  // a text of a megabyte is searched by what patterns usually are
+  // a typical pattern may search a text of a megabyte
   expect(goMatches('^[a-z]+([-a-z]*[a-z])?$', long(1_000_000), {})).toBe(true)
 })

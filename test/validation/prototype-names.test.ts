@@ -6,7 +6,7 @@ import { prune } from '../../src/schema/prune.ts'
 import { validateValue } from '../../src/validation/value-validation.ts'
 import { prototypeNames } from '../prototype-names.ts'
 
-/** Values and schemas as they come: parsed JSON without repeated members. */
+/** Values and schemas are parsed JSON without duplicate members, as in a request. */
 const json = (text: string) => parseJson(text) as JsonObject
 
 test.each(prototypeNames)('a schema with a property named %s', (name) => {

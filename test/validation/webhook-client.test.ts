@@ -28,7 +28,7 @@ describe('where webhooks are called', () => {
     expect(textsOf({ url: 'https://a', service: { name: 'n', namespace: 's' } })).toHaveLength(1)
   })
 
-  test('name and namespace are told in each other’s place', () => {
+  test('errors of name and namespace are reported at each other’s path', () => {
     expect(textsOf({ service: { name: 'n' } })).toEqual(['clientConfig.service.name: Required value'])
   })
 

@@ -1,4 +1,4 @@
-/** Calls on the platform: what is refused before anything is sent, and what is sent. */
+/** Webhook calls by fetch on Cloudflare: requests that are refused before they are sent, and the requests sent. */
 import { describe, expect, test } from 'vitest'
 import { byFetch } from '../../src/webhooks/by-fetch.ts'
 import type { OutgoingCall } from '../../src/webhooks/outgoing-call.ts'
@@ -89,7 +89,7 @@ test.each(['WORKER_TEXT', 'constructor'])('%s is no bound Worker', async (name) 
   expect(await refusal(`https://${host}.worker/`, {}, { WORKER_TEXT: 'text' })).toMatch(/^no Worker is bound/)
 })
 
-describe('what is sent', () => {
+describe('the request that is sent', () => {
   test('follows no redirect', async () => {
     const network = answering(() => new Response(null, { status: 307, headers: { Location: 'https://127.0.0.1/' } }))
     const answer = await byFetch(network, {}, none)(call('https://hook.example.com/p?timeout=1s'), 'body')

@@ -1,11 +1,11 @@
-/** Reviews that are posted to a server outside of this one: what is tried again, how often, and for how long. */
+/** Reviews posted to another server: which failures are retried, how often, and for how long. */
 import { expect, test } from 'vitest'
 import type { Env } from '../../src/env.ts'
 import { postReview } from '../../src/webhooks/connection.ts'
 import type { CallFailure } from '../../src/webhooks/failure-text.ts'
 import { FAILED, RETRY_HEADER, STATUS_HEADER } from '../../src/webhooks/by-front.ts'
 
-/** @param tookMs that each call takes */
+/** @param tookMs the duration of each call */
 async function posted(answers: readonly (Response | CallFailure)[], tookMs = 0) {
   const pauses: number[] = []
   const timeouts: number[] = []
@@ -16,7 +16,7 @@ async function posted(answers: readonly (Response | CallFailure)[], tookMs = 0) 
     const answer = answers[Math.min(timeouts.length, answers.length) - 1]!
     return answer instanceof Response ? answer.clone() : Response.json(answer, { status: FAILED })
   }
-  // no more of it is used
+  // the code under test uses nothing else of it
   const env = { OUTGOING: { fetch } } as unknown as Env
   const said = await postReview(
     env,

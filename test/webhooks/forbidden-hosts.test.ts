@@ -1,4 +1,7 @@
-/** Every way to spell a host that is never called, and the same ways to spell others: what decides is the address. */
+/**
+ * Every spelling of a host that webhooks must not call, and the same spellings of allowed hosts: only the address
+ * decides.
+ */
 import { expect, test } from 'vitest'
 import { forbiddenHost } from '../../src/webhooks/forbidden-hosts.ts'
 
@@ -10,7 +13,7 @@ const hex = (value: number, digits = 1): string => value.toString(16).padStart(d
 const whole = (octets: Octets): number => octets.reduce((sum, octet) => sum * 256 + octet, 0)
 const pairs = ([a, b, c, d]: Octets): string => `${hex(a * 256 + b)}:${hex(c * 256 + d)}`
 
-/** Ways to spell an IPv4 address in a URL (WHATWG URL, IPv4 parser), and IPv6 addresses that lead to it. */
+/** Spellings of an IPv4 address in a URL (WHATWG URL, IPv4 parser), and IPv6 addresses that lead to it. */
 const spellings: Readonly<Record<string, (octets: Octets) => string>> = {
   plain: (octets) => octets.join('.'),
   'with a dot at its end': (octets) => `${octets.join('.')}.`,
@@ -36,7 +39,7 @@ const spellings: Readonly<Record<string, (octets: Octets) => string>> = {
   'mapped, in hexadecimal': (octets) => `[::ffff:${pairs(octets)}]`,
   'mapped, in full': (octets) => `[0000:0000:0000:0000:0000:FFFF:${pairs(octets)}]`,
 }
-/** These lead to any IPv4 address behind a translator, and none of them is called. */
+/** IPv6 addresses that a translator maps to IPv4. All of them are forbidden. */
 const translated: Readonly<Record<string, (octets: Octets) => string>> = {
   compatible: (octets) => `[::${pairs(octets)}]`,
   'translated (SIIT)': (octets) => `[::ffff:0:${pairs(octets)}]`,
@@ -46,7 +49,7 @@ const translated: Readonly<Record<string, (octets: Octets) => string>> = {
   'tunnelled (Teredo)': (octets) => `[2001:0:${pairs(octets)}::1]`,
 }
 
-/** As the server sees it; undefined where no URL has such a host. */
+/** The host as the URL parser normalizes it; undefined if no URL can have it. */
 const seen = (authority: string): string | undefined =>
   URL.canParse(`https://${authority}/`) ? new URL(`https://${authority}/`).hostname : undefined
 

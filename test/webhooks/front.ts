@@ -1,4 +1,4 @@
-/** The process in front of a local server, as far as calls to webhooks go. */
+/** A fake of the front, the process before a local server, for webhook calls. */
 import type { CallFailure } from '../../src/webhooks/failure-text.ts'
 import { FAILED, STATUS_HEADER, TYPE_HEADER } from '../../src/webhooks/by-front.ts'
 import type { OutgoingCall } from '../../src/webhooks/outgoing-call.ts'
@@ -8,10 +8,10 @@ export interface Called {
   readonly review: any
 }
 
-/** What a webhook answers: JSON, or text with a status. */
+/** A webhook's answer: JSON, or text with a status. */
 export type Answer = object | { readonly status: number; readonly type?: string; readonly text: string }
 
-/** @returns the binding of such a process, and what it was asked so far */
+/** @returns the binding to such a front, and the calls that it received */
 export function frontAnswering(answer: (called: Called) => Answer | Promise<Answer>): {
   readonly binding: Fetcher
   readonly calls: Called[]
@@ -36,11 +36,11 @@ export function frontAnswering(answer: (called: Called) => Answer | Promise<Answ
   return { binding: { fetch } as unknown as Fetcher, calls }
 }
 
-/** Every call fails like this. */
+/** A front whose every call fails like this. */
 export const frontFailing = (failure: CallFailure): Fetcher =>
   ({ fetch: async () => Response.json(failure, { status: FAILED }) }) as unknown as Fetcher
 
-/** The review with this response. */
+/** The AdmissionReview or ConversionReview with this response. */
 export const responding =
   (response: object) =>
   ({ review }: Called): object => ({

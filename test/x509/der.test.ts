@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { namedBits, objectIdentifier, timeOf, unsignedInteger, write } from '../../src/x509/der.ts'
 
-describe('what DER writes', () => {
+describe('the DER writer', () => {
   const hex = (der: Uint8Array) => Buffer.from(der).toString('hex')
   test.each([
     ['a short length', write(0x04, new Uint8Array(3)), '0403000000'],

@@ -68,13 +68,13 @@ test.each(['ec', 'rsa'] as const)('a certificate for a request with a key of kin
   })
   const certificate = new X509Certificate(pem)
   expect(certificate.verify(new X509Certificate(authority.certificate).publicKey)).toBe(true)
-  expect(certificate.subject).toBe('O=aa + O=zz\nCN=carol') // sets are sorted, organizations come first
+  expect(certificate.subject).toBe('O=aa + O=zz\nCN=carol') // DER sorts sets, and organizations come first
   expect(certificate.issuer).toBe('CN=kubernetes')
   expect(certificate.subjectAltName).toBe('DNS:a.example.com, IP Address:10.0.0.1')
   expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2'])
   expect(certificate.ca).toBe(false)
   expect(certificate.validFromDate).toEqual(new Date('2026-04-30T23:55:00Z'))
-  // not longer than the authority itself
+  // the certificate expires no later than the authority
   expect(certificate.validToDate).toEqual(new X509Certificate(authority.certificate).validToDate)
 })
 

@@ -1,4 +1,4 @@
-/** Certificates of every kind, good and bad, for tests of those who read them. */
+/** Makes certificates of every kind, valid and invalid, for tests of code that reads them. */
 import { generateKeyPairSync } from 'node:crypto'
 import {
   bitString,
@@ -18,18 +18,18 @@ import { signerOf } from '../../src/x509/signature.ts'
 export interface Made {
   readonly der: Uint8Array
   readonly pem: string
-  /** RFC 9440. */
+  /** The certificate as an RFC 9440 header item. */
   readonly item: string
   readonly name: Uint8Array
-  /** PKCS #8. */
+  /** In PKCS #8. */
   readonly key: Uint8Array
 }
 
 export interface Wanted {
   readonly subject: readonly (readonly [type: string, value: string])[]
-  /** Absent: signs itself. */
+  /** The signer. Absent: the certificate is self-signed. */
   readonly by?: Made
-  /** The issuer's name where it is not that of the signer. */
+  /** The issuer's name, if it differs from the signer's name. */
   readonly issuer?: Uint8Array
   readonly from?: Date
   readonly to?: Date

@@ -1,4 +1,4 @@
-// As asked of Go's encoding/pem.
+// The expected results are those of Go's encoding/pem.
 import { expect, test } from 'vitest'
 import { pemBlocks } from '../../src/x509/pem.ts'
 
@@ -25,7 +25,7 @@ test.each<[what: string, text: string, types: string[]]>([
   expect(pemBlocks(text).map(({ type }) => type)).toEqual(types)
 })
 
-test('headers are told and are no part of the bytes', () => {
+test('headers are reported and are no part of the bytes', () => {
   const [block] = pemBlocks(`${A}Proc-Type: 4,ENCRYPTED\nDEK-Info: x\n\nAAAA\n${END_A}`)
   expect(block).toEqual({ type: 'A', bytes: Uint8Array.of(0, 0, 0), hasHeaders: true })
 })

@@ -8,7 +8,7 @@ import { parseLevel, parseVersion } from '../../../src/configuration/pod-securit
 interface Row {
   readonly name: string
   readonly pod: Pod
-  /** By standard: what kube-apiserver 1.36 says of the pod; '' where it keeps the standard. */
+  /** The message of kube-apiserver 1.36 for each standard; '' if the pod meets the standard. */
   readonly violations: Readonly<Record<string, string>>
 }
 
@@ -31,7 +31,7 @@ test('privileged allows all', () => {
     expect(violationsOf(standardOf('privileged:latest'), pod.metadata.annotations, pod.spec)).toEqual([])
 })
 
-test('many pods are told of by their reasons alone', () => {
+test('for many pods only the reasons are listed', () => {
   const spec = { hostNetwork: true, containers: [{ name: 'a', securityContext: { privileged: true } }] }
   expect(reasonText(violationsOf(standardOf('baseline:latest'), {}, spec))).toBe('host namespaces, privileged')
 })

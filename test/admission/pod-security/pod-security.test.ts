@@ -22,7 +22,7 @@ async function ask(labels: Labels, attributes: Partial<Attributes>, pods: (KubeO
   for (const pod of pods) await server.put('', 'pods', pod)
   const record = new RequestRecord()
   const request = { ...server.request('/'), record }
-  // all that the plugin reads is there
+  // the plugin reads no other attributes
   const whole = {
     operation: 'CREATE',
     resource: { group: '', version: 'v1', resource: 'pods' },
@@ -98,7 +98,7 @@ describe('a pod', () => {
   })
 })
 
-describe('what has a template of pods', () => {
+describe('resources with a pod template', () => {
   const template = { metadata: {}, spec: PRIVILEGED }
   const inSpec = { metadata: { name: 'p' }, spec: { template } }
   test.each<[string, string, KubeObject & JsonObject]>([
@@ -143,7 +143,7 @@ describe('a namespace', () => {
   const LABEL = 'metadata.labels[pod-security.kubernetes.io/enforce]'
   const BAD = `Namespace "blue" is invalid: ${LABEL}: Invalid value: "x": must be one of privileged, baseline, restricted`
 
-  test('is not made with a label that cannot be read, nor given one, but keeps one', async () => {
+  test('cannot get an invalid label in a create or update, but may keep one', async () => {
     const resource = { group: '', version: 'v1', resource: 'namespaces' }
     expect((await ask({}, { resource, kind, name: 'blue', object: namespace({ enforce: 'x' }) })).outcome).toBe(BAD)
     expect((await change({}, { enforce: 'x' })).outcome).toBe(BAD)
@@ -156,7 +156,7 @@ describe('a namespace', () => {
     podOf({ hostNetwork: true, containers: [] }, 'n'),
     podOf({ containers: [] }, 'good'),
   ]
-  test('with a stricter level is told which pods violate it', async () => {
+  test('with a stricter level warns of the pods that violate it', async () => {
     expect(await change({}, { enforce: 'baseline' }, pods)).toMatchObject({
       outcome: 'allowed',
       warnings: [
@@ -173,7 +173,7 @@ describe('a namespace', () => {
   ])('with one that is not is told nothing: %j, %j', async (before, after) => {
     expect(await change(before, after, pods)).toMatchObject({ outcome: 'allowed', warnings: [] })
   })
-  test('of many pods is told how many were looked at', async () => {
+  test('with many pods says how many were checked', async () => {
     const many = Array.from({ length: 3002 }, (_, index) => podOf({ containers: [] }, `p${index}`))
     expect((await change({}, { enforce: 'baseline' }, many)).warnings).toEqual([
       'new PodSecurity enforce level only checked against the first 3000 of 3002 existing pods',

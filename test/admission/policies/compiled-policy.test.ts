@@ -1,4 +1,4 @@
-// A policy runs as it is stored: a restore brings a uid and a generation that were there before.
+// The server runs a policy as it is stored, also after a restore that brings back a UID and a generation.
 import { expect, test } from 'vitest'
 import { compiledPolicy } from '../../../src/admission/policies/compiled-policy.ts'
 
@@ -8,7 +8,7 @@ const policy = (expression: string, metadata: object = {}) => ({
 })
 const one = { uid: 'one' }
 
-test('the same is compiled once', async () => {
+test('an unchanged policy is compiled once', async () => {
   const first = await compiledPolicy(one, 'validating', policy('true'))
   expect(await compiledPolicy(one, 'validating', policy('true'))).toBe(first)
 })
@@ -18,7 +18,7 @@ test.each<[string, ReturnType<typeof policy>, { uid: string }]>([
   ['of another generation', policy('false', { generation: 3 }), one],
   ['of another control plane', policy('false'), { uid: 'other' }],
   ['made anew', policy('false', { uid: 'v' }), one],
-])('one %s is another', async (_, other, tenant) => {
+])('a policy %s is compiled again', async (_, other, tenant) => {
   const first = await compiledPolicy(one, 'validating', policy('true'))
   expect(await compiledPolicy(tenant, 'validating', other)).not.toBe(first)
 })

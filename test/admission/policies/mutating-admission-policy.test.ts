@@ -37,7 +37,7 @@ const denial = (...why: string[]) => {
   }
 }
 
-describe('what a mutation makes of an object', () => {
+describe('the mutations of an object', () => {
   const given = configMap({
     metadata: { name: 'a', namespace: 'blue', labels: { own: 'x', mark: 'no' } },
     data: { a: 'b' },
@@ -163,7 +163,7 @@ describe('what a mutation makes of an object', () => {
     expect(ignored).toMatchObject({ error: undefined, object: { metadata: { labels: { mark: 'yes' } } } })
   })
 
-  test('what is no object of the kind afterwards ends the request, whatever the failure policy is', async () => {
+  test('a result that is no object of the kind ends the request, whatever the failure policy is', async () => {
     const mutations = [patching("[JSONPatch{op: 'add', path: '/nope', value: 1}]")]
     expect((await mutate({ policies: { p: { mutations, failurePolicy: 'Ignore' } } })).error).toMatchObject({
       code: 500,
@@ -171,7 +171,7 @@ describe('what a mutation makes of an object', () => {
     })
   })
 
-  test('what an expression makes is bounded, though values share their parts', async () => {
+  test('the result of an expression is bounded, though values share their parts', async () => {
     const variables = Array.from({ length: 40 }, (_, i) => ({
       name: `v${i}`,
       expression: i === 0 ? "['a']" : `[variables.v${i - 1}, variables.v${i - 1}]`,
@@ -211,7 +211,7 @@ describe('kinds', () => {
     })
   })
 
-  test('what is owned as a whole is not changed in part', async () => {
+  test('an atomic field is not changed in part', async () => {
     const text =
       "Object{spec: Object.spec{nodeSelector: Object.spec.nodeSelector{a: 'b'}, tolerations: [Object.spec.tolerations{key: 'k'}]}}"
     const { error } = await mutate(
@@ -225,7 +225,7 @@ describe('kinds', () => {
     })
   })
 
-  test('what was patched in another version does not come back, as in kube-apiserver', async () => {
+  test('a patch in another version is not converted back, as in kube-apiserver', async () => {
     const mutations = [applying('Object{spec: Object.spec{targetCPUUtilizationPercentage: 70}}')]
     const { error } = await mutate(
       { policies: { p: { ...rules('autoscaling', 'horizontalpodautoscalers'), mutations } } },
@@ -291,7 +291,7 @@ test('a deletion has nothing to change', async () => {
   ).toBeUndefined()
 })
 
-test('policies come in the order of their names, each with what those before it made', async () => {
+test('policies run in the order of their names, each on the object that the earlier ones made', async () => {
   const append = (text: string) => [applying(`Object{data: {'a': object.data.a + '${text}'}}`)]
   const { object } = await mutate({
     policies: { q: { mutations: append('q') }, p: { mutations: [...append('p'), ...append('!')] } },
@@ -299,7 +299,7 @@ test('policies come in the order of their names, each with what those before it 
   expect(object['data']).toEqual({ a: 'bp!q' })
 })
 
-test('all that cannot be configured is told, and nothing is where the policy ignores it', async () => {
+test('all configuration errors are reported, and none where the policy ignores errors', async () => {
   const param = { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' }, mutations: [labelling('a', 'params.data.x')] }
   const bindings = {
     'p-b': { policyName: 'p', paramRef: { name: 'none', parameterNotFoundAction: 'Deny' } },
@@ -360,7 +360,7 @@ describe('the second run', () => {
     expect((await twice({ a: never })).wanted).toBe(false)
   })
 
-  test('what another plugin changed in between counts', async () => {
+  test('changes of another plugin in between count', async () => {
     const ifData = {
       mutations: counting('a'),
       reinvocationPolicy: 'IfNeeded',

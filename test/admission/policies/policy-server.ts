@@ -1,4 +1,4 @@
-/** A server in memory with policies, and requests to it as admission sees them. */
+/** A server in memory with policies, and the admission attributes of requests to it. */
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { AdmissionPlugin, Attributes } from '../../../src/admission/attributes.ts'
 import type { MemoryServer } from '../../request-in-memory.ts'
@@ -10,9 +10,9 @@ export const CONFIG_MAPS: JsonObject = {
 }
 
 export interface Given {
-  /** `spec` of policies by name; what they are about is ConfigMaps where they do not say. */
+  /** The `spec` of policies by name. Policies without matchConstraints match ConfigMaps. */
   readonly policies?: Readonly<Record<string, JsonObject>>
-  /** Of bindings by name. Absent: one for each policy, which denies. */
+  /** The `spec` of bindings by name. If absent, each policy has a binding with Deny. */
   readonly bindings?: Readonly<Record<string, JsonObject>>
   /** `RESOURCE.GROUP`, or `RESOURCE`: objects. */
   readonly objects?: Readonly<Record<string, readonly (KubeObject & JsonObject)[]>>
@@ -69,7 +69,7 @@ export function attributesOf(server: MemoryServer, more: Partial<Attributes> = {
   }
 }
 
-/** As the chain runs it. */
+/** Runs the plugin as the chain does. */
 export async function run(plugin: AdmissionPlugin, attributes: Attributes): Promise<void> {
   if (!plugin.handles(attributes)) return
   await plugin.admit?.(attributes)

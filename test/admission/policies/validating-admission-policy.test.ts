@@ -38,7 +38,7 @@ const denial = (why: string, code = 422, reason = 'Invalid') => {
   }
 }
 
-describe('what a policy is about', () => {
+describe('which requests a policy matches', () => {
   const SECRETS = { ...RULE, resources: ['secrets'] }
   test.each<[string, JsonObject, Partial<Attributes>?]>([
     ['rules', {}],
@@ -135,7 +135,7 @@ describe('what a policy is about', () => {
   })
 })
 
-describe('what expressions see', () => {
+describe('the variables of expressions', () => {
   test.each<[string, string, Partial<Attributes>?]>([
     ["object.data.map(k, k + object.data[k]).join(',')", 'ab'],
     ['string(oldObject == null)', 'true'],
@@ -215,7 +215,7 @@ describe('what expressions see', () => {
   })
 })
 
-describe('what is answered', () => {
+describe('the answers', () => {
   const text = "expression 'object.none.a == 1' resulted in error: no such key: none"
   const validation = (more: JsonObject): JsonObject => ({ validations: [{ expression: 'false', ...more }] })
   test.each<[string, JsonObject, ReturnType<typeof denial>]>([
@@ -332,7 +332,7 @@ describe('what is answered', () => {
     expect(annotations).toEqual({ 'p/k': 'word one, word two', 'p/same': 'a' })
   })
 
-  test('what came of a validation is counted', async () => {
+  test('the outcome of a validation is counted', async () => {
     const server = await policyServer('validating', {
       policies: {
         p: { validations: [{ expression: 'true' }, { expression: 'false' }, { expression: '1' }] },

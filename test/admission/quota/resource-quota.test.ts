@@ -43,7 +43,7 @@ const configMap = (name: string, more: Partial<Attributes> = {}): Partial<Attrib
 
 function ask(server: MemoryServer, more: Partial<Attributes>) {
   const request = server.request('/')
-  // all that the plugin reads is there
+  // the plugin reads no other attributes
   const attributes = {
     operation: 'CREATE',
     subresource: '',
@@ -111,7 +111,7 @@ describe('a create', () => {
     expect(ask(server, configMap('a', { namespace: '' }))).toBeUndefined()
   })
 
-  test('of what has no name yet is shown by its prefix', async () => {
+  test('of an object without a name is reported with its generateName', async () => {
     const server = await serverWith({ name: 'q', hard: { configmaps: '0' } })
     const object: KubeObject = { metadata: { generateName: 'g-' } }
     await expect(ask(server, configMap('', { object }))).rejects.toThrow('configmaps "g-" is forbidden')
@@ -123,7 +123,7 @@ test('a quota of this isolate counts at once, and later', async () => {
   expect(await ask(server, configMap('a'))).toBeUndefined()
   const resource = { group: '', version: 'v1', resource: 'resourcequotas' }
   await ask(server, { resource, object: { metadata: { name: 'q', namespace: 'blue' } }, name: 'q' })
-  // what is asked between admission and write finds nothing, and must not remember it
+  // a read between admission and the write finds nothing, and the cache must not keep that
   expect(await ask(server, configMap('a'))).toBeUndefined()
   const metadata = { name: 'q', namespace: 'blue' }
   const [hard, used] = [{ configmaps: '0' }, { configmaps: '0' }]

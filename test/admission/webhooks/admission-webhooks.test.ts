@@ -1,4 +1,4 @@
-/** Which requests webhooks meet: what meets one that cannot be called fails, or passes where the webhook says so. */
+/** Requests that match a webhook. If the call fails, the request fails, or passes if failurePolicy is Ignore. */
 import { describe, expect, test } from 'vitest'
 import type { MutatingWebhook } from '../../../src/api/admissionregistration/v1.ts'
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
@@ -72,7 +72,7 @@ const plugins = {
 async function send(type: keyof typeof plugins, webhooks: MutatingWebhook[], attributes: Partial<Attributes>) {
   const server = await serverWith(type, webhooks)
   const request = server.request('/')
-  // all that the plugin reads is there
+  // the plugin reads no other attributes
   const whole = { ...attributes, request, user: request.user } as Attributes
   if (mutatingAdmissionWebhook.handles(whole)) await plugins[type](whole)
 }
@@ -181,7 +181,7 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
     await send(type, [hook(more)], asked(attributes))
   })
 
-  test('with a condition that cannot be told refuses the request', async () => {
+  test('with a match condition that fails to evaluate refuses the request', async () => {
     const webhooks = [hook({ matchConditions: [condition('object.none.a == 1')] })]
     await expect(send(type, webhooks, asked())).rejects.toMatchObject({
       code: 403,

@@ -1,4 +1,4 @@
-/** A create beside webhooks that answer as a test says. */
+/** Creates objects on a server whose webhooks give the answers that a test chooses. */
 import type { MutatingWebhook } from '../../../src/api/admissionregistration/v1.ts'
 import type { JsonObject } from '../../../src/api/object.ts'
 import type { StatusError } from '../../../src/api/status.ts'

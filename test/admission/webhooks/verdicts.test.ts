@@ -1,4 +1,4 @@
-/** What webhooks answer, and what becomes of the request. */
+/** The answers of webhooks and their effects on the request. */
 import { describe, expect, test } from 'vitest'
 import type { Called } from '../../webhooks/front.ts'
 import { responding } from '../../webhooks/front.ts'
@@ -51,7 +51,7 @@ describe('mutating webhooks', () => {
     expect(order(await creating('mutating', hooks))).toEqual(expected)
   })
 
-  test('have their patches decoded: what no field is goes', async () => {
+  test('have their patched object decoded, which drops unknown fields', async () => {
     const { object } = await creating('mutating', [
       hook('a', patching({ op: 'add', path: '/spec', value: {} }, { op: 'add', path: '/immutable', value: true })),
     ])
@@ -78,7 +78,7 @@ describe('mutating webhooks', () => {
 })
 
 describe('validating webhooks', () => {
-  test('are all asked, also behind one that denies; the first of them is told', async () => {
+  test('are all called, also after a denial; the client gets the first denial', async () => {
     const deny = (message: string) => responding({ allowed: false, status: { message, code: 403 } })
     const answer = await creating('validating', [hook('a', allowing), hook('b', deny('b')), hook('c', deny('c'))])
     expect(order(answer)).toEqual(['a', 'b', 'c'])
@@ -106,7 +106,7 @@ describe('validating webhooks', () => {
     ).toBeDefined()
   })
 
-  test('may say something besides', async () => {
+  test('may add warnings', async () => {
     const { warnings } = await creating('validating', [hook('a', responding({ allowed: true, warnings: ['careful'] }))])
     expect(warnings).toEqual(['careful'])
   })
@@ -116,7 +116,7 @@ describe('validating webhooks', () => {
     expect(asked[0]?.request.object.metadata.uid).toBe(object.metadata.uid)
   })
 
-  test('have as much time as they say, and are told', async () => {
+  test('get their timeoutSeconds, which the URL of the call names', async () => {
     const { asked } = await creating('validating', [hook('a', allowing, { timeoutSeconds: 3 })])
     expect(asked[0]?.call).toMatchObject({ url: 'https://a/?timeout=3s', timeoutMs: 3000 })
   })

@@ -1,4 +1,4 @@
-/** An issuer of tokens whose documents the server asks for through the process in front of it. */
+/** An OIDC issuer whose documents the server requests through its front. */
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import type { CryptoKey, JWK } from 'jose'
 import { STATUS_HEADER, TYPE_HEADER } from '../../../src/webhooks/by-front.ts'
@@ -17,7 +17,7 @@ export async function signingKey(keyId: string, algorithm = 'RS256'): Promise<Si
 }
 
 export class Issuer {
-  /** What is published. */
+  /** The keys that the issuer publishes. */
   keys: readonly JWK[] = []
   /** Replaces answers, or is awaited before them. */
   instead: (path: string) => Response | undefined | Promise<Response | undefined> = () => undefined

@@ -1,4 +1,4 @@
-/** Tokens of issuers: who they stand for, why they are refused, and how their keys are found. */
+/** Tokens of OIDC issuers: their users, the reasons of refusals, and the discovery of keys. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -329,7 +329,7 @@ describe('keys', () => {
     const rotated = await signingKey('three')
     let release!: () => void
     const slow = new Promise<void>((resolve) => (release = resolve))
-    // what is published is read before the answer comes
+    // the issuer reads its keys before the answer arrives
     a.instead = async (path) => {
       const answer = a.answer(path)
       if (path === '/keys') await slow

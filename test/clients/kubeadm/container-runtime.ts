@@ -1,10 +1,10 @@
-// A container runtime that runs nothing: as much of the Container Runtime Interface (runtime.v1, gRPC on a unix socket)
-// as a kubelet needs to find its node ready. Every list is empty.
+// A container runtime that runs no containers: the parts of the Container Runtime Interface (runtime.v1, gRPC on a unix
+// socket) that a kubelet needs for a ready node. Every list is empty.
 import { createServer } from 'node:http2'
 import type { ServerHttp2Stream } from 'node:http2'
 import { ownValue } from '../../../src/api/own.ts'
 
-/** A field of a protobuf message: a text, or a message within. */
+/** A field of a protobuf message: a text or a nested message. */
 const field = (number: number, value: string | Buffer): Buffer => {
   const bytes = Buffer.from(value)
   return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes])
@@ -24,7 +24,7 @@ const answers: Readonly<Record<string, Buffer>> = {
 
 function answer(stream: ServerHttp2Stream, path: string): void {
   const message = ownValue(answers, path) ?? Buffer.alloc(0)
-  const length = Buffer.alloc(5) // not compressed, and how long
+  const length = Buffer.alloc(5) // a gRPC prefix: not compressed, and the length
   length.writeUInt32BE(message.length, 1)
   stream.on('error', () => {}).resume()
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })

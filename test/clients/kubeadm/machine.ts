@@ -1,4 +1,4 @@
-// A machine that joins: kubeadm and kubelet, which write to /etc and /var, in a mount namespace of their own.
+// A machine that joins: kubeadm and kubelet in a mount namespace of their own, because they write to /etc and /var.
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ export interface Tools {
   readonly kubelet: string
 }
 
-/** Those of KUBEADM and KUBELET, or of the path; a text says why there are none. */
+/** The programs named by KUBEADM and KUBELET, or those on the PATH; a text with the reason if any is missing. */
 export function findTools(): Tools | string {
   const { KUBEADM = 'kubeadm', KUBELET = 'kubelet' } = process.env
   const kubeadm = findToolchain([KUBEADM], 'version')
@@ -64,7 +64,7 @@ export class Machine {
     return `unix://${join(this.directory, 'cri.sock')}`
   }
 
-  /** Inside: links lead to the machine's own files. @throws Error where there is none */
+  /** Reads a file inside the machine; links resolve to the machine's own files. @throws Error if the file is missing */
   read(file: string): string {
     return execFileSync('nsenter', this.inside('cat', [file]), { encoding: 'utf8', stdio: 'pipe' })
   }
@@ -73,7 +73,7 @@ export class Machine {
     execFileSync('nsenter', this.inside('tee', [file]), { input: text, stdio: ['pipe', 'ignore', 'inherit'] })
   }
 
-  /** Certificate and key, one behind the other. */
+  /** The kubelet's certificate followed by its key. */
   get clientCertificate(): string {
     return this.read(KUBELET_CLIENT)
   }
@@ -86,7 +86,7 @@ export class Machine {
     return ['--mount', `--target=${this.namespace.pid}`, command, ...args]
   }
 
-  /** `kubeadm join` with these arguments, and the kubelet as systemd would start it when it is configured. */
+  /** Runs `kubeadm join` with these arguments, and starts the kubelet as systemd would once it is configured. */
   async join(args: readonly string[], configuration: object): Promise<Finished> {
     const patches = mkdtempSync(join(this.directory, 'patches-'))
     writeFileSync(join(patches, 'kubeletconfiguration+merge.json'), JSON.stringify(configuration))
@@ -103,7 +103,7 @@ export class Machine {
     return joined
   }
 
-  /** kubeadm writes the flags last. */
+  /** kubeadm writes the kubelet's flags last. */
   private isConfigured(): boolean {
     try {
       return this.read('/var/lib/kubelet/kubeadm-flags.env') !== ''

@@ -1,4 +1,4 @@
-// The kubectl that tests use: $KUBECTL; else 1.36 built here, where Go is; else the one on the PATH.
+// The kubectl for tests: $KUBECTL; otherwise 1.36 built here if Go is installed; otherwise the one on the PATH.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 export interface Kubectl {
   readonly path: string
-  /** Without the v: '1.36.3'. */
+  /** Without the v, such as '1.36.3'. */
   readonly version: string
 }
 
@@ -16,7 +16,7 @@ const OLDEST_MINOR = 32
 
 class NoKubectl extends Error {}
 
-/** Throws an Error with what to do where there is none, or one that is too old. */
+/** Throws an Error with advice if there is no kubectl or it is too old. */
 export function findKubectl(): Kubectl {
   const path = process.env['KUBECTL'] || builtKubectl() || onPath('kubectl')
   if (path === undefined) {
@@ -32,7 +32,7 @@ export function findKubectl(): Kubectl {
   return { path, version }
 }
 
-/** The same, or why there is none: what needs it is skipped, and says so. */
+/** Like findKubectl, but returns the reason instead of throwing, for tests that are then skipped with that reason. */
 export function findKubectlOrNot(): { readonly kubectl?: Kubectl; readonly missing: string } {
   try {
     return { kubectl: findKubectl(), missing: '' }
@@ -52,12 +52,15 @@ function onPath(command: string): string | undefined {
 
 function versionOf(path: string): string {
   const output = execFileSync(path, ['version', '--client', '-o', 'json'], { encoding: 'utf8' })
-  // kubectl's own format.
+  // The format is kubectl's own.
   const { clientVersion } = JSON.parse(output) as { clientVersion: { gitVersion: string } }
   return clientVersion.gitVersion.replace(/^v/, '')
 }
 
-/** Built once and kept outside the sources; in a copy, because go would write go.sum beside go.mod. */
+/**
+ * Builds kubectl once and keeps it outside the sources. It builds in a copy, because go would write go.sum beside
+ * go.mod.
+ */
 function builtKubectl(): string | undefined {
   if (existsSync(BUILT)) return BUILT
   const go = onPath('go') ?? (existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin/go' : undefined)

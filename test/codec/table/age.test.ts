@@ -33,7 +33,7 @@ test.each<[seconds: number, text: string]>([
   [8 * YEAR + DAY, '8y'],
 ])('%d seconds are %s', (seconds, text) => expect(humanDuration(seconds * 1000)).toBe(text))
 
-test('what has no time is of unknown age', () => {
+test('an object without a time has an unknown age', () => {
   expect(since(undefined, new Date())).toBe('<unknown>')
   expect(since(null, new Date())).toBe('<unknown>')
 })

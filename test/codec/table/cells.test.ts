@@ -27,10 +27,10 @@ describe('every kind', () => {
       const scope = fakeScope(resource, fakeRequest('GET /'))
       const layout = builtInLayout(scope.resource)
       const zero = zeroObject(scope.resource, {})
-      // what storage would hold: with the nulls that are always written
+      // the form in storage, which includes the nulls that are always written
       const stored = JSON.parse(encodeJson(scope.resource.storageType, { ...zero, metadata: {} })) as KubeObject
       const columns = JSON.parse(layout.columns) as unknown[]
-      // kube-apiserver has an age there that no column names
+      // kube-apiserver prints an extra age cell without a column for this resource
       const extra = resource.endsWith('/ipaddresses') ? 1 : 0
       expect(layout.printer.cells(zero, NOW)).toHaveLength(columns.length + extra)
       expect(layout.printer.cells(stored, NOW)).toEqual(layout.printer.cells(zero, NOW))

@@ -1,4 +1,5 @@
-// Columns are facts of a release; what stands in them is ours: each kind must say as many cells as it has columns.
+// The column definitions are facts of a Kubernetes release, the cells are our code: each kind must print one cell a
+// column.
 import { expect, test } from 'vitest'
 import { columnsOf, defaultColumns } from '../../../src/codec/table/columns.ts'
 import { definitionOf } from '../../../src/registry/definitions.ts'
@@ -7,7 +8,7 @@ import { builtInResources } from '../../../src/registry/resources.ts'
 const NOW = new Date('2026-01-01T00:00:00Z')
 const object = { metadata: { name: 'a', namespace: 'default', creationTimestamp: '2026-01-01T00:00:00Z' } }
 
-/** kube-apiserver writes the age of an IPAddress, too, and no column for it. */
+/** kube-apiserver prints the age of an IPAddress although no column names it. */
 const withoutColumn: Readonly<Record<string, number>> = { ipaddresses: 1 }
 
 const stored = builtInResources({ runtimeConfig: 'api/all=true', featureGates: 'AllAlpha=true,AllBeta=true' })

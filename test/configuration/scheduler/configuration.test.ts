@@ -1,4 +1,4 @@
-/** The texts of problems.json are those of kube-scheduler 1.36.3, which was started with each of the configurations. */
+/** problems.json has the errors that kube-scheduler 1.36.3 printed when it was started with each configuration. */
 import { describe, expect, test } from 'vitest'
 import type { SchedulerProfile } from '../../../src/configuration/scheduler/configuration.ts'
 import { defaultScheduler, readSchedulerConfiguration } from '../../../src/configuration/scheduler/configuration.ts'
@@ -37,7 +37,7 @@ test.each<[text: string, problem: string]>([
   expect(problemOf(() => readSchedulerConfiguration(text))).toBe(problem)
 })
 
-describe('what kube-scheduler knows and is not built in is refused', () => {
+describe('plugins of kube-scheduler that are not built in are refused', () => {
   const profile = (fields: object) => ({ profiles: [{ schedulerName: 'a', ...fields }] })
   const at = 'initializing profiles: creating profile for scheduler name a: '
   const plugins = (fields: object) => profile({ plugins: fields })

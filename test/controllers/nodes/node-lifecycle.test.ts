@@ -84,7 +84,7 @@ describe('a node whose kubelet is silent', () => {
     expect(await ready('a')).toEqual(['Unknown', 'NodeStatusNeverUpdated', 'Kubelet never posted node status.'])
   })
 
-  test('where all are silent none is given up, until one is back', async () => {
+  test('where all nodes are silent none is given up, until one is back', async () => {
     await node('a')
     await node('b')
     await plane.pass(50_000)

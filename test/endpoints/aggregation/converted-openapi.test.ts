@@ -1,4 +1,4 @@
-/** OpenAPI of a server that has v2 alone, in this server's v3. */
+/** An aggregated server that has OpenAPI v2 alone: this server publishes its document as v3. */
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../../src/api/object.ts'
 import { respondStatus } from '../../../src/codec/respond.ts'
@@ -6,7 +6,7 @@ import { answer } from '../../../src/server.ts'
 import type { MemoryServer } from '../../request-in-memory.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
-/** What the other server answers, by path; anything else is 404. */
+/** The answers of the aggregated server by path; it answers other paths with 404. */
 const remote = vi.hoisted(() => ({ answers: new Map<string, string>(), asked: [] as string[] }))
 vi.mock('../../../src/outgoing/api-service.ts', async (original) => ({
   ...(await original<object>()),
@@ -50,7 +50,7 @@ async function get(target: string, headers: Record<string, string> = {}): Promis
   return answer(request).catch((error: unknown) => respondStatus(request, error))
 }
 
-/** The URL that the index has for it. */
+/** The URL of the aggregated group in the index of OpenAPI v3. */
 async function indexed(): Promise<string | undefined> {
   const { paths } = (await (await get('/openapi/v3')).json()) as {
     paths: Record<string, { serverRelativeURL: string }>
@@ -58,7 +58,7 @@ async function indexed(): Promise<string | undefined> {
   return paths[KEY]?.serverRelativeURL
 }
 
-test('it is in the index with its hash, and the document is that of v2 as one of v3', async () => {
+test('the index has the group with its hash, and the v2 document is served as v3', async () => {
   remote.answers.set('/openapi/v2', JSON.stringify(v2))
   const url = await indexed()
   expect(url).toMatch(new RegExp(`^/openapi/v3/${KEY}\\?hash=[0-9A-F]{128}$`))
@@ -79,7 +79,7 @@ test('it is in the index with its hash, and the document is that of v2 as one of
   })
 })
 
-test('a document with another hash is elsewhere', async () => {
+test('a document with another hash has another URL', async () => {
   remote.answers.set('/openapi/v2', JSON.stringify(v2))
   const response = await get(`/openapi/v3/${KEY}?hash=0`)
   expect(response.status).toBe(301)
@@ -107,7 +107,7 @@ test.each<[string, string | undefined]>([
   expect(remote.asked).toEqual(['/openapi/v3', '/openapi/v2'])
 })
 
-/** Four gigabytes, were each written. */
+/** A v2 document whose v3 form would have four gigabytes, because each media type repeats the schema. */
 function manyTypes(): JsonObject {
   const schema = { type: 'string', description: 'x'.repeat(1 << 20) }
   const produces = Array.from({ length: 4096 }, (_, index) => `a/${index}`)

@@ -9,7 +9,7 @@ test.each([100, 199, 600, 999])('a backend has no status %i', async (status) => 
   expect(await response.text()).toContain(`malformed HTTP status code ${status}`)
 })
 
-// The front of a local server takes a status from there (cli/stated-status.ts).
+// The front of a local server reads the status from the reason phrase (cli/stated-status.ts).
 test.each([200, 500])('a backend gives an answer of %i no reason', (status) => {
   expect(answering(status)).toMatchObject({ status, statusText: '' })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { aggregatedResources } from '../../../src/endpoints/aggregation/remote-discovery.ts'
 
-test('subresources stand in their resource, also where that is not listed itself', () => {
+test('discovery lists subresources under their resource, even if the resource itself is not listed', () => {
   const flunders = { name: 'flunders', singularName: 'flunder', namespaced: true, kind: 'Flunder', verbs: ['get'] }
   expect(
     aggregatedResources([

@@ -13,8 +13,8 @@ vi.mock('../../../src/outgoing/api-service.ts', async (original) => ({
     }),
 }))
 
-// What is restored from a backup of another control plane has the UIDs that it had there.
-test('an APIService of the same UID in another control plane is another one', async () => {
+// Objects that are restored from the backup of another control plane keep their UIDs.
+test('APIServices of two control planes do not share documents, even with one UID', async () => {
   const documents = new RemoteDocuments<unknown>({ path: () => '/', accept: '', maxBytes: 1_000, read: okJson })
   const told: unknown[] = []
   const servers = [memoryServer(), memoryServer()]

@@ -22,7 +22,7 @@ const pod = {
     ],
     initContainerStatuses: [{ name: 'sidecar', state: running }],
   },
-} as unknown as Pod // what a pod has that matters here
+} as unknown as Pod // only these fields of the pod matter here
 
 test.each([
   [80, 'a'],

@@ -19,7 +19,7 @@ const pod: Value = {
   },
 }
 
-// what text/template and sprig make of the same
+// the results of Go's text/template with sprig
 test.each([
   ['plain', 'plain'],
   ['{{ .metadata.name }}', 'web'],

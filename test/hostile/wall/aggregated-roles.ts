@@ -1,4 +1,4 @@
-// Aggregation fills roles from others: neither its rules, its selectors nor its labels give more than the writer has.
+// Aggregated ClusterRoles give nobody more than the writer has: neither by rules, nor by selectors, nor by labels.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 

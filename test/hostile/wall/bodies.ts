@@ -1,4 +1,4 @@
-// Bodies that are not what their headers, their paths or their own envelopes say.
+// Bodies that contradict their headers, their paths or their own envelopes.
 import { gzipSync } from 'node:zlib'
 import { envelope, field, PROTOBUF, text, typed } from './protobuf-bytes.ts'
 import { row, stricter } from './row.ts'
@@ -29,13 +29,13 @@ const WRONG_PROTOBUF: readonly (readonly [what: string, bytes: Uint8Array])[] = 
   ['the field number 0', envelope('v1', 'ConfigMap', Buffer.from([0x02, 0x00]))],
   ['JSON', Buffer.from('{"metadata":{"name":"tried"}}')],
 ]
-/** Unknown fields that hold one another. */
+/** Unknown fields, each nested in the one before. */
 const nested = (levels: number): Uint8Array => {
   let bytes: Uint8Array = Buffer.from([])
   for (let level = 0; level < levels; level++) bytes = field(99, bytes)
   return bytes
 }
-/** Taken: what a decoder of protobuf has to accept or skip. */
+/** Bytes that a protobuf decoder has to accept or skip. */
 const ODD_PROTOBUF: readonly (readonly [what: string, bytes: Uint8Array])[] = [
   ['an unknown field', envelope('v1', 'ConfigMap', Buffer.concat([CONFIG_MAP, text(99, 'x')]))],
   ['metadata twice', envelope('v1', 'ConfigMap', Buffer.concat([field(1, text(1, 'other')), CONFIG_MAP]))],
@@ -93,7 +93,7 @@ const WRONG_JSON: readonly (readonly [what: string, text: string])[] = [
   ['a value that is a number', '{"metadata":{"name":"tried"},"data":{"k":1}}'],
   ['20,000 levels', '{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)],
 ]
-/** Which of two members is meant, readers may see differently: with fieldValidation=Strict it is refused. */
+/** Duplicate members, of which parsers may choose either. fieldValidation=Strict refuses them. */
 const TWICE: readonly (readonly [what: string, text: string])[] = [
   ['a name', '{"metadata":{"name":"tried","name":"other"}}'],
   ['metadata', '{"metadata":{"name":"tried"},"metadata":{"name":"other"}}'],
@@ -103,7 +103,7 @@ const TWICE: readonly (readonly [what: string, text: string])[] = [
   ['a kind', '{"kind":"ConfigMap","kind":"ConfigMap","metadata":{"name":"tried"}}'],
 ]
 const object = JSON.stringify({ metadata: { name: 'tried' }, data: { k: 'v' } })
-/** Nine lists, each of nine of the one before. */
+/** Nine lists, each of which has nine aliases of the list before it. */
 const YAML_BOMB = [
   'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: tried}\na: &a [x,x,x,x,x,x,x,x,x]',
   ...[...'bcdefghi'].map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[at]}`).join()}]`),
@@ -211,7 +211,7 @@ export const bodies: readonly Row[] = [
     '400 BadRequest',
     typed('application/apply-patch+yaml', YAML_BOMB),
   ),
-  // kube-apiserver takes the first
+  // kube-apiserver takes the first of two Content-Type headers
   ...(['application/json', 'application/yaml'] as const).map((second) =>
     stricter(
       '415 UnsupportedMediaType',

@@ -1,4 +1,4 @@
-// Names that a request gives itself: proxies' headers, the front's own header, impersonation.
+// Requests that claim a user: by the headers of a proxy, by the header of the front, by impersonation.
 import { row } from './row.ts'
 import type { Headers, Row } from './row.ts'
 

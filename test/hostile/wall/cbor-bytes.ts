@@ -1,4 +1,4 @@
-// Items of CBOR (RFC 8949), byte by byte: what a writer would make, and what none would.
+// Builds CBOR items (RFC 8949) byte by byte, also items that no encoder writes.
 
 export const CBOR = 'application/cbor'
 
@@ -8,7 +8,7 @@ export const bytes = (...parts: readonly (number | string | Uint8Array | readonl
       typeof part === 'number' ? Uint8Array.of(part) : typeof part === 'string' ? Buffer.from(part) : Buffer.from(part),
     ),
   )
-/** The head of a value: its major type, and a length in as many bytes as it takes. */
+/** The head of an item: its major type, and its length in the shortest form. */
 export const head = (major: number, length: number): Uint8Array =>
   length < 24 ? bytes((major << 5) | length) : bytes((major << 5) | 25, length >> 8, length & 255)
 export const BYTE_STRING = 2

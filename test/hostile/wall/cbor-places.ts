@@ -1,4 +1,4 @@
-// CBOR that lies, in every place that takes a body: options, reviews, subresources, and configurations that are applied.
+// Malformed CBOR in every place that takes a body: options, reviews, subresources and apply configurations.
 import {
   BREAK,
   bytes,
@@ -89,7 +89,7 @@ const places: readonly Place[] = [
 ]
 
 const good = ({ members }: Place): Uint8Array => map(...members)
-/** The same with its kind in another way. */
+/** The body of a place, with another encoding of its kind. */
 const withKind = ({ members }: Place, kind: Uint8Array): Uint8Array =>
   map(...members.map(([name, value]) => [name, name === 'kind' ? kind : value] as const))
 const kindOf = ({ members }: Place): Uint8Array => members[1]![1]

@@ -1,4 +1,4 @@
-// CBOR is behind a feature gate, so these go to a server of their own. kube-apiserver takes the same flag.
+// CBOR needs a feature gate, so these cases have a server of their own. kube-apiserver has the same gate.
 import { afterAll, beforeAll } from 'vitest'
 import { cborPlaces } from './cbor-places.ts'
 import { cbor } from './cbor.ts'

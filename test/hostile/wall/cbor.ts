@@ -1,4 +1,4 @@
-// Bodies in CBOR (RFC 8949) that lie about themselves, to a server whose gate CBORServingAndStorage is on.
+// Malformed bodies in CBOR (RFC 8949), sent to a server with the feature gate CBORServingAndStorage.
 import {
   CBOR,
   BREAK,
@@ -33,7 +33,7 @@ const GOOD = data(map(['k', word('v')]))
 
 type Case = readonly [what: string, body: Uint8Array]
 
-/** What a reader of CBOR has to take. */
+/** Encodings that a CBOR decoder has to accept. */
 const TAKEN: readonly Case[] = [
   ['a good object', GOOD],
   ['that says what it is', bytes(SELF_DESCRIBED, GOOD)],
@@ -66,20 +66,20 @@ const TAKEN: readonly Case[] = [
   ['what it is, inside', data(map(['k', bytes(SELF_DESCRIBED, word('v'))]))],
 ]
 
-/** Read, and then there is something wrong with the object. */
+/** The decoder accepts these, and validation refuses the object. */
 const INVALID: readonly Case[] = [
   ['null', NULL],
   ['a name that is no UTF-8', map(META, ['data', bytes(0xa1, bytes(0x42, 0xff, 0xfe), word('v'))])],
 ]
 
-/** kube-apiserver skips what its type does not know without a look; Kedge reads all of it first. */
+/** kube-apiserver skips unknown fields without decoding them; Kedge decodes them first, and refuses these. */
 const SKIPPED: readonly Case[] = [
   ['a simple value that nobody knows', plus('unknown', bytes(0xf0))],
   ['a name twice where nobody reads', plus('unknown', map(['k', word('a')], ['k', word('b')]))],
   ['an unsigned number of 2^64-1', plus('unknown', bytes(0x1b, Array<number>(8).fill(0xff)))],
   ['a negative number of -2^64', plus('unknown', bytes(0x3b, Array<number>(8).fill(0xff)))],
 ]
-/** The same of a member without a name: what is left is an object without metadata. */
+/** kube-apiserver also skips members whose key is no text. An object without metadata remains. */
 const NAMELESS: readonly Case[] = [['a name that is a number', bytes(0xa1, 1, word('v'))]]
 
 const REFUSED: readonly Case[] = [

@@ -1,4 +1,4 @@
-// Requests for certificates: who may ask for which name, approve, and sign.
+// CertificateSigningRequests: which user may request which name, approve, and sign.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 export const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const FORBIDDEN = '403 Forbidden'
 
-/** A request in PEM for a name, as openssl makes it. */
+/** A certificate request in PEM for the subject, made by openssl. */
 function pem(subject: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'kedge-csr-'))
   try {
@@ -44,7 +44,7 @@ export const asked = (signerName: string, subject = '/CN=eve', rest: object = {}
   body: { metadata: { name: 'tried' }, spec: { request: pem(subject), signerName, usages: ['client auth'], ...rest } },
 })
 
-/** Makes a request of that signer and tells what an approver or signer sends for it. */
+/** Creates a CertificateSigningRequest for the signer. Returns the body that an approver or signer sends for it. */
 export const stored = (name: string, signerName: string, change: object) => async (world: World) => {
   const { body } = asked(signerName)
   await world.make(PATH, { ...body, metadata: { name } })

@@ -1,5 +1,5 @@
-// The form of errors: a handler writes them in the forms of its resource, CBOR where the feature gate is on. The chain
-// before handlers and the router around them write JSON, YAML and protobuf, and JSON to who accepts CBOR alone.
+// The media type of errors. A handler writes the types of its resource, and CBOR if the feature gate is on. The filters
+// before the handlers and the router write JSON, YAML and protobuf, and JSON to a client that accepts CBOR alone.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Headers, Who } from './row.ts'
 import { World } from './world.ts'
@@ -41,7 +41,7 @@ const JSON_TYPE = 'application/json'
 const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 const TEXT = 'text/plain; charset=utf-8'
 
-/** What is accepted, and the Content-Type of an error of each. */
+/** Accept headers, with the Content-Type of an error from each maker. */
 const FORMS: readonly (readonly [accept: string, Readonly<Record<Maker, string>>])[] = [
   ['', { handler: JSON_TYPE, router: JSON_TYPE, text: TEXT }],
   ['*/*', { handler: JSON_TYPE, router: JSON_TYPE, text: TEXT }],
@@ -52,7 +52,7 @@ const FORMS: readonly (readonly [accept: string, Readonly<Record<Maker, string>>
   ['application/cbor, application/yaml', { handler: 'application/cbor', router: 'application/yaml', text: TEXT }],
   [`${PROTOBUF}, application/cbor`, { handler: PROTOBUF, router: PROTOBUF, text: TEXT }],
 ]
-/** With these go-restful refuses a request before its handler is asked. */
+/** For these Accept headers go-restful refuses a request before it calls the handler. */
 const MATCHED = FORMS.filter(([accept]) => accept === '' || accept === '*/*' || accept === 'application/cbor')
 
 interface Case {
@@ -63,7 +63,7 @@ interface Case {
   readonly maker: Maker
   readonly headers?: Headers
   readonly body?: unknown
-  /** A reader of custom objects is refused first where it takes protobuf alone. */
+  /** The status for a client that accepts protobuf alone: custom resources have no protobuf. */
   readonly ofProtobuf?: number
 }
 const PLAIN: Headers = { 'Content-Type': 'text/plain' }
@@ -72,7 +72,7 @@ const map = (name: string): object => ({ apiVersion: 'v1', kind: 'ConfigMap', me
 const thing = (name: string): object => ({ apiVersion: 'wall.example.com/v1', kind: 'Thing', metadata: { name } })
 
 const cases: readonly Case[] = [
-  // before handlers
+  // errors of the filters before handlers
   { what: 'a token of nobody', who: 'anonymous', request: `GET ${A}/configmaps`, status: 401, maker: 'router', headers: { Authorization: 'Bearer none' } }, // prettier-ignore
   { what: 'no right to a list', who: 'nobody', request: `GET ${A}/secrets`, status: 403, maker: 'router' },
   { what: 'no right to an object', who: 'nobody', request: `GET ${A}/secrets/one`, status: 403, maker: 'router' },
@@ -82,7 +82,7 @@ const cases: readonly Case[] = [
   { what: 'no right to a path', who: 'nobody', request: 'GET /metrics', status: 403, maker: 'router' },
   { what: 'no right to impersonate', who: 'nobody', request: `GET ${A}/configmaps`, status: 403, maker: 'router', headers: { 'Impersonate-User': 'alice' } }, // prettier-ignore
   { what: 'a timeout that is none', request: `GET ${A}/configmaps?timeout=soon`, status: 400, maker: 'router' },
-  // around them
+  // errors of the router
   { what: 'an unknown path', request: 'GET /nowhere', status: 404, maker: 'text' },
   { what: 'an unknown group', request: 'GET /apis/none.example/v1/things', status: 404, maker: 'text' },
   { what: 'an unknown resource of a built-in group', request: 'GET /apis/apps/v1/nothings', status: 404, maker: 'router' }, // prettier-ignore
@@ -106,7 +106,7 @@ const cases: readonly Case[] = [
     status: 405,
     maker: 'router',
   },
-  // of handlers
+  // errors of handlers
   { what: 'an object that is not there', request: `GET ${A}/configmaps/ghost`, status: 404, maker: 'handler' },
   { what: 'one to be deleted', request: `DELETE ${A}/configmaps/ghost`, status: 404, maker: 'handler' },
   { what: 'one to be patched', request: `PATCH ${A}/configmaps/ghost`, status: 404, maker: 'handler', headers: MERGE, body: '{}' }, // prettier-ignore
@@ -163,7 +163,7 @@ test('what a path does not produce is refused in JSON', async () => {
   }
 })
 
-// which documents of discovery know CBOR; kube-apiserver breaks the connection of who asks for /api/v1 in it
+// some discovery documents have a CBOR form; kube-apiserver closes the connection of a request for /api/v1 in CBOR
 test.each([
   ['/api', 406, JSON_TYPE],
   ['/apis', 406, JSON_TYPE],

@@ -1,4 +1,4 @@
-// Tokens that a library would not make: header, claims and signature each as the case wants them.
+// Makes tokens that a library would not make: each case chooses the header, the claims and the signature.
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Sent } from './row.ts'
@@ -9,7 +9,7 @@ export type Claims = Record<string, unknown>
 export interface Forged {
   readonly header?: (header: Claims) => Claims | string
   readonly claims?: (claims: Claims) => Claims | string
-  /** Of the signed text; default: RS256 with the server's own key. */
+  /** Signs the text. Default: RS256 with the server's own key. */
   readonly signature?: (text: string, key: KeyObject) => string
   /** Changes the finished token. */
   readonly finish?: (token: string) => string
@@ -24,7 +24,7 @@ export const withDigest =
   (digest: string) =>
   (text: string, key: KeyObject): string =>
     sign(digest, Buffer.from(text), key).toString('base64url')
-/** Key confusion: the public key, which everybody has, as the secret of an HMAC. */
+/** Algorithm confusion: signs an HMAC with the public key, which everybody has, as its secret. */
 export const hmacWithPublicKey =
   (type: 'spki' | 'pkcs1') =>
   (text: string, key: KeyObject): string =>
@@ -32,7 +32,7 @@ export const hmacWithPublicKey =
       .update(text)
       .digest('base64url')
 
-/** The token of "reader", made anew with these changes. */
+/** The token of "reader" with these changes, signed again. */
 export function forge(world: World, { header, claims, signature = rs256, finish }: Forged): string {
   const [oldHeader = '', oldClaims = ''] = world.tokenOf('reader').split('.')
   const part = (old: string, change: ((value: Claims) => Claims | string) | undefined): string => {

@@ -1,10 +1,10 @@
-// Bytes that front and engine could read as different requests: refused, and the connection ends.
+// The front refuses bytes that front and engine could read as different requests, and closes the connection.
 import { connect } from 'node:tls'
 
 export interface Framed {
   readonly rule: string
   readonly bytes: string
-  /** The status of each answer on the connection, in order, without those that only say "go on". */
+  /** The status of each answer on the connection, in order, without 1xx answers. */
   readonly answers: readonly number[]
 }
 
@@ -182,8 +182,8 @@ export const framing: readonly Framed[] = [
 ]
 
 /**
- * What kube-apiserver answers where it reads on: Go's server takes a line feed for the end of a line, and tells of a bad
- * body when somebody reads it. The rows above say what Kedge answers; both agree on the others.
+ * The answers of kube-apiserver where they differ from the rows above, which are Kedge's. Go's server accepts a bare
+ * line feed as the end of a line, and reports a bad body only when the handler reads it.
  */
 export const answersOfKubeApiserver: ReadonlyMap<string, readonly number[]> = new Map([
   ['a length beside chunks', [403, 200]],
@@ -222,7 +222,7 @@ export const answersOfKubeApiserver: ReadonlyMap<string, readonly number[]> = ne
   ['the header of the front with another dash', [200, 200]],
 ])
 
-/** Sends the bytes on a connection of their own and reads until the server ends it, or nothing comes for half a minute. */
+/** Sends the bytes on a new connection and reads until the server closes it, or sends nothing for half a minute. */
 export function answersTo(host: string, port: number, bytes: string): Promise<number[]> {
   return new Promise((resolve, reject) => {
     let read = ''

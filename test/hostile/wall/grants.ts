@@ -1,4 +1,4 @@
-// Nobody gives what he has not: roles, bindings, aggregation.
+// RBAC escalation: a user cannot grant rights that he lacks, by roles, bindings or aggregation.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 

@@ -1,5 +1,5 @@
-// Heads whose words only servers on the way should say: hop-by-hop headers, other methods, other paths, other hosts. What
-// the front takes for a request is what the engine serves.
+// Request heads with hop-by-hop headers and with headers that name another method, path or host. The engine serves the
+// request that the front has read.
 import { row, stricter } from './row.ts'
 import type { Headers, Row, Who } from './row.ts'
 
@@ -9,7 +9,7 @@ const FORBIDDEN = '403 Forbidden'
 const ALICE: Headers = { 'Impersonate-User': 'alice' }
 const as = (headers: Headers) => ({ headers })
 
-/** A header that Connection names is for the next hop alone: what it says must not be lost on the way. */
+/** Connection names a header as hop-by-hop. The front must not drop that header before the engine checks it. */
 const named = (names: string): readonly Row[] => [
   row(
     `Connection: ${names} does not end an impersonation`,
@@ -113,7 +113,7 @@ export const heads: readonly Row[] = [
   row('the first of two tokens counts', 'anonymous', SECRET, '401 Unauthorized', (world) =>
     as({ Authorization: ['Bearer x', `Bearer ${world.tokenOf('reader')}`] }),
   ),
-  // joined to one value, which is no token
+  // the server joins the values to one, which is no token
   stricter(
     '401 Unauthorized',
     row('the first of two tokens counts, the other way', 'anonymous', SECRET, '200', (world) =>

@@ -1,4 +1,4 @@
-// Speaking for another needs leave for each thing that is said of him: name, uid, every group, every extra.
+// Impersonation needs the right for each attribute: the name, the UID, every group and every extra value.
 import { row, stricter } from './row.ts'
 import type { Headers, Row } from './row.ts'
 
@@ -44,7 +44,7 @@ export const impersonating: readonly Row[] = [
     'Impersonate-Group': ['developers', 'system:masters'],
   }),
   stricter(
-    '400', // workerd cannot tell it from two lines
+    '400', // workerd cannot tell this line from two lines
     asked('a list in one line is one group', FORBIDDEN, {
       ...alice,
       'Impersonate-Group': 'developers, system:masters',
@@ -59,7 +59,7 @@ export const impersonating: readonly Row[] = [
   asked('an extra whose escape is none', FORBIDDEN, { ...alice, 'Impersonate-Extra-%zz': 'view' }),
   asked('an extra of Object.prototype', FORBIDDEN, { ...alice, 'Impersonate-Extra-__proto__': 'view' }),
   asked('one allowed value carries no other', FORBIDDEN, { ...alice, 'Impersonate-Extra-Scopes': ['view', 'edit'] }),
-  // of nobody
+  // without Impersonate-User
   asked('a group of nobody', '400 BadRequest', { 'Impersonate-Group': 'developers' }),
   asked('a group of nobody, which is not allowed', '400 BadRequest', { 'Impersonate-Group': 'system:masters' }),
   asked('a uid of nobody', '400 BadRequest', { 'Impersonate-Uid': 'u-1' }),
@@ -70,7 +70,7 @@ export const impersonating: readonly Row[] = [
     'Impersonate-Group': 'system:masters',
   }),
   asked('an empty name with a uid', '400 BadRequest', { 'Impersonate-User': '', 'Impersonate-Uid': 'u-1' }),
-  // kube-apiserver takes the first
+  // kube-apiserver takes the first of two values
   stricter(FORBIDDEN, asked('two names', '201', { 'Impersonate-User': ['alice', 'system:admin'] })),
   stricter(FORBIDDEN, asked('two uids', '201', { ...alice, 'Impersonate-Uid': ['u-1', 'u-2'] })),
   // without rights
@@ -112,7 +112,7 @@ export const impersonating: readonly Row[] = [
       headers: { [header]: 'system:admin' },
     }),
   ),
-  // headers that a client calls hop-by-hop: a proxy that strips them would strip who asks
+  // headers that a client calls hop-by-hop: a proxy that strips them would strip the identity
   ...['Impersonate-User', 'Authorization', 'X-Remote-User', 'Host', 'Audit-Id'].map((name) =>
     row(
       `Connection names ${name}, which stays`,

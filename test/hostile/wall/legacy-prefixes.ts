@@ -1,4 +1,4 @@
-// /watch and /proxy before a resource: only what the verb "watch" (or "proxy") may do, and only by GET.
+// The prefixes /watch and /proxy before a resource need the verb "watch" (or "proxy"), and take GET alone.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 

@@ -1,4 +1,4 @@
-// Continue tokens and selectors that a client made up.
+// Continue tokens and selectors that a client forged.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 

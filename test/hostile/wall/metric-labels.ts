@@ -1,4 +1,4 @@
-// Nothing that a client makes up becomes a label: no series comes of a request that was refused.
+// No text that a client invents becomes a label of a metric. A refused request adds no series.
 import type { Who } from './row.ts'
 import type { World } from './world.ts'
 
@@ -6,7 +6,7 @@ export const MARK = 'made-up-by-a-client'
 
 type Asked = readonly [who: Who, method: string, path: string, headers?: Record<string, string>, body?: unknown]
 
-/** @param n another text each time */
+/** @param n makes the texts differ from those of other calls */
 export const askedFor = (n: number): readonly Asked[] => {
   const name = `${MARK}-${n}`
   return [
@@ -92,11 +92,11 @@ export const askedFor = (n: number): readonly Asked[] => {
     ],
   ]
 }
-/** So many that no path of the server has them. */
+/** No path of the server has two slashes in a row. */
 const SLASHES = '//'
 const SUBJECT_REVIEWS = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
 
-/** What anybody may send, thousands of times. */
+/** Requests that anybody may send, thousands of times. */
 export const sentByAnybody = (n: number): readonly Asked[] => {
   const name = `${MARK}-${n}`
   return [
@@ -109,7 +109,7 @@ export const sentByAnybody = (n: number): readonly Asked[] => {
   ]
 }
 
-/** A label that a client made up, of whatever kind. */
+/** Whether the line has a label that a client invented. */
 export const isMadeUp = (line: string): boolean =>
   line.includes(MARK) || line.includes('//') || line.includes('MADE-UP')
 

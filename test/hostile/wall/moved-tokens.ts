@@ -1,4 +1,4 @@
-// A continue token is a place in a list, and no right: it shows nothing that its bearer may not list.
+// A continue token gives no rights: its bearer sees only what he may list.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 
@@ -8,7 +8,7 @@ import type { World } from './world.ts'
 const A = '/api/v1/namespaces/a'
 const B = '/api/v1/namespaces/b'
 
-/** That of the first page of a list, as the administrator gets it. */
+/** The continue token that the administrator gets with the first page of a list. */
 async function tokenOf(world: World, path: string): Promise<string> {
   const { text } = await world.send('admin', 'GET', `${path}?limit=1`)
   const { metadata } = JSON.parse(text) as { metadata: { continue?: string } } // a list of the API
@@ -26,7 +26,7 @@ const moved = (rule: string, who: Row['who'], from: string, to: string, answer: 
     check,
   )
 
-/** Nothing of the namespace b. */
+/** The answer shows no object of the namespace b. */
 const nothingOfB: Row['check'] = ({ text }) => {
   if (text.includes('"namespace":"b"')) throw new Error(text.slice(0, 400))
 }

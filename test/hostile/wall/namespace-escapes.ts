@@ -1,4 +1,4 @@
-// A right in one namespace ends there, however the path is spelled.
+// A right in one namespace gives none in another, however the client spells the path.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 

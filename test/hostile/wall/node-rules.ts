@@ -1,4 +1,4 @@
-// What a node may say and see beyond its pods: tokens, slices of devices, claims, certificates, volumes.
+// The rights of a node beyond its pods: tokens, ResourceSlices, claims, certificates and volumes.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 
@@ -59,7 +59,7 @@ export const nodeRules: readonly Row[] = [
     FORBIDDEN,
     { body: { spec: {} } },
   ),
-  // devices
+  // ResourceSlices
   row('devices of its own', 'node', `POST ${SLICES}?dryRun=All`, '201', slice({ nodeName: 'n1' })),
   row('devices of another node', 'node', `POST ${SLICES}?dryRun=All`, FORBIDDEN, slice({ nodeName: 'n2' })),
   row('devices of all nodes', 'node', `POST ${SLICES}?dryRun=All`, FORBIDDEN, slice({ allNodes: true })),
@@ -95,7 +95,7 @@ export const nodeRules: readonly Row[] = [
     FORBIDDEN,
     merge({ status: {} }),
   ),
-  // pods by what they say of the node
+  // pods selected by their node
   row('pods of all nodes', 'node', 'GET /api/v1/pods', FORBIDDEN),
   row('pods of another node', 'node', 'GET /api/v1/pods?fieldSelector=spec.nodeName%3Dn2', FORBIDDEN),
   row('its own pods', 'node', 'GET /api/v1/pods?fieldSelector=spec.nodeName%3Dn1', '200'),
@@ -249,7 +249,7 @@ export const nodeRules: readonly Row[] = [
       merge({ metadata: { labels: { [label]: 'x' } } }),
     ),
   ),
-  // others' things
+  // objects of other nodes
   row(
     'resizing a pod',
     'node',

@@ -1,4 +1,4 @@
-// A node's rights end at itself and at the pods that run on it.
+// A node has rights to its own objects and to the pods that run on it, and to nothing else.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 
@@ -141,7 +141,7 @@ export const nodes: readonly Row[] = [
   row('a node binds no pod', 'node', `POST ${A}/pods/unbound/binding`, FORBIDDEN, {
     body: { metadata: { name: 'unbound' }, target: { name: 'n1' } },
   }),
-  // what pods use
+  // Secrets and ConfigMaps that pods use
   ...['secrets', 'configmaps'].flatMap((resource) => [
     row('a node reads what its pods use', 'node', `GET ${A}/${resource}/one`, FORBIDDEN),
     row('not all of a namespace', 'node', `GET ${A}/${resource}`, FORBIDDEN),

@@ -1,5 +1,6 @@
-// What one control plane gave out is nothing to another: a stranger, and one that was made anew with the same name and
-// the same keys. All three have namespaces, accounts and Secrets of the same names.
+// A control plane does not accept the credentials of another one. The first issues them, "stranger" is unrelated, and
+// "reborn" is new with the name and the keys of the first. All three have namespaces, accounts and Secrets of the same
+// names.
 import { cpSync, mkdtempSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -27,7 +28,7 @@ const plane = (name: keyof typeof known): World => {
   if (world === undefined) throw new Error(`${name} is not there`)
   return world
 }
-/** Given out by the first, by what it is. */
+/** Tokens that the first control plane issued, by their kind. */
 const tokens = new Map<string, string>()
 
 beforeAll(async () => {
@@ -141,7 +142,7 @@ describe.each(['reborn', 'stranger'] as const)('at the plane that is %s', (name)
     })
   })
 
-  // keys of one’s own are those of whoever has them
+  // the reborn plane has the keys of the first, so it accepts what these keys signed
   const taken = name === 'reborn' ? '200' : REFUSED
 
   test('a certificate is its authority’s', async () => {
@@ -186,7 +187,7 @@ describe.each(['reborn', 'stranger'] as const)('at the plane that is %s', (name)
       { 'X-Kedge-Tenant': 'root', 'X-Tenant': 'root' },
       { 'X-Original-URL': SECRETS, 'X-Rewrite-URL': SECRETS },
     ]
-    // a whole URL is a path of whom it is sent to
+    // a server takes an absolute URL for its own path
     nothingOfFirst(await plane(name).send('reader', 'GET', `https://${first}${SECRETS}`))
     for (const more of headers) {
       const received = await plane(name).send('reader', 'GET', SECRETS, undefined, more)
@@ -202,7 +203,7 @@ describe.each(['reborn', 'stranger'] as const)('at the plane that is %s', (name)
   })
 })
 
-/** What eve is told. */
+/** The answer to eve, who presents a certificate. */
 async function certified({ access: { host, port } }: World, path: string): Promise<string> {
   return new Promise((resolve) => {
     const asked = request({ host, port, path, agent: eve }, (answer) => {
@@ -210,7 +211,7 @@ async function certified({ access: { host, port } }: World, path: string): Promi
       answer.setEncoding('utf8').on('data', (part: string) => (text += part))
       answer.on('end', () => resolve(answerOf({ status: answer.statusCode ?? 0, headers: answer.headers, text })))
     })
-    // a handshake that is refused lets nobody in either
+    // a refused handshake is a refusal, too
     asked.on('error', () => resolve(REFUSED)).end()
   })
 }

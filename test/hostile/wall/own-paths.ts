@@ -1,4 +1,5 @@
-// What only Kedge serves, and what nobody but system:masters does: backups, restores, definitions of built-in groups.
+// Paths that only Kedge serves, and operations for system:masters alone: backups, restores, definitions of built-in
+// groups.
 import { row, stricter } from './row.ts'
 import type { Row } from './row.ts'
 
@@ -20,7 +21,7 @@ export const ownPaths: readonly Row[] = [
     row('all URLs are no backup', who, 'GET /backup', '403 Forbidden'),
     row('nor a restore', who, 'POST /restore', '403 Forbidden', { body: 'x' }),
   ]),
-  // kube-apiserver has neither
+  // kube-apiserver has neither backups nor restores
   stricter('403 Forbidden', row('all URLs are no backup', 'scraper', 'GET /backup', '404')),
   stricter('403 Forbidden', row('nor a restore', 'scraper', 'POST /restore', '404', { body: 'x' })),
   ...['certificates.k8s.io', 'rbac.authorization.k8s.io', 'authentication.k8s.io'].map((group) =>

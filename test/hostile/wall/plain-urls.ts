@@ -1,4 +1,4 @@
-// Paths that are no resources, and paths that pretend to be others.
+// Non-resource URLs, and paths that look like other paths.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 

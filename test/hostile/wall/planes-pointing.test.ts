@@ -1,5 +1,5 @@
-// What a control plane is told to call leads to another one: webhooks, conversion, APIServices, nodes and pods. The caller
-// is nobody there, and nothing goes round for ever.
+// A control plane that is configured to call another one is anonymous there, and no calls loop for ever. The calls are
+// those of webhooks, conversion, APIServices, nodes and pods.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -83,7 +83,7 @@ describe('webhooks', () => {
           const label = `${kind}-${policy}-${at}`.toLowerCase()
           await first.make(`${ADMISSION}/${kind}webhookconfigurations`, hook(label, path, policy, label))
           const object = { metadata: { name: label, labels: { asks: label } } }
-          // a webhook counts once its plane has seen it
+          // a webhook takes effect once its plane has read it
           await eventually(async () => {
             const received = await first.send('admin', 'POST', `${A}/configmaps?dryRun=All`, object)
             nothingOfSecond(received)
@@ -195,7 +195,7 @@ describe('APIServices', () => {
   })
 })
 
-/** The status that the second plane answers; "refused": it takes no such connection. */
+/** The status that the second plane answers, or "refused" if it refuses the connection. */
 const asked = (agent: Agent, path: string, headers: Headers): Promise<string> =>
   new Promise((resolve) => {
     const { host, port } = second.access
@@ -265,7 +265,7 @@ describe('nodes and pods', () => {
       nothingOfSecond(received)
       expect([101, 400, 401, 403, 404, 500, 502, 503], `${path}: ${received.text}`).toContain(received.status)
     }
-    // the first has a certificate for kubelets, with which it is nobody there
+    // the first plane presents its certificate for kubelets, which the second does not accept
     const lines = readFileSync(logs.second, 'utf8').trim().split('\n')
     const events = lines.map((line) => JSON.parse(line) as { requestURI: string; responseStatus?: { code: number } })
     const reached = events.filter(({ requestURI }) =>

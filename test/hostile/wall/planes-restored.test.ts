@@ -1,5 +1,5 @@
-// A backup of one control plane, restored into another: objects come over, identities do not. One plane has the keys of
-// the first, as who moves a control plane copies them; the other has keys of its own.
+// A backup of one control plane, restored into two others: objects come over, identities do not. One of the two has the
+// keys of the first, which an operator copies to move a control plane; the other has keys of its own.
 import { cpSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const known: Record<'first' | 'moved' | 'other', World | undefined> = {
 }
 const plane = (name: keyof typeof known): World => known[name] ?? expect.fail(`${name} is not there`)
 const RESTORED = ['moved', 'other'] as const
-/** Of the first, by what they are. */
+/** Tokens that the first control plane issued, by their kind. */
 const tokens = new Map<string, string>()
 const KINDS = ['of reader', 'of owner', 'bound to a Secret', 'without an end'] as const
 let backup = ''
@@ -56,7 +56,7 @@ beforeAll(async () => {
   for (const who of ['reader', 'owner'] as const) tokens.set(`of ${who}`, first.tokenOf(who))
   const boundObjectRef = { kind: 'Secret', apiVersion: 'v1', name: 'one' }
   tokens.set('bound to a Secret', await first.token('a', 'owner', { boundObjectRef }))
-  // who rules a namespace, and who has every right but is no master
+  // one user has all rights in a namespace, another has all rights but is not in system:masters
   await first.make('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
     metadata: { name: 'tenant' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
@@ -67,7 +67,7 @@ beforeAll(async () => {
   versionOfFirst = metadata.resourceVersion
   placeInFirst = metadata.continue
   backup = (await first.send('admin', 'GET', '/backup')).text
-  // what the other planes gave out before
+  // tokens that the other planes issued before the restore
   for (const name of RESTORED) {
     before[name].token = await plane(name).token('kube-system', 'namespace-controller')
     const received = await plane(name).send('admin', 'GET', '/api/v1/namespaces')

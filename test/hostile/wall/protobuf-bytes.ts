@@ -1,8 +1,8 @@
-// Messages of protocol buffers, byte by byte: what a writer would make, and what none would.
+// Builds protobuf messages byte by byte, also messages that no encoder writes.
 
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
-/** A body that says what it is. */
+/** A body with its Content-Type. */
 export const typed = (type: string, body: unknown, more: Record<string, string> = {}) => ({
   headers: { 'Content-Type': type, ...more },
   body,

@@ -1,4 +1,4 @@
-// Somebody, or something, that went and came back under the same name is somebody else.
+// An account or object that is deleted and created again under the same name has another identity.
 import { bearer } from './forge.ts'
 import { row } from './row.ts'
 import type { Row } from './row.ts'
@@ -24,7 +24,7 @@ const bind = (world: World, binding: string, name: string) =>
     subjects: [{ kind: 'ServiceAccount', namespace: 'a', name }],
   })
 
-/** A token that the case makes, which then asks who it is, or for something. */
+/** A request with a token that the case makes. */
 const asked = (
   rule: string,
   request: string,
@@ -37,7 +37,7 @@ const asked = (
     return bearer(await make(world, name))
   })
 
-/** What a TokenReview says of a token. */
+/** A TokenReview of a token that the case makes. */
 const reviewed = (rule: string, isKnown: boolean, make: (world: World, name: string) => Promise<string>): Row =>
   row(
     rule,
@@ -48,7 +48,7 @@ const reviewed = (rule: string, isKnown: boolean, make: (world: World, name: str
       const name = fresh()
       await account(world, name)
       const token = await make(world, name)
-      // kube-apiserver learns of a deletion when its informer does
+      // kube-apiserver sees a deletion when its informer does
       if (!world.isKedge) await new Promise((resolve) => setTimeout(resolve, 500))
       return { body: { spec: { token } } }
     },
@@ -72,7 +72,7 @@ export const recreated: readonly Row[] = [
     await recreate(world, name)
     return token
   }),
-  // bindings name accounts, and no uid
+  // bindings name accounts without a UID
   asked('the account made again, a new token, the old binding', SECRETS, '200', async (world, name) => {
     await bind(world, name, name)
     await recreate(world, name)
@@ -161,7 +161,7 @@ export const recreated: readonly Row[] = [
     await recreate(world, name)
     return token
   }),
-  // deleting with a precondition that is out of date
+  // deletions with an outdated precondition
   row('deleting what was made again', 'admin', `DELETE ${ACCOUNTS}/again`, '409 Conflict', async (world) => {
     await account(world, 'again')
     const { text } = await world.send('admin', 'GET', `${ACCOUNTS}/again`)

@@ -1,5 +1,5 @@
-// Authenticator webhooks that lie. For kube-apiserver the webhook listens at $HOSTILE_REVIEWS_PORT of this machine, which
-// its --authentication-token-webhook-config-file names (v1).
+// Authentication webhooks with wrong answers. For kube-apiserver the webhook listens at $HOSTILE_REVIEWS_PORT of this
+// machine, which its --authentication-token-webhook-config-file names (v1).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -15,14 +15,14 @@ const leaf = { subject: { commonName: 'reviews' }, usage: 'server', names: ['127
 const { key, certificate } = await issue(authority, leaf, new Date())
 const directory = mkdtempSync(join(tmpdir(), 'kedge-reviews-'))
 
-/** Whoever is sent elsewhere finds somebody who lets everybody in. */
+/** A redirect leads to an answer that accepts every token. */
 const anybody = lies[0]!
 const server = createServer({ key, cert: certificate }, (asked, response) => {
   let text = ''
   asked.setEncoding('utf8').on('data', (part: string) => (text += part))
   asked.on('end', () => {
     if (asked.url?.startsWith('/elsewhere') === true) return anybody.tell({}, response)
-    // the server under test writes reviews
+    // the server under test sends TokenReviews
     const { spec } = JSON.parse(text) as { spec: { token: string } }
     return lies[Number(spec.token.slice('lie-'.length))]?.tell({ spec }, response)
   })

@@ -1,14 +1,14 @@
-// What an authenticator webhook may answer, and whom that lets in. An operator trusts the webhook with who somebody is:
-// it may name anybody. What it did not clearly say lets nobody in.
+// Answers of an authentication webhook, and whether the server accepts the token. The operator trusts the webhook: it
+// may name any user. An answer that is not clear authenticates nobody.
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 
 type Review = Record<string, unknown>
 export interface Lie {
   readonly what: string
-  /** What a request with this token gets that a master may make. */
+  /** The status of a request that needs system:masters, made with the token. */
   readonly answer: number
-  /** That of Kedge, where it refuses what kube-apiserver lets pass. */
+  /** The status that Kedge answers where it refuses a token that kube-apiserver accepts. */
   readonly own?: number
   readonly tell: (review: Review, response: ServerResponse) => void
 }
@@ -169,7 +169,7 @@ export const lies: readonly Lie[] = [
   ),
   lie('packed, and not saying so', REFUSED, json(gzipSync(JSON.stringify({ ...V1, status: YES })))),
   lie('a bomb', REFUSED, json(gzipSync(Buffer.alloc(50_000_000, ' ')), 200, { 'content-encoding': 'gzip' })),
-  // kube-apiserver goes where it is sent, with the token; Kedge does not
+  // kube-apiserver follows a redirect and sends the token along; Kedge does not follow it
   ...[301, 302, 303, 307, 308].map((code) =>
     lie(`a way to somebody else: ${code}`, LET_IN, json('', code, { location: '/elsewhere' }), REFUSED),
   ),

@@ -1,4 +1,4 @@
-// One attempt to get in: the rule, the identity that tries, the request, and what kube-apiserver answers.
+// A row is one attempt to get in: the rule, the identity that tries, the request, and the answer of kube-apiserver.
 import type { World } from './world.ts'
 
 /** Identities that `world.ts` prepares. "admin" is in system:masters; "node" is system:node:n1, by impersonation. */
@@ -26,9 +26,9 @@ export type Headers = Readonly<Record<string, string | readonly string[]>>
 
 export interface Sent {
   readonly headers?: Headers
-  /** An object is sent as JSON, text and bytes as they are. */
+  /** An object goes out as JSON; text and bytes go out as they are. */
   readonly body?: unknown
-  /** Behind the path of the request: what is not known before. */
+  /** The part of the query that is known only when the test runs; it follows the path. */
   readonly query?: string
 }
 
@@ -43,12 +43,12 @@ export interface Row {
   readonly who: Who
   /** METHOD and path; the path goes out byte for byte. */
   readonly request: string
-  /** The status and, where the answer is a Status of failure, its reason. Several where several are right. */
+  /** The HTTP status and, if the answer is a failed Status, its reason. Several where several are right. */
   readonly answer: string
   readonly sent?: Sent | ((world: World) => Sent | Promise<Sent>)
-  /** That of Kedge, where it refuses what kube-apiserver lets pass. */
+  /** The answer of Kedge where it refuses a request that kube-apiserver accepts. */
   readonly own?: string
-  /** What else has to hold of the answer. */
+  /** Throws if the answer is wrong in another respect. */
   readonly check?: (received: Received) => void
 }
 
@@ -61,7 +61,7 @@ export const row = (
   check?: Row['check'],
 ): Row => ({ rule, who, request, answer, ...(sent ? { sent } : {}), ...(check ? { check } : {}) })
 
-/** Kedge refuses what kube-apiserver reads in one of several ways. */
+/** Marks a request that Kedge refuses because it is ambiguous; kube-apiserver chooses one reading. */
 export const stricter = (own: string, one: Row): Row => ({ ...one, own })
 
 /** Status and reason of an answer, as rows state it. */
@@ -71,7 +71,7 @@ export function answerOf({ status, text }: Received): string {
   try {
     reason = (JSON.parse(text) as { reason?: unknown } | null)?.reason // any JSON value
   } catch {
-    // An answer in words has no reason.
+    // An answer in plain text has no reason.
   }
   return typeof reason === 'string' ? `${status} ${reason}` : String(status)
 }

@@ -1,10 +1,10 @@
-// A family of attempts, each a test.
+// Runs a family of rows, each as a test.
 import { describe, expect, test } from 'vitest'
 import { answerOf } from './row.ts'
 import type { Row } from './row.ts'
 import type { World } from './world.ts'
 
-/** @param worldOf is there when the tests run */
+/** @param worldOf returns the world once the tests run */
 export function runRows(family: string, rows: readonly Row[], worldOf: () => World): void {
   describe(family, () => {
     for (const row of rows)

@@ -1,4 +1,4 @@
-// Fields that a kind does not have select nothing and delete nothing; those that a definition names are compared whole.
+// A selector of an unknown field selects and deletes nothing. The selectableFields of a definition match whole values.
 import { row } from './row.ts'
 import type { Headers, Row } from './row.ts'
 import { fieldsOf, METADATA, once, only } from './selecting.ts'
@@ -90,7 +90,7 @@ const things = once(async (world) => {
   const schema = {
     openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } },
   }
-  // equal ones count as one of the whole definition, which has no selectable fields
+  // identical versions count as one schema of the whole definition, which has no selectable fields
   const other = { openAPIV3Schema: { ...schema.openAPIV3Schema, description: 'v2' } }
   const selectableFields = Object.keys(properties).map((name) => ({ jsonPath: `.spec.${name}` }))
   await world.make('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {

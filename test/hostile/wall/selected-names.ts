@@ -1,4 +1,4 @@
-// Rights that a selector gives: who may read one name, or what is of one node, selects it, and sees nothing else.
+// A user with rights to one name, or to the objects of one node, may select these, and sees nothing else.
 import { bearer } from './forge.ts'
 import { fieldsOf, METADATA, once, only, TABLE } from './selecting.ts'
 import { row } from './row.ts'
@@ -10,7 +10,7 @@ const BAD = '400 BadRequest'
 const FORBIDDEN = '403 Forbidden'
 const encoded = encodeURIComponent
 
-/** Somebody whose rights are to one name: that name is in the selector, and counts as what it says. */
+/** A user with rights to one name. The selector metadata.name authorizes the request as a request for that name. */
 const named = once(async (world) => {
   const subjects = [{ kind: 'ServiceAccount', namespace: 'a', name: 'of-one-name' }]
   await world.make(`${A}/serviceaccounts`, { metadata: { name: 'of-one-name' } })
@@ -28,7 +28,7 @@ const named = once(async (world) => {
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'of-one-name' }
   await world.make(`${RBAC}/namespaces/a/rolebindings`, { metadata: { name: 'of-one-name' }, roleRef, subjects })
   token = await world.token('a', 'of-one-name')
-  // an authorizer sees a grant when its informer does
+  // the authorizer of kube-apiserver sees a grant when its informer does
   if (!world.isKedge) await new Promise((resolve) => setTimeout(resolve, 1_000))
 })
 let token = ''
@@ -97,7 +97,7 @@ const ofOneName: readonly Row[] = [
   byName('in all', `GET /api/v1/secrets?${fieldsOf('metadata.name=one')}`, FORBIDDEN),
   byName('of a page of another’s', `GET ${A}/secrets?limit=1&${fieldsOf('metadata.name=one')}`, '200', only('one')),
   byName('of another resource', `GET ${A}/serviceaccounts?${fieldsOf('metadata.name=one')}`, FORBIDDEN),
-  // a deletion of a collection has no name, whatever it selects
+  // deletecollection is authorized without a name, whatever it selects
   byName('a deletion by its name', `DELETE ${A}/secrets?dryRun=All&${fieldsOf('metadata.name=one')}`, FORBIDDEN),
   byName('a deletion of all', `DELETE ${A}/secrets?dryRun=All`, FORBIDDEN),
   byName('the deletion of it', `DELETE ${A}/secrets/one?dryRun=All&${fieldsOf('metadata.name=two')}`, '200'),
@@ -126,7 +126,7 @@ const ofOneName: readonly Row[] = [
   byName('the old path of all', `GET ${WATCHED}?timeoutSeconds=1`, FORBIDDEN),
 ]
 
-/** A node sees pods and devices of its own: no path may let it see others by a selector that is then left out. */
+/** A node sees its own pods and ResourceSlices. No path may authorize the node's selector and then not apply it. */
 const PODS_WATCHED = '/api/v1/watch/namespaces/a/pods'
 const SLICES = '/apis/resource.k8s.io/v1'
 const nothingOfOthers: Row['check'] = ({ status, text }) => {
@@ -158,7 +158,7 @@ const ofNodes: readonly Row[] = [
     `GET ${PODS_WATCHED}/pod-n1?timeoutSeconds=1&${fieldsOf('metadata.name=pod-n1,spec.nodeName=n1')}`,
     '200',
   ),
-  // no selector gives rights there
+  // on these paths no selector gives rights
   ofNode('its own by the old path', `GET ${PODS_WATCHED}?timeoutSeconds=1&${OWN}`, FORBIDDEN),
   ofNode('its own everywhere by the old path', `GET /api/v1/watch/pods?timeoutSeconds=1&${OWN}`, FORBIDDEN),
   ofNode('its own pod', `GET ${PODS_WATCHED}/pod-n1?timeoutSeconds=1`, '200'),

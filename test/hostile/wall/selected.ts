@@ -1,4 +1,4 @@
-// What a selector selects, in every verb that takes one: never more than it says, and nothing where it cannot be read.
+// A selector never selects more than it says, in every verb that takes one. A malformed selector selects nothing.
 import { row } from './row.ts'
 import type { Headers, Row } from './row.ts'
 import { METADATA, once, only, TABLE } from './selecting.ts'
@@ -27,7 +27,7 @@ const labelled = once(async (world) => {
 const but = (...numbers: readonly number[]): readonly number[] => ALL.filter((number) => !numbers.includes(number))
 const many = (count: number, of: string): string => Array.from({ length: count }, (_, n) => `${of}${n}`).join(',')
 
-/** Behind `of=sel`, and the numbers of what is selected. */
+/** Selectors that follow `of=sel`, with the numbers of the selected objects. */
 const SELECTING: readonly (readonly [selector: string, selected: readonly number[]])[] = [
   ['k', [1, 2, 3]],
   ['!k', but(1, 2, 3)],
@@ -104,7 +104,7 @@ const selecting: readonly Row[] = SELECTING.flatMap(([selector, selected]) => {
   ]
 })
 
-/** Nothing of it may run: a list would show too much, a deletion would take all. */
+/** The server must refuse these: a list would show too much, a deletion would delete everything. */
 const BROKEN: readonly string[] = [
   '=',
   '==',
@@ -193,7 +193,7 @@ const brokenElsewhere: readonly Row[] = ['k in (', '!k=a', '\u00e9=a'].flatMap((
   ]
 })
 
-/** A deletion in earnest takes what was selected, and leaves the others. */
+/** Without dryRun a deletion deletes the selected objects and leaves the others. */
 const doomed = once(async (world) => {
   for (const name of ['doomed-1', 'doomed-2', 'doomed-3'])
     await world.make(MAPS, { metadata: { name, labels: { doomed: name === 'doomed-3' ? 'no' : 'yes' } } })

@@ -1,4 +1,4 @@
-// What cases of selectors have in common.
+// Helpers for the cases of selectors.
 import type { Headers, Received, Row } from './row.ts'
 import type { World } from './world.ts'
 
@@ -7,7 +7,7 @@ export const TABLE: Headers = { Accept: 'application/json;as=Table;g=meta.k8s.io
 
 export const fieldsOf = (selector: string): string => `fieldSelector=${encodeURIComponent(selector)}`
 
-/** What several cases need is made once, by the first case that needs it. */
+/** Makes what several cases need once, in the first of them that runs. */
 export function once(make: (world: World) => Promise<unknown>): (world: World) => Promise<void> {
   let made: Promise<unknown> | undefined
   return async (world) => void (await (made ??= make(world)))
@@ -23,7 +23,7 @@ const namesIn = ({ text }: Received): readonly string[] => {
     ...(rows ?? []).map(({ object }) => object.metadata.name),
   ]
 }
-/** A list has these names and no others. */
+/** The list has these names and no others. */
 export const only =
   (...names: readonly string[]): Row['check'] =>
   (received) => {

@@ -1,4 +1,4 @@
-// Selectors that are long, deep, many or odd. Each is answered, and none shows or deletes what it must not.
+// Selectors that are long, deep, many or odd. The server answers each, and none shows or deletes too much.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 
@@ -11,7 +11,7 @@ const labelled = (rule: string, selector: string, answer: string): Row =>
   row(rule, 'owner', `GET ${A}?labelSelector=${encodeURIComponent(selector)}`, answer, undefined, none)
 const fielded = (rule: string, selector: string, answer: string): Row =>
   row(rule, 'owner', `GET ${A}?fieldSelector=${encodeURIComponent(selector)}`, answer)
-/** A list that was let in, of nothing: no object of the namespace has such labels. */
+/** The list is authorized and empty: no object of the namespace has such labels. */
 const none: Row['check'] = ({ status, text }) => {
   if (status === 200 && (JSON.parse(text) as { items: unknown[] }).items.length > 0) throw new Error(text.slice(0, 200))
 }
@@ -51,7 +51,7 @@ export const selectors: readonly Row[] = [
   labelled('a negative number', 'k>-1', BAD),
   labelled('two numbers', 'k>1,k<2', '200'),
   labelled('two values for one number', 'k>1 2', BAD),
-  // the end of the text, as in Go
+  // NUL ends the text, as in the lexer of kube-apiserver
   labelled('a sign of control', 'k=\u0000', '200'),
   labelled('a mark of octets', '\ufeffk=v', BAD),
   labelled('a letter of another script', 'k=v\u0430', BAD),
@@ -76,7 +76,7 @@ export const selectors: readonly Row[] = [
     '200',
   ),
   row('an octet that is no UTF-8', 'owner', `GET ${A}?labelSelector=k%3D%ff%fe`, BAD),
-  // a parameter that is lost would mean everything, or in earnest
+  // if the server lost a parameter, the deletion would delete everything, or would be no dry run
   ...[
     'labelSelector=k%3D%ff',
     'labelSelector=%ff',
@@ -143,7 +143,7 @@ export const selectors: readonly Row[] = [
   fielded('two signs of equality', 'metadata.name==one', '200'),
   fielded('three signs of equality', 'metadata.name===one', BAD),
   fielded('what is not and is not', 'metadata.name!=one,metadata.name!=two', '200'),
-  // what one may not list, no selector shows
+  // no selector shows objects that the user may not list
   ...['metadata.name=one', 'metadata.namespace=a', 'metadata.name=one,metadata.namespace=a'].flatMap((selector) => [
     row('another namespace by a field', 'owner', `GET ${B}?fieldSelector=${encodeURIComponent(selector)}`, FORBIDDEN),
     row(
@@ -165,7 +165,7 @@ export const selectors: readonly Row[] = [
       FORBIDDEN,
     ),
   ]),
-  // a selector that cannot be read must not delete everything
+  // a malformed selector must not delete everything
   ...['k in (', '!!', 'k=v=w', 'k=~v'].map((selector) =>
     row(
       'deleting by what is no selector',

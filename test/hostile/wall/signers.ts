@@ -1,4 +1,4 @@
-// Requests for certificates: each signer's name is a right of its own, to approve and to sign.
+// CertificateSigningRequests: the rights to approve and to sign are granted for each signer name.
 import { asked, PATH, stored } from './certificates.ts'
 import { row } from './row.ts'
 import type { Row } from './row.ts'
@@ -15,7 +15,7 @@ const CERTIFICATE = {
   },
 }
 
-/** What each of them may do is in world.ts: `approver` approves for example.com/x, `issuer` signs for it. */
+/** world.ts grants the rights: `approver` approves for example.com/x, `issuer` signs for it. */
 export const signers: readonly Row[] = [
   ...(['Approved', 'Denied'] as const).map((type, n) =>
     row(

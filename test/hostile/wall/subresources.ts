@@ -1,4 +1,4 @@
-// A right to a resource is none to its subresources, nor to what a special verb guards.
+// A right to a resource gives none to its subresources, and none that needs a special verb.
 import { row } from './row.ts'
 import type { Row } from './row.ts'
 

@@ -1,4 +1,4 @@
-// Service accounts' tokens that are forged, changed, out of time, or outlived by what they are bound to.
+// ServiceAccount tokens that are forged, changed or expired, or whose bound object is gone.
 import { bearer, bySomebodyElse, forge, hmacWithPublicKey, withDigest } from './forge.ts'
 import type { Claims, Forged } from './forge.ts'
 import { row } from './row.ts'
@@ -19,11 +19,11 @@ const without = (name: string): Forged => ({
   claims: (old) => Object.fromEntries(Object.entries(old).filter(([key]) => key !== name)),
 })
 const bound = (change: (claims: Record<string, Claims | string>) => Claims): Forged => ({
-  // What TokenRequest puts there.
+  // the claims that TokenRequest writes
   claims: (old) => ({ ...old, 'kubernetes.io': change(old['kubernetes.io'] as Record<string, Claims | string>) }),
 })
 
-/** A token of an account of its own, after what the story does. */
+/** A request with a token of a new account, after the story has run. */
 const outlived = (rule: string, answer: string, story: (world: World, name: string) => Promise<string>): Row =>
   row(rule, 'anonymous', 'GET /apis/authentication.k8s.io', answer, async (world) => {
     const name = `outlived-${rule.replaceAll(/[^a-z]+/g, '-')}`.slice(0, 60).replace(/-$/, '')
@@ -46,7 +46,7 @@ const boundToNode = async (world: World, name: string): Promise<string> => {
   await world.make('/api/v1/nodes', { metadata: { name } })
   return world.token('a', name, { boundObjectRef: { kind: 'Node', apiVersion: 'v1', name } })
 }
-/** Of a Secret that the controllers fill. */
+/** The token of a Secret that the controllers fill. */
 async function secretToken(world: World, name: string): Promise<string> {
   const path = '/api/v1/namespaces/a/secrets'
   const annotations = { 'kubernetes.io/service-account.name': name }
@@ -221,7 +221,7 @@ export const tokens: readonly Row[] = [
     await world.make(ACCOUNTS, { metadata: { name } })
     return token
   }),
-  // What readers of JSON take differently: which of two members is meant.
+  // duplicate members, of which JSON parsers may choose either
   ...['iss', 'aud', 'exp', 'sub', 'kubernetes.io'].map((name) =>
     refused(`the claim ${name} twice`, {
       claims: (old) => JSON.stringify(old).replace('{', `{${JSON.stringify(name)}:${JSON.stringify(old[name])},`),

@@ -1,9 +1,9 @@
-// What a path says is what was authorized: no escape, dot or sign leads a request to another object.
+// The server authorizes the path that it serves: no escape, dot or other character leads a request to another object.
 import { row, stricter } from './row.ts'
 import type { Row } from './row.ts'
 
 const A = '/api/v1/namespaces/a'
-/** Read as paths of the namespace a, where there is nothing of that name. */
+/** The server reads these as paths of the namespace a, where no object has that name. */
 const WITHIN: readonly string[] = [
   '/api/v1/namespaces/a/..%2fb/secrets/one',
   '/api/v1/namespaces/a%2f..%2f..%2fnamespaces/b/secrets/one',
@@ -17,12 +17,12 @@ const WITHIN: readonly string[] = [
   '/api/v1/namespaces/a/%ef%bc%8fb/secrets/one',
   '/api/v1/namespaces/%61%2f%2e%2e%2fb/secrets/one',
 ]
-/** Octets that are no UTF-8: dots, for readers who do not look closely. */
+/** Octets that are no valid UTF-8. A careless decoder reads them as dots. */
 const OVERLONG: readonly string[] = [
   '/api/v1/namespaces/a/configmaps/%c0%ae%c0%ae/%c0%ae%c0%ae/b/secrets/one',
   '/api/v1/namespaces/a/configmaps/%e0%80%ae%e0%80%ae/b',
 ]
-/** Read as paths of other namespaces, or of none. */
+/** The server reads these as paths of other namespaces, or of none. */
 const OUTSIDE: readonly string[] = [
   '/api/v1/namespaces/a;x/../b/secrets/one',
   '/api/v1/namespaces/b%00a/secrets/one',
@@ -46,7 +46,7 @@ const OUTSIDE: readonly string[] = [
   '/api/v1/namespaces/b/secrets/one/proxy/x',
 ]
 
-/** Asked by the owner of a, who has no right in b: refused, or there is nothing of that name. */
+/** Requests of the owner of a, who has no rights in b. The server refuses them or finds no object of that name. */
 export const trustedPaths: readonly Row[] = [
   ...WITHIN.map((path) => row('what begins in a does not end in b', 'owner', `GET ${path}`, '404 NotFound')),
   ...OVERLONG.map((path) =>

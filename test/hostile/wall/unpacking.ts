@@ -1,4 +1,4 @@
-// Bodies that are packed, or say so, in every place that takes one. kube-apiserver unpacks none.
+// Bodies with a Content-Encoding, or compressed, in every place that takes a body. kube-apiserver decompresses none.
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { row } from './row.ts'
 import type { Row } from './row.ts'
@@ -17,7 +17,7 @@ const packed: readonly (readonly [what: string, coding: string, body: Uint8Array
   ['deflate', 'deflate', deflateSync(object)],
   ['brotli', 'br', brotliCompressSync(object)],
 ]
-/** Each takes a body. */
+/** Requests that take a body. */
 const places: readonly (readonly [request: string, type: string])[] = [
   [`POST ${PATH}?dryRun=All`, 'application/json'],
   [`PUT ${PATH}/one?dryRun=All`, 'application/json'],

@@ -1,5 +1,5 @@
-// Bodies that are no object of the resource, in protobuf that lies: options of a deletion, evictions, bindings, Scales,
-// statuses, reviews, requests for tokens. Each is refused, and nothing is done by what is left of it.
+// Malformed protobuf in bodies that are no object of the resource: DeleteOptions, Evictions, Bindings, Scales,
+// statuses, reviews and TokenRequests. The server refuses each, and does nothing with the part that it could read.
 import { gzipSync } from 'node:zlib'
 import { envelope, field, PROTOBUF, text, typed } from './protobuf-bytes.ts'
 import { row } from './row.ts'
@@ -13,7 +13,7 @@ interface Place {
   readonly request: string
   readonly apiVersion: string
   readonly kind: string
-  /** One that is taken, and the answer to it. */
+  /** A valid message. */
   readonly message: Uint8Array
   readonly json: object
   readonly taken: string
@@ -141,7 +141,7 @@ export const untrueBodies: readonly Row[] = places.flatMap((one) => {
     lie('a good one', PROTOBUF, good(one), taken),
     lie('with a field that nobody knows', PROTOBUF, withMore(one, 0x98, 0x06, 0x01), taken),
     lie('with a hundred thousand groups in one another', PROTOBUF, deep(one), taken),
-    // as if it named none
+    // servers read this as a body without a version
     lie('of a version that is none', PROTOBUF, envelope('a/b/c', one.kind, one.message), taken),
     lie('in JSON', 'application/json', one.json, taken),
     ...LIES.map(([what, make]) => lie(what, PROTOBUF, make(one))),
@@ -153,7 +153,7 @@ export const untrueBodies: readonly Row[] = places.flatMap((one) => {
     lie('a list of it', 'application/json', [one.json]),
     lie('of another kind in JSON', 'application/json', { ...one.json, kind: 'ConfigMap' }),
     lie('20,000 levels of JSON', 'application/json', '{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)),
-    // the first counts
+    // the first document counts
     lie('two documents of YAML', 'application/yaml', `${JSON.stringify(one.json)}\n---\n{"kind":"ConfigMap"}`, taken),
   ]
 })

@@ -1,4 +1,4 @@
-// Attempts to get in, each with the answer that kube-apiserver gives. One server for all of them.
+// Attempts to get in, each with the answer that kube-apiserver gives. All of them go to one server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aggregatedRoles } from './aggregated-roles.ts'
 import { bodies } from './bodies.ts'
@@ -99,7 +99,7 @@ describe('metric labels', () => {
     await ask(12, 22)
     const series = new Set(before.map((line) => line.slice(0, line.lastIndexOf(' '))))
     const added = (await metricLines(world)).filter((line) => !series.has(line.slice(0, line.lastIndexOf(' '))))
-    // what is slow on a busy machine fills a bucket that was empty
+    // a slow request on a busy machine fills a histogram bucket that was empty
     expect(added.filter(isMadeUp)).toEqual([])
     expect(added.length).toBeLessThan(60)
   })

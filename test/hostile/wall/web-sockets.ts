@@ -1,4 +1,4 @@
-// Watches over WebSockets: browsers send them from any page, so that nothing but a token of the page's own lets in.
+// Watches over WebSockets. Browsers open them from any page, so the server accepts only a token that the page has.
 import { row } from './row.ts'
 import type { Headers, Row, Who } from './row.ts'
 

@@ -1,4 +1,4 @@
-// The server that all cases go to, and who tries: identities with exactly the rights that their lines name.
+// The server for all cases, and the identities that try. Each has exactly the rights that its line names.
 import { createPrivateKey } from 'node:crypto'
 import type { JsonWebKey, KeyObject } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -14,7 +14,7 @@ interface Access {
   readonly host: string
   readonly port: number
   readonly agent: Agent
-  /** Of the administrator, where it is no certificate. */
+  /** The token of the administrator, unless a certificate identifies it. */
   readonly token?: string
 }
 
@@ -111,8 +111,8 @@ export class World {
   }
 
   /**
-   * A fresh Kedge, or the kube-apiserver of $HOSTILE_KUBECONFIG with the key $HOSTILE_SA_KEY (PEM): what the cases say
-   * holds for it, too.
+   * Starts a new Kedge, or uses the kube-apiserver of $HOSTILE_KUBECONFIG with the key $HOSTILE_SA_KEY (PEM). The cases
+   * hold for both.
    * @param flags of Kedge; a kube-apiserver has to have them already
    */
   static async start(...flags: readonly string[]): Promise<World> {
@@ -124,11 +124,11 @@ export class World {
     return World.startIn(mkdtempSync(join(tmpdir(), 'kedge-hostile-')), ...flags)
   }
 
-  /** A Kedge whose data directory may have something already, and goes at the end. */
+  /** Starts a Kedge on a data directory that may have data already. The directory is deleted at the end. */
   static async startIn(directory: string, ...flags: readonly string[]): Promise<World> {
     const server = await startKedge(['--data-dir', directory, '--port', '0', ...flags])
     const jwk = readFileSync(join(directory, 'pki/service-account.jwk'), 'utf8')
-    // Written by Kedge.
+    // Kedge has written the file
     const key = createPrivateKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' })
     return new World(accessOf(server.kubeconfig), key, async () => {
       await server.stop()
@@ -180,7 +180,7 @@ export class World {
           let text = ''
           const done = (): void => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text })
           answer.setEncoding('utf8')
-          // One event of a watch is enough to know that it was let in.
+          // the first event of a watch shows that the server accepted it
           answer
             .on('data', (part: string) => (text += part))
             .on('end', done)
@@ -188,7 +188,7 @@ export class World {
             .on('error', done)
         },
       )
-      // a WebSocket that was let in
+      // the server accepted the WebSocket
       outgoing.on('upgrade', ({ headers }, socket) => {
         socket.destroy()
         resolve({ status: 101, headers, text: '' })
@@ -198,7 +198,7 @@ export class World {
   }
   readonly #plain = new Agent({ keepAlive: true, rejectUnauthorized: false })
 
-  /** As the administrator, where only success will do. */
+  /** Sends the object as the administrator, and throws unless the request succeeds. */
   async make(path: string, object: object, method = 'POST'): Promise<Record<string, never>> {
     const { status, text } = await this.send('admin', method, path, object)
     if (status >= 300 && status !== 409) throw new Error(`${method} ${path}: ${status} ${text}`)
@@ -248,7 +248,7 @@ export class World {
       metadata: { name: 'unbound' },
       spec: { automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }] },
     })
-    // Authorizers of kube-apiserver see a grant when their informer does.
+    // the authorizer of kube-apiserver sees a grant when its informer does
     for (let tries = 0; tries < 600; tries++) {
       const { status } = await this.send('owner', 'GET', '/api/v1/namespaces/a/secrets/one')
       if (status === 200) return

@@ -1,4 +1,4 @@
-/** What kube-apiserver 1.36.3 says of expressions in policies: the answers were recorded, the policies written for this. */
+/** Validates CEL expressions in admission policies. The expected errors were recorded from kube-apiserver 1.36.3. */
 import { describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import {
@@ -9,7 +9,7 @@ import type { Strategy, StrategyContext } from '../../../src/registry/strategy.t
 import { untyped } from '../../../src/registry/untyped.ts'
 import recorded from './policy-expressions.json' with { type: 'json' }
 
-const context = {} as StrategyContext // policies need none
+const context = {} as StrategyContext // the strategies of policies ignore the context
 const strategies: Readonly<Record<string, Strategy>> = {
   ValidatingAdmissionPolicy: untyped(validatingAdmissionPolicies),
   MutatingAdmissionPolicy: untyped(mutatingAdmissionPolicies),

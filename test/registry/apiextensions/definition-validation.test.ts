@@ -51,7 +51,7 @@ test.each<[string, JSONSchemaProps, string[]]>([
     'a default that does not fit',
     { type: 'object', properties: { a: { type: 'integer', default: 'x' } } },
     [
-      // kube-apiserver checks a default on its own: its message names no path
+      // kube-apiserver validates a default by itself, so the message has no path
       `${at}.properties[a].default: Invalid value: "string":  in body must be of type integer: "string"`,
     ],
   ],

@@ -10,12 +10,12 @@ import type { StrategyContext } from '../../../src/registry/strategy.ts'
 const service = { namespace: 'default', name: 'backend', port: 443 }
 const valid: APIServiceSpec = { group: 'a.example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 10 }
 const apiService = (spec: APIServiceSpec, name = 'v1.a.example.com') => ({ metadata: { name }, spec })
-// validation looks at the object alone
+// the validation reads only the object
 const context = {} as StrategyContext
 const problems = async (object: ReturnType<typeof apiService>) =>
   messageOf((await apiServices.validate?.(object, context)) ?? [])
 
-describe('what an APIService must be', () => {
+describe('the rules for an APIService', () => {
   test.each<[APIServiceSpec, string]>([
     [valid, '[]'],
     [{ ...valid, service, insecureSkipTLSVerify: true }, '[]'],

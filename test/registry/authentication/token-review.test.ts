@@ -7,7 +7,7 @@ const server = memoryServer({ KEDGE_ADMIN_TOKEN: 'an-administrators-secret-of-th
 
 async function reviewed(token: string) {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token } }
-  // only what a test looks at
+  // a review has only the fields that the test needs
   const { status } = (await tokenReview(server.request('/'), review as unknown as KubeObject, async () => {})) as {
     status?: { authenticated: boolean; error?: string; user?: { username: string } }
   }
@@ -21,7 +21,7 @@ test('a good token', async () => {
   })
 })
 
-// a token need not be one that fits a header
+// a TokenReview may carry a token that no HTTP header can hold
 test.each(['garbage', 'a\u0000b', 'snow\u2603man', 'a\nb'])(
   '%j: a bad token, and no mistake of ours',
   async (token) => {

@@ -4,7 +4,7 @@ import { compareVersions, parseVersion } from '../../../src/registry/coordinatio
 import type { StrategyContext } from '../../../src/registry/strategy.ts'
 
 describe('semantic versions', () => {
-  // the order of semver.org, 11
+  // the precedence example of semver.org, item 11
   const ascending =
     '1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-beta 1.0.0-beta.2 1.0.0-beta.11 1.0.0-rc.1 1.0.0 2.0.0 2.1.0 2.1.1 10.0.0'
   const versions = ascending.split(' ').map((text) => parseVersion(text)!)
@@ -22,12 +22,12 @@ describe('semantic versions', () => {
     },
   )
 
-  test('what was built says nothing of the order', () => {
+  test('build metadata does not count in the order', () => {
     expect(compareVersions(parseVersion('1.2.3+a'), parseVersion('1.2.3+b'))).toBe(0)
   })
 })
 
-const context = {} as StrategyContext // the rules look at nothing but the object
+const context = {} as StrategyContext // the rules read only the object
 const valid = {
   leaseName: 'l',
   binaryVersion: '1.36.0',

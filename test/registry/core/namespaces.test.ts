@@ -5,7 +5,7 @@ import type { StrategyContext } from '../../../src/registry/strategy.ts'
 
 it('says which finalizer is wrong only where they are taken off', async () => {
   const namespace: Namespace = { metadata: { name: 'a' }, spec: { finalizers: ['kubernetes', 'foo'] } }
-  const context = {} as StrategyContext // neither looks at it
+  const context = {} as StrategyContext // the code under test ignores the context
   const fields = async (errors: ReturnType<NonNullable<typeof namespaces.validateUpdate>> | undefined) =>
     ((await errors) ?? []).map(({ field }) => field)
   const { validateUpdate } = namespaces.subresources!['finalize']!

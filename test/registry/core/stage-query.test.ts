@@ -13,7 +13,7 @@ const pod = {
   },
 }
 
-// what gojq finds; undefined where it fails
+// the results of gojq; undefined where gojq fails
 test.each([
   ['.', [pod]],
   ['.status.phase', ['Running']],

@@ -74,7 +74,7 @@ test.each([
 const annotated = (text: string) => ({ metadata: { annotations: { at: text } } })
 const from = { expressionFrom: '.metadata.annotations.at' }
 
-// milliseconds after 1970
+// milliseconds since 1970
 test.each([
   [{}, {}, [0, 0]],
   [{ durationMilliseconds: 5 }, {}, [5, 5]],
@@ -115,7 +115,7 @@ test.each([
     env: { KEDGE_WORKLOADS: workloads } as Env,
     tenant: { uid: 'stages' },
     warn: (text: string) => void warnings.push(text),
-  } as unknown as StrategyContext // all that is looked at
+  } as unknown as StrategyContext // the strategy reads nothing else
   const strategy = withStageWarnings({} as Strategy)
   expect(await strategy.validate!(stage({ resourceRef: { kind: 'Node' } }), context)).toEqual([])
   expect(await strategy.validateUpdate!(stage({}), stage({}), context)).toEqual([])

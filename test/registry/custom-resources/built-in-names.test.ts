@@ -1,6 +1,6 @@
 /**
- * Definitions that name what is built in: every dotted built-in group × (a built-in resource, a new one) × (a served
- * version, a new one). kube-apiserver looks for all of it among the built-in resources.
+ * Definitions that use built-in names: every dotted built-in group × (a built-in resource, a new one) × (a served
+ * version, a new one). kube-apiserver serves requests for these groups from its built-in resources only.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { CustomResourceDefinition } from '../../../src/api/apiextensions/v1.ts'
@@ -23,7 +23,7 @@ import { memoryServer } from '../../request-in-memory.ts'
 import { settingsOf } from '../../../src/settings.ts'
 
 const everything = builtInResources({ runtimeConfig: 'api/all=true', featureGates: 'AllAlpha=true,AllBeta=true' })
-// with no settings, as memoryServer has none
+// memoryServer has no settings either
 const served = builtInServed(memoryServer().env).resources
 const kept = everything.resources.filter(({ persisted }) => persisted)
 const tenant = { uid: 'tenant' }
@@ -98,7 +98,7 @@ describe.each(cases)(
     if (!builtIn)
       test.each(requests)('$method $path is not served', async ({ method, path }) => {
         const request = server.request(path, { method })
-        // as an authorizer would have allowed it
+        // stands for the result of authorization
         const authorized = attributesOf(request.user, request.info, request.query) as Authorized
         const answered = serveResource(request, authorized, await servedResources(request), handlers)
         await expect(answered).rejects.toMatchObject(NOT_SERVED)
@@ -143,7 +143,7 @@ test('a definition in a group of its own keeps its objects where they have alway
   ] as const) {
     const storage = await storageOf(definitionOf(group, resource, 'v1'))
     expect(storage).toEqual({ group, resource, version: 'v1' })
-    // as every release before this one wrote it
+    // all earlier releases wrote to this collection
     const old = { tenant: server.tenant.uid, shard: `${resource}.${group}`, prefix: `${resource}.${group}` }
     await server.storage.create(old, 'a', { text: '{"metadata":{"resourceVersion":""}}', at: 32, uid: 'u' })
     const found = await server.storage.get(collectionOf(server.tenant, storage), 'a', 0)

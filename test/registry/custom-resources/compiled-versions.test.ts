@@ -1,4 +1,5 @@
-// What is compiled of a definition is that of its revision: a restore brings a uid and a generation that were there before.
+// A compiled definition is cached by its revision: after a restore, another definition may have the same uid and
+// generation.
 import { describe, expect, test } from 'vitest'
 import type { CustomResourceDefinition } from '../../../src/api/apiextensions/v1.ts'
 import { compiledVersion } from '../../../src/registry/custom-resources/compiled-versions.ts'

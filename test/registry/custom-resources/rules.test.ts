@@ -53,7 +53,7 @@ interface Write {
 
 async function write({ object, old, subresource }: Write): Promise<{ errors: string[]; warnings: string[] }> {
   const warnings: string[] = []
-  // nothing else of it is asked for
+  // the rules use only `warn`
   const context = { warn: (text: string) => void warnings.push(text) } as StrategyContext
   const update = subresource === undefined ? strategy : strategy.subresources![subresource]!
   const errors: readonly FieldError[] =

@@ -64,7 +64,7 @@ test.each([
   )
 })
 
-test('what a fresh control plane has is valid, and nothing of it is to be revised', async () => {
+test('the objects of a fresh control plane are valid, and need no revision', async () => {
   for (const { object } of await policyObjects('2026-01-01T00:00:00Z')) {
     const validate = { FlowSchema: flowSchemas, PriorityLevelConfiguration: priorityLevels }[object.kind ?? '']
       ?.validate

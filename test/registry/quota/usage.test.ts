@@ -6,7 +6,7 @@ import { evaluatorOf, isInScope } from '../../../src/registry/quota/evaluators.t
 const NOW = new Date('2026-01-01T00:00:00Z')
 
 const used = (resource: string, object: object, group = ''): Record<string, string> =>
-  // an object of that resource as far as quotas look at it
+  // an object with the fields that quota reads
   textsOf(evaluatorOf({ group, resource })!.usage({ metadata: { name: 'a' }, ...object } as KubeObject, NOW))
 
 const container = (requests: Record<string, string>, limits: Record<string, string> = {}, more: object = {}) => ({

@@ -15,7 +15,7 @@ function quota(used: string, written: string): Quota {
   return { metadata, status: { used: { secrets: used } } }
 }
 
-/** Of a write at a time: when it is looked at, if it is, and what else it is work for. */
+/** The work that a write at `time` enqueues: when the quota is due for a recount, and other topics. */
 function workAt(time: string, object: Quota, old?: Quota): string[] {
   const works = resourceQuotas.work!({
     resource: { group: '', resource: 'resourcequotas' },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { deviceTaintRules } from '../../../src/registry/resource/device-taint-rules.ts'
 import type { StrategyContext } from '../../../src/registry/strategy.ts'
 
-const context = { now: new Date('2026-01-02T03:04:05.678Z') } as StrategyContext // of the context the time counts
+const context = { now: new Date('2026-01-02T03:04:05.678Z') } as StrategyContext // the strategy reads only the time
 const LONG_AGO = '2020-01-01T00:00:00Z'
 const rule = (taint: object, deviceSelector?: object) => ({
   metadata: { name: 'r' },

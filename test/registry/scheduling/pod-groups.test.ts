@@ -4,7 +4,7 @@ import { workloads } from '../../../src/registry/scheduling/workloads.ts'
 import type { FieldError } from '../../../src/api/field.ts'
 import type { StrategyContext } from '../../../src/registry/strategy.ts'
 
-const context = {} as StrategyContext // the rules look at nothing but the object
+const context = {} as StrategyContext // the rules read only the object
 const metadata = { name: 'a' }
 const texts = (errors: readonly FieldError[]) => errors.map(({ field, message }) => `${field}: ${message}`)
 const basic = { basic: {} }

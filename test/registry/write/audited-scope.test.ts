@@ -47,7 +47,7 @@ async function begin(policy: object): Promise<void> {
   isWritable = true
   const log = {
     async fetch(_url: string, init: RequestInit) {
-      // what the backend sends is text
+      // the audit backend sends text
       if (isWritable)
         for (const line of (init.body as string).trim().split('\n')) events.push(JSON.parse(line) as Event)
       return new Response(null, { status: isWritable ? 204 : 500 })
@@ -56,7 +56,7 @@ async function begin(policy: object): Promise<void> {
   const { env, tenant, now, request } = memoryServer({
     KEDGE_AUDIT_POLICY: JSON.stringify(policy),
     KEDGE_AUDIT_LOG_MODE: 'blocking-strict',
-    AUDIT_LOG: log as unknown as Env['AUDIT_LOG'] & {}, // all that is called of it
+    AUDIT_LOG: log as unknown as Env['AUDIT_LOG'] & {}, // the backend calls only `fetch`
   })
   const served = await servedResources(request('/'))
   context = {
@@ -109,7 +109,7 @@ test('each write has an event, under the name of the controller', async () => {
   })
 })
 
-test('what changes nothing has none, and what is refused says why', async () => {
+test('a write without a change has no event, and a refused one says why', async () => {
   const configMaps = client()
   await configMaps.create(object('ConfigMap'))
   await configMaps.updateWithRetries('a', () => {})
@@ -127,7 +127,7 @@ test('an object that is only marked was deleted', async () => {
   expect(events.map(({ verb }) => verb)).toEqual(['create', 'delete'])
 })
 
-test('nothing of a Secret is shown', async () => {
+test('events contain no part of a Secret', async () => {
   await client({ group: '', resource: 'secrets' }).create(object('Secret', { data: { k: 'aGlkZGVu' } }))
   expect(events).toMatchObject([{ level: 'Metadata', verb: 'create' }])
   expect(JSON.stringify(events)).not.toContain('aGlkZGVu')
@@ -159,10 +159,11 @@ test('clients of workload controllers, too', async () => {
   )
 })
 
-// As kube-apiserver's loopback client: each has its own audit id, and the name only where the path has it.
+// Like kube-apiserver's loopback client: each request has its own audit ID, and objectRef has a name only if the path
+// has.
 test('what the server asks of itself, beside a write', async () => {
   await begin({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'RequestResponse' }] })
-  events = [] // of the first objects
+  events = [] // drops the events of the objects that `begin` creates
   const services = client({ group: '', resource: 'services' })
   const spec = { type: 'NodePort', clusterIP: '10.96.0.77', ports: [{ port: 80 }] }
   await services.create(object('Service', { spec }))

@@ -8,7 +8,7 @@ import type { StorageErrorCode } from '../../../src/storage/errors.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
-/** Creates a ConfigMap in a storage that fails, after an admission that took something beside it. */
+/** Creates a ConfigMap in a storage that fails, after admission reserved something that `undo` releases. */
 async function failingCreate(code: StorageErrorCode, undo: () => Promise<void>): Promise<unknown> {
   const server = memoryServer()
   const request = server.request('/api/v1/namespaces/blue/configmaps')

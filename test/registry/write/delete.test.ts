@@ -12,7 +12,7 @@ import { memoryServer } from '../../request-in-memory.ts'
 
 const START = Date.parse('2030-01-01T00:00:00Z')
 
-/** A Pod on a node, and DELETEs of it `after` so many seconds. */
+/** Creates a Pod on a node, and returns a function that sends DELETE some seconds later. */
 async function podOnNode(phase = 'Running') {
   const server = memoryServer()
   const pod = { metadata: { name: 'p', namespace: 'default' }, spec: { nodeName: 'n' }, status: { phase } }
@@ -39,7 +39,7 @@ describe('a second DELETE of a Pod', () => {
     expect(await remove(5, {})).toEqual({ until: 30, grace: 30, gone: false })
   })
 
-  it('brings the end nearer by as much as the grace gets shorter', async () => {
+  it('shortens the deletion time by as much as the grace period shrinks', async () => {
     const remove = await podOnNode()
     await remove(0, { gracePeriodSeconds: 30 })
     expect(await remove(5, { gracePeriodSeconds: 40 })).toEqual({ until: 30, grace: 30, gone: false })

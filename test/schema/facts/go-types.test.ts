@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-// written in JavaScript, since they run without a build
+// the scripts are JavaScript, since they run without a build
 const at = (name: string): string => join(import.meta.dirname, '../../../src/schema/facts', name)
 const { readGoPackage, resolveConstants } = await import(at('go-package.mjs'))
 const { typesOf } = await import(at('go-types.mjs'))

@@ -1,4 +1,4 @@
-// Names of iSCSI initiators: the linear reading takes what kube-apiserver's expression takes.
+// iSCSI initiator names (IQN): our linear parser accepts exactly what kube-apiserver's regular expression accepts.
 import { expect, test } from 'vitest'
 import fc from '../../chance.ts'
 import { IQN_FORMATS } from '../../../src/validation/pod/volume-sources.ts'

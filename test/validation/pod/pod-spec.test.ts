@@ -16,7 +16,7 @@ const spec: PodSpec = {
   terminationGracePeriodSeconds: 30,
 }
 
-/** What one change of a good spec is told. */
+/** Changes to a valid spec, each with the field and the message of its error. */
 const faults: readonly (readonly [change: PodSpec, field: string, message: string])[] = [
   [{ containers: [] }, 'spec.containers', 'Required value'],
   [{ containers: [container, container] }, 'spec.containers[1].name', 'Duplicate value: "c"'],
