@@ -9,7 +9,7 @@
 import { ensureBootstrapped } from './bootstrap/ensure-bootstrapped.ts'
 import type { Clock } from './api/clock.ts'
 import { serviceUnavailable } from './api/status.ts'
-import { authenticate } from './authentication/authenticate.ts'
+import { authenticate, authenticateAgain } from './authentication/authenticate.ts'
 import { compileExpressionsWith } from './authentication/expression.ts'
 import { configurationProblem, hasConfigurations } from './authorization/configuration-problem.ts'
 import { impersonate } from './authorization/impersonation.ts'
@@ -40,14 +40,15 @@ import { checkTimeout } from './request/timeout.ts'
 import { StorageError } from './storage/errors.ts'
 import { bootstrapWith, controlSnapshot, snapshotAtHand, SnapshotData } from './tenancy/control-snapshot.ts'
 import type { ControlSnapshot } from './tenancy/control-snapshot.ts'
+import { credentialEpoch } from './tenancy/credential-writes.ts'
 
 bootstrapWith(ensureBootstrapped)
 compileExpressionsWith(async () => (await import('./expressions/identity-expressions.ts')).compileIdentityExpression)
 
-/** An error of the control plane's own storage is about no resource. */
+/** An error of the control plane's own storage belongs to no resource. */
 const NO_RESOURCE = { group: '', resource: '' }
 
-/** @param isAttested the local front states something of it */
+/** @param isAttested the local front has made a statement about the request */
 export async function serve(
   request: Request,
   env: Env,
@@ -82,8 +83,8 @@ async function respond(received: ApiRequest): Promise<Response> {
 }
 
 /**
- * With settings like these nobody can be told apart from anybody else. The log says more than the answer, but that of a
- * local server is for who is about to start it.
+ * Without valid settings users cannot be told apart. The answer says less than the log; on a local server it has
+ * everything, because the person who starts the server reads it.
  */
 function refuseAll(problem: Pick<BadSettings, 'message' | 'details'>, env: Env): Response {
   logError(`wrong settings: ${problem.details}`)
@@ -92,12 +93,13 @@ function refuseAll(problem: Pick<BadSettings, 'message' | 'details'>, env: Env):
   return Response.json(status, { status: 503, headers: { 'Cache-Control': 'no-store' } })
 }
 
-/** The steps where it is decided what is allowed and what runs; tests record both. */
+/** The steps that decide what is allowed and what runs. Tests replace them to record both. */
 export const steps = { authorize, handlers }
 
 /** @throws StatusError */
 export async function answer(received: ApiRequest, { authorize, handlers } = steps): Promise<Response> {
   checkTimeout(received)
+  const epoch = credentialEpoch(received.tenant)
   const known = await authenticate(received)
   const { record } = received
   const refusal = record === undefined ? undefined : await auditReceived(known, record)
@@ -109,6 +111,7 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   const snapshot = isRestore
     ? await snapshotToRestore(request)
     : (snapshotAtHand(request) ?? (await coldSnapshot(request)))
+  if (credentialEpoch(received.tenant) !== epoch) await authenticateAgain(received, known.user)
   const classification = classify(snapshot, asked)
   if (record !== undefined) record.flowSchema = classification.schema.metadata.name ?? ''
   // own key: the server names the headers
@@ -131,13 +134,19 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   }
 }
 
-/** The first read of the request runs beside the call for the snapshot; nobody sees it where the request is denied. */
+/**
+ * Starts the first read of the request beside the call for the snapshot. Its result is dropped where the request is
+ * denied.
+ */
 function coldSnapshot(request: ApiRequest): Promise<ControlSnapshot> {
   beginFirstRead(request)
   return controlSnapshot(request)
 }
 
-/** While a control plane is restored there is no snapshot of it, and it may be restored once more: what is mandatory holds. */
+/**
+ * While a control plane is restored there is no snapshot of it, but another restore may begin. For that the mandatory
+ * configuration is enough.
+ */
 async function snapshotToRestore(request: ApiRequest): Promise<ControlSnapshot> {
   try {
     return await controlSnapshot(request)

@@ -1,6 +1,6 @@
 /**
- * EventRateLimit: how many Events a second this server takes, in all or for each namespace, user or object. As each
- * kube-apiserver, each isolate counts for itself.
+ * EventRateLimit: how many Events a second the server takes, in all or for each namespace, user or object. Each
+ * isolate counts for itself, like each kube-apiserver.
  */
 import type { Event } from '../api/core/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
@@ -12,12 +12,12 @@ import type { AdmissionPlugin, Attributes } from './attributes.ts'
 
 interface Bucket {
   tokens: number
-  /** Milliseconds: when `tokens` was right. */
+  /** The time to which `tokens` belongs, in milliseconds. */
   at: number
 }
 
-/** Bound: the limits of the configuration, and `cacheSize` of each. */
-const bucketsOf = perTenant(() => new Map<EventLimit, BoundedMap<string, Bucket>>())
+/** Bound: the limits of the configuration, with `cacheSize` buckets each. */
+const bucketsOf = perTenant('counts', () => new Map<EventLimit, BoundedMap<string, Bucket>>())
 
 export const eventRateLimit: AdmissionPlugin = {
   name: 'EventRateLimit',
@@ -57,7 +57,7 @@ function keyOf({ type }: EventLimit, { namespace, user, object }: Attributes): s
     case 'User':
       return user.name
     case 'SourceAndObject': {
-      // an object of this kind was decoded as an Event
+      // the body was decoded as an Event
       const { source = {}, involvedObject: about = {} } = object as unknown as Event
       return [source.component, source.host, about.kind, about.namespace, about.name, about.uid, about.apiVersion]
         .map((part) => part ?? '')

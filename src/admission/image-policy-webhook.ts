@@ -1,4 +1,4 @@
-/** ImagePolicyWebhook: a server outside says whether the images of a pod may run. */
+/** ImagePolicyWebhook: another server decides whether the images of a pod may run. */
 import type { Pod } from '../api/core/v1.ts'
 import type { ImageReview, ImageReviewStatus } from '../api/imagepolicy/v1alpha1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
@@ -25,7 +25,7 @@ interface Answer {
   readonly until: number
 }
 
-const answersOf = perTenant(() => new BoundedMap<string, Answer>({ entries: 1024, size: 4_000_000 }))
+const answersOf = perTenant('forgotten', () => new BoundedMap<string, Answer>({ entries: 1024, size: 4_000_000 }))
 
 export const imagePolicyWebhook: AdmissionPlugin = {
   name: 'ImagePolicyWebhook',
@@ -49,7 +49,10 @@ export const imagePolicyWebhook: AdmissionPlugin = {
   },
 }
 
-/** Undefined: the webhook did not answer, and the configuration lets the pod pass. @throws StatusError */
+/**
+ * Undefined where the webhook did not answer and the configuration allows the pod.
+ * @throws StatusError
+ */
 async function statusOf(attributes: Attributes, setting: ImagePolicySetting): Promise<ImageReviewStatus | undefined> {
   const { request } = attributes
   const answers = answersOf(request.tenant)
@@ -106,7 +109,7 @@ async function ask(
     if (left <= 0) throw new WebhookCallError('context deadline exceeded')
     try {
       const answer = await callServer(request, server, credentials, review, left)
-      // decoded as one
+      // the answer was decoded as an ImageReview
       return ((await reviewIn(answer, KIND)) as unknown as ImageReview).status ?? {}
     } catch (error) {
       if (!(error instanceof WebhookCallError) || !isPassing(error) || attempt === TRIES) throw error
@@ -117,11 +120,11 @@ async function ask(
   }
 }
 
-/** What another try may mend: kube-apiserver repeats after errors of the server and lost connections. */
+/** Whether another call may succeed: kube-apiserver repeats a call after server errors and lost connections. */
 const isPassing = ({ message }: WebhookCallError): boolean =>
   /an error on the server|too many requests|time allotted|connection reset by peer/.test(message)
 
-/** The pod says it, as in kube-apiserver. */
+/** Sets the annotation that the pod passed without an answer, as kube-apiserver does. */
 function failOpen(attributes: Attributes): void {
   const { metadata }: Pod = podOf(attributes)
   attributes.request.record?.annotate(`${AUDIT_PREFIX}failed-open`, 'true')

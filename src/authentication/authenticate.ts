@@ -30,11 +30,23 @@ export async function authenticate(request: ApiRequest): Promise<ApiRequest> {
   return { ...request, ...found }
 }
 
+/**
+ * For a request whose step after authentication was the first of this isolate to see that all objects were replaced, as by
+ * a restore: its credentials may be those of an account that is another one now.
+ * @throws StatusError 401, also where they are now another user's
+ */
+export async function authenticateAgain(request: ApiRequest, before: UserInfo): Promise<void> {
+  const { user } = await authenticate(request)
+  if (textOf(user) !== textOf(before)) throw unauthorized()
+}
+
+const textOf = ({ name, uid, groups, extra }: UserInfo): string => JSON.stringify([name, uid, groups, extra])
+
 async function whoAsks(request: ApiRequest): Promise<Finding> {
   let refused = false
   for (const ask of authenticators) {
     const asked = ask(request)
-    // many know at once: they need not wait for a turn
+    // many authenticators answer at once, so only promises are awaited
     const finding = asked instanceof Promise ? await asked : asked
     if (typeof finding === 'object') return finding
     refused ||= finding === 'refused'
@@ -43,10 +55,10 @@ async function whoAsks(request: ApiRequest): Promise<Finding> {
   return (await mayBeAnonymous(request)) ? { user: ANONYMOUS } : 'nothing'
 }
 
-/** The user, and the headers without the credentials that would disturb the next steps. */
+/** The user, and the headers without the credentials that later steps must not see. */
 type Finding = { readonly user: UserInfo; readonly headers?: RequestHeaders } | 'nothing' | 'refused'
 
-/** In the order of the calls: the first that recognizes a user decides. */
+/** The authenticators in their order. The first that recognizes a user decides. */
 const authenticators: readonly ((request: ApiRequest) => Finding | Promise<Finding>)[] = [
   byRequestHeaders,
   byCertificate,
@@ -79,7 +91,7 @@ function byBearerToken(request: ApiRequest): Finding | Promise<Finding> {
   return known === undefined ? byToken(request, token) : { user: known.user }
 }
 
-/** The token is no protocol that could be spoken, so the answer names one of the others that the client offered. */
+/** The token is itself one of the offered sub-protocols, so the answer names another one that the client offered. */
 async function bySocketProtocol(request: ApiRequest): Promise<Finding> {
   let offer: SocketOffer | undefined
   try {

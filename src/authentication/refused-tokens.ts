@@ -1,7 +1,7 @@
 /**
- * Bad tokens cost a read of storage or the check of a signature, and anybody may send them. So a refused token is
- * refused again for a second without another check, unless this isolate wrote objects in which tokens are looked up.
- * Tokens are kept as their hashes. Made-up tokens that differ are checked a few at a time.
+ * A bad token costs a read of storage or the check of a signature, and anybody may send one. So a refused token is
+ * refused for a second without another check, unless this isolate has written objects in which tokens are looked up.
+ * Only hashes of tokens are kept. Of different bad tokens only a few are checked at a time.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { WaitingPlaces } from '../api/waiting-places.ts'
@@ -11,9 +11,9 @@ import type { TokenContext } from './token-answer.ts'
 
 /** Milliseconds. */
 const REFUSED_FOR = 1_000
-/** Tokens of one control plane that are looked up at once. */
+/** The most tokens of one control plane that are checked at once. */
 const MAX_LOOKUPS = 100
-/** Milliseconds that no look-up takes: a webhook has as long. */
+/** Milliseconds after which a check counts as lost. The slowest check is a webhook's, with a similar limit. */
 const LOST_AFTER = 35_000
 
 interface Refused {
@@ -22,11 +22,11 @@ interface Refused {
   readonly error: Error
 }
 
-const stateOf = perTenant(() => ({
+const stateOf = perTenant('is of requests under way', () => ({
   refused: new BoundedMap<string, Refused>({
     entries: 4_096,
     size: 4 * 1024 * 1024,
-    // a webhook may have said much
+    // a webhook's message may be long
     sizeOf: (hash, { error }) => hash.length + error.message.length,
   }),
   lookups: new WaitingPlaces(MAX_LOOKUPS, LOST_AFTER),

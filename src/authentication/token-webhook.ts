@@ -1,6 +1,6 @@
 /**
- * Tokens that a server outside of this one reviews (TokenReview of authentication.k8s.io, v1 and v1beta1). An accepted
- * token is cached for a while; a refusal is not.
+ * Tokens that another server reviews (TokenReview of authentication.k8s.io, v1 and v1beta1). An accepted token is
+ * cached for a while, a refusal is not.
  */
 import type { TokenReviewStatus } from '../api/authentication/v1.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
@@ -19,12 +19,15 @@ import { serverAudiences } from './service-account-key.ts'
 import type { TokenAnswer, TokenContext } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
 
-/** Of one call. Milliseconds. */
+/** Milliseconds for one call. */
 const TIMEOUT = 30_000
-/** Requests of one control plane that wait for answers: a server that hangs leaves room for other tokens. */
+/**
+ * The most requests of one control plane that wait for answers, so that a server that hangs leaves room for other
+ * tokens.
+ */
 const MAX_WAITING = 60
 
-const placesOf = perTenant(() => new WaitingPlaces(MAX_WAITING, TIMEOUT + 5_000))
+const placesOf = perTenant('is of requests under way', () => new WaitingPlaces(MAX_WAITING, TIMEOUT + 5_000))
 
 const known = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
   entries: 4_096,
@@ -40,7 +43,10 @@ export function checkTokenWebhook({ connection }: TokenWebhookSetting): void {
     )
 }
 
-/** Undefined: it knows the token not, or not for these audiences. @throws TokenRefused, StatusError 429 */
+/**
+ * Undefined where the webhook does not know the token, or not for these audiences.
+ * @throws TokenRefused, StatusError 429
+ */
 export async function authenticateByWebhook(
   context: TokenContext,
   setting: TokenWebhookSetting,
@@ -73,7 +79,7 @@ async function reviewed(
     status: { user: {} },
   }
   try {
-    // checked when the settings were
+    // checked together with the settings
     const to = webhookConnection.parse(connection)
     const answer = await postReview(context.env, to, review, {
       timeoutMs: TIMEOUT,
@@ -81,7 +87,7 @@ async function reviewed(
       clock: context.clock,
       gone: context.gone?.(),
     })
-    // decoded as this kind
+    // decoded as a TokenReview
     const { status = {} } = (await reviewIn(answer, gvk)) as { status?: TokenReviewStatus }
     return status
   } catch (error) {
@@ -104,7 +110,7 @@ function answerOf(
     return undefined
   }
   const { username: name = '', uid = '', groups = [], extra = {} } = user
-  // a user without a name could be any user whose name got lost
+  // without a name it could be any user whose name was lost
   if (name === '') throw new TokenRefused(['the webhook authenticator gave a user without a name'])
   const made: UserInfo = authenticated({ name, uid, groups, extra })
   return { user: made, audiences: meantFor }

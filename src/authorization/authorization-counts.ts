@@ -1,14 +1,14 @@
-/** This isolate's metrics of authorization: endpoints/identity-metrics.ts shows them under kube-apiserver's names. */
+/** This isolate's metrics of authorization. endpoints/identity-metrics.ts shows them under kube-apiserver's names. */
 import { ATTEMPT_BUCKETS } from '../authentication/authentication-counts.ts'
 import { Counters, Histograms } from '../metrics/series.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 
-/** Seconds: those that Prometheus' clients have by themselves. */
+/** Seconds: the default buckets of Prometheus' clients. */
 const WEBHOOK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const CONDITION_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 
 /** Bound: the series that Counters and Histograms keep. */
-export const authorizationCounts = perTenant(() => ({
+export const authorizationCounts = perTenant('counts', () => ({
   attempts: new Counters(),
   durations: new Histograms([...ATTEMPT_BUCKETS]),
   decisions: new Counters(),

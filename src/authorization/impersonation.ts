@@ -1,8 +1,8 @@
 /**
  * Impersonation by Impersonate-* headers (kubernetes.io/docs/reference/access-authn-authz/user-impersonation). The
- * requesting user needs either the right to impersonate that user, groups, uid and extra in general (the verb
- * `impersonate`), or the right to impersonate them in one of the constrained modes (`impersonate:MODE`) for this very
- * request (`impersonate-on:MODE:VERB`; KEP 5284).
+ * requesting user needs the right to impersonate that user, groups, uid and extra in general (the verb
+ * `impersonate`), or in a constrained mode for this very request (the verbs `impersonate:MODE` and
+ * `impersonate-on:MODE:VERB`; KEP 5284).
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { goQuote } from '../go/quote.ts'
@@ -25,11 +25,14 @@ import { ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED } from '../re
 const USER = 'Impersonate-User'
 const GROUP = 'Impersonate-Group'
 const UID = 'Impersonate-Uid'
-/** All of these, as names of headers. */
+/** The common prefix of the headers. */
 const PREFIX = 'impersonate-'
 const EXTRA_PREFIX = 'impersonate-extra-'
 
-/** At once where no header asks for it. @throws StatusError 400 for a half-said wish, 403 */
+/**
+ * Returns at once where no header asks for impersonation.
+ * @throws StatusError 400 where the user's name is missing, 403
+ */
 export function impersonate(request: ApiRequest): ApiRequest | Promise<ApiRequest> {
   for (const name of request.headers.names()) if (name.startsWith(PREFIX)) return impersonating(request)
   return request
@@ -40,7 +43,7 @@ async function impersonating(request: ApiRequest): Promise<ApiRequest> {
   return wanted === undefined ? request : { ...request, user: await impersonated(request, wanted) }
 }
 
-/** As the headers have it, nothing added. */
+/** The user of the headers, with nothing added. */
 function wantedUser(headers: RequestHeaders): UserInfo | undefined {
   const name = headers.get(USER) ?? ''
   const uid = headers.get(UID) ?? ''
@@ -71,7 +74,7 @@ function goUser({ name, uid, groups, extra }: UserInfo): string {
 }
 
 interface Mode {
-  /** Undefined: the general one. */
+  /** Undefined for the general mode. */
   readonly name?: 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info'
   applies(wanted: UserInfo, asker: UserInfo): boolean
 }
@@ -110,8 +113,9 @@ const modes: readonly Mode[] = [
   { applies: () => true },
 ]
 
-/** The mode that worked last for a user. It is tried first, and the client gets its refusal. */
+/** The mode that succeeded last for a user. It is tried first, and where all fail the client gets its error. */
 const lastModes = perTenant(
+  'forgotten',
   () => new BoundedMap<string, Mode>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
 )
 
@@ -133,7 +137,7 @@ async function impersonated(request: ApiRequest, wanted: UserInfo): Promise<User
       refusal ??= error
     }
   }
-  throw refusal! // the general mode applies to everybody
+  throw refusal! // the general mode applies to every user
 }
 
 async function impersonatedIn(request: ApiRequest, mode: Mode, wanted: UserInfo): Promise<UserInfo> {
@@ -153,7 +157,7 @@ async function impersonatedIn(request: ApiRequest, mode: Mode, wanted: UserInfo)
 const AUTHENTICATION = { apiGroup: 'authentication.k8s.io', apiVersion: 'v1' }
 const CORE = { apiGroup: '', apiVersion: 'v1' }
 
-/** One question for each thing that is wanted. */
+/** The authorization checks, one for each part of the wanted user. */
 function* checksOf(mode: Mode, asker: UserInfo, wanted: UserInfo): Generator<AuthorizationAttributes> {
   const constrained = mode.name !== undefined
   const verb = constrained ? `impersonate:${mode.name}` : 'impersonate'
@@ -186,7 +190,7 @@ function* checksOf(mode: Mode, asker: UserInfo, wanted: UserInfo): Generator<Aut
       yield ask({ ...AUTHENTICATION, resource: 'userextras', subresource: key, name: value })
 }
 
-/** The constrained modes are strict where the general one takes anything. */
+/** The constrained modes allow only some extra; the general mode allows any. */
 function extraProblem(extra: UserInfo['extra']): string | undefined {
   for (const [key, values] of Object.entries(extra)) {
     if (key === '') return 'impersonating the empty string key in extra is not allowed'
@@ -202,7 +206,7 @@ function extraProblem(extra: UserInfo['extra']): string | undefined {
   return undefined
 }
 
-/** Groups that come with a user of that kind, and the group of authenticated or of anonymous users. */
+/** Adds the groups of that kind of user, and the group of authenticated or anonymous users. */
 function withFixedGroups(mode: Mode, wanted: UserInfo): UserInfo {
   let { groups } = wanted
   const account = parseServiceAccountUser(wanted.name)
@@ -216,7 +220,7 @@ function withFixedGroups(mode: Mode, wanted: UserInfo): UserInfo {
 const including = (groups: readonly string[], group: string): readonly string[] =>
   groups.includes(group) ? groups : [...groups, group]
 
-/** For a pod's extra only the keys count here: the mode has checked the values already. */
+/** For a pod's extra only the keys are checked here, because the mode has checked the values. */
 const withoutExtra = (user: UserInfo): UserInfo => ({
   ...user,
   extra: { 'authentication.kubernetes.io/associated-node-keys': Object.keys(user.extra).sort() },

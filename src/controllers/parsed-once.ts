@@ -1,11 +1,11 @@
-/** Objects that several controllers read again and again, pods above all: each version of one is parsed once. */
+/** Parses each version of an object once, because several controllers read the same objects often, mainly pods. */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { frozen } from '../api/frozen.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 
-/** UTF-16 units of texts; the parsed objects take about three times as much. */
+/** UTF-16 units of the texts. The parsed objects take about three times as much memory. */
 const MOST_TEXT = 6 * 1024 * 1024
 
 interface Parsed {
@@ -13,8 +13,9 @@ interface Parsed {
   readonly object: KubeObject
 }
 
-/** By the key without the version: kind, name and uid. */
+/** The parsed objects by kind, name and uid, without the version. */
 const parsedOf = perTenant(
+  'forgotten',
   () => new BoundedMap<string, Parsed>({ entries: 10_000, size: MOST_TEXT, sizeOf: (_, { text }) => text.length }),
 )
 

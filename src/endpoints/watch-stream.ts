@@ -1,6 +1,6 @@
 /**
- * The client's end of a watch: frames the events of storage, keeps the connection alive, and ends it in time. All
- * timers of a watch are here in the Worker, because a timer in the shard would keep it awake.
+ * The client's end of a watch: formats the events of storage, keeps the connection alive, and ends it in time. All
+ * timers of a watch run here in the Worker, because a timer in the shard would keep it awake.
  */
 import { noteFault } from '../request/fault.ts'
 import { walked } from '../request/turns.ts'
@@ -21,17 +21,20 @@ import { statusFor } from '../storage/storage-status.ts'
 import { ClientGone } from './watch-sink.ts'
 import type { WatchSink } from './watch-sink.ts'
 
-/** How often clients that asked for bookmarks get one, and how near to the end of the watch the last ones come. */
+/** How often a client that asked for bookmarks gets one, and when the last ones come before the end of the watch. */
 const BOOKMARK_MS = 60_000
 const HEARTBEAT_MS = 30_000
 const LAST_BOOKMARKS_MS = [2_000, 1_000]
 
 export interface WatchPlan {
   readonly query: WatchQuery
-  /** Existing objects come first, as of now: there is no `resourceVersion`, or the client asks for initial events. */
+  /**
+   * Existing objects come first, in their present state: the request has no `resourceVersion`, or wants initial
+   * events.
+   */
   readonly isOfNow: boolean
   readonly bookmarks: boolean
-  /** After how many seconds the stream ends. */
+  /** The length of the watch. */
   readonly seconds: number
 }
 
@@ -60,7 +63,7 @@ export async function pumpWatch(
     } else
       timers.every(HEARTBEAT_MS, () => {
         sink.heartbeat()
-        // keeps a quiet selection ahead of compaction, and notices a shard that is gone
+        // keeps a quiet watch ahead of compaction, and notices a lost shard
         stream.ping()
       })
     let show = plan.query.from === undefined && scope.resource.strategy.decorator !== undefined
@@ -77,13 +80,13 @@ export async function pumpWatch(
           await sink.send(framer.error(await notYet(scope)))
           break
         }
-        // no more events and no bookmarks: so the client's next watch begins before the event that it missed
+        // no more events and no bookmarks: the client's next watch then begins before the event that it missed
         isStuck = true
       }
       if (batch.mark?.kind === 'synced') show = isInitial = false
     }
   } catch (error) {
-    // a version that is not reached yet: there are no events until the stream ends
+    // the requested version is not reached yet: no events until the stream ends
     if (error instanceof StorageError && error.code === 'FutureRevision' && plan.query.from !== undefined) return
     if (isMistake(error)) noteFault('watch', error, scope.request)
     const status = watchError(scope, error)
@@ -92,7 +95,7 @@ export async function pumpWatch(
   end()
 }
 
-/** Events that came together are converted together. */
+/** Converts the events of a batch together. */
 async function inRequestVersions(scope: RequestScope, batch: WatchBatch): Promise<WatchBatch> {
   if (scope.resource.converter === undefined || scope.resource.storedAsServed) return batch
   const events = [...batch].filter((message) => message.kind === 'event')
@@ -106,7 +109,7 @@ async function inRequestVersions(scope: RequestScope, batch: WatchBatch): Promis
   }
 }
 
-/** @param shown the text that clients see for a stored text, where the two differ */
+/** @param shown the text for clients by stored text, where the two differ */
 async function forward(
   framer: WatchFramer,
   sink: WatchSink,
@@ -138,27 +141,31 @@ async function forward(
   if (mark !== undefined && bookmarks) await sink.send(framer.bookmark(mark.revision, mark.kind === 'synced'))
 }
 
-/** By user: forgetting one with open watches only begins another account for the next. */
+/** By user. Dropping the buffer of a user with open watches is harmless: the user's next watch gets a new buffer. */
 const buffers = perTenant(
+  'is of requests under way',
   () => new BoundedMap<string, WatchBuffer>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
 )
 
 const watchBufferOf = ({ tenant, user }: RequestScope['request']): WatchBuffer =>
   buffers(tenant).getOrMake(user.name, () => new WatchBuffer())
 
-/** Neither the client went, nor does the error have an answer. */
+/** Whether the error is the server's mistake: the client is still there, and no Status describes the error. */
 const isMistake = (error: unknown): boolean =>
   !(error instanceof ClientGone || error instanceof StatusError || error instanceof StorageError)
 
-/** As kube-apiserver, whose cache of a version does not get beyond an object that the webhook cannot convert. */
+/**
+ * kube-apiserver's cache of a version stops before an object that the webhook cannot convert, so the answer is that
+ * its version is too large.
+ */
 async function notYet({ storage, collection }: RequestScope): Promise<StatusError> {
   const revision = await storage.revision(collection)
   return resourceVersionTooLarge(revision, revision - 1, 1)
 }
 
-/** The ERROR event before the stream ends; undefined if the client only has to watch again. */
+/** The ERROR event before the stream ends; undefined where the client only has to watch again. */
 function watchError({ resource: { gvr: resource } }: RequestScope, error: unknown): StatusError | undefined {
-  // an event that can't be written as the client asked ends the stream without a word
+  // an event that cannot be written in the client's form ends the stream without an ERROR event
   if (!(error instanceof StorageError)) return undefined
   if (error.code === 'Compacted') return expired(`too old resource version: ${error.revision} (${error.current})`)
   if (error.code === 'FutureRevision') return resourceVersionTooLarge(error.revision, error.current, 1)
@@ -167,11 +174,11 @@ function watchError({ resource: { gvr: resource } }: RequestScope, error: unknow
 }
 
 class Timers {
-  /** Bound: those of a watch. */
+  /** Bound: the timers of one watch. */
   private readonly clears: (() => void)[] = []
 
   after(milliseconds: number, work: () => void): void {
-    // longer delays than a timer can hold would fire at once
+    // a delay that is too long for a timer would fire at once
     const timer = setTimeout(work, Math.min(milliseconds, 2 ** 31 - 1))
     this.clears.push(() => clearTimeout(timer))
   }

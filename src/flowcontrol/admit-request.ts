@@ -1,4 +1,4 @@
-/** Lets a request go on at once, after a while, or not at all: one gate for each control plane in an isolate. */
+/** Gives a request its seat at once, after a while, or not at all. An isolate has one gate for each control plane. */
 import { platformClock } from '../api/clock.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
 import { settledByOthers } from '../api/settled-by-others.ts'
@@ -21,13 +21,13 @@ import type { Refusal, Seat } from './seats.ts'
 /** A quarter of kube-apiserver's --request-timeout. Milliseconds. */
 const LONGEST_WAIT = 15_000
 
-/** The counts of one schema's requests in one level. */
+/** Counts for the requests of one FlowSchema in one level. */
 export interface FlowCount {
   readonly schema: string
   readonly level: string
   dispatched: number
   readonly rejected: Partial<Record<Refusal, number>>
-  /** Seconds until a request got its seat, and until one was refused. */
+  /** Seconds until requests got a seat, and until requests were refused. */
   readonly waits: Readonly<Record<'dispatched' | 'rejected', Histogram>>
 }
 
@@ -38,7 +38,7 @@ class Gate {
   readonly counts = new BoundedMap<string, FlowCount>({ entries: 1_000 })
   private configuredBy: readonly unknown[] | undefined
 
-  /** The list is the same value for as long as no level changes. */
+  /** @param levels the same value as long as no level changes */
   configure(levels: readonly (KubeObject & PriorityLevelConfiguration)[], env: Env): void {
     if (levels === this.configuredBy) return
     this.configuredBy = levels
@@ -57,13 +57,13 @@ class Gate {
   }
 }
 
-const gateOf = perTenant(() => new Gate())
+const gateOf = perTenant('is of requests under way', () => new Gate())
 
 const LEVELS = { group: 'flowcontrol.apiserver.k8s.io', resource: 'prioritylevelconfigurations' }
 
 /**
- * A seat, or the reason why there is none. Every request takes one and leaves it when the head of its answer is there:
- * a watch, too, and other long requests, which end at once here or go on outside of the isolate.
+ * A seat, or the reason why there is none. Every request takes a seat, and leaves it when the head of its answer is
+ * there. So watches and other long requests hold one only for their start.
  */
 export function admitRequest(
   request: ApiRequest,
@@ -83,15 +83,15 @@ export function admitRequest(
   if (!(taken instanceof Promise)) return kept(request, gate, counted(count, taken, 0))
   const since = request.clock()
   const seat = taken.then((found) => kept(request, gate, counted(count, found, (request.clock() - since) / 1000)))
-  // A request whose client went away must leave a seat that it gets.
+  // a request whose client has gone must leave a seat that it gets later
   request.waitUntil(seat)
   return seat
 }
 
 /**
- * The engine gives up a request whose client went away, and its seat is free only after LOST_AFTER. Where seats are
- * scarce, a read therefore goes on to its end. While they are not, it saves the cost of asking for that, which is a
- * twentieth of a get. Other requests always go on (`endsBySelf`).
+ * The engine drops a request whose client has gone, and its seat is free only after LOST_AFTER. Where seats are
+ * scarce, a read therefore runs to its end (waitUntil). Elsewhere it saves the cost of that, a twentieth of a get.
+ * Other requests always run to their end (`endsBySelf`).
  */
 function kept(request: ApiRequest, { seats }: Gate, found: Seat | Refusal): Seat | Refusal {
   if (typeof found === 'string' || endsBySelf(request) || !seats.isScarce(found.level)) return found
@@ -102,7 +102,7 @@ function kept(request: ApiRequest, { seats }: Gate, found: Seat | Refusal): Seat
 }
 
 /**
- * Whether the request goes on to its end although its client went: it may have to undo or report something then, or
+ * Whether the request runs to its end although its client has gone: it may have to undo or report something, or
  * others wait for its document.
  */
 export const endsBySelf = ({ method, info, record }: ApiRequest): boolean =>
@@ -110,7 +110,7 @@ export const endsBySelf = ({ method, info, record }: ApiRequest): boolean =>
 
 export const leaveSeat = (tenant: Tenant, seat: Seat): void => gateOf(tenant).seats.leave(seat)
 
-/** For metrics, which do not count the seats of requests that the engine gave up a minute ago. */
+/** The state for metrics, without the seats of requests that the engine dropped a minute ago. */
 export function flowState(tenant: Tenant): Pick<Gate, 'seats' | 'counts'> {
   const gate = gateOf(tenant)
   gate.seats.reclaimLost()
@@ -127,8 +127,7 @@ function counted(count: FlowCount, found: Seat | Refusal, waited: number): Seat 
 function distinguisherOf({ user, info, headers, cf }: ApiRequest, method: string | undefined): string {
   if (method === 'ByNamespace') return info.namespace
   if (method !== 'ByUser') return ''
-  // All anonymous users share this flow, apart from the address that the platform reports, which a client cannot make
-  // up.
+  // all anonymous users share this flow, except that the platform reports an address, which a client cannot forge
   const isAtTheEdge = user.name === ANONYMOUS.name && typeof cf?.['colo'] === 'string'
   return isAtTheEdge ? `${user.name} ${headers.get('CF-Connecting-IP') ?? ''}` : user.name
 }

@@ -1,4 +1,4 @@
-/** This isolate's metrics of admission: endpoints/metrics.ts shows them under kube-apiserver's names. */
+/** This isolate's metrics of admission: endpoints/metrics.ts exposes them under kube-apiserver's names. */
 import type { ApiCall } from '../request/context.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import type { Labels, Sample } from './series.ts'
@@ -8,7 +8,7 @@ const PLUGIN_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const WEBHOOK_BUCKETS = [...PLUGIN_BUCKETS, 10, 25]
 
 /** Bound: the series that Counters and Histograms keep. */
-const measured = perTenant(() => ({
+const measured = perTenant('counts', () => ({
   steps: new Steps(),
   webhooks: new Histograms(WEBHOOK_BUCKETS),
   webhookRequests: new Counters(),
@@ -28,15 +28,15 @@ export const admissionMeasurements = ({ tenant }: Plane): ReturnType<typeof meas
 
 type Step = 'admit' | 'validate'
 
-/** The durations of a step of admission and of each plug-in in it, for requests of one operation with one outcome. */
+/** The durations of an admission step and of each plug-in in it, for requests with one operation and one outcome. */
 export class StepDurations {
   private readonly whole = new Histogram(PLUGIN_BUCKETS)
-  /** By name. Bound: the plug-ins. */
+  /** By plug-in name. Bound: the plug-ins. */
   private readonly plugins = new Map<string, Histogram>()
 
   constructor(private readonly labels: Labels) {}
 
-  /** @param plugin absent: the whole step */
+  /** @param plugin the plug-in; undefined: the whole step */
   observe(seconds: number, plugin?: string): void {
     if (plugin === undefined) return this.whole.observe(seconds)
     let one = this.plugins.get(plugin)
@@ -53,7 +53,7 @@ export class StepDurations {
   }
 }
 
-/** Looked up once for each step: it has many plug-ins, which take little time. */
+/** Finds the durations once for each step, because a step has many plug-ins that take little time. */
 class Steps {
   /** Bound: operations, steps and outcomes. */
   private readonly durations = new Map<string, StepDurations>()
@@ -85,7 +85,7 @@ export interface WebhookCall {
 }
 
 export interface WebhookOutcome {
-  /** Of the answer to the client. */
+  /** The status code of the response to the client. */
   readonly code: number
   /** Undefined: the request was not rejected. */
   readonly rejection?: 'calling_webhook_error' | 'apiserver_internal_error' | 'no_error' | undefined
@@ -108,12 +108,12 @@ export function measureWebhook(
     webhookRejections.add({ error_type: rejection, name, operation, rejection_code: shown, type })
 }
 
-/** A webhook that could not be asked was passed over. */
+/** Counts a webhook whose call failed and whose failurePolicy Ignore let the request pass. */
 export function measureFailOpen({ tenant }: Plane, { name, type }: Pick<WebhookCall, 'name' | 'type'>): void {
   measured(tenant).webhookFailOpens.add({ name, type })
 }
 
-/** The owner of the match conditions. A webhook's type is `admit` or `validating`, a policy's is `validate`. */
+/** The owner of match conditions. The type of a webhook is `admit` or `validating`, that of a policy is `validate`. */
 export interface ConditionsOwner {
   readonly name: string
   readonly kind: 'webhook' | 'policy'
@@ -138,7 +138,7 @@ export function measureConditions(
   const labels = { kind, name, operation, type }
   for (let count = 0; count < errors; count++) conditions.errors.add(labels)
   if (seconds !== undefined) conditions.durations.observe(Object.values(labels).join(' '), seconds, () => labels)
-  // kube-apiserver counts those of webhooks alone, and has another word for their type
+  // kube-apiserver counts only exclusions by webhooks, and names the type `validate` here
   if (isExcluded && kind === 'webhook')
     conditions.exclusions.add({ ...labels, type: type === 'validating' ? 'validate' : type })
 }

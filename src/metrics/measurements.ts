@@ -1,5 +1,5 @@
 /**
- * This isolate's metrics of the requests of each control plane: endpoints/metrics.ts shows them under kube-apiserver's
+ * This isolate's metrics of requests, for each control plane: endpoints/metrics.ts exposes them under kube-apiserver's
  * names.
  */
 import { isFinished } from '../codec/respond.ts'
@@ -31,9 +31,9 @@ class Measurements {
   readonly requests = new Map<string, RequestKind>()
   readonly others = new RequestKind({ group: '', resource: '', scope: '', subresource: '', verb: '', version: '' })
   readonly deprecated = new Counters()
-  /** Bound: series that Counters keep. */
+  /** Bound: the series that Counters keep. */
   readonly policyChecks = { validating: new Counters(), mutating: new Counters() }
-  /** The same. */
+  /** Bound: the series that Histograms keep. */
   readonly policyTimes = { validating: new Histograms(checkBuckets), mutating: new Histograms(checkBuckets) }
   readonly healthRuns = new Counters()
   longRunning = 0
@@ -42,16 +42,16 @@ class Measurements {
   startedAt: number | undefined
 }
 
-/** Seconds: kube-apiserver's. */
+/** kube-apiserver's buckets, in seconds. */
 const checkBuckets = [0.0000005, 0.001, 0.01, 0.1, 1]
 
-const measurementsFor = perTenant(() => new Measurements())
+const measurementsFor = perTenant('counts', () => new Measurements())
 
 export const measurementsOf = ({ tenant }: Pick<ApiRequest, 'tenant'>): Measurements => measurementsFor(tenant)
 
 const isLongRunning = (verb: string) => verb === 'watch' || verb === 'proxy' || verb === 'connect'
 
-/** By the labels that identify kinds of requests, as kube-apiserver names them. */
+/** The counts of requests with equal labels, which have kube-apiserver's names. */
 function kindOf(all: Measurements, { info, method, env }: ApiRequest, status: number): RequestKind {
   const verb =
     (info.isResourceRequest ? verbLabels.get(info.verb) : undefined) ?? (methods.has(method) ? method : 'OTHER')
@@ -75,17 +75,17 @@ function kindOf(all: Measurements, { info, method, env }: ApiRequest, status: nu
 }
 
 /**
- * Anybody may make up paths, groups and resources: their names become labels once a request for them succeeded, which
- * proves that they are served. Requests beyond the limit of kinds are counted without labels.
+ * Clients can invent paths, groups and resources. A name becomes a label only after a request for it succeeded, which
+ * proves that it is served. Requests beyond the limit of kinds are counted without labels.
  */
 const MAX_KINDS = 1_024
 /**
- * Characters of all labels of a kind: a group, a version and a resource have 380 at most. Resources of another server
- * may have any name.
+ * Characters of all labels of a kind. A group, a version and a resource have 380 at most; resources of an extension
+ * server may have any name.
  */
 const MAX_NAMES = 512
 
-/** Discovery answers a path with any number of slashes at its end: each would be a label of its own. */
+/** Discovery accepts any number of slashes at the end of a path, and each number would make a label of its own. */
 const hasEmptyParts = ({ isResourceRequest, path }: RequestInfo): boolean => !isResourceRequest && path.includes('//')
 
 function isBuiltIn({ isResourceRequest, apiGroup, apiVersion, resource, subresource }: RequestInfo, env: Env): boolean {
@@ -95,7 +95,7 @@ function isBuiltIn({ isResourceRequest, apiGroup, apiVersion, resource, subresou
   return entry.subresources.some(({ name }) => name === subresource)
 }
 
-/** Others have the label OTHER. */
+/** Methods with a label of their own. All other methods have the label OTHER. */
 const methods: ReadonlySet<string> = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'])
 
 const verbLabels: ReadonlyMap<string, string> = new Map([
@@ -109,7 +109,7 @@ const verbLabels: ReadonlyMap<string, string> = new Map([
   ['deletecollection', 'DELETECOLLECTION'],
 ])
 
-/** Called when a request begins; the returned function, when the head of its answer is there. */
+/** The caller calls this when a request begins, and the returned function when the response headers are ready. */
 export function measureRequest(request: ApiRequest): (response: Response) => void {
   const all = measurementsOf(request)
   const began = request.now.getTime()
@@ -143,7 +143,7 @@ function observeLength(histogram: Histogram, headers: Pick<Headers, 'get'>): voi
 export interface PolicyCheck {
   readonly policy: string
   readonly binding: string
-  /** Undefined: nothing went wrong. */
+  /** The error of the check; undefined where it had none. */
   readonly problem: string | undefined
   /** The time of the policy's expressions, for this request and its parameters. */
   readonly seconds: number
@@ -154,7 +154,7 @@ const problemTypes: readonly (readonly [start: string, type: string])[] = [
   ['validation failed due to running out of cost budget', 'out_of_budget'],
 ]
 
-/** An expression of an admission policy was asked; of a validating one, what followed. */
+/** Counts one check of an admission policy. @param action the enforcement of a validating policy */
 export function measurePolicyCheck(
   request: Pick<ApiRequest, 'tenant'>,
   type: 'validating' | 'mutating',

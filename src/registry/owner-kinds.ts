@@ -1,7 +1,7 @@
 /**
- * The resource types whose objects name owners of a kind. The garbage collector looks for dependents there.
- * ControllerManager keeps the list. An isolate announces each pair of owner kind and resource before its first such
- * write, so that the list is never missing one.
+ * For each kind of owner, the resources whose objects name such owners. The garbage collector looks for dependents
+ * there. ControllerManager keeps the list. An isolate announces each pair of owner kind and resource before its first
+ * such write, so the list is always complete.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { GroupResource } from '../api/group-version.ts'
@@ -14,12 +14,13 @@ import type { Tenant } from '../storage/tenant.ts'
 export const FOREGROUND = 'foregroundDeletion'
 export const ORPHAN = 'orphan'
 
-/** Pairs that this isolate has announced. One that was forgotten is announced again. */
+/** Pairs that this isolate has announced. It announces an evicted pair again. */
 const announcedOf = perTenant(
+  'forgotten',
   () => new BoundedMap<string, true>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
 )
 
-/** `Deployment.apps`: without the version, since all versions of a kind have the same objects. */
+/** Returns `Deployment.apps`, without the version, because all versions of a kind have the same objects. */
 export function ownerKindOf({ apiVersion = '', kind = '' }: OwnerReference): string {
   return groupKindText({ group: parseApiVersion(apiVersion)?.group ?? '', kind })
 }
@@ -43,7 +44,7 @@ export async function announceOwners(
   for (const kind of news) announced.set(pairOf(resource, kind, definition), true)
 }
 
-/** The kinds of the owners that the object names, each once. */
+/** The kinds of the owners that the object names, without repetition. */
 export const ownerKindsOf = ({ metadata: { ownerReferences = [] } }: Pick<KubeObject, 'metadata'>): string[] => [
   ...new Set(ownerReferences.map(ownerKindOf).filter(mayBeServed)),
 ]
@@ -51,5 +52,5 @@ export const ownerKindsOf = ({ metadata: { ownerReferences = [] } }: Pick<KubeOb
 const pairOf = (resource: GroupResource, kind: string, definition: string) =>
   `${groupResourceText(resource)}\n${kind}\n${definition}`
 
-/** A kind is a DNS label and a group a subdomain, so no kind has a longer name. */
+/** A kind is a DNS label and a group is a subdomain, so no valid text is longer. */
 const mayBeServed = (kind: string): boolean => kind.length <= 63 + 1 + 253

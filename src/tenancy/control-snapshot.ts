@@ -18,22 +18,22 @@ import { isReadRecently, recentlyWritten } from './recent-objects.ts'
 import { packOld } from './packing.ts'
 import { SharedCall } from './shared-call.ts'
 import { isGrouped, SnapshotData } from './snapshot-data.ts'
-import { perTenant, weighTenant } from './tenant-state.ts'
+import { perTenant, tenantReplaced, weighTenant } from './tenant-state.ts'
 import type { Tenant } from '../storage/tenant.ts'
 
 export { SnapshotData } from './snapshot-data.ts'
 
-/** An immutable view. Objects, and lists of a type in which nothing changed, are the same values in later views. */
+/** An immutable view. Objects and unchanged lists are the same values in later views. */
 export interface ControlSnapshot {
   readonly revision: Revision
   /** In the order of their keys. The caller chooses the type, which must be that of the resource's storage version. */
   list<O extends KubeObject>(resource: GroupResource): readonly O[]
   inNamespace<O extends KubeObject>(resource: GroupResource, namespace: string): readonly O[]
-  /** CustomResourceDefinitions and APIServices, whose names end with a group. */
+  /** CustomResourceDefinitions or APIServices whose names end with a group. */
   inGroup<O extends KubeObject>(resource: GroupResource, group: string): readonly O[]
-  /** By group; the lists of groups in which nothing changed are the same values in later views, and so is the whole. */
+  /** The same by group. Unchanged lists are the same values in later views, and so is the whole map. */
   groups<O extends KubeObject>(resource: GroupResource): ReadonlyMap<string, { readonly list: readonly O[] }>
-  /** `key`: NAME, or NAMESPACE/NAME. */
+  /** @param key NAME, or NAMESPACE/NAME */
   get<O extends KubeObject>(resource: GroupResource, key: string): O | undefined
 }
 
@@ -56,7 +56,7 @@ export interface ControlPlane {
 
 /** Milliseconds. */
 const MAX_AGE = 1_000
-/** While one request fetches changes, others go on with a copy of up to this age rather than ask too. */
+/** Milliseconds. While one request fetches changes, others use a copy of up to this age rather than fetch too. */
 const MAX_AGE_WHILE_FETCHING = 2_000
 /** No copy is used for longer than this after it was fetched. */
 export const LONGEST_AGE = MAX_AGE_WHILE_FETCHING
@@ -64,9 +64,9 @@ export const LONGEST_AGE = MAX_AGE_WHILE_FETCHING
 /** This isolate's state of a control plane's configuration. */
 class Copy {
   snapshot: SnapshotData | undefined
-  /** When the call began that brought it, in milliseconds since 1970; 0 where this isolate wrote something since. */
+  /** When the call that fetched it began, in milliseconds since 1970; 0 after a write of this isolate. */
   fetched = 0
-  /** The same, where it wrote definitions or APIServices. */
+  /** The same, where a write of definitions or APIServices makes it 0. */
   definitionsFetched = 0
   readonly ofRequests = new Calls()
   /**
@@ -80,7 +80,7 @@ class Copy {
 class Calls extends SharedCall<ControlSnapshot> {
   /** The first call that sees the last write of this isolate. */
   needed = 0
-  /** The same of definitions and APIServices. */
+  /** The same for writes of definitions and APIServices. */
   neededOfDefinitions = 0
 
   constructor() {
@@ -90,12 +90,12 @@ class Calls extends SharedCall<ControlSnapshot> {
 
 const callsOf = (copy: Copy, { isObject = false }: ControlPlane): Calls => (isObject ? copy.ofObject : copy.ofRequests)
 
-const copyOf = perTenant(() => new Copy())
+const copyOf = perTenant('is renewed', () => new Copy())
 
-/** The last read of this isolate, whatever its age; undefined: none. */
+/** The last snapshot of this isolate, of any age; undefined where there is none. */
 export const lastSnapshot = (tenant: Tenant): ControlSnapshot | undefined => copyOf(tenant).snapshot
 
-/** One that needs no call: at most a second old. */
+/** The snapshot of this isolate where it is at most a second old. */
 export function snapshotAtHand(plane: ControlPlane): ControlSnapshot | undefined {
   const copy = copyOf(plane.tenant)
   if (copy.snapshot === undefined) return undefined
@@ -105,7 +105,7 @@ export function snapshotAtHand(plane: ControlPlane): ControlSnapshot | undefined
   return isUnderWay ? copy.snapshot : undefined
 }
 
-/** At most a second old. */
+/** A snapshot that is at most a second old. */
 export async function controlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
   const atHand = snapshotAtHand(plane)
   if (atHand !== undefined) return atHand
@@ -117,7 +117,7 @@ export async function controlSnapshot(plane: ControlPlane): Promise<ControlSnaps
   return calls.answer(Math.max(underWay ?? calls.next, needed), (call) => fetch(plane, copy, call))
 }
 
-/** With everything that was written before the call. */
+/** A snapshot with everything that was written before the call. */
 export function freshControlSnapshot(plane: ControlPlane): Promise<ControlSnapshot> {
   const copy = copyOf(plane.tenant)
   const calls = callsOf(copy, plane)
@@ -125,8 +125,9 @@ export function freshControlSnapshot(plane: ControlPlane): Promise<ControlSnapsh
 }
 
 /**
- * The same before a denial, where an old copy cannot grant too much. It makes no call if the shard's object is in this
- * isolate and wrote nothing since. (An object that the platform has just moved may have written elsewhere.)
+ * A fresh snapshot before a denial, where an old one cannot grant too much. No call is needed where the shard's
+ * object is in this isolate and has written nothing since. (An object that the platform has just moved may have
+ * written elsewhere.)
  */
 export async function snapshotBeforeRefusal(plane: ControlPlane): Promise<ControlSnapshot> {
   const { snapshot } = copyOf(plane.tenant)
@@ -137,7 +138,7 @@ export async function snapshotBeforeRefusal(plane: ControlPlane): Promise<Contro
 
 function fetch(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
   const fetched = fetchInto(plane, copy, call)
-  // Others wait for it, even when the client of this request goes away.
+  // other requests wait for it, even where the client of this request has gone
   plane.waitUntil?.(fetched.catch(() => {}))
   return fetched
 }
@@ -147,14 +148,14 @@ export interface NewControlPlane extends Omit<ControlPlane, 'gone' | 'definition
   readonly now: Date
 }
 
-/** @returns whether anything was written, so that the copy of the control shard is out of date */
+/** @returns whether anything was written, which makes the copy of the control shard old */
 type Bootstrap = (plane: NewControlPlane, snapshot: ControlSnapshot) => Promise<boolean>
 
 let bootstraps: Bootstrap | undefined
 
 /**
- * Sets the function that writes the objects that every control plane has. It is in a layer above this file, and
- * server.ts hands it in.
+ * Sets the function that writes the objects of every control plane. It belongs to a higher layer, so server.ts hands
+ * it in.
  */
 export function bootstrapWith(work: Bootstrap): void {
   bootstraps = work
@@ -174,7 +175,7 @@ async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise
   assertBootstraps(bootstraps)
   if (await bootstraps({ env, tenant, storage, isObject, waitUntil, now: new Date(began) }, snapshot))
     snapshot = await fetchChanges(storage, tenant, snapshot)
-  // A call that counted as lost may end after a later one.
+  // a call that counted as lost may end after a later one
   if (copy.snapshot !== undefined && copy.snapshot.revision > snapshot.revision) return copy.snapshot
   copy.snapshot = snapshot
   const { needed, neededOfDefinitions } = callsOf(copy, plane)
@@ -187,7 +188,7 @@ async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise
 
 const noticing = new WeakMap<Storage, Storage>()
 
-/** The next request of this isolate sees the isolate's own writes. */
+/** Storage that marks the copy as old after a write, so that the isolate's next request sees its own writes. */
 export function noticingControlWrites(storage: Storage): Storage {
   const known = noticing.get(storage)
   if (known !== undefined) return known
@@ -227,9 +228,12 @@ async function fetchChanges(storage: Storage, tenant: Tenant, known?: SnapshotDa
   let snapshot = known ?? SnapshotData.empty
   const since = snapshot.revision === 0 ? undefined : snapshot.revision
   for await (const changes of changePages(storage, shard, since)) {
-    if (changes.reset && since !== undefined) credentialsReplaced(tenant)
+    if (changes.reset && since !== undefined) {
+      credentialsReplaced(tenant)
+      tenantReplaced(tenant)
+    }
     snapshot = snapshot.with(changes)
-    // text that is packed at once never grows old in V8's heap
+    // packed at once, so that the text never grows old in V8's heap
     if (changes.more) await packOld()
   }
   return snapshot

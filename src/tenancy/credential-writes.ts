@@ -1,12 +1,15 @@
 /**
- * Counts this isolate's writes of objects in which tokens are looked up: a token that was refused before may be valid
- * after such a write.
+ * Counts this isolate's writes of objects in which tokens are looked up. After such a write a token that was refused
+ * may be valid.
  */
 import type { Collection } from '../storage/storage.ts'
 import { perTenant } from './tenant-state.ts'
 import type { Tenant } from '../storage/tenant.ts'
 
-const countOf = perTenant(() => ({ writes: 0, epoch: 0 }))
+/** Each control plane that this isolate comes to know gets another one, and another one with each replacement. */
+let epochs = 0
+
+const countOf = perTenant('counts', () => ({ writes: 0, epoch: ++epochs }))
 
 const prefixes: ReadonlySet<string> = new Set(['secrets', 'serviceaccounts', 'pods', 'nodes'])
 
@@ -18,10 +21,10 @@ export function credentialsWritten(tenant: Tenant): void {
 
 export const credentialWrites = (tenant: Tenant): number => countOf(tenant).writes
 
-/** Everything was replaced, as by a restore: what was good for the objects before may be another's now. */
+/** A restore has replaced everything: a token that was valid for the old objects may belong to another account now. */
 export function credentialsReplaced(tenant: Tenant): void {
-  countOf(tenant).epoch++
+  countOf(tenant).epoch = ++epochs
 }
 
-/** Another number after each replacement that this isolate has seen. */
+/** A number that changes with each restore that this isolate has seen, and where it had forgotten the control plane. */
 export const credentialEpoch = (tenant: Tenant): number => countOf(tenant).epoch

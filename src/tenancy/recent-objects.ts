@@ -1,7 +1,7 @@
 /**
- * Objects that many writes read and few change: limit ranges, priority classes, service accounts. An isolate reads each
- * at most once a second. Its next request sees its own writes; writes of another isolate are seen within a second, as
- * with the control snapshot. The absence of an object is never remembered.
+ * Objects that many writes read and few change: limit ranges, priority classes, service accounts. An isolate reads
+ * each at most once a second. Its next request sees its own writes, and sees writes of another isolate within a
+ * second, as with the control snapshot. A missing object is never cached.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { frozen } from '../api/frozen.ts'
@@ -18,20 +18,20 @@ import { perTenant } from './tenant-state.ts'
 
 /** Milliseconds. */
 const MAX_AGE = 1_000
-/** Larger objects are read each time. UTF-16 units of JSON. */
+/** UTF-16 units of JSON. Larger objects are read each time. */
 const MAX_SIZE = 4 * 1024 * 1024
 
 interface Read {
-  /** When the call began that brought it. */
+  /** When the call that read it began. */
   readonly at: number
   readonly found: unknown
   readonly size: number
 }
 
-const readsOf = perTenant(() => ({
+const readsOf = perTenant('forgotten', () => ({
   /** By collection, and key or namespace. */
   reads: new BoundedMap<string, Read>({ entries: 10_000, size: MAX_SIZE, sizeOf: (_, { size }) => size }),
-  /** By collection, how often this isolate wrote. Bound: the collections that are read here. */
+  /** The number of this isolate's writes by collection. Bound: the collections that are read here. */
   writes: new Map<string, number>(),
 }))
 
@@ -40,11 +40,17 @@ interface Plane {
   readonly tenant: Tenant
 }
 
-/** An object as it was a second ago or later. Nobody may change it. @param key NAME, or NAMESPACE/NAME */
+/**
+ * An object as it was at most a second ago. Callers must not change it.
+ * @param key NAME, or NAMESPACE/NAME
+ */
 export const recentObject = <O>(plane: Plane, resource: GroupResource, key: string) =>
   recent(plane, resource, `= ${key}`, () => storedObject<O>(plane, resource, key))
 
-/** All of a namespace, or of a cluster-scoped resource, as they were a second ago or later. Nobody may change them. */
+/**
+ * All objects of a namespace, or of a cluster-scoped resource, as they were at most a second ago. Callers must not
+ * change them.
+ */
 export const recentObjects = <O>(
   plane: Plane,
   resource: GroupResource,
@@ -62,12 +68,12 @@ async function recent<Found>(
 ): Promise<Found> {
   const { reads, writes } = readsOf(tenant)
   const { prefix } = collectionOf(tenant, resource)
-  // entries that a write of this isolate made old are never used again
+  // entries from before a write of this isolate are never used again
   const wrote = writes.get(prefix) ?? 0
   const key = `${prefix} ${wrote} ${what}`
   const at = platformClock()
   const known = reads.get(key)
-  // the caller names the type of this resource's objects, and there are no others
+  // the caller knows the type, and a resource has only one
   if (known !== undefined && at - known.at < MAX_AGE) return known.found as Found
   writes.set(prefix, wrote)
   const found = await read()
@@ -76,8 +82,8 @@ async function recent<Found>(
 }
 
 /**
- * For a caller that reads objects itself and calls this first: the object that it then hands over counts as read here at that moment.
- * Nobody may change it.
+ * For a caller that reads an object itself: it calls this first, and then hands over the object, which counts as read
+ * at that moment. Nobody may change it.
  */
 export function readingRecent<O>({ tenant }: Plane, resource: GroupResource): (key: string, found: O) => void {
   const { reads, writes } = readsOf(tenant)
@@ -93,10 +99,10 @@ export function readingRecent<O>({ tenant }: Plane, resource: GroupResource): (k
   }
 }
 
-/** Something of it was read here. */
+/** Whether something of the collection was read here. */
 export const isReadRecently = ({ tenant, prefix }: Collection): boolean => readsOf({ uid: tenant }).writes.has(prefix)
 
-/** After a write of this isolate to a collection, its earlier reads may be old. */
+/** Called after a write of this isolate to a collection, which makes earlier reads old. */
 export function recentlyWritten({ tenant, prefix }: Collection): void {
   const { writes } = readsOf({ uid: tenant })
   const wrote = writes.get(prefix)

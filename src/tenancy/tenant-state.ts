@@ -1,16 +1,19 @@
 /**
- * All state that this isolate keeps of a control plane. It is in one TenantState and goes with it when other control
- * planes were used since. Each module declares its part.
+ * All state that this isolate keeps of a control plane, in one TenantState, which goes when other control planes were
+ * used since. Each module declares its part.
  */
 import { BoundedMap } from '../api/bounded-map.ts'
 import type { Tenant } from '../storage/tenant.ts'
 
-/** Control planes that one isolate remembers. */
+/** The most control planes that one isolate remembers. */
 const MAX_TENANTS = 256
-/** UTF-16 units of the parts that have a size. */
+/** UTF-16 units of all parts that have a size. */
 const MAX_SIZE = 64 * 1024 * 1024
 
-/** What has a size: the copy of the configuration, and what the scheduler and simulated kubelets keep between two looks. */
+/**
+ * The parts with a size: the copy of the configuration, and what the scheduler and simulated kubelets keep between
+ * two runs.
+ */
 export type WeighedPart = 'configuration' | 'scheduler' | 'kubelets'
 
 class TenantState {
@@ -20,7 +23,7 @@ class TenantState {
   private readonly sizes = new Map<WeighedPart, number>()
   size = 0
 
-  /** @returns whether it is another size than before */
+  /** @returns whether the size has changed */
   weigh(part: WeighedPart, size: number): boolean {
     const before = this.sizes.get(part) ?? 0
     this.sizes.set(part, size)
@@ -32,7 +35,7 @@ class TenantState {
 const states = new BoundedMap<string, TenantState>({
   entries: MAX_TENANTS,
   size: MAX_SIZE,
-  // The control plane of this moment is kept, however large it is.
+  // the control plane in use is kept, however large it is
   sizeOf: (_, { size }) => Math.min(size, MAX_SIZE),
 })
 
@@ -40,18 +43,36 @@ let kinds = 0
 
 const stateOf = ({ uid }: Tenant): TenantState => states.getOrMake(uid, () => new TenantState())
 
+/**
+ * What becomes of a part when all objects of the control plane were replaced, as by a restore. It is forgotten, or it
+ * says nothing of an object.
+ */
+export type WhenReplaced = 'forgotten' | 'counts' | 'is of requests under way' | 'is renewed'
+
+/** The parts that are forgotten. Bound: one for each call of `perTenant`. */
+const forgotten: number[] = []
+
 /** Declares a module's state for each control plane. */
-export function perTenant<Part>(make: () => Part): (tenant: Tenant) => Part {
+export function perTenant<Part>(whenReplaced: WhenReplaced, make: () => Part): (tenant: Tenant) => Part {
   const kind = kinds++
+  if (whenReplaced === 'forgotten') forgotten.push(kind)
   return (tenant) => {
     const { parts } = stateOf(tenant)
-    // only what `make` returned is put here
+    // only the result of `make` is stored here
     return (parts[kind] ??= make()) as Part
   }
 }
 
-/** Tells how much is held of a control plane: the largest ones that were not used for long go first. */
+/**
+ * Sets the size of a control plane's part. The largest control planes that were not used for long are dropped first.
+ */
 export function weighTenant(tenant: Tenant, part: WeighedPart, size: number): void {
   const state = stateOf(tenant)
   if (state.weigh(part, size)) states.set(tenant.uid, state)
+}
+
+/** All objects of the control plane were replaced: what was remembered of them may be wrong now. */
+export function tenantReplaced(tenant: Tenant): void {
+  const { parts } = stateOf(tenant)
+  for (const kind of forgotten) parts[kind] = undefined
 }

@@ -19,7 +19,7 @@ const STATEFUL_SETS = resource('apps', 'statefulsets')
 const DAEMON_SETS = resource('apps', 'daemonsets')
 const JOBS = resource('batch', 'jobs')
 
-const remembered = perTenant(() => ({}))
+const remembered = perTenant('forgotten', () => ({}))
 
 /** Whatever was kept in memory of the control plane is gone: so many others were used. */
 function forgetAll(): void {

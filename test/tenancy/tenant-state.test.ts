@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { perTenant, weighTenant } from '../../src/tenancy/tenant-state.ts'
 
-const counters = perTenant(() => ({ count: 0 }))
-const names = perTenant<string[]>(() => [])
+const counters = perTenant('forgotten', () => ({ count: 0 }))
+const names = perTenant<string[]>('forgotten', () => [])
 
 test('each module has its own part of a control plane', () => {
   counters({ uid: 'a' }).count++

@@ -1,6 +1,6 @@
 /**
- * The quotas of a namespace. They are read from storage, because their usage changes with each write. Kedge does not
- * read them in a control plane without any, and for a second in a namespace without any.
+ * The quotas of a namespace. They are read from storage, because each write changes their usage. A control plane
+ * without quotas is not read, and a namespace without quotas is not read again for a second.
  */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -12,19 +12,25 @@ import { perTenant } from '../../tenancy/tenant-state.ts'
 
 export const RESOURCE_QUOTAS = { group: '', resource: 'resourcequotas' }
 
-/** Milliseconds: what another isolate creates is seen that late, as with the control snapshot. */
+/**
+ * Milliseconds. A quota that another isolate creates counts after this time at the latest, as with the control
+ * snapshot.
+ */
 const REMEMBERED = 1000
 
-const stateOf = perTenant(() => ({
-  /** This isolate created one: that is known before the control snapshot says so. */
+const stateOf = perTenant('forgotten', () => ({
+  /** This isolate has created a quota, which the control snapshot may not show yet. */
   hasSome: false,
-  /** When a namespace was found without quotas. */
+  /** When a namespace was found to have no quotas. */
   emptyAt: new BoundedMap<string, number>({ entries: 10_000 }),
-  /** Until when a namespace is not remembered as empty, because this isolate is creating a quota in it. */
+  /**
+   * While this isolate creates a quota in a namespace, the namespace is not remembered as empty. The value is the end
+   * of that time.
+   */
   expectedUntil: new BoundedMap<string, number>({ entries: 10_000 }),
 }))
 
-/** In the order of their names. */
+/** Sorted by name. */
 export async function quotasOf(request: ApiCall, namespace: string): Promise<(ResourceQuota & KubeObject)[]> {
   const { hasSome, emptyAt, expectedUntil } = stateOf(request.tenant)
   if (!hasSome && !(await mayHaveObjects(request, RESOURCE_QUOTAS))) return []
@@ -36,7 +42,7 @@ export async function quotasOf(request: ApiCall, namespace: string): Promise<(Re
   return quotas
 }
 
-/** This isolate is about to create a quota: a read that runs beside it must not remember the namespace as empty. */
+/** Called before this isolate creates a quota, so that a concurrent read does not remember the namespace as empty. */
 export function expectQuota(request: ApiCall, namespace: string): void {
   const state = stateOf(request.tenant)
   state.hasSome = true

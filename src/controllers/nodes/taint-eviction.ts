@@ -1,6 +1,7 @@
 /**
  * Evicts pods from nodes whose NoExecute taints they do not tolerate, or no longer tolerate (kube-controller-manager's
- * taint-eviction-controller). Key: the node. Time counts from when the taints were first seen, or the pod came.
+ * taint-eviction-controller). Key: the node. Time counts from when the controller first saw the taints, or from when
+ * the pod was bound if that is later.
  */
 import type { Node, Pod, Taint, Toleration } from '../../api/core/v1.ts'
 import { leastOf, mostOf } from '../../api/extremes.ts'
@@ -21,10 +22,10 @@ import { isNoExecute, TaintedNodes } from './tainted-nodes.ts'
 const NODES = typedResource<Node>('', 'nodes')
 const COMPONENT = 'taint-eviction-controller'
 const REASON = 'TaintManagerEviction'
-/** Names of tainted nodes that are kept between two looks. */
+/** The most names of tainted nodes that the controller keeps between two runs. */
 const MOST = 10_000
 
-const states = perTenant(() => new TaintedNodes(MOST))
+const states = perTenant('forgotten', () => new TaintedNodes(MOST))
 
 export const taintEviction: Controller = {
   async reconcile(name, context) {
@@ -60,8 +61,8 @@ export const taintEviction: Controller = {
 }
 
 /**
- * Few nodes have such taints, and each node that gets a pod is checked. So a batch of work reads the changes of all
- * nodes once.
+ * Few nodes have NoExecute taints, but the controller checks each node that gets a pod. So a batch of work reads the
+ * changes of all nodes once.
  */
 async function mayBeTainted(name: string, clients: Clientset, context: ControllerContext): Promise<boolean> {
   const tainted = states(context.tenant)
@@ -69,10 +70,10 @@ async function mayBeTainted(name: string, clients: Clientset, context: Controlle
   return tainted.mayBe(name)
 }
 
-/** It was to go later. */
+/** Whether the pod tolerates the taints for a limited time. */
 const isTimed = (seconds: number): boolean => seconds > 0 && seconds !== Infinity
 
-/** How many seconds the pod tolerates all of the taints. */
+/** The number of seconds for which the pod tolerates all of the taints. */
 function secondsLeft(taints: readonly Taint[], { spec }: Pod): number {
   const used: Toleration[] = []
   for (const taint of taints) {
@@ -116,7 +117,7 @@ async function evict(clients: Clientset, events: EventRecorder, pod: KubeObject 
     })
     await pods.delete(name, { preconditions: { uid } })
   } catch (error) {
-    // gone, or a new pod of that name, which has a look of its own
+    // the pod is gone, or a new pod has its name: the controller checks a new pod separately
     if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
   }
 }

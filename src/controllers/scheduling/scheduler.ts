@@ -57,7 +57,7 @@ const events: ReadonlySet<string> = new Set<ClusterEvent>(['VolumeChanged', 'Dev
 const isEvent = (key: string): key is ClusterEvent => events.has(key)
 
 /** What is known of each control plane between two looks: of all control planes as much as an isolate remembers. */
-const states = perTenant(() => ({ state: new ClusterState() }))
+const states = perTenant('forgotten', () => ({ state: new ClusterState() }))
 
 export const schedulerController: Controller = {
   reconcile: (key, context) =>

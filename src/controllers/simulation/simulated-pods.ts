@@ -1,6 +1,6 @@
 /**
- * The kubelets of all simulated nodes: each look handles the pods that changed since the last one, and those that are
- * due. Key: nothing, or that claims of devices were reserved.
+ * The kubelets of all simulated nodes. Each run handles the pods that changed since the last run, and the pods that are
+ * due. The key is '', or says that claims of devices were reserved.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import { turnOfOthers } from '../../api/slices.ts'
@@ -29,11 +29,11 @@ import { EventRecorder } from '../workloads/events.ts'
 import { StagePlayer } from './stage-player.ts'
 import { stagesOf, tellLeftOut } from './stages.ts'
 
-/** Due pods of one look. The others are for the next look, so that other controllers run between. */
+/** The most due pods of one run. The next run handles the others, so that other controllers run in between. */
 const MOST = 250
 
-/** What is known of each control plane between two looks: of all control planes as much as an isolate remembers. */
-const states = perTenant(() => ({ state: new KubeletState(), stages: '' }))
+/** The state of each control plane between two runs. An isolate remembers a limited number of control planes. */
+const states = perTenant('forgotten', () => ({ state: new KubeletState(), stages: '' }))
 
 export const simulatedPods: Controller = {
   reconcile: (key, context) =>
@@ -41,7 +41,7 @@ export const simulatedPods: Controller = {
       const kept = states(context.tenant)
       const clients = clientsetFor(context, COMPONENT)
       const { stages, leftOut, version } = await stagesOf(clients)
-      // each pod may match another Stage now
+      // other Stages may match the pods now
       if (version !== kept.stages) {
         kept.state = new KubeletState()
         await tellLeftOut(new EventRecorder(clients, COMPONENT, () => context.now()), leftOut)
@@ -52,7 +52,7 @@ export const simulatedPods: Controller = {
       try {
         await look.read()
       } catch (error) {
-        // a change that was half taken over is read again
+        // changes may be half applied, so the next run reads everything again
         kept.state = new KubeletState()
         throw error
       }
@@ -67,7 +67,7 @@ export const simulatedPods: Controller = {
 }
 
 class Look {
-  /** The error of a pod's write. The other pods went on, and this one is due when the work is tried again. */
+  /** The error of a pod's write. The run continues with the other pods, and the next run handles this one again. */
   failure: unknown
   private readonly addresses = new FreeAddresses()
   private readonly isMissing: (image: string) => boolean
@@ -81,7 +81,7 @@ class Look {
     this.isMissing = settingsOf(context.env).missingImages.isMissing
   }
 
-  /** Takes over what changed, and goes on with these pods. */
+  /** Reads changes, and advances the pods that changed. */
   async read(): Promise<void> {
     const { state, clients } = this
     const unknown: string[] = []
@@ -92,13 +92,13 @@ class Look {
     let isAnew = isFirst
     for await (const { revision, reset, changed } of clients.resource(PODS).changes(state.podsAt, true)) {
       if (reset) state.forgetPods()
-      // the following pages are of the same state
+      // further pages belong to the same full read
       isAnew ||= reset
       for (const { key, object } of changed) if (object === undefined) this.stages.forget(key)
       const here = changed.flatMap(({ key, object }) =>
         state.putPod(key, object) && object !== undefined ? object : [],
       )
-      // which addresses are taken is known only when all pods were seen
+      // during a full read the used addresses are not known yet
       if (isAnew) this.note(here)
       else await this.advance(here)
       state.podsAt = revision
@@ -107,7 +107,7 @@ class Look {
     if (!isFirst) for (const name of unknown) await this.readNode(name)
   }
 
-  /** The pods that were there before the node was known. */
+  /** Reads the pods of a node that was not known before. */
   private async readNode(name: string): Promise<void> {
     const here: Pod[] = []
     for await (const pod of this.clients.resource(PODS).each({ fieldSelector: `spec.nodeName=${name}` }))
@@ -115,7 +115,7 @@ class Look {
     this.note(here)
   }
 
-  /** They are due as soon as something is to be done. */
+  /** Sets when the pods are due. Pods that need a write now are due at once. */
   private note(pods: readonly Pod[]): void {
     const now = this.context.now()
     for (const pod of pods) {
@@ -159,7 +159,7 @@ class Look {
     if (needsClaims(pod) && (await this.waitsForClaims(pod))) return
     const now = this.context.now()
     const allocateIP = this.addresses.allocatorOf(node)
-    // where a stage is for the pod, it alone decides
+    // a Stage for the pod replaces the built-in steps
     const staged = await this.stages.play(pod, { hostIP: node.hostIP, allocateIP })
     const { status, isGone, after, news = [] }: Step = staged ?? advance(pod, { ...this.facts(node), allocateIP }, now)
     this.state.setDue(keyOf(pod), after === undefined ? undefined : now.getTime() + after)
@@ -170,11 +170,13 @@ class Look {
     else if (status !== undefined) await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
     if (news.length === 0) return
     const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)
-    // a probe that goes on failing is told once
+    // a probe that keeps failing is one Event
     for (const one of news) await events.record(pod, one, one.reason === 'Killing')
   }
 
-  /** A kubelet admits or refuses a pod when it first sees it. Pods that a Stage plays are not checked. */
+  /**
+   * Whether the kubelet refuses the pod. It decides when it first sees the pod. Pods with a Stage are always admitted.
+   */
   private async isRejected(pod: Pod, node: KubeletNode): Promise<boolean> {
     const key = keyOf(pod)
     const isBegun = pod.status?.startTime !== undefined || pod.metadata.deletionTimestamp !== undefined
@@ -185,7 +187,7 @@ class Look {
       await this.reject(pod, rejection)
       return true
     }
-    // no pod that is looked at meanwhile finds the room that is made for this one
+    // frees and uses the resources first, so that pods handled meanwhile do not take the room of this one
     for (const victim of rejection?.victims ?? []) this.state.release(victim)
     this.state.admit(key, use)
     for (const victim of rejection?.victims ?? []) await this.preempt(victim, node)
@@ -216,7 +218,7 @@ class Look {
     await events.warning(pod, rejection.reason, rejection.message)
   }
 
-  /** Looks at the pod again when claims are reserved. */
+  /** Whether the pod waits for claims. The kubelet handles it again when claims are reserved. */
   private async waitsForClaims(pod: Pod): Promise<boolean> {
     const problem = await claimsProblem(pod, this.clients)
     if (problem === undefined) return false
@@ -239,7 +241,7 @@ class Look {
 
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
 
-/** Somebody else was faster: that write is work for this controller again. */
+/** Ignores the conflict with another writer, because the other write brings this controller new work. */
 function ignoreOvertaken(error: unknown): void {
   if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
 }

@@ -1,6 +1,6 @@
 /**
- * When that happened for which Endpoints and EndpointSlices are written, as an annotation of theirs says it
- * (kube-controller-manager's TriggerTimeTracker): from it people measure how long news take to arrive.
+ * The annotation of Endpoints and EndpointSlices with the time of the change that caused their write
+ * (kube-controller-manager's TriggerTimeTracker). It serves to measure how long changes take to reach clients.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import type { Pod, Service } from '../../api/core/v1.ts'
@@ -13,24 +13,24 @@ import { hasEndpoint } from './service-endpoints.ts'
 
 export const CHANGE_TIME = 'endpoints.kubernetes.io/last-change-trigger-time'
 
-/** Services whose endpoints were written. If the endpoints are gone, somebody deleted them. */
-const seen = perTenant(() => new BoundedMap<string, true>({ entries: 4096 }))
+/** Services whose endpoints were written. If such endpoints are missing, a user deleted them. */
+const seen = perTenant('forgotten', () => new BoundedMap<string, true>({ entries: 4096 }))
 
-/** The pods that are already in the endpoints, by uid, and whether as ready; undefined where that is not stated. */
+/** The pods in the existing endpoints, by uid, and whether they are ready there; undefined where that is unknown. */
 export type Named = ReadonlyMap<string, boolean | undefined>
 
 export interface Asked {
   readonly tenant: Tenant
   readonly component: string
   readonly service: Service
-  /** All that it selects. */
+  /** All pods that the Service selects. */
   readonly pods: readonly Pod[]
 }
 
 /**
- * @param asked the same value in each part of a plan
- * @param named before; undefined: there is nothing yet
- * @returns the first of the times at which pods changed; undefined: no pod did, but what is said of them
+ * @param asked must be the same value in each part of a plan
+ * @param named the pods before; undefined: there are no endpoints yet
+ * @returns the first time at which a pod changed; undefined: no pod changed, only other data of the endpoints
  */
 export function changeTime(asked: Asked, named: Named | undefined): string | undefined {
   const { service, pods } = asked
@@ -46,7 +46,7 @@ export function changeTime(asked: Asked, named: Named | undefined): string | und
   return first.time
 }
 
-/** Of the component at the Service. */
+/** Whether the component sees the Service for the first time. */
 function isFirstLook({ tenant, component, service }: Asked): boolean {
   const known = seen(tenant)
   const key = `${component} ${service.metadata.uid}`
@@ -60,7 +60,7 @@ function isNews(pod: Pod, named: Named): boolean {
   return named.has(uid) ? (named.get(uid) ?? isReady(pod)) !== isReady(pod) : hasEndpoint(pod, true)
 }
 
-/** The annotations with the time, or without one. */
+/** The annotations with this time; without a time for undefined. */
 export function withChangeTime(
   annotations: Readonly<Record<string, string>> | undefined,
   time: string | undefined,

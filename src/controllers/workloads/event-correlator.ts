@@ -1,6 +1,6 @@
 /**
- * How many Events of one object are written (client-go's EventCorrelator, with its numbers). News that are alike, beyond
- * ten within ten minutes, become one Event; and of one object no more than 25 at once are written, then one in five minutes.
+ * Limits the Events of one object (client-go's EventCorrelator, with its numbers). Similar Events beyond ten in ten
+ * minutes become one Event. An object gets at most 25 Events at once, then one in five minutes.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
@@ -9,7 +9,7 @@ const ALIKE = 10
 const ALIKE_MS = 600_000
 const BURST = 25
 const REFILL_MS = 300_000
-/** Objects and kinds of news that are remembered, as many as client-go remembers. */
+/** The most objects, and the most kinds of Events, that are kept in memory: client-go's number. */
 const REMEMBERED = 4096
 const COMBINED = '(combined from similar events): '
 
@@ -28,8 +28,8 @@ export class EventCorrelator {
   private readonly tokens = new BoundedMap<string, Tokens>({ entries: REMEMBERED })
 
   /**
-   * @param source reporter and object of the Event
-   * @param kind what similar Events of the source have in common
+   * @param source the reporter and the object of the Event
+   * @param kind the fields that similar Events of the source share
    * @param now milliseconds since 1970
    * @returns the message, and the key that identifies the Event; undefined: the Event is beyond the limit
    */
@@ -63,4 +63,4 @@ export class EventCorrelator {
   }
 }
 
-export const correlatorOf = perTenant(() => new EventCorrelator())
+export const correlatorOf = perTenant('forgotten', () => new EventCorrelator())

@@ -1,6 +1,6 @@
 /**
- * Events as client-go's recorder writes them. The same message about the same object raises the count of the existing
- * Event, so its name is made from its content.
+ * Writes Events like client-go's recorder. A repeated message about an object raises the count of the existing Event,
+ * so an Event's name is a hash of its content.
  */
 import { BoundedMap } from '../../api/bounded-map.ts'
 import type { Event } from '../../api/core/v1.ts'
@@ -13,14 +13,14 @@ import { typedResource } from '../clientset.ts'
 import { correlatorOf } from './event-correlator.ts'
 
 const EVENTS = typedResource<KubeObject & Event>('', 'events')
-/** Bytes of a message, as client-go cuts it. */
+/** The most bytes of a message: client-go cuts it there. */
 const LONGEST = 1024
 
 export interface News {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
-  /** fieldPath of the object: which container. */
+  /** The fieldPath of the object, which names a container. */
   readonly fieldPath?: string
 }
 
@@ -29,7 +29,7 @@ export class EventRecorder {
     private readonly clients: Clientset,
     private readonly component: string,
     private readonly now: () => Date,
-    /** Of a kubelet: its node. */
+    /** The node of a kubelet. */
     private readonly host?: string,
   ) {}
 
@@ -46,7 +46,7 @@ export class EventRecorder {
     return this.record(object, { type: 'Warning', reason, message }, false)
   }
 
-  /** News of a moment: where they are refused, or the namespace is gone, they are left out. */
+  /** Writes an Event. Skips it where it is refused or the namespace is gone, because it concerns only this moment. */
   async record(object: KubeObject, news: News, isCounted = true): Promise<void> {
     const { kind, apiVersion, metadata } = object
     const namespace = metadata.namespace ?? 'default'
@@ -95,7 +95,7 @@ export class EventRecorder {
       })
     const recorded = recordedEvents(this.clients.tenant)
     const key = `${namespace}/${event.metadata.name}`
-    // one that was recorded is most likely there
+    // an Event recorded before most likely exists
     if (isCounted && recorded.get(key) === true && (await count().then(isTrue, unlessGone))) return
     try {
       await events.add(event)
@@ -109,12 +109,12 @@ export class EventRecorder {
   }
 }
 
-/** Events that were recorded lately. */
-const recordedEvents = perTenant(() => new BoundedMap<string, true>({ entries: 4096 }))
+/** The Events recorded lately. */
+const recordedEvents = perTenant('forgotten', () => new BoundedMap<string, true>({ entries: 4096 }))
 
 const isTrue = (): boolean => true
 
-/** @returns false where there is none to count up */
+/** @returns false where the Event does not exist */
 function unlessGone(error: unknown): boolean {
   ignoreRefused(error)
   return !(error instanceof StatusError) || error.code !== 404

@@ -21,7 +21,7 @@ function countReady(slices: readonly EndpointSlice[]): number {
   return slices.reduce((sum, { endpoints = [] }) => sum + endpoints.filter(isReady).length, 0)
 }
 
-/** The zones in the hints of its endpoints; undefined where they must be computed again. */
+/** The number of endpoints for each zone in the slice's hints; undefined where the hints must be computed again. */
 function countsOf(
   { endpoints = [] }: EndpointSlice,
   shares: ReadonlyMap<string, Share>,
@@ -41,8 +41,8 @@ function countsOf(
 }
 
 /**
- * @param unchanged slices that the plan leaves as they are
- * @returns the plan with hints; or why there can be none, as a text
+ * @param unchanged slices that the plan does not change
+ * @returns the plan with hints; or a text that tells why there are none
  */
 export function planByTopology(
   plan: Plan,
@@ -71,7 +71,7 @@ export function planByTopology(
 
 function inOwnZone(endpoint: Endpoint, counts: Map<string, number>): Endpoint {
   const { zone = '' } = endpoint
-  // those that are not ready keep theirs
+  // an endpoint that is not ready keeps its hints
   if (!isReady(endpoint)) return endpoint
   counts.set(zone, (counts.get(zone) ?? 0) + 1)
   return { ...endpoint, hints: zoneHints(zone) }
@@ -92,17 +92,17 @@ function redistribute(slices: readonly EndpointSlice[], { giving, receiving }: R
     })
 }
 
-/** Services with such hints, by uid: an Event says when they go. */
-const hinted = perTenant(() => new BoundedMap<string, true>({ entries: 4096 }))
+/** The uids of Services with such hints: an Event reports the end of the hints. */
+const hinted = perTenant('forgotten', () => new BoundedMap<string, true>({ entries: 4096 }))
 
 export interface Planned {
   readonly plan: Plan
-  /** Of the Service and the address type. */
+  /** The slices of the Service and the address type. */
   readonly existing: readonly EndpointSlice[]
   readonly nodes: readonly Node[]
 }
 
-/** The plan, so that every slice has the hints that it is to have, and the Event about it. */
+/** The plan with the hints of every slice, and the Event about them. */
 export function planForClients(
   tenant: Tenant,
   service: Service,
@@ -121,7 +121,7 @@ export function planForClients(
     return { plan: hints, ...(isNew ? { news: enabled(type) } : {}) }
   }
   const withHints = planWithHints(service, plan, existing)
-  // behind the last loop: a plan in parts runs again from its start
+  // after the last loop, because a plan in parts runs again from its start
   known.delete(uid)
   const reason = hints ?? (wasHinted ? 'Topology Aware Hints has been disabled' : undefined)
   return { plan: withHints, ...(reason === undefined ? {} : { news: disabled(reason, type) }) }

@@ -7,14 +7,14 @@ const DEFINITION_BUCKETS = [
   0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096, 8.192, 16.384,
 ]
 
-/** Bound: the series that Counters and Histograms keep. */
-export const conversionCounts = perTenant(() => ({
+/** Bound: the number of series that Counters and Histograms keep. */
+export const conversionCounts = perTenant('counts', () => ({
   requests: new Counters(),
   durations: new Histograms(REVIEW_BUCKETS),
   byDefinition: new Histograms(DEFINITION_BUCKETS),
 }))
 
-/** As kube-apiserver names them. */
+/** Kinds of failure, under the names of kube-apiserver. */
 export type ConversionFailure =
   | 'conversion_webhook_call_failure'
   | 'conversion_webhook_malformed_response_failure'
@@ -27,7 +27,7 @@ interface Review {
   readonly to: string
 }
 
-/** @param failure undefined: the objects were converted */
+/** @param failure undefined if the conversion succeeded */
 export function countConversion(
   { requests, durations, byDefinition }: ReturnType<typeof conversionCounts>,
   { definition, from, to }: Review,

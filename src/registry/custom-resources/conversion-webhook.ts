@@ -22,13 +22,13 @@ import {
 } from './conversion-review.ts'
 
 const TIMEOUT_MS = 30_000
-/** All that a request has converted is converted by then; a watch goes on. */
+/** All conversions of a request together end within this time. A watch has no such limit. */
 const REQUEST_MS = 60_000
 
-/** Characters of the objects of one review. Its answer has a bound, too (MAX_ANSWER). */
+/** Characters of all objects in one review. The answer has a bound, too (MAX_ANSWER). */
 const MAX_BATCH = 512 * 1024
 
-/** A bare Go error in kube-apiserver: it has no reason. A watch sends it before it ends. */
+/** In kube-apiserver this is a plain Go error without a reason. A watch sends it before it ends. */
 export class ConversionError extends StatusError {
   constructor(object: KubeObject, why: string) {
     super(500, undefined, `conversion webhook for ${objectKindText(object)} ${why}`)
@@ -39,9 +39,9 @@ export const isConvertedByWebhook = ({ spec }: CustomResourceDefinition): boolea
   spec?.conversion?.strategy === 'Webhook'
 
 /**
- * Before an object becomes one of this version where nothing can be waited for. Pruning it to the other version's fields
- * instead would lose the fields that only its own version has.
- * @throws ConversionError where a webhook would have to be asked
+ * Call it before a conversion in code that cannot await a webhook. Pruning by the other version's schema instead would
+ * lose the fields that only the first version has.
+ * @throws ConversionError if the conversion needs the webhook
  */
 export function checkConversion(definition: CustomResourceDefinition, object: KubeObject, version: string): void {
   if (!isConvertedByWebhook(definition) || object.apiVersion === versionText(definition, version)) return
@@ -51,18 +51,16 @@ export function checkConversion(definition: CustomResourceDefinition, object: Ku
 const versionText = ({ spec }: CustomResourceDefinition, version: string): string =>
   apiVersionOf({ group: spec?.group ?? '', version })
 
-/** Converted objects of storage, by revision and version. */
+/** Converted forms of stored objects, by revision and version. */
 const known = perTenant(
+  'forgotten',
   () => new BoundedMap<string, string>({ entries: 10_000, size: 8 * 1024 * 1024, sizeOf: (_, { length }) => length }),
 )
 
-/** Whether these are stored objects. Only then are their converted forms remembered. */
+/** Whether the objects are in storage. The server caches converted forms of stored objects only. */
 export type Origin = 'stored' | 'made'
 
-/**
- * The objects in a version; those that are of it already, as they are.
- * @throws ConversionError
- */
+/** Converts objects to a version. Objects that have this version already stay as they are. @throws ConversionError */
 export async function convertByWebhook(
   request: ApiCall,
   definition: CustomResourceDefinition,
@@ -73,7 +71,7 @@ export async function convertByWebhook(
   const apiVersion = versionText(definition, version)
   const results = [...objects]
   const cache = known(request.tenant)
-  // after a restore the same generation may come again and say something else; a revision never does
+  // after a restore a generation may come again with another content; a revision never does
   const { uid: definitionUid = '', generation = 0, resourceVersion: revision = '' } = definition.metadata
   const of = [definitionUid, generation, revision]
   const keyOf = ({ apiVersion: from = '', metadata: { uid = '', resourceVersion = '' } }: KubeObject) =>
@@ -95,7 +93,7 @@ export async function convertByWebhook(
     if (object.apiVersion === apiVersion) continue
     const text = remembers(object) ? cache.get(keyOf(object)) : undefined
     if (text !== undefined) {
-      // it was written above
+      // this function wrote the text
       results[index] = parseStored(text) as unknown as KubeObject
       continue
     }
@@ -108,7 +106,7 @@ export async function convertByWebhook(
   return results
 }
 
-/** One review. @param originals of other versions, at least one */
+/** Sends one review. @param originals one object at least, all of other versions */
 async function ask(
   request: ApiCall,
   definition: CustomResourceDefinition,
@@ -145,7 +143,7 @@ async function ask(
   }
 }
 
-/** Milliseconds: a request that has none left gets one, in which nothing can be done. */
+/** Milliseconds. A request without time left gets one millisecond, in which the call times out. */
 function timeLeft({ info, now, clock }: ApiCall): number {
   if (info?.verb === 'watch') return TIMEOUT_MS
   return Math.max(1, Math.min(TIMEOUT_MS, now.getTime() + REQUEST_MS - clock()))

@@ -1,7 +1,6 @@
 /**
- * Before a watch of custom resources begins, this tells ControllerManager that the kind is watched, once in an
- * isolate's life. So the watches of a kind without objects end, too, when its definition changes. Watches of kinds with
- * writes end in any case.
+ * Before the first watch of a kind in an isolate, this file announces the kind to ControllerManager. Then a change of
+ * the definition also ends the watches of a kind without objects. Watches of a kind with writes end in any case.
  */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
@@ -10,8 +9,9 @@ import { perTenant } from '../../tenancy/tenant-state.ts'
 import { mayHaveObjects } from '../written-types.ts'
 import type { ResourceEntry } from '../resources.ts'
 
-/** UIDs of definitions. One that was forgotten is announced again. */
+/** UIDs of announced definitions. The isolate announces an evicted one again. */
 const announcedOf = perTenant(
+  'forgotten',
   () => new BoundedMap<string, true>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
 )
 
