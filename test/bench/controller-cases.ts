@@ -1,4 +1,4 @@
-// Work of controllers over many objects. Each case is set up, then one request or a few begin the work.
+// Cases in which controllers work over many objects. After the setup of a case, one or a few requests start the work.
 import type { ServerInProcess } from '../engine-in-process/server.ts'
 import { serverInProcess } from '../engine-in-process/server.ts'
 import type { Env } from '../../src/env.ts'
@@ -7,7 +7,7 @@ export { serverInProcess }
 
 export interface ControllerCase {
   readonly what: string
-  /** How many objects it is about. */
+  /** The number of objects in the case. */
   readonly count: number
   readonly settings?: Partial<Env>
   setUp(server: ServerInProcess, count: number): Promise<void>
@@ -19,7 +19,7 @@ const NAMESPACE = '/api/v1/namespaces/many'
 const SERVICES = `${NAMESPACE}/services`
 const PODS = `${NAMESPACE}/pods`
 const CONFIG_MAPS = `${NAMESPACE}/configmaps`
-/** Writes that are under way at a time. */
+/** Concurrent writes. */
 const TOGETHER = 8
 
 async function each(count: number, work: (n: number) => Promise<unknown>): Promise<void> {
@@ -82,10 +82,23 @@ const deployment = (name: string, replicas: number) =>
 
 const keysOf = async (server: ServerInProcess, shard: string): Promise<number> => (await server.stats(shard)).keys
 
-/** Controllers have nothing to do that is due. */
+/** Gives controllers time until no due work is left. */
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** An owner, and ConfigMaps that name it. */
+/** Waits until ten polls in a row see no call to these shards. */
+async function rested(server: ServerInProcess, shards: readonly string[]): Promise<void> {
+  const calls = async () =>
+    JSON.stringify(await Promise.all(shards.map(async (shard) => (await server.stats(shard)).reasons)))
+  let before = await calls()
+  for (let looks = 0; looks < 10;) {
+    await pause(50)
+    const now = await calls()
+    looks = now === before ? looks + 1 : 0
+    before = now
+  }
+}
+
+/** An owner and ConfigMaps with an ownerReference to it. */
 async function family(server: ServerInProcess, count: number): Promise<void> {
   await namespace(server)
   await server.send('POST', SERVICES, metaOf('v1', 'Service', { name: 'owner' }, { spec: { clusterIP: 'None' } }))
@@ -104,7 +117,7 @@ async function family(server: ServerInProcess, count: number): Promise<void> {
 const deleted = (propagationPolicy: string): Omit<ControllerCase, 'what' | 'count'> => ({
   setUp: family,
   begin: async (server) => void (await server.send('DELETE', `${SERVICES}/owner`, { propagationPolicy })),
-  // the root CA of each namespace stays
+  // each namespace keeps its kube-root-ca.crt
   isDone: async (server) => (await keysOf(server, 'configmaps')) < 20 && (await keysOf(server, 'services')) === 1,
 })
 
@@ -273,10 +286,12 @@ export const cases: readonly ControllerCase[] = [
       await nodes(server, count, false)
       await each(count, (n) => ready(server, `node-${n}`))
       await each(count * 5, (n) => server.send('POST', PODS, pod(`p-${n}`, 'loose', { nodeName: `node-${n % count}` })))
+      // the controller counts the time of a heartbeat from when it sees it
+      await rested(server, ['nodes', 'pods', 'leases.coordination.k8s.io'])
     },
     async begin(server, count) {
       server.pass(60_000)
-      // work that is due is looked at with the next that comes
+      // a change of each node makes the controller look at work that is due
       await each(count, (n) =>
         server.send('PATCH', `/api/v1/nodes/node-${n}`, { metadata: { labels: { seen: 'yes' } } }, MERGE),
       )

@@ -1,10 +1,10 @@
-// `npm run bench:workloads`: how long, and at what cost of CPU, workloads take to be as they should: a Deployment of a
-// thousand pods, five thousand pods over a hundred nodes, a rollout of two hundred replicas, a hundred CronJobs a minute; and
-// how many pods that wait for nodes are bound in a second, with nobody who runs them.
-// While each goes on, a get is asked again and again: how long requests of others wait.
-// `--kubeconfig FILE --pid N,…` measures any other server with its controllers and its simulated kubelets (N: their
-// processes); its nodes are made for KWOK, too. `--only deploy,rollout,cron,schedule,bind`. `--as NAME` keeps the figures under that
-// name in workloads.json, and draws docs/workloads.svg anew of all that is kept there.
+// `npm run bench:workloads` measures the time and CPU until workloads reach their desired state: a Deployment of a
+// thousand pods, five thousand pods on a hundred nodes, a rollout of two hundred replicas, and a hundred CronJobs a
+// minute. It also measures how many waiting pods are bound to nodes in a second, on nodes without a kubelet. During
+// each workload another client sends gets, which shows the latency of other requests. `--kubeconfig FILE --pid N,…`
+// measures any other server with its controllers and its simulated kubelets (N: their processes); its nodes are
+// annotated for KWOK, too. `--only deploy,rollout,cron,schedule,bind` selects workloads. `--as NAME` saves the figures
+// under that name in workloads.json and redraws docs/workloads.svg from all saved figures.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -35,9 +35,10 @@ const NAMESPACE = `bench-${Date.now().toString(36)}`
 const CORE = `/api/v1/namespaces/${NAMESPACE}`
 const APPS = `/apis/apps/v1/namespaces/${NAMESPACE}`
 const BATCH = `/apis/batch/v1/namespaces/${NAMESPACE}`
-/** Milliseconds between two looks of whoever waits. */
+/** Milliseconds between two polls. */
 const LOOK_MS = 100
 const PATIENCE_MS = 600_000
+const QUIET_LOOKS = 15
 
 interface Server {
   readonly target: Target
@@ -69,7 +70,7 @@ const mergePatch = (path: string, body: unknown): Call => ({
 
 const cpuOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + usageOf(pid).cpu, 0)
 
-/** What Kedge's shards did: calls and rows, by shard. Nothing where the server is another one. */
+/** Calls and rows by shard of Kedge; empty for another server. */
 async function shardWork(target: Target): Promise<ReadonlyMap<string, readonly number[]>> {
   const response = await open(target, { method: 'GET', path: '/debug/shards' })
   const chunks: Buffer[] = []
@@ -93,16 +94,36 @@ interface Stats {
   readonly rowsWritten: number
 }
 
+/** Calls to all shards except the configuration's, which polling asks for changes each second. */
+async function callsOf(target: Target): Promise<number | undefined> {
+  const work = [...(await shardWork(target))].filter(([shard]) => shard !== 'control')
+  return work.length === 0 ? undefined : work.reduce((sum, [, [reads = 0, writes = 0]]) => sum + reads + writes, 0)
+}
+
+/** Waits until QUIET_LOOKS polls in a row see no call to a shard. Another server cannot be asked. */
+async function quiet(target: Target): Promise<void> {
+  const began = performance.now()
+  let before = await callsOf(target)
+  if (before === undefined) return pause(3_000)
+  for (let looks = 0; looks < QUIET_LOOKS;) {
+    if (performance.now() - began > PATIENCE_MS) throw new Error('the server does not come to rest')
+    await pause(LOOK_MS)
+    const calls = await callsOf(target)
+    looks = calls === before ? looks + 1 : 0
+    before = calls
+  }
+}
+
 interface Outcome {
   /** Reads, writes, rows read and rows written, by shard. */
   readonly work: ReadonlyMap<string, readonly number[]>
   readonly seconds: number
   readonly cpu: number
-  /** Milliseconds that gets took meanwhile. */
+  /** Milliseconds of each get during the work. */
   readonly gets: readonly number[]
 }
 
-/** Does `work`, waits until `isDone`, and asks for a ConfigMap all the while. */
+/** Runs `work`, waits until `isDone`, and sends gets for a ConfigMap meanwhile. */
 async function measured(
   { target, pids }: Server,
   work: () => Promise<void>,
@@ -124,7 +145,7 @@ async function measured(
     await pause(LOOK_MS)
   }
   const seconds = (performance.now() - began) / 1000
-  // what follows, of the same work
+  // includes the work that follows from the workload
   await pause(1_000)
   goesOn = false
   await asker
@@ -163,7 +184,7 @@ const ready = () => {
   }
 }
 
-/** No kubelet looks after it. It has room for all. */
+/** A node without a kubelet, with room for all pods. */
 const nodeAlone = (name: string): unknown => {
   const capacity = { ...CAPACITY, pods: '10000' }
   return {
@@ -189,7 +210,10 @@ const deployment = (name: string, replicas: number): unknown => ({
   spec: { replicas, selector: { matchLabels: { app: name } }, template: template(name) },
 })
 
-/** A look at each of them would be more work than is measured: every fiftieth, and at the end whether any is left. */
+/**
+ * Reads every fiftieth pod, and at the end checks for any unbound pod. Reading all would cost more than the measured
+ * work.
+ */
 function areBound({ target }: Server, nameOf: (n: number) => string, count: number): () => Promise<boolean> {
   let next = 0
   return async () => {
@@ -200,7 +224,7 @@ function areBound({ target }: Server, nameOf: (n: number) => string, count: numb
   }
 }
 
-/** All pods are of the newest template, and available. */
+/** All pods have the newest template and are available. */
 const isRolledOut =
   ({ target }: Server, name: string, replicas: number) =>
   async (): Promise<boolean> => {
@@ -279,7 +303,7 @@ const measures: Readonly<Record<string, (server: Server) => Promise<readonly [st
     const conditionsOf = async (n: number) => (await read(target, `${CORE}/pods/waiting-${n}`)).status?.['conditions']
     for (let n = 0; n < count; n++) while ((await conditionsOf(n)) === undefined) await pause(LOOK_MS)
     await ofNodes((name) => mergePatch(`/api/v1/nodes/${name}/status`, { status: { conditions: [ready()] } }))
-    await pause(3_000)
+    await quiet(target)
     const outcome = await measured(
       server,
       () =>
@@ -310,9 +334,9 @@ const measures: Readonly<Record<string, (server: Server) => Promise<readonly [st
     }
     await nextMinute()
     const outcome = await measured(server, async () => {}, isDone)
-    // the next minute is that of others
+    // the CronJobs must not run in the next minute
     await succeed(server.target, { method: 'DELETE', path: `${BATCH}/cronjobs` })
-    await pause(3_000)
+    await quiet(server.target)
     return [`${count} CronJobs of one minute, done`, outcome, count]
   },
 }
@@ -327,7 +351,7 @@ async function run(server: Server): Promise<void> {
   const isSetUp = async () =>
     (await send(target, { method: 'GET', path: `${CORE}/serviceaccounts/default` })).status === 200
   while (!(await isSetUp())) await pause(LOOK_MS)
-  await pause(3_000)
+  await quiet(target)
   const rows: string[][] = []
   const shards: string[][] = []
   const figures: Record<string, Figures> = {}
@@ -355,7 +379,7 @@ async function run(server: Server): Promise<void> {
   if (shards.length > 0) console.log(table(['each', 'shard', 'reads', 'writes', 'rows read', 'rows written'], shards))
 }
 
-/** Kedge's own first, as it is drawn. */
+/** Saves the figures. Kedge's come first, as in the drawing. */
 function keep(name: string, figures: Readonly<Record<string, Figures>>): void {
   const file = join(import.meta.dirname, 'workloads.json')
   const known: Sides = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Sides) : {}

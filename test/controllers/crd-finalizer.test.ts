@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
+import type { CustomResourceDefinition, JSONSchemaProps } from '../../src/api/apiextensions/v1.ts'
+import type { JsonObject } from '../../src/api/object.ts'
+import { asJson } from '../../src/api/object.ts'
 import { conditionOf, DEFINITIONS } from '../../src/registry/custom-resources/definition.ts'
 import { definition } from './definition.ts'
 import { newPlane, of, reconcile } from './reconcile.ts'
@@ -58,3 +60,36 @@ test.each([[[CLEANUP]], [[]]])(
     expect(terminating(await plane.get(DEFINITIONS, '', NAME))).toBeUndefined()
   },
 )
+
+const TEXT = { type: 'string' as const, default: 'x'.repeat(10) }
+
+function schemaWith(properties: Record<string, typeof TEXT>): JSONSchemaProps {
+  const items = { type: 'array', items: { type: 'object', properties } }
+  return { type: 'object', properties: { spec: { type: 'object', properties: { items } } } }
+}
+
+async function setSchema(plane: Awaited<ReturnType<typeof planeWith>>, openAPIV3Schema: JSONSchemaProps) {
+  const definitions = await plane.client(DEFINITIONS, '')
+  await definitions.updateWithRetries(NAME, (object) => {
+    const { spec, metadata } = object as CustomResourceDefinition
+    metadata.generation = (metadata.generation ?? 0) + 1
+    spec!.versions![0]!.schema = { openAPIV3Schema }
+  })
+}
+
+test.each([
+  ['with which they are more than storage takes', 20_000],
+  ['with which they are more than a body may ask for', 50_000],
+])('objects go whose definition has got defaults since, %s', async (_, count) => {
+  const plane = await planeWith([CLEANUP])
+  await setSchema(plane, schemaWith({}))
+  const items = Array.from({ length: count }, () => ({}))
+  await plane.create(THINGS, { ...thing('a'), spec: { items } })
+  const defaults = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`p${n}`, TEXT]))
+  await setSchema(plane, schemaWith(defaults))
+  const stored = asJson((await plane.get(THINGS, 'default', 'a'))!)['spec'] as { items: JsonObject[] }
+  expect(stored.items[0]).toHaveProperty('p19')
+  await plane.delete(DEFINITIONS, '', NAME)
+  await reconcile(plane, 'crd-finalizer', NAME)
+  expect(await plane.get(DEFINITIONS, '', NAME)).toBeUndefined()
+})

@@ -36,8 +36,11 @@ test.each<[what: string, least?: number, most?: number]>([
   ['a quota is counted'],
   ['a Deployment comes up', FILLED, STATUS],
   ['a Service gets many endpoints', FILLED],
-  ['pods are scheduled on 100 nodes'],
-])('%s', { timeout: 300_000 }, async (what, least = FEW, most = MOST) => {
+  ['Services get their endpoints', FILLED],
+  ['a DaemonSet on many nodes', FILLED],
+  ['nodes fall silent', FILLED],
+  ['pods are scheduled on 100 nodes', FILLED],
+])('%s', { timeout: 600_000 }, async (what, least = FEW, most = MOST) => {
   const one = loaded.cases.find((known) => known.what === what)!
   await longestStep(one, least) // what is made on first use is no part of it
   const few: number[] = []

@@ -134,6 +134,18 @@ export class Cluster {
     const { status } = manifest as { readonly status?: unknown }
     if (status !== undefined)
       await this.patch(`${collectionOf(manifest, namespace)}/${manifest.metadata.name}/status`, { status })
+    if (manifest.kind === 'Node') await this.#nodeIsReady(manifest.metadata.name)
+  }
+
+  /** The recorder waited until nothing changed any more; without this a Pod may come before the Node can take it. */
+  async #nodeIsReady(name: string): Promise<void> {
+    for (let tries = 0; tries < 300; tries++) {
+      const node = (await this.send('GET', `/api/v1/nodes/${name}`)) as unknown as NodeOfCluster
+      const isReady = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
+      if (isReady === true && !node.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/not-ready')) return
+      await pause(100)
+    }
+    throw new Error(`${name} does not get ready`)
   }
 
   async patch(path: string, patch: unknown): Promise<void> {
@@ -162,6 +174,11 @@ export class Cluster {
     if (first === undefined) throw new Error(`nothing is called ${pattern} in ${collection}`)
     return first
   }
+}
+
+interface NodeOfCluster {
+  readonly spec?: { readonly taints?: readonly { readonly key: string }[] }
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
 const collectionOf = ({ apiVersion, kind }: Manifest, namespace: string): string =>

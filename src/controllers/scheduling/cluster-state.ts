@@ -1,6 +1,6 @@
 /**
- * The nodes and pods that the scheduler knows, kept up to date with the changes since its last look. It is a cache: an
- * instance that begins anew reads everything, and tries all waiting pods.
+ * The nodes and pods that the scheduler knows. Each run applies the changes since the last one. This is a cache: a new
+ * instance reads everything and tries all waiting pods.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import type { Revision } from '../../storage/storage.ts'
@@ -10,7 +10,9 @@ import { NodeState } from './node-state.ts'
 import { PodInfo } from './pod-info.ts'
 import type { Profiles } from './profile.ts'
 import type { Search } from './schedule.ts'
-import type { ClusterEvent } from './wake-up.ts'
+import type { NodeChange } from './framework.ts'
+import type { ClusterEvent, Happened } from './wake-up.ts'
+import { changesOf } from './wake-up.ts'
 
 /** A pod without a node. */
 export interface Waiting {
@@ -18,9 +20,12 @@ export interface Waiting {
   readonly info: PodInfo
   /** UTF-16 units of the pod. */
   readonly length: number
-  /** The plug-ins that refused it when it was last tried; undefined: it is to be tried. */
+  /** The plug-ins that refused the pod when it was last tried; undefined: the scheduler is to try it now. */
   refusedBy?: ReadonlySet<string> | undefined
-  /** Where its binding was refused: when it is to be tried again, in milliseconds since 1970, and how often it was tried. */
+  /**
+   * After a refused binding, or while drivers prepare devices: the time of the next try in milliseconds since 1970, and
+   * the number of tries. `isHelped`: an event may bring the try forward.
+   */
   retry?: { readonly at: number; readonly tries: number; readonly isHelped?: true } | undefined
 }
 
@@ -29,26 +34,33 @@ interface Assigned {
   readonly node: string
 }
 
-/** Pods beyond which nothing is kept between two looks: some 40 MB. */
+/** With more pods than this, the scheduler keeps nothing between two runs: some 40 MB. */
 const MOST_KEPT = 20_000
-/** Characters of nodes and pods beyond which nothing is kept either. */
+/** With more characters of nodes and pods than this, it keeps nothing either. */
 const MOST_LENGTH = 24 * 1024 * 1024
 
 export class ClusterState {
-  /** Bound: what one look reads; between two looks MOST_KEPT pods, and MOST_LENGTH of all: beyond them it is begun anew. */
+  /**
+   * Bound: what one run reads. Between two runs: MOST_KEPT pods, and MOST_LENGTH characters in all. The
+   * scheduler drops a larger state.
+   */
   private readonly nodes = new Map<string, NodeState>()
   /** By NAMESPACE/NAME. */
   private readonly assigned = new Map<string, Assigned>()
   private readonly ofAbsentNodes = new Map<string, Map<string, PodInfo>>()
   readonly waiting = new Map<string, Waiting>()
   private readonly happened = new Set<ClusterEvent>()
+  /** Changes of nodes since the last run. Bound: the changes that one run reads. */
+  private changedNodes: NodeChange[] = []
   podsAt: Revision | undefined
   nodesAt: Revision | undefined
+  /** Bound: `nodes`. */
+  private readonly affine = new Set<NodeState>()
   private listed: readonly NodeState[] | undefined
-  /** Characters of nodes, of pods that wait, and of what is known of the others. */
+  /** Characters of nodes, of waiting pods, and of the `PodInfo` of assigned pods. */
   private total = 0
 
-  /** Where the next search for places begins, in a profile that does not look at all nodes. */
+  /** Where the next search for a node begins, in a profile that does not check all nodes. */
   readonly search: Search = { from: 0 }
 
   get length(): number {
@@ -59,18 +71,28 @@ export class ClusterState {
     return this.assigned.size + this.waiting.size > MOST_KEPT || this.total > MOST_LENGTH
   }
 
-  /** In the order of their names, those that are being deleted left out. */
+  /** All nodes sorted by name, without those that are being deleted. */
   get all(): readonly NodeState[] {
-    return (this.listed ??= [...this.nodes.values()]
-      .filter(({ node }) => node.metadata.deletionTimestamp === undefined)
-      .sort((a, b) => (a.name < b.name ? -1 : 1)))
+    return (this.listed ??= [...this.nodes.values()].filter(isStaying).sort((a, b) => (a.name < b.name ? -1 : 1)))
   }
 
-  /** What happened since this was last asked. */
-  takeEvents(): ReadonlySet<ClusterEvent> {
-    const events = new Set(this.happened)
+  /** One of the nodes in `all`. */
+  node(name: string): NodeState | undefined {
+    const state = this.nodes.get(name)
+    return state !== undefined && isStaying(state) ? state : undefined
+  }
+
+  /** The nodes in `all` that have pods with affinity terms. */
+  get allWithAffinity(): readonly NodeState[] {
+    return [...this.affine].filter(isStaying)
+  }
+
+  /** The events since the last call. */
+  takeEvents(): Happened {
+    const taken = { events: new Set(this.happened), nodes: this.changedNodes }
     this.happened.clear()
-    return events
+    this.changedNodes = []
+    return taken
   }
 
   tell(event: ClusterEvent): void {
@@ -90,8 +112,13 @@ export class ClusterState {
   private putNode(node: Node, length: number): void {
     const name = node.metadata.name ?? ''
     const before = this.nodes.get(name)
-    this.tell(before === undefined ? 'NodeAdded' : 'NodeChanged')
-    const state = new NodeState(node, length)
+    const state = new NodeState(node, length, this.affine)
+    const change = { before, now: state }
+    const events = changesOf(change)
+    for (const event of events) this.tell(event)
+    if (before !== undefined && isStaying(before) && !isStaying(state)) this.tell('NodeGone')
+    if (events.length > 0) this.changedNodes.push(change)
+    if (before !== undefined) this.affine.delete(before)
     this.total += length - (before?.length ?? 0)
     for (const pod of before?.pods.values() ?? this.ofAbsentNodes.get(name)?.values() ?? []) state.add(pod)
     for (const [uid, pod] of before?.nominated ?? []) state.nominated.set(uid, pod)
@@ -107,10 +134,11 @@ export class ClusterState {
     this.tell('NodeGone')
     if (node.pods.size > 0) this.ofAbsentNodes.set(name, new Map(node.pods))
     this.nodes.delete(name)
+    this.affine.delete(node)
     this.total -= node.length
   }
 
-  /** @param profiles of the pods that need nodes */
+  /** @param profiles only pods that name one of these schedulers wait */
   takePods({ revision, reset, changed }: Changes<Pod>, profiles: Profiles): void {
     if (reset) for (const key of [...this.assigned.keys(), ...this.waiting.keys()]) this.forget(key)
     for (const { key, object, length } of changed) this.putPod(key, object, length, profiles)
@@ -129,7 +157,7 @@ export class ClusterState {
     this.forget(key)
     if (!isWaiting) return
     const info = new PodInfo(pod)
-    // a new status matters only where the pod's requests change
+    // a new status is a reason to try again only if the pod's claims changed
     const { refusedBy, retry } = before !== undefined && isSameWish(before.pod, pod) ? before : {}
     this.wait(key, { pod, info, length, refusedBy, retry })
     if (info.nominatedNode !== '') this.nodes.get(info.nominatedNode)?.nominated.set(info.uid, info)
@@ -140,7 +168,7 @@ export class ClusterState {
     this.waiting.set(key, waiting)
   }
 
-  /** Of a pod that is bound in this moment, too: its change comes later. */
+  /** Also assigns a pod that is being bound, before the change of the stored pod arrives. */
   assign(key: string, info: PodInfo, node: string): void {
     const before = this.assigned.get(key)
     if (before === undefined) this.tell('PodAssigned')
@@ -156,7 +184,7 @@ export class ClusterState {
     this.ofAbsentNodes.set(node, others.set(info.uid, info))
   }
 
-  /** It was not bound after all. */
+  /** Takes an assignment back, because the pod was not bound. */
   unassign(key: string, waiting: Waiting): void {
     this.leave(key)
     this.wait(key, waiting)
@@ -187,7 +215,7 @@ export class ClusterState {
     this.nodes.get(before.info.nominatedNode)?.nominated.delete(before.info.uid)
   }
 
-  /** Gives a pod that waits a place that is being made for it, or takes it away again. */
+  /** Sets the nominated node of a waiting pod. */
   nominate(key: string, waiting: Waiting, node: string): void {
     this.stopWaiting(key)
     const pod: Pod = { ...waiting.pod, status: { ...waiting.pod.status, nominatedNodeName: node } }
@@ -196,6 +224,8 @@ export class ClusterState {
     this.nodes.get(node)?.nominated.set(info.uid, info)
   }
 }
+
+const isStaying = ({ node }: NodeState): boolean => node.metadata.deletionTimestamp === undefined
 
 const isSameWish = (a: Pod, b: Pod): boolean =>
   a.metadata.uid === b.metadata.uid &&

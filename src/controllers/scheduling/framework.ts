@@ -1,6 +1,6 @@
 /**
- * The interfaces of a scheduler's plug-ins (kube-scheduler's framework), and of one cycle: the search for a node for
- * one pod.
+ * The interfaces of scheduler plug-ins (kube-scheduler's framework), and of one cycle: the search for a node for one
+ * pod.
  */
 import type { Pod } from '../../api/core/v1.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
@@ -10,7 +10,7 @@ import type { NodeState } from './node-state.ts'
 import type { NamespaceLabels, PodInfo } from './pod-info.ts'
 import type { VolumeFacts } from './volume-facts.ts'
 
-/** Why not. Removing pods from the node would not help where it is `forGood`. */
+/** Why a node does not fit. With `forGood`, removing pods from the node would not help. */
 export interface Refusal {
   readonly reasons: readonly string[]
   readonly forGood: boolean
@@ -19,13 +19,17 @@ export interface Refusal {
 export const forGood = (reason: string): Refusal => ({ reasons: [reason], forGood: true })
 export const forNow = (...reasons: string[]): Refusal => ({ reasons, forGood: false })
 
-/** All that plug-ins look at beside the pod. */
+/** Everything that plug-ins read besides the pod. */
 export interface Cluster {
   readonly nodes: readonly NodeState[]
+  /** One of the nodes in `nodes`. */
+  node(name: string): NodeState | undefined
+  /** The nodes in `nodes` that have pods with affinity terms. */
+  readonly nodesWithAffinity: readonly NodeState[]
   readonly namespaces: NamespaceLabels
   readonly volumes: VolumeFacts
   readonly devices: DeviceFacts
-  /** What Services, and the owner of the pod, select it by; undefined: nothing does. */
+  /** The labels by which Services and the owner of the pod select it; undefined: none of them selects it. */
   readonly defaultSelector: (pod: Pod) => readonly LabelRequirement[] | undefined
 }
 
@@ -36,46 +40,59 @@ export interface Cycle extends Cluster {
   readonly claims: ClaimPlan | undefined
 }
 
-/** A filter of one cycle. */
+/** A filter plug-in in one cycle. */
 export interface Filtering {
-  /** The names of the only nodes to look at; undefined: all. */
+  /** The names of the only nodes to check; undefined: all. */
   readonly only?: ReadonlySet<string> | undefined
-  /** Undefined: the pod may be there. */
+  /** Undefined: the plug-in accepts the node. */
   refuses(node: NodeState): Refusal | undefined
-  /** A pod came to a node, or left it, in the course of the cycle. */
+  /** The cycle added a pod to a node, or removed one from it. */
   moved?(pod: PodInfo, node: NodeState, by: 1 | -1): void
 }
 
+/** A node before and after a change; `before` is undefined for a new node. */
+export interface NodeChange {
+  readonly before: NodeState | undefined
+  readonly now: NodeState
+}
+
+/** Whether a change of a node may help a pod that a filter refused (kube-scheduler's queueing hints). */
+export type NodeHint = (refused: Pick<Cycle, 'pod' | 'info'>, change: NodeChange) => boolean
+
 export interface FilterPlugin {
   readonly name: string
-  /** Undefined: it has nothing against the pod anywhere. A Refusal: it is against all nodes. */
+  /** Absent: each event that wake-up.ts lists for the filter may help. */
+  readonly isHelpedBy?: NodeHint
+  /** Undefined: the plug-in skips the pod. A Refusal: it refuses all nodes. */
   begin(cycle: Cycle): Filtering | Refusal | undefined
 }
 
 export interface ScorePlugin {
   readonly name: string
-  /** @returns 0 to 100 for each of the nodes; undefined: they are all alike */
+  /** @returns 0 to 100 for each of the nodes; undefined: all nodes score the same */
   score(cycle: Cycle, nodes: readonly NodeState[]): readonly number[] | undefined
 }
 
-/** Steps for a pod that fits nowhere. */
+/** A plug-in that runs for a pod that fits no node. */
 export type PostFilter = 'DynamicResources' | 'DefaultPreemption'
 
 export interface Profile {
   readonly schedulerName: string
-  /** They begin in this order. */
+  /** Filters, in the order in which they begin a cycle. */
   readonly preFilters: readonly FilterPlugin[]
-  /** Names of the filters that run for each node, in this order. */
+  /** Queueing hints, by the name of the filter. */
+  readonly hints: ReadonlyMap<string, NodeHint>
+  /** Names of the filters, in the order in which they run for each node. */
   readonly filters: readonly string[]
   readonly scores: readonly { readonly plugin: ScorePlugin; readonly weight: number }[]
   readonly postFilters: readonly PostFilter[]
-  /** Of the nodes that pods could be stopped on, how many are compared: the larger of a share and a number. */
+  /** How many of the nodes where victims are possible preemption compares: the larger of a share and a number. */
   readonly candidates: { readonly percentage: number; readonly absolute: number }
-  /** The share of the nodes that the search looks at, in percent; 0: all. */
+  /** The search stops when this percentage of the nodes fits (percentageOfNodesToScore); 0: it checks all nodes. */
   readonly percentageOfNodes: number
-  /** Whether it sees to the volumes of its pods. */
+  /** Whether the profile binds the volumes of its pods. */
   readonly bindsVolumes: boolean
-  /** Whether it sees to the claims of devices. */
+  /** Whether the profile allocates the devices that its pods claim. */
   readonly allocatesDevices: boolean
 }
 

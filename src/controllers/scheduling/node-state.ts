@@ -5,18 +5,21 @@ import { HostPorts } from './host-ports.ts'
 import type { Needs, PodInfo } from './pod-info.ts'
 import { amountOf } from './pod-info.ts'
 
-/** Selectors for which a node keeps the number of matching pods. */
+/** The most selectors for which a node keeps the number of matching pods. */
 const MOST_COUNTS = 20
 
 export class NodeState {
   readonly pods = new Map<string, PodInfo>()
-  /** Pods that wait for a place here, which a scheduler made for them. */
+  /** Waiting pods whose nominated node this is. */
   readonly nominated = new Map<string, PodInfo>()
-  /** Those of its pods that have terms of affinity. */
+  /** Pods of this node that have affinity terms. */
   readonly withAffinity = new Map<string, PodInfo>()
   private readonly ports = new HostPorts()
   readonly requested = new Map<string, number>()
-  /** How many of its pods a selector selects, by the selector's text. Bound: MOST_COUNTS; none is older than its last change. */
+  /**
+   * The number of matching pods of this node, by the selector's text. Bound: MOST_COUNTS. A change of its pods clears
+   * it.
+   */
   private readonly counts = new Map<string, number>()
   /** Requests of cpu and memory, with a small default for pods without any. */
   readonly nonZero = { cpu: 0, memory: 0 }
@@ -24,10 +27,14 @@ export class NodeState {
   readonly labels: Readonly<Record<string, string>>
   readonly name: string
 
-  /** @param length UTF-16 units of the node */
+  /**
+   * @param length UTF-16 units of the node
+   * @param affine keeps the nodes that have pods with affinity terms
+   */
   constructor(
     readonly node: Node,
     readonly length = 0,
+    private readonly affine?: Set<NodeState>,
   ) {
     this.name = node.metadata.name ?? ''
     this.labels = node.metadata.labels ?? {}
@@ -42,17 +49,20 @@ export class NodeState {
   add(pod: PodInfo): void {
     if (this.pods.has(pod.uid)) return
     this.pods.set(pod.uid, pod)
-    if (pod.hasAffinity) this.withAffinity.set(pod.uid, pod)
+    if (pod.hasAffinity) {
+      this.withAffinity.set(pod.uid, pod)
+      this.affine?.add(this)
+    }
     this.count(pod, 1)
   }
 
   remove(pod: PodInfo): void {
     if (!this.pods.delete(pod.uid)) return
-    this.withAffinity.delete(pod.uid)
+    if (this.withAffinity.delete(pod.uid) && this.withAffinity.size === 0) this.affine?.delete(this)
     this.count(pod, -1)
   }
 
-  /** @param count is asked where the pods of the node are others than when it was asked last */
+  /** @param count runs only if the node's pods changed since its last result */
   countOf(selector: string, count: () => number): number {
     const known = this.counts.get(selector)
     if (known !== undefined) return known

@@ -1,4 +1,4 @@
-/** The profiles of the scheduler: plug-ins, made with their arguments and put in the order of the configuration. */
+/** The profiles of the scheduler. Each has plug-ins with their arguments, in the order of the configuration. */
 import type { PluginArgs } from '../../configuration/scheduler/args.ts'
 import type { SchedulerProfile } from '../../configuration/scheduler/configuration.ts'
 import type { FilterPlugin, PostFilter, Profile, ScorePlugin } from './framework.ts'
@@ -12,7 +12,7 @@ import { podTopologySpread } from './plugins/topology-spread.ts'
 import { nodeVolumeLimits } from './plugins/volume-limits.ts'
 import { volumeBinding, volumeRestrictions, volumeZone } from './plugins/volumes.ts'
 
-/** By scheduler name. */
+/** Profiles by scheduler name. */
 export type Profiles = ReadonlyMap<string, Profile>
 
 export const profilesOf = (profiles: readonly SchedulerProfile[]): Profiles =>
@@ -22,9 +22,13 @@ export function profileOf({ schedulerName, at, weights, args, percentageOfNodes 
   const plugins = pluginsWith(args)
   const filters = (names: readonly string[]) => names.flatMap((name) => plugins.filters.get(name) ?? [])
   const prepared = new Set(at.preFilter)
+  const preFilters = filters([...at.preFilter, ...at.filter.filter((name) => !prepared.has(name))])
   return {
     schedulerName,
-    preFilters: filters([...at.preFilter, ...at.filter.filter((name) => !prepared.has(name))]),
+    preFilters,
+    hints: new Map(
+      preFilters.flatMap(({ name, isHelpedBy }) => (isHelpedBy === undefined ? [] : [[name, isHelpedBy] as const])),
+    ),
     filters: at.filter,
     scores: at.score.flatMap((name) => {
       const plugin = plugins.scores.get(name)
@@ -46,7 +50,7 @@ const isPostFilter = (name: string): name is PostFilter => name === 'DynamicReso
 const byName = <T extends { readonly name: string }>(all: readonly T[]): ReadonlyMap<string, T> =>
   new Map(all.map((one) => [one.name, one]))
 
-/** Those that do something here: nodes declare no features. */
+/** The plug-ins that have an effect here. NodeDeclaredFeatures has none, because nodes declare no features. */
 function pluginsWith(args: PluginArgs) {
   const both = [
     taintToleration,

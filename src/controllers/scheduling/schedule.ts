@@ -5,27 +5,27 @@ import { forGood, isRefusal } from './framework.ts'
 import type { NodeState } from './node-state.ts'
 import type { PodInfo } from './pod-info.ts'
 
-/** Why there is no node: each node's refusal and its plug-ins; or one refusal of all nodes. */
+/** Why no node fits: the refusal of each node and the plug-ins that refused, or one refusal of all nodes. */
 export interface Unfit {
   readonly refusals: ReadonlyMap<NodeState, Refusal>
   readonly plugins: ReadonlySet<string>
-  /** A refusal of all nodes at once. */
+  /** The text of a refusal of all nodes at once. */
   readonly ofAll?: string
 }
 
 export type Choice = { readonly node: NodeState } | Unfit
 
-/** The filters of one cycle that have something to say, and what each of them said so far. */
+/** The filters that take part in one cycle, and the plug-ins that have refused nodes so far. */
 export class Filters {
   private constructor(
     readonly profile: Profile,
     readonly cycle: Cycle,
     private readonly begun: readonly (readonly [name: string, filtering: Filtering])[],
-    /** What plug-ins left of the nodes. */
+    /** For each plug-in that names nodes, the names of the nodes that it accepts. */
     private readonly only: readonly (readonly [name: string, nodes: ReadonlySet<string>])[],
-    /** A filter that is against all nodes. */
+    /** The refusal of a filter that refuses all nodes. */
     readonly against: (Refusal & { readonly plugin: string }) | undefined,
-    /** Whether the search came to devices before a filter refused all nodes. */
+    /** Whether the DynamicResources plug-in began before a filter refused all nodes. */
     readonly hasAskedDevices: boolean,
     readonly refusedBy: Set<string> = new Set(only.map(([name]) => name)),
   ) {}
@@ -49,15 +49,25 @@ export class Filters {
     return new Filters(profile, cycle, asked, only, undefined, hasAskedDevices)
   }
 
-  /** Why the node is not looked at. */
-  leavesOut({ name }: NodeState): Refusal | undefined {
-    const by = this.only.filter(([, nodes]) => !nodes.has(name))
-    return by.length === 0
-      ? undefined
-      : forGood(`node(s) didn't satisfy plugin(s) [${by.map(([plugin]) => plugin).join(' ')}]`)
+  /** The nodes to check. If plug-ins name nodes: those that all of them name, sorted by name. */
+  get places(): readonly NodeState[] {
+    const [first, ...others] = this.only
+    if (first === undefined) return this.cycle.nodes
+    return (
+      [...first[1]]
+        // few: the plug-ins that name nodes
+        .filter((name) => others.every(([, names]) => names.has(name)))
+        .sort()
+        .flatMap((name) => this.cycle.node(name) ?? [])
+    )
   }
 
-  /** Filters with the pods that are nominated there, and without them, because they may go elsewhere. */
+  /** The refusal of the nodes that are not checked. */
+  get leavesOut(): Refusal {
+    return forGood(`node(s) didn't satisfy plugin(s) [${this.only.map(([plugin]) => plugin).join(' ')}]`)
+  }
+
+  /** Runs the filters with the pods nominated to the node, and without them because they may go elsewhere. */
   refusalOf(node: NodeState): Refusal | undefined {
     const { info } = this.cycle
     const before = [...node.nominated.values()].filter(
@@ -82,7 +92,7 @@ export class Filters {
     return undefined
   }
 
-  /** Moves a pod for a trial. The caller moves it back. */
+  /** Adds a pod to a node for a trial. The caller removes it again. */
   add(pod: PodInfo, node: NodeState): void {
     node.add(pod)
     for (const [, filtering] of this.begun) filtering.moved?.(pod, node, 1)
@@ -94,12 +104,15 @@ export class Filters {
   }
 }
 
-/** Where the search begins if it does not look at all nodes: where the last one ended. */
+/** Where a search begins that does not check all nodes: where the last one ended. */
 export interface Search {
   from: number
 }
 
-/** Of up to so many nodes it looks at all, and so many feasible nodes are enough. */
+/**
+ * With fewer nodes the search checks all of them. With more it stops at a share of them, but not before this many
+ * feasible nodes.
+ */
 const FEW_NODES = 100
 
 export function choose(filters: Filters, search: Search = { from: 0 }): Choice {
@@ -108,23 +121,29 @@ export function choose(filters: Filters, search: Search = { from: 0 }): Choice {
     const refusals = new Map(cycle.nodes.map((node) => [node, against]))
     return { refusals, plugins: new Set([against.plugin]), ofAll: against.reasons.join(', ') }
   }
-  const nominated = cycle.nodes.find(({ name }) => name === cycle.info.nominatedNode)
+  const nominated = cycle.node(cycle.info.nominatedNode)
   if (nominated !== undefined && filters.refusalOf(nominated) === undefined) return { node: nominated }
+  const { places } = filters
   const refusals = new Map<NodeState, Refusal>()
   const fit: NodeState[] = []
-  const enough = placesToFind(profile, cycle.nodes.length)
+  const enough = placesToFind(profile, places.length)
   let looked = 0
-  for (const node of inTurn(cycle.nodes, enough === Infinity ? 0 : search.from)) {
-    const refusal = filters.leavesOut(node) ?? filters.refusalOf(node)
+  for (const node of inTurn(places, enough === Infinity ? 0 : search.from)) {
+    const refusal = filters.refusalOf(node)
     looked++
     if (refusal !== undefined) refusals.set(node, refusal)
     else if (fit.push(node) >= enough) break
   }
   search.from = (search.from + looked) % Math.max(1, cycle.nodes.length)
-  return fit.length > 0 ? { node: bestOf(profile, cycle, fit)[0]! } : { refusals, plugins: new Set(plugins) }
+  if (fit.length > 0) return { node: bestOf(profile, cycle, fit)[0]! }
+  if (places !== cycle.nodes) {
+    const { leavesOut } = filters
+    for (const node of cycle.nodes) if (!refusals.has(node)) refusals.set(node, leavesOut)
+  }
+  return { refusals, plugins: new Set(plugins) }
 }
 
-/** Places among which the best one is chosen (percentageOfNodesToScore). */
+/** The number of feasible nodes at which the search stops (percentageOfNodesToScore). */
 function placesToFind({ percentageOfNodes }: Profile, nodes: number): number {
   if (percentageOfNodes === 0 || percentageOfNodes === 100 || nodes < FEW_NODES) return Infinity
   return Math.max(FEW_NODES, Math.trunc((nodes * percentageOfNodes) / 100))
@@ -134,7 +153,10 @@ function* inTurn<T>(all: readonly T[], from: number): Iterable<T> {
   for (let at = 0; at < all.length; at++) yield all[(from + at) % all.length]!
 }
 
-/** The best of them, all that are equally good. @param nodes at least one */
+/**
+ * The nodes with the highest score.
+ * @param nodes at least one
+ */
 export function bestOf(profile: Profile, cycle: Cycle, nodes: readonly NodeState[]): readonly NodeState[] {
   if (nodes.length === 1) return nodes
   const totals = nodes.map(() => 0)
@@ -144,7 +166,10 @@ export function bestOf(profile: Profile, cycle: Cycle, nodes: readonly NodeState
   return nodes.filter((_, at) => totals[at] === most)
 }
 
-/** As kube-scheduler says it. @param after what came of the last steps, such as preemption */
+/**
+ * The message, in kube-scheduler's words.
+ * @param after the message of PostFilter plug-ins, such as preemption
+ */
 export function failureMessage({ refusals, ofAll }: Unfit, after: string): string {
   const all = refusals.size
   if (all === 0) return 'no nodes available to schedule pods'
@@ -152,7 +177,7 @@ export function failureMessage({ refusals, ofAll }: Unfit, after: string): strin
   return [`0/${all} nodes are available: ${said}.`, after].filter((part) => part !== '').join(' ')
 }
 
-/** `1 this, 2 that` */
+/** Reasons with their counts: `1 this, 2 that`. */
 export function counted(reasons: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)

@@ -1,7 +1,7 @@
 /**
- * Finds nodes for pods without one (kube-scheduler). One look handles all waiting pods: those of higher priority first,
- * then the older ones. Pods that were refused before wait until something changes that could help. The key names
- * changes other than of pods and nodes, or is empty.
+ * Finds nodes for pods without one (kube-scheduler). One run handles all waiting pods: those of higher priority first,
+ * then the older ones. A refused pod waits until something changes that could help it. The key is '' or the name of a
+ * change of something other than pods and nodes.
  */
 import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
@@ -46,17 +46,17 @@ import { WritesUnderWay } from './writes-under-way.ts'
 const NODES = typedResource<Node>('', 'nodes')
 const NAMESPACES = { group: '', resource: 'namespaces' }
 const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudgets')
-/** Pods that are bound in one look; the others are for the next, so that other controllers come between. */
+/** The most pods that one run binds. The next run binds the others, so that other controllers run in between. */
 const MOST = 250
-/** Decisions of one turn: each takes a millisecond, and what is written then another one. */
+/** Decisions of one turn. Each takes a millisecond, and its writes take another one. */
 const AT_ONCE = 4
-/** Pods whose writes are under way: what comes together is committed together (src/storage/writes-together.ts). */
+/** Pods whose writes are under way. src/storage/writes-together.ts commits writes together that arrive together. */
 const UNDER_WAY = 32
 
 const events: ReadonlySet<string> = new Set<ClusterEvent>(['VolumeChanged', 'DeviceChanged'])
 const isEvent = (key: string): key is ClusterEvent => events.has(key)
 
-/** What is known of each control plane between two looks: of all control planes as much as an isolate remembers. */
+/** The state of each control plane between two runs. An isolate remembers a limited number of control planes. */
 const states = perTenant('forgotten', () => ({ state: new ClusterState() }))
 
 export const schedulerController: Controller = {
@@ -66,7 +66,7 @@ export const schedulerController: Controller = {
       try {
         return await look(key, kept.state, context)
       } catch (error) {
-        // a change that was half taken over is read again
+        // changes may be half applied, so the next run reads everything again
         kept.state = new ClusterState()
         throw error
       } finally {
@@ -85,7 +85,7 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   for await (const page of clients.resource(PODS).changes(state.podsAt, true)) state.takePods(page, profiles)
   if (isEvent(key)) state.tell(key)
   const now = context.now().getTime()
-  wake(state, now)
+  await wake(state, profiles, now)
   const due = [...state.waiting].filter(([, { refusedBy }]) => refusedBy === undefined)
   if (due.length === 0) return nextRetry(state, now)
   due.sort(([, a], [, b]) => moreUrgent(a.pod, b.pod))
@@ -103,26 +103,35 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   } finally {
     await turn.written()
   }
-  // other pods may wait for a pod that was bound
-  return wake(state, now) ? 0 : nextRetry(state, now)
+  // other pods may wait for a pod that this run bound
+  return (await wake(state, profiles, now)) ? 0 : nextRetry(state, now)
 }
 
-/** @returns whether there is a pod that is to be tried again */
-function wake(state: ClusterState, now: number): boolean {
+/** The number of changed nodes that one turn compares with waiting pods. */
+const COMPARED = 1_024
+
+/** @returns whether the scheduler is to try a pod again */
+async function wake(state: ClusterState, profiles: Profiles, now: number): Promise<boolean> {
   const happened = state.takeEvents()
   let isSome = false
+  let compared = 0
   for (const waiting of state.waiting.values()) {
+    if ((compared += 1 + happened.nodes.length) > COMPARED) {
+      compared = 0
+      await turnOfOthers()
+    }
     const { refusedBy, retry } = waiting
     const isTime = retry !== undefined && retry.at <= now
     const mayBeHelped = retry === undefined || retry.isHelped === true
-    if (refusedBy !== undefined && (isTime || (mayBeHelped && isHelped(refusedBy, happened))))
+    const hints = profiles.get(waiting.pod.spec?.schedulerName ?? '')?.hints
+    if (refusedBy !== undefined && (isTime || (mayBeHelped && isHelped(waiting, refusedBy, happened, hints))))
       waiting.refusedBy = undefined
     isSome ||= waiting.refusedBy === undefined
   }
   return isSome
 }
 
-/** Milliseconds until a binding that was refused is tried again. */
+/** Milliseconds until the first waiting pod with a time for its next try is due. */
 function nextRetry({ waiting }: ClusterState, now: number): number | undefined {
   const times = [...waiting.values()].flatMap(({ refusedBy, retry }) =>
     refusedBy === undefined || retry === undefined ? [] : [retry.at],
@@ -141,6 +150,10 @@ async function clusterOf(
   const selectors = await DefaultSelectors.of(pods, clients)
   return {
     nodes: state.all,
+    node: (name) => state.node(name),
+    get nodesWithAffinity() {
+      return state.allWithAffinity
+    },
     namespaces: (name) => snapshot.get<Namespace>(NAMESPACES, name)?.metadata.labels ?? {},
     volumes: await VolumeFacts.of(pods, clients),
     devices: await DeviceFacts.of(
@@ -151,25 +164,29 @@ async function clusterOf(
   }
 }
 
-/** It waits for devices: its claims, or a change of devices. */
+/** The pod waits for its claims, or for a change of devices. */
 const WITHOUT_DEVICES: ReadonlySet<string> = new Set([dynamicResources.name])
 const waitingForDrivers = (until: number) =>
   ({ refusedBy: WITHOUT_DEVICES, retry: { at: until, tries: 0, isHelped: true } }) as const
-/** Its claims have no volumes yet. */
+/** The claims of the pod have no volumes yet. */
 const UNPROVISIONED: ReadonlySet<string> = new Set(['VolumeBinding'])
 
 const refTo = ({ metadata: { namespace, name, uid } }: PersistentVolumeClaim) => ({ namespace, name, uid })
 
 /**
- * A pod changed while it was being bound: its next change is a reason to try it. A refused binding waits for its time.
+ * The pod changed while it was being bound: then any event is a reason to try it again. A refused binding waits for its
+ * time.
  */
 const UNBOUND: ReadonlySet<string> = new Set(['DefaultBinder'])
 
-/** Tries, which take some three minutes by default, after which a refusal is here to stay: the control plane is to sleep in between. */
+/**
+ * After this many tries (some three minutes by default) a refusal is likely to last. Then tries are rare, so that the
+ * control plane can sleep in between.
+ */
 const HASTY_RETRIES = 20
 const PATIENT_RETRY_MS = 300_000
 
-/** The pods of one look. Decisions are made one after the other, and written side by side. */
+/** The pods of one run. It decides one pod after the other, and several writes run at once. */
 class Turn {
   bound = 0
   /** Bound: the writes of UNDER_WAY decisions. */
@@ -197,10 +214,10 @@ class Turn {
   async schedule(key: string, waiting: Waiting): Promise<void> {
     const { pod } = waiting
     const { devices } = this.cluster
-    // another pod of this look gets devices for a claim of them both
+    // another pod of this run is getting devices for a claim that both pods use
     if (devices.isUnderWay(pod)) await this.written()
     const profile = this.rules.profiles.get(pod.spec?.schedulerName ?? '')
-    if (profile === undefined) return // it waits only where there is one
+    if (profile === undefined) return // a pod waits only if it has a profile
     const now = this.context.now().getTime()
     const claims = profile.allocatesDevices ? ClaimPlan.of(waiting, devices, now) : undefined
     if (claims === 'waits') return void (waiting.refusedBy = WITHOUT_DEVICES)
@@ -243,13 +260,13 @@ class Turn {
     const retry = outcome === 'refused' ? this.retry(waiting) : undefined
     this.state.unassign(key, { ...waiting, refusedBy: UNBOUND, retry })
     if (reservations.length === 0) return
-    // others were refused for the sake of its devices
+    // the devices are free again, and other pods were refused because of them
     this.state.tell('DeviceChanged')
     await this.claimWrites.unreserve(reservations, waiting.pod)
   }
 
   private async bindReserved(pod: Pod, node: string, reservations: readonly ClaimWrite[]): Promise<Bound | 'waits'> {
-    // devices are free until they are written, and a scheduler that took the Lease meanwhile may allocate them
+    // a device is free until its claim is written, so a scheduler that took the Lease meanwhile may allocate it
     if (reservations.length > 0 && !isControllerOurs('kube-scheduler', this.context)) return 'overtaken'
     let reserved = pod
     try {
@@ -261,7 +278,7 @@ class Turn {
       await this.podWrites.refuse(pod, message, '', 'SchedulerError')
       return 'refused'
     }
-    // drivers begin when a claim is allocated
+    // drivers begin to prepare devices when a claim is allocated
     const isAwaited = reservations.some(({ allocation }) => hasBindingConditions(allocation?.devices?.results))
     return isAwaited ? 'waits' : this.podWrites.bind(reserved, node)
   }
@@ -273,14 +290,14 @@ class Turn {
     return { at: this.context.now().getTime() + pause, tries: tries + 1 }
   }
 
-  /** When there is room for the writes of more decisions. */
+  /** Resolves when there is room for the writes of more decisions. */
   hasRoom(): Promise<void> {
     return this.writes.hasRoom()
   }
 
   /**
-   * Waits until all decisions are written, so that nothing is under way when one fails: the next look reads the stored
-   * state.
+   * Waits until all decisions are written. After a failure no write is under way then, and the next run reads the
+   * stored state.
    */
   written(): Promise<void> {
     return this.writes.done()
@@ -311,7 +328,7 @@ class Turn {
     return (this.budgets ??= await this.clients.resource(BUDGETS).list())
   }
 
-  /** Its claims get their volumes first; the pod is bound when they have them, which is work for another look. */
+  /** Gets volumes for the pod's claims. A later run binds the pod when the claims have their volumes. */
   private provision(waiting: Waiting, provisions: readonly Provision[], { name }: NodeState): void {
     waiting.refusedBy = UNPROVISIONED
     for (const { claim, volume } of provisions) {

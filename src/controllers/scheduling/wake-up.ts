@@ -3,41 +3,97 @@
  * plug-in that refused it.
  */
 import { ownValue } from '../../api/own.ts'
+import type { NodeChange, NodeHint } from './framework.ts'
+import type { NodeState } from './node-state.ts'
+
+export type NodeEvent = 'NodeAdded' | 'NodeLabelsChanged' | 'NodeTaintsChanged' | 'NodeAllocatableChanged'
 
 export type ClusterEvent =
-  | 'NodeAdded'
-  | 'NodeChanged'
+  | NodeEvent
   | 'NodeGone'
   | 'PodAssigned'
-  /** Another label, or less that it asks for. */
+  /** The pod has other labels, requests less, or is being deleted. */
   | 'AssignedPodChanged'
   | 'AssignedPodGone'
   | 'VolumeChanged'
   | 'DeviceChanged'
 
-const NODES = ['NodeAdded', 'NodeChanged'] as const
-const PODS = ['PodAssigned', 'AssignedPodChanged', 'AssignedPodGone'] as const
-
-const hints: Readonly<Record<string, readonly ClusterEvent[]>> = {
-  NodeUnschedulable: NODES,
-  TaintToleration: NODES,
-  NodeAffinity: NODES,
-  NodePorts: [...NODES, 'AssignedPodGone'],
-  NodeResourcesFit: [...NODES, 'AssignedPodGone', 'AssignedPodChanged', 'DeviceChanged'],
-  PodTopologySpread: [...NODES, ...PODS, 'NodeGone'],
-  InterPodAffinity: [...NODES, ...PODS],
-  VolumeRestrictions: [...NODES, 'AssignedPodGone', 'VolumeChanged'],
-  NodeVolumeLimits: [...NODES, 'AssignedPodGone', 'VolumeChanged'],
-  VolumeBinding: [...NODES, 'VolumeChanged'],
-  VolumeZone: [...NODES, 'VolumeChanged'],
-  DynamicResources: [...NODES, 'DeviceChanged'],
-  NodeDeclaredFeatures: NODES,
+/** The events since the last run. */
+export interface Happened {
+  readonly events: ReadonlySet<ClusterEvent>
+  /** The nodes that were added or changed. */
+  readonly nodes: readonly NodeChange[]
 }
 
-/** A plug-in that is not known here may be helped by anything. */
-export function isHelped(refusedBy: ReadonlySet<string>, events: ReadonlySet<ClusterEvent>): boolean {
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** The changes of a node that could help a pod. A heartbeat is none. */
+export function changesOf({ before, now }: NodeChange): readonly NodeEvent[] {
+  if (before === undefined) return ['NodeAdded']
+  const of = (field: (node: NodeState['node']) => unknown, event: NodeEvent): readonly NodeEvent[] =>
+    same(field(before.node), field(now.node)) ? [] : [event]
+  return [
+    ...of(({ metadata }) => metadata.labels, 'NodeLabelsChanged'),
+    ...of(({ spec }) => [spec?.taints, spec?.unschedulable], 'NodeTaintsChanged'),
+    ...of(({ status }) => status?.allocatable, 'NodeAllocatableChanged'),
+  ]
+}
+
+/**
+ * After a change of taints kube-scheduler tries pods again that any plug-in refused. Only plug-ins that check taints
+ * judge the change first.
+ */
+const NODES = ['NodeAdded', 'NodeTaintsChanged'] as const
+const LABELS = [...NODES, 'NodeLabelsChanged'] as const
+const PODS = ['PodAssigned', 'AssignedPodChanged', 'AssignedPodGone'] as const
+
+const hintsOf: Readonly<Record<string, readonly ClusterEvent[]>> = {
+  NodeUnschedulable: NODES,
+  TaintToleration: NODES,
+  NodeAffinity: LABELS,
+  NodePorts: [...NODES, 'AssignedPodGone'],
+  NodeResourcesFit: [...NODES, 'NodeAllocatableChanged', 'AssignedPodGone', 'AssignedPodChanged', 'DeviceChanged'],
+  PodTopologySpread: [...LABELS, ...PODS, 'NodeGone'],
+  InterPodAffinity: [...LABELS, ...PODS],
+  VolumeRestrictions: [...NODES, 'AssignedPodGone', 'VolumeChanged'],
+  NodeVolumeLimits: [...NODES, 'NodeAllocatableChanged', 'AssignedPodGone', 'VolumeChanged'],
+  VolumeBinding: [...LABELS, 'VolumeChanged'],
+  VolumeZone: [...LABELS, 'VolumeChanged'],
+  DynamicResources: [...LABELS, 'NodeAllocatableChanged', 'DeviceChanged'],
+}
+
+/** Events for which a plug-in judges each node (`isHelpedBy`). */
+const judged: Readonly<Record<string, ReadonlySet<ClusterEvent>>> = {
+  NodeUnschedulable: new Set(['NodeAdded', 'NodeTaintsChanged']),
+  TaintToleration: new Set(['NodeAdded', 'NodeTaintsChanged']),
+  NodeAffinity: new Set(['NodeAdded', 'NodeLabelsChanged']),
+  NodeResourcesFit: new Set(['NodeAdded', 'NodeAllocatableChanged']),
+}
+
+type Refused = Parameters<NodeHint>[0]
+
+const helpsAnywhere = (hint: NodeHint, refused: Refused, nodes: readonly NodeChange[]): boolean =>
+  nodes.some((change) => hint(refused, change))
+
+/**
+ * Whether events may help a refused pod. Any event may help if the plug-in is not in `hintsOf`.
+ * @param hints of plug-ins that judge the changed nodes themselves
+ */
+export function isHelped(
+  refused: Refused,
+  refusedBy: ReadonlySet<string>,
+  { events, nodes }: Happened,
+  hints: ReadonlyMap<string, NodeHint> = new Map(),
+): boolean {
   if (events.size === 0) return false
   if (refusedBy.size === 0) return true
   // few: the plug-ins of a profile, and the changes that help each
-  return [...refusedBy].some((plugin) => (ownValue(hints, plugin) ?? [...events]).some((event) => events.has(event)))
+  return [...refusedBy].some((plugin) => {
+    const happened = (ownValue(hintsOf, plugin) ?? [...events]).filter((event) => events.has(event))
+    const hint = hints.get(plugin)
+    const ofNodes = ownValue(judged, plugin)
+    if (hint === undefined || ofNodes === undefined) return happened.length > 0
+    if (happened.some((event) => !ofNodes.has(event))) return true
+    return happened.length > 0 && helpsAnywhere(hint, refused, nodes)
+  })
 }

@@ -8,6 +8,7 @@ import { KubeletState } from '../../../src/controllers/simulation/kubelet-state.
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
+import { plainPod } from '../plain-pod.ts'
 
 const MIB = 1024 * 1024
 // pods of any profile
@@ -108,17 +109,7 @@ test('where too much is there to be kept, pods are bound and run all the same', 
     await clients.resource(NODES).putStatus({ ...made, status: { ...made.status, images } })
   }
   await plane.settle()
-  for (const name of ['first', 'second'])
-    await clients.resource(PODS, 'default').create({
-      kind: 'Pod',
-      apiVersion: 'v1',
-      metadata: { name, namespace: 'default' },
-      spec: {
-        serviceAccountName: 'default',
-        automountServiceAccountToken: false,
-        containers: [{ name: 'c', image: 'i' }],
-      },
-    })
+  for (const name of ['first', 'second']) await clients.resource(PODS, 'default').create(plainPod(name))
   await plane.settle()
   await plane.pass(20_000)
   for (const name of ['first', 'second'])

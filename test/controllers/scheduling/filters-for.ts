@@ -11,6 +11,8 @@ import { VolumeFacts } from '../../../src/controllers/scheduling/volume-facts.ts
 export const filtersFor = (pod: Pod, nodes: readonly NodeState[]): Filters =>
   Filters.begin(profileOf(defaultScheduler.profiles[0]!), {
     nodes,
+    node: (name) => nodes.find((node) => node.name === name),
+    nodesWithAffinity: nodes,
     namespaces: () => ({}),
     defaultSelector: () => undefined,
     volumes: new VolumeFacts(),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Node, Pod, PodSpec } from '../../../src/api/core/v1.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
@@ -160,6 +160,8 @@ test('a profile that looks at a share of the nodes takes the best of the first p
   const nodes = Array.from({ length: 200 }, (_, at) => node(`n${at}`, at === 150 ? {} : { pods: [asking('1')] }))
   const cluster = {
     nodes,
+    node: (name: string) => nodes.find((one) => one.name === name),
+    nodesWithAffinity: [],
     namespaces: () => ({}),
     defaultSelector: () => undefined,
     volumes: new VolumeFacts(),
@@ -179,4 +181,32 @@ test('a profile that looks at a share of the nodes takes the best of the first p
   expect([place(10, search), search.from]).toEqual(['n150', 0])
   expect([place(60, search), search.from]).toEqual(['n0', 120])
   expect(place(0, { from: 0 })).toBe('n150')
+})
+
+test('of a pod that names its node by an affinity only that node is looked at', () => {
+  const nodes = Array.from({ length: 200 }, (_, at) => node(`n${at}`))
+  const named = (...values: string[]) =>
+    pod({
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: values.map((value) => ({
+              matchFields: [{ key: 'metadata.name', operator: 'In', values: [value] }],
+            })),
+          },
+        },
+      },
+    })
+  const chosen = (wanted: Pod) => {
+    const filters = filtersFor(wanted, nodes)
+    const looks = vi.spyOn(filters, 'refusalOf')
+    const choice = choose(filters)
+    return ['node' in choice ? choice.node.name : failureMessage(choice, ''), looks.mock.calls.length]
+  }
+  expect(chosen(named('n17'))).toEqual(['n17', 1])
+  expect(chosen(named('n18', 'n17', 'other'))).toEqual(['n17', 2])
+  expect(chosen(named('other'))).toEqual([
+    "0/200 nodes are available: 200 node(s) didn't satisfy plugin(s) [NodeAffinity].",
+    0,
+  ])
 })

@@ -9,6 +9,7 @@ import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../../src/controllers/workloads/resource-claim-templates.ts'
 import { EVENTS } from '../control-plane.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
+import { plainPod } from '../plain-pod.ts'
 
 const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
 const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
@@ -134,17 +135,8 @@ async function addClaim(): Promise<void> {
 }
 
 async function addPod(spec: Pod['spec']): Promise<void> {
-  await simulated.clients.resource(PODS, 'default').create({
-    kind: 'Pod',
-    apiVersion: 'v1',
-    metadata: { name: 'web', namespace: 'default' },
-    spec: {
-      serviceAccountName: 'default',
-      automountServiceAccountToken: false,
-      containers: [{ name: 'c', image: 'i' }],
-      resourceClaims: [{ name: 'gpu', resourceClaimName: 'one' }],
-      ...spec,
-    },
-  })
+  await simulated.clients
+    .resource(PODS, 'default')
+    .create(plainPod('web', { resourceClaims: [{ name: 'gpu', resourceClaimName: 'one' }], ...spec }))
   await simulated.plane.settle()
 }

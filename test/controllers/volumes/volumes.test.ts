@@ -8,6 +8,7 @@ import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { CLAIMS, VOLUMES } from '../../../src/controllers/volumes/binding.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+import { plainPod } from '../plain-pod.ts'
 
 const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>('storage.k8s.io', 'storageclasses')
 
@@ -58,17 +59,7 @@ async function addVolume(name: string, storage: string, spec: PersistentVolume['
 }
 
 async function addPod(name: string, volumes: NonNullable<Pod['spec']>['volumes']): Promise<void> {
-  await clients.resource(PODS, 'default').create({
-    kind: 'Pod',
-    apiVersion: 'v1',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      serviceAccountName: 'default',
-      automountServiceAccountToken: false,
-      containers: [{ name: 'c', image: 'i' }],
-      volumes,
-    },
-  })
+  await clients.resource(PODS, 'default').create(plainPod(name, { volumes }))
   await plane.settle()
 }
 

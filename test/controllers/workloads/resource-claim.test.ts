@@ -7,6 +7,7 @@ import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { generateName, RESOURCE_CLAIMS } from '../../../src/controllers/workloads/resource-claim-templates.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+import { plainPod } from '../plain-pod.ts'
 
 const TEMPLATES = typedResource<ResourceClaimTemplate & KubeObject>('resource.k8s.io', 'resourceclaimtemplates')
 const FINALIZER = 'resource.kubernetes.io/delete-protection'
@@ -35,14 +36,7 @@ async function addTemplate(): Promise<void> {
 }
 
 async function addPod(name: string, spec: Pod['spec']): Promise<Pod> {
-  const containers = [{ name: 'c', image: 'i' }]
-  const common = { serviceAccountName: 'default', automountServiceAccountToken: false, containers }
-  const pod = await pods().create({
-    kind: 'Pod',
-    apiVersion: 'v1',
-    metadata: { name, namespace: 'default' },
-    spec: { ...common, ...spec },
-  })
+  const pod = await pods().create(plainPod(name, spec))
   await plane.settle()
   return pod
 }

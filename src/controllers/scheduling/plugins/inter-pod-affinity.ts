@@ -1,4 +1,4 @@
-/** Which pods want to be together and which apart: InterPodAffinity. */
+/** InterPodAffinity: which pods must or should run together, and which apart. */
 import { ownValue } from '../../../api/own.ts'
 import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
 import type { FilterPlugin, ScorePlugin } from '../framework.ts'
@@ -7,10 +7,13 @@ import type { NodeState } from '../node-state.ts'
 import { between } from '../normalize.ts'
 import type { PodInfo, Term } from '../pod-info.ts'
 
-/** `hardPodAffinityWeight`: the weight of a running pod's required term for a pod that could be beside it. */
+/**
+ * `hardPodAffinityWeight`: the weight of a running pod's required term, in the score of a node for a pod that it
+ * selects.
+ */
 type InterPodAffinityArgs = PluginArgs['InterPodAffinity']
 
-/** Numbers by topology key and value. */
+/** Numbers by the key and the value of a topology label. */
 class Domains {
   private readonly keys = new Map<string, Map<string, number>>()
 
@@ -34,14 +37,14 @@ class Domains {
     return this.keys.size === 0
   }
 
-  /** What all keys say of the node. */
+  /** The sum over all topology keys for the node's values. */
   sum(node: NodeState): number {
     let sum = 0
     for (const key of this.keys.keys()) sum += this.of(key, node)
     return sum
   }
 
-  /** Some key says something of the node. */
+  /** Whether some topology key has a number above 0 for the node's value. */
   hits(node: NodeState): boolean {
     for (const key of this.keys.keys()) if (this.of(key, node) > 0) return true
     return false
@@ -55,7 +58,7 @@ export const interPodAffinity = ({
   name: 'InterPodAffinity',
 
   begin(cycle) {
-    const { info, nodes, namespaces } = cycle
+    const { info, nodes, nodesWithAffinity, namespaces } = cycle
     const { requiredAffinity, requiredAntiAffinity } = info.terms
     const [wanted, unwanted, against] = [new Domains(), new Domains(), new Domains()]
     const matchesAll = (pod: PodInfo) =>
@@ -68,7 +71,7 @@ export const interPodAffinity = ({
         if (term.selects(pod, namespaces)) unwanted.add(term.topologyKey, node, by)
     }
     const looksAtAll = requiredAffinity.length > 0 || requiredAntiAffinity.length > 0
-    for (const node of nodes)
+    for (const node of looksAtAll ? nodes : nodesWithAffinity)
       for (const pod of (looksAtAll ? node.pods : node.withAffinity).values()) moved(pod, node, 1)
     if (!looksAtAll && against.isEmpty) return undefined
     const apart = forGood("node(s) didn't match pod affinity rules")
@@ -84,7 +87,7 @@ export const interPodAffinity = ({
     }
   },
 
-  score({ info, nodes: all, namespaces }, nodes) {
+  score({ info, nodes: all, nodesWithAffinity, namespaces }, nodes) {
     const { preferredAffinity, preferredAntiAffinity } = info.terms
     const looksAtAll = preferredAffinity.length > 0 || preferredAntiAffinity.length > 0
     if (ignorePreferredTermsOfExistingPods && !looksAtAll) return undefined
@@ -94,7 +97,7 @@ export const interPodAffinity = ({
         if (term.selects(pod, namespaces))
           domains.add(term.topologyKey, node, factor * (term.weight || hardPodAffinityWeight))
     }
-    for (const node of all)
+    for (const node of looksAtAll ? all : nodesWithAffinity)
       for (const pod of (looksAtAll ? node.pods : node.withAffinity).values()) {
         add(preferredAffinity, pod, node, 1)
         add(preferredAntiAffinity, pod, node, -1)
@@ -106,7 +109,7 @@ export const interPodAffinity = ({
   },
 })
 
-/** The first pod of a group with affinity to itself finds no other. */
+/** Checks required affinity. The first pod of a group with affinity to itself finds no other pod, and is accepted. */
 function isBesideWanted(node: NodeState, terms: readonly Term[], wanted: Domains, isOwn: () => boolean): boolean {
   if (terms.some(({ topologyKey }) => ownValue(node.labels, topologyKey) === undefined)) return false
   if (terms.every(({ topologyKey }) => wanted.of(topologyKey, node) > 0)) return true

@@ -1,4 +1,4 @@
-/** Which nodes a pod names and prefers, and its profile beside it: NodeAffinity. */
+/** NodeAffinity: which nodes a pod requires and prefers, together with the affinity that its profile adds. */
 import type { NodeAffinity, NodeSelectorTerm, PreferredSchedulingTerm } from '../../../api/core/v1.ts'
 import type { FilterPlugin, Filtering, ScorePlugin } from '../framework.ts'
 import { forGood } from '../framework.ts'
@@ -6,12 +6,17 @@ import { isWanted, matchesSelector, matchesTerm } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
 import { largestIsBest } from '../normalize.ts'
 
-/** @param added the profile's addition to the affinity of each pod */
+/** The parameter is the affinity that the profile adds to each pod (addedAffinity). */
 export const nodeAffinity = ({
   requiredDuringSchedulingIgnoredDuringExecution: enforced,
   preferredDuringSchedulingIgnoredDuringExecution: preferredAnyway = [],
 }: NodeAffinity = {}): FilterPlugin & ScorePlugin => ({
   name: 'NodeAffinity',
+  isHelpedBy({ pod: { spec = {} } }, { before, now }) {
+    const suits = ({ node }: NodeState) =>
+      isWanted(spec, node) && (enforced === undefined || matchesSelector(enforced, node))
+    return suits(now) && (before === undefined || !suits(before))
+  },
   begin({ pod: { spec = {} } }) {
     const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
     if (required === undefined && spec.nodeSelector === undefined && enforced === undefined) return undefined
@@ -41,7 +46,7 @@ function preferenceFor({ node }: NodeState, terms: readonly PreferredSchedulingT
   return sum
 }
 
-/** The nodes that a pod names, where each of its terms names some; undefined: it may be others. */
+/** The names of the only nodes that the terms allow; undefined: some term names none. */
 function nodeNames(terms: readonly NodeSelectorTerm[]): ReadonlySet<string> | undefined {
   if (terms.length === 0) return undefined
   const names = new Set<string>()

@@ -1,6 +1,8 @@
-/** Filters by the node itself: NodeUnschedulable, NodeName, TaintToleration, NodePorts. */
+/** Filters that check the node itself: NodeUnschedulable, NodeName, TaintToleration, NodePorts. */
+import type { Pod } from '../../../api/core/v1.ts'
 import type { FilterPlugin, ScorePlugin } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
+import type { NodeState } from '../node-state.ts'
 import { smallestIsBest } from '../normalize.ts'
 import { tolerates, untolerated } from '../taints.ts'
 
@@ -8,6 +10,8 @@ const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
 
 export const nodeUnschedulable: FilterPlugin = {
   name: 'NodeUnschedulable',
+  isHelpedBy: (_, { before, now }) =>
+    now.node.spec?.unschedulable !== true && (before === undefined || before.node.spec?.unschedulable === true),
   begin({ pod }) {
     if ((pod.spec?.tolerations ?? []).some((toleration) => tolerates(toleration, UNSCHEDULABLE))) return undefined
     const refusal = forGood('node(s) were unschedulable')
@@ -15,26 +19,27 @@ export const nodeUnschedulable: FilterPlugin = {
   },
 }
 
-/** A pod that names its node is not the scheduler's; the plug-in is here for its name. */
+/** The scheduler never handles a pod that names its node. This filter exists so that profiles can name it. */
 export const nodeName: FilterPlugin = { name: 'NodeName', begin: () => undefined }
 
 export const taintToleration: FilterPlugin & ScorePlugin = {
   name: 'TaintToleration',
+  isHelpedBy: ({ pod }, { before, now }) =>
+    toleratesAllOf(now, pod) && (before === undefined || !toleratesAllOf(before, pod)),
   begin({ pod }) {
-    const tolerations = pod.spec?.tolerations
     const refusal = forGood('node(s) had untolerated taint(s)')
-    return {
-      refuses: ({ node: { spec } }) =>
-        spec?.taints === undefined || untolerated(spec.taints, tolerations, ['NoSchedule', 'NoExecute']).length === 0
-          ? undefined
-          : refusal,
-    }
+    return { refuses: (node) => (toleratesAllOf(node, pod) ? undefined : refusal) }
   },
   score({ pod }, nodes) {
     const tolerations = (pod.spec?.tolerations ?? []).filter(({ effect = '' }) => effect === '' || effect === SOFT)
     return smallestIsBest(nodes.map(({ node }) => untolerated(node.spec?.taints, tolerations, [SOFT]).length))
   },
 }
+
+const HARD = ['NoSchedule', 'NoExecute']
+
+const toleratesAllOf = ({ node: { spec } }: NodeState, pod: Pod): boolean =>
+  spec?.taints === undefined || untolerated(spec.taints, pod.spec?.tolerations, HARD).length === 0
 
 const SOFT = 'PreferNoSchedule'
 

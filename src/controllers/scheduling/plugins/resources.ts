@@ -1,4 +1,4 @@
-/** Requests of pods and allocatable resources of nodes: NodeResourcesFit and NodeResourcesBalancedAllocation. */
+/** NodeResourcesFit and NodeResourcesBalancedAllocation: requests of pods against allocatable resources of nodes. */
 import { ownValue } from '../../../api/own.ts'
 import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
 import type { ScoringStrategy, WeighedResource } from '../../../configuration/scheduler/resources-fit.ts'
@@ -17,10 +17,18 @@ export function resourcesFit({
   const [ignored, ignoredGroups] = [new Set(ignoredResources), new Set(ignoredResourceGroups)]
   const isIgnored = (name: string) =>
     isExtended(name) && (ignored.has(name) || ignoredGroups.has(name.slice(0, name.indexOf('/'))))
+  const needsOf = (info: PodInfo) => [...info.needs].filter(([name, wanted]) => wanted > 0 && !isIgnored(name))
   return {
     name: 'NodeResourcesFit',
+    isHelpedBy({ info }, { before, now }) {
+      const needs = [['pods', 1] as const, ...needsOf(info)]
+      const has = ({ allocatable }: NodeState, name: string) => allocatable.get(name) ?? 0
+      // devices may provide a resource that the node does not list
+      const fits = needs.every(([name, wanted]) => wanted <= has(now, name) || !now.allocatable.has(name))
+      return fits && (before === undefined || needs.some(([name]) => has(now, name) > has(before, name)))
+    },
     begin({ info, claims }) {
-      const needs = [...info.needs].filter(([name, wanted]) => wanted > 0 && !isIgnored(name))
+      const needs = needsOf(info)
       return {
         refuses(node) {
           let reasons: string[] | undefined
@@ -42,11 +50,11 @@ export function resourcesFit({
   }
 }
 
-/** Resources of providers, such as example.com/gpu. */
+/** Extended resources, such as example.com/gpu. */
 const isExtended = (name: string): boolean =>
   name.includes('/') && !name.slice(0, name.indexOf('/')).endsWith('kubernetes.io')
 
-/** Resources other than cpu, memory and ephemeral-storage, of which the node must have the requested amount. */
+/** Scalar resources: names with a domain, and huge pages. The node must have the requested amount of them. */
 const isScalar = (name: string): boolean => name.includes('/') || name.startsWith('hugepages-')
 
 const native: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
@@ -56,7 +64,7 @@ interface Usage {
   readonly used: number
 }
 
-/** Of a resource that devices of a node are. */
+/** The devices on a node that provide a resource; undefined: none do. */
 type DevicesOn = (name: string, node: NodeState) => Usage | undefined
 
 function devicesOf({ devices }: Cycle): DevicesOn {
@@ -64,7 +72,7 @@ function devicesOf({ devices }: Cycle): DevicesOn {
   return (name, node) => devices.countOn(name, node, budget)
 }
 
-/** What there is of a resource for a pod, and how much of it would be used; undefined: it does not count. */
+/** The capacity for a resource, and its use with the pod on the node; undefined: the score ignores the resource. */
 function usage(name: string, wanted: number, used: number, node: NodeState, devices: DevicesOn): Usage | undefined {
   if (!native.has(name) && !(isScalar(name) && wanted > 0)) return undefined
   const own = { capacity: node.allocatable.get(name) ?? 0, used }
@@ -89,7 +97,7 @@ function scoreBy(strategy: ScoringStrategy, info: PodInfo, node: NodeState, devi
   return strategy.type === 'RequestedToCapacityRatio' ? Math.round(mean) : Math.trunc(mean)
 }
 
-/** Undefined: the resource does not count. */
+/** Undefined: the score ignores the resource. */
 type Strategy = (used: number, capacity: number, strategy: ScoringStrategy) => number | undefined
 
 const strategies: Readonly<Record<string, Strategy>> = {
@@ -120,7 +128,7 @@ export const balancedAllocation = (resources: readonly WeighedResource[]): Score
   },
 })
 
-/** 100: as much of the one as of the others. */
+/** 100: all resources are used to the same share. */
 function balance(shares: readonly number[]): number {
   const capped = shares.map((share) => Math.min(share, 1))
   return Math.trunc((1 - deviation(capped)) * MOST)

@@ -1,19 +1,15 @@
 /** Extended resources that device classes stand for, on a control plane in memory whose nodes are simulated. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Container, Pod } from '../../../../src/api/core/v1.ts'
-import type { KubeObject } from '../../../../src/api/object.ts'
-import type { DeviceClass, ResourceSlice } from '../../../../src/api/resource/v1.ts'
 import type { Clientset } from '../../../../src/controllers/clientset.ts'
-import { clientsetFor, typedResource } from '../../../../src/controllers/clientset.ts'
 import { extendedRequests } from '../../../../src/controllers/scheduling/devices/extended-resources.ts'
 import { NODES } from '../../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../../src/controllers/workloads/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../../../src/controllers/workloads/resource-claim-templates.ts'
 import { ExtendedResources } from '../../../../src/registry/resource/extended-claims.ts'
-import { ControlPlaneInMemory } from '../../control-plane.ts'
-
-const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
-const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
+import type { ControlPlaneInMemory } from '../../control-plane.ts'
+import { plainPod } from '../../plain-pod.ts'
+import { DeviceCluster } from './device-cluster.ts'
 
 const deviceClass = (name: string, extendedResourceName?: string, creationTimestamp = '2026-01-01T00:00:00Z') => ({
   kind: 'DeviceClass',
@@ -130,53 +126,21 @@ describe('what is claimed for the containers of a pod', () => {
 })
 
 describe('a pod that asks for such a resource', () => {
+  let cluster: DeviceCluster
   let plane: ControlPlaneInMemory
   let clients: Clientset
   const claims = () => clients.resource(RESOURCE_CLAIMS, 'default')
   const pods = () => clients.resource(PODS, 'default')
 
   beforeEach(async () => {
-    plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
-    clients = clientsetFor(await plane.context(), 'somebody')
-    for (const name of ['node-1', 'node-2'])
-      await clients
-        .resource(NODES)
-        .create({ kind: 'Node', apiVersion: 'v1', metadata: { name, labels: { 'kedge.dev/simulated': 'true' } } })
-    await plane.settle()
+    cluster = await DeviceCluster.start()
+    ;({ plane, clients } = cluster)
   })
 
-  async function addClass(): Promise<void> {
-    const { metadata, ...rest } = deviceClass('gpus', 'example.com/gpu')
-    await clients.resource(CLASSES).create({ ...rest, metadata: { name: metadata.name } })
-    await plane.settle()
-  }
-
-  async function addDevices(nodeName: string, ...names: readonly string[]): Promise<void> {
-    await clients.resource(SLICES).create({
-      kind: 'ResourceSlice',
-      apiVersion: 'resource.k8s.io/v1',
-      metadata: { name: nodeName },
-      spec: {
-        driver: 'gpu.example',
-        nodeName,
-        pool: { name: nodeName, generation: 1, resourceSliceCount: 1 },
-        devices: names.map((name) => ({ name })),
-      },
-    })
-    await plane.settle()
-  }
-
   async function addPod(name: string, count = 1, resource = 'example.com/gpu'): Promise<void> {
-    await pods().create({
-      kind: 'Pod',
-      apiVersion: 'v1',
-      metadata: { name, namespace: 'default' },
-      spec: {
-        serviceAccountName: 'default',
-        automountServiceAccountToken: false,
-        containers: [{ name: 'c', image: 'i', resources: { limits: { [resource]: String(count) } } }],
-      },
-    })
+    await pods().create(
+      plainPod(name, { containers: [{ name: 'c', image: 'i', resources: { limits: { [resource]: String(count) } } }] }),
+    )
     await plane.settle()
   }
 
@@ -187,8 +151,8 @@ describe('a pod that asks for such a resource', () => {
     (await podNamed(name)).status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message
 
   test('gets devices by a claim that is made for it', async () => {
-    await addClass()
-    await addDevices('node-2', 'x', 'y')
+    await cluster.addClass({ extendedResourceName: 'example.com/gpu' })
+    await cluster.addDevices('node-2', 'x', 'y')
     await addPod('web', 2)
     const pod = await podNamed('web')
     expect(phaseOf(pod)).toBe('Running on node-2')
@@ -224,8 +188,8 @@ describe('a pod that asks for such a resource', () => {
   })
 
   test('by the name of the class alone', async () => {
-    await addClass()
-    await addDevices('node-1', 'x')
+    await cluster.addClass({ extendedResourceName: 'example.com/gpu' })
+    await cluster.addDevices('node-1', 'x')
     await addPod('web', 1, 'deviceclass.resource.kubernetes.io/gpus')
     expect(await nodeOf('web')).toBe('node-1')
   })
@@ -236,11 +200,11 @@ describe('a pod that asks for such a resource', () => {
     expect(await whyNot('web')).toBe(
       `0/2 nodes are available: 2 Insufficient example.com/gpu. no new claims to deallocate, ${helpless}`,
     )
-    await addClass()
+    await cluster.addClass({ extendedResourceName: 'example.com/gpu' })
     expect(await whyNot('web')).toBe(
       `0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, ${helpless}`,
     )
-    await addDevices('node-1', 'x')
+    await cluster.addDevices('node-1', 'x')
     expect(await nodeOf('web')).toBe('node-1')
     await addPod('second')
     expect(await nodeOf('second')).toBeUndefined()
@@ -251,8 +215,8 @@ describe('a pod that asks for such a resource', () => {
   })
 
   test('loses its claim when it is over', async () => {
-    await addClass()
-    await addDevices('node-1', 'x')
+    await cluster.addClass({ extendedResourceName: 'example.com/gpu' })
+    await cluster.addDevices('node-1', 'x')
     await addPod('web')
     await pods().updateStatusWithRetries('web', ({ status = {} }) => void (status.phase = 'Succeeded'))
     await plane.settle()
@@ -260,8 +224,8 @@ describe('a pod that asks for such a resource', () => {
   })
 
   test('has it from the node where the node has it', async () => {
-    await addClass()
-    await addDevices('node-1', 'x')
+    await cluster.addClass({ extendedResourceName: 'example.com/gpu' })
+    await cluster.addDevices('node-1', 'x')
     await clients.resource(NODES).updateStatusWithRetries('node-2', ({ status = {} }) => {
       status.allocatable = { ...status.allocatable, 'example.com/gpu': '4' }
     })
@@ -272,7 +236,7 @@ describe('a pod that asks for such a resource', () => {
   })
 
   test('a claim of which the pod was not bound is deleted, and the pod tried again', async () => {
-    await addClass()
+    await cluster.addClass({ extendedResourceName: 'example.com/gpu' })
     await addPod('web')
     const { metadata } = await podNamed('web')
     const owner = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: metadata.uid ?? '', controller: true }
@@ -288,7 +252,7 @@ describe('a pod that asks for such a resource', () => {
       },
       spec: { devices: { requests: [{ name: 'container-0-request-0', exactly: { deviceClassName: 'gpus' } }] } },
     })
-    await addDevices('node-1', 'x')
+    await cluster.addDevices('node-1', 'x')
     const left = await claims().list()
     expect(left.map((claim) => claim.metadata.uid)).not.toContain(stale.metadata.uid)
     expect([await nodeOf('web'), left.length]).toEqual(['node-1', 1])

@@ -8,6 +8,7 @@ import { NODES } from '../../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../../src/controllers/workloads/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../../../src/controllers/workloads/resource-claim-templates.ts'
 import { ControlPlaneInMemory } from '../../control-plane.ts'
+import { plainPod } from '../../plain-pod.ts'
 
 const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
 const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
@@ -43,17 +44,9 @@ async function prepared(plane: ControlPlaneInMemory): Promise<Clientset> {
 const addPods = (clients: Clientset): Promise<unknown> =>
   Promise.all(
     NAMES.map((name) =>
-      clients.resource(PODS, 'default').create({
-        kind: 'Pod',
-        apiVersion: 'v1',
-        metadata: { name, namespace: 'default' },
-        spec: {
-          serviceAccountName: 'default',
-          automountServiceAccountToken: false,
-          containers: [{ name: 'c', image: 'i' }],
-          resourceClaims: [{ name: 'gpu', resourceClaimName: name }],
-        },
-      }),
+      clients
+        .resource(PODS, 'default')
+        .create(plainPod(name, { resourceClaims: [{ name: 'gpu', resourceClaimName: name }] })),
     ),
   )
 

@@ -2,53 +2,24 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Pod } from '../../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../../src/api/object.ts'
-import type { DeviceClass, DeviceRequest, ResourceSlice } from '../../../../src/api/resource/v1.ts'
+import type { DeviceRequest } from '../../../../src/api/resource/v1.ts'
 import type { Clientset } from '../../../../src/controllers/clientset.ts'
-import { clientsetFor, typedResource } from '../../../../src/controllers/clientset.ts'
+import { typedResource } from '../../../../src/controllers/clientset.ts'
 import { NODES } from '../../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../../src/controllers/workloads/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../../../src/controllers/workloads/resource-claim-templates.ts'
-import { ControlPlaneInMemory } from '../../control-plane.ts'
+import type { ControlPlaneInMemory } from '../../control-plane.ts'
+import { plainPod } from '../../plain-pod.ts'
+import { DeviceCluster, SLICES } from './device-cluster.ts'
 
-const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
-const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
-
+let cluster: DeviceCluster
 let plane: ControlPlaneInMemory
 let clients: Clientset
 
 beforeEach(async () => {
-  plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
-  clients = clientsetFor(await plane.context(), 'somebody')
-  await addNode('node-1')
-  await addNode('node-2')
+  cluster = await DeviceCluster.start()
+  ;({ plane, clients } = cluster)
 })
-
-async function addNode(name: string): Promise<void> {
-  const labels = { 'kedge.dev/simulated': 'true' }
-  await clients.resource(NODES).create({ kind: 'Node', apiVersion: 'v1', metadata: { name, labels } })
-  await plane.settle()
-}
-
-async function addClass(): Promise<void> {
-  const kind = { kind: 'DeviceClass', apiVersion: 'resource.k8s.io/v1' }
-  await clients.resource(CLASSES).create({ ...kind, metadata: { name: 'gpus' }, spec: {} })
-  await plane.settle()
-}
-
-async function addDevices(nodeName: string, ...names: readonly string[]): Promise<void> {
-  await clients.resource(SLICES).create({
-    kind: 'ResourceSlice',
-    apiVersion: 'resource.k8s.io/v1',
-    metadata: { name: nodeName },
-    spec: {
-      driver: 'gpu.example',
-      nodeName,
-      pool: { name: nodeName, generation: 1, resourceSliceCount: 1 },
-      devices: names.map((name) => ({ name })),
-    },
-  })
-  await plane.settle()
-}
 
 async function addClaim(name: string, exactly: DeviceRequest['exactly'] = {}): Promise<void> {
   await claims().create({
@@ -61,18 +32,7 @@ async function addClaim(name: string, exactly: DeviceRequest['exactly'] = {}): P
 }
 
 async function addPod(name: string, claim: string, spec: Pod['spec'] = {}): Promise<void> {
-  await pods().create({
-    kind: 'Pod',
-    apiVersion: 'v1',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      serviceAccountName: 'default',
-      automountServiceAccountToken: false,
-      containers: [{ name: 'c', image: 'i' }],
-      resourceClaims: [{ name: 'gpu', resourceClaimName: claim }],
-      ...spec,
-    },
-  })
+  await pods().create(plainPod(name, { resourceClaims: [{ name: 'gpu', resourceClaimName: claim }], ...spec }))
   await plane.settle()
 }
 
@@ -94,8 +54,8 @@ async function allocations(): Promise<string[]> {
 }
 
 test('a pod goes where its devices are, which are its own from then on', async () => {
-  await addClass()
-  await addDevices('node-2', 'gpu-0')
+  await cluster.addClass()
+  await cluster.addDevices('node-2', 'gpu-0')
   await addClaim('one')
   await addPod('web', 'one')
   expect(await nodeOf('web')).toBe('node-2')
@@ -124,18 +84,18 @@ describe('a pod waits', () => {
     expect(await whyNot('web')).toBe(
       `Unschedulable: 0/2 nodes are available: request gpu: device class gpus does not exist. no new claims to deallocate, ${NOT_HELPFUL}`,
     )
-    await addClass()
+    await cluster.addClass()
     expect(await whyNot('web')).toBe(
       `Unschedulable: 0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, ${NOT_HELPFUL}`,
     )
     expect(plane.waiting).toEqual([])
-    await addDevices('node-1', 'gpu-0')
+    await cluster.addDevices('node-1', 'gpu-0')
     expect(await nodeOf('web')).toBe('node-1')
   })
 
   test('while another one has its device', async () => {
-    await addClass()
-    await addDevices('node-1', 'gpu-0')
+    await cluster.addClass()
+    await cluster.addDevices('node-1', 'gpu-0')
     await addClaim('one')
     await addClaim('two')
     await addPod('first', 'one')
@@ -148,8 +108,8 @@ describe('a pod waits', () => {
   })
 
   test('where the search fails, which its condition says, until something changes', async () => {
-    await addClass()
-    await addDevices('node-1', 'gpu-0')
+    await cluster.addClass()
+    await cluster.addDevices('node-1', 'gpu-0')
     await addClaim('one', { selectors: [{ cel: { expression: 'device.attributes["gpu.example"].none' } }] })
     await addPod('web', 'one')
     expect(await nodeOf('web')).toBeUndefined()
@@ -167,8 +127,8 @@ describe('a device whose driver is to be waited for', () => {
       .filter((reason) => reason === 'BindingConditionsPending' || reason === 'FailedScheduling')
 
   beforeEach(async () => {
-    await addClass()
-    await addDevices('node-1', 'gpu-0')
+    await cluster.addClass()
+    await cluster.addDevices('node-1', 'gpu-0')
     await clients.resource(SLICES).updateWithRetries('node-1', ({ spec }) => {
       for (const device of spec?.devices ?? []) {
         device.bindingConditions = ['attached']
@@ -205,7 +165,7 @@ describe('a device whose driver is to be waited for', () => {
   })
 
   test('is given up when its driver fails, and tried again', async () => {
-    await addDevices('node-2', 'gpu-1')
+    await cluster.addDevices('node-2', 'gpu-1')
     await clients.resource(SLICES).delete('node-1')
     await tell('broken')
     expect(await allocations()).toEqual(['one: node-2/gpu-1 for web'])
@@ -214,7 +174,7 @@ describe('a device whose driver is to be waited for', () => {
 
   test('is given up when nothing is said of it for ten minutes', async () => {
     await plane.pass(599_000)
-    await addDevices('node-2', 'gpu-1')
+    await cluster.addDevices('node-2', 'gpu-1')
     await clients.resource(SLICES).delete('node-1')
     await plane.settle()
     expect(await allocations()).toEqual(['one: node-1/gpu-0 for web'])
@@ -233,8 +193,8 @@ describe('a device whose driver is to be waited for', () => {
 })
 
 test('pods share a claim, on the node that has its devices', async () => {
-  await addClass()
-  await addDevices('node-2', 'gpu-0')
+  await cluster.addClass()
+  await cluster.addDevices('node-2', 'gpu-0')
   await addPod('first', 'one')
   await addPod('second', 'one')
   await addClaim('one')
@@ -243,9 +203,9 @@ test('pods share a claim, on the node that has its devices', async () => {
 })
 
 test('an allocated claim that nobody uses is given up where it keeps a pod from its node', async () => {
-  await addClass()
-  await addDevices('node-1', 'gpu-0')
-  await addDevices('node-2', 'gpu-0')
+  await cluster.addClass()
+  await cluster.addDevices('node-1', 'gpu-0')
+  await cluster.addDevices('node-2', 'gpu-0')
   await addClaim('one')
   const onNode = { key: 'metadata.name', operator: 'In', values: ['node-1'] }
   await claims().updateStatusWithRetries('one', (claim) => {
@@ -263,9 +223,9 @@ test('an allocated claim that nobody uses is given up where it keeps a pod from 
 })
 
 test('many pods at once: no device is given to two of them, and what is left over waits', async () => {
-  await addClass()
-  await addDevices('node-1', 'a', 'b', 'c')
-  await addDevices('node-2', 'd', 'e')
+  await cluster.addClass()
+  await cluster.addDevices('node-1', 'a', 'b', 'c')
+  await cluster.addDevices('node-2', 'd', 'e')
   const names = Array.from({ length: 8 }, (_, at) => `claim-${at}`)
   // none of them can be decided about before all are there
   for (const name of names) await addPod(name, name, { schedulingGates: [{ name: 'example.com/wait' }] })
