@@ -1,26 +1,28 @@
-/** Regular expressions (RE2), which take time linear in the text whatever they are. */
+/** Regular expressions (RE2). The time of a search is linear in the length of the text for every pattern. */
 import { RE2JS } from 're2js'
 import { BoundedMap } from '../api/bounded-map.ts'
-import { allMatches, MatchSearch, PatternProgram } from '../go/pattern-search.ts'
+import { PatternProgram } from '../go/pattern-program.ts'
+import { allMatches, MatchSearch } from '../go/pattern-search.ts'
 import { isTooLarge, tooLarge } from '../go/pattern-size.ts'
 import { noSuchOverload } from './numbers.ts'
 import type { Value } from './value.ts'
 import { CelError } from './value.ts'
 import { work, WorkExceeded } from './work.ts'
 
-/** Patterns are compiled once for a program, see `compiledPattern`. */
+/** `matches`. A pattern is compiled once, see `compiledPattern`. */
 export function matches(text: Value, pattern: Value): Value {
   if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload()
   const compiled = compiledPattern(pattern)
   return compiled instanceof CelError ? compiled : isFound(compiled, text)
 }
 
-/** Units of one search, which nobody can stop: some twenty milliseconds. */
+/** The most units of one search: about twenty milliseconds. A search does not yield to other requests. */
 const MOST_OF_SEARCH = 2_000_000
 
 /**
- * What it may take is paid before the text is searched: each character may meet each instruction, of which `[ab]{1000}`
- * has a thousand. Most searches do much less, but what they do depends on what the same pattern was asked before.
+ * Charges the most work that the search can do before it begins: at each character it may visit each instruction, and
+ * `[ab]{1000}` has a thousand. Most searches do much less, but how much depends on earlier searches with the same
+ * pattern.
  */
 export function isFound(pattern: PatternProgram, text: string): boolean {
   work(text.length * pattern.weight)
@@ -31,7 +33,9 @@ function exceeded(): never {
   throw new WorkExceeded()
 }
 
-/** The texts that are found, at most so many. What is gone through is paid: each may be looked for up to the text's end. */
+/**
+ * The first `most` matches. The work is charged as it is done: the search for each match may reach the end of the text.
+ */
 export function textsFound(pattern: PatternProgram, text: string, most: number): string[] {
   let left = MOST_OF_SEARCH
   const spend = (units: number): void => {
@@ -42,10 +46,10 @@ export function textsFound(pattern: PatternProgram, text: string, most: number):
   return allMatches(pattern, text, most, spend).map(([begin, end]) => text.slice(begin, end))
 }
 
-/** Patterns that expressions used: objects may bring their own. */
+/** The patterns used last. They can come from objects, so their number and size are bounded. */
 const compiled = new BoundedMap<string, PatternProgram | CelError>({
   entries: 500,
-  // of the patterns; what is compiled takes a hundred times as much
+  // characters of the patterns; a compiled pattern takes about a hundred times as much memory
   size: 64 * 1024,
   sizeOf: ({ length }) => length,
 })

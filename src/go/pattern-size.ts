@@ -1,19 +1,25 @@
 /**
- * How large the program of a pattern is, at least about: what is repeated is written out. Told from its text, because to
- * make the program of a few hundred characters (`a{1000}`, many times) takes seconds and all memory that there is.
+ * Estimates the number of instructions of a pattern from its text. The compiler writes out repetitions, so compiling a
+ * pattern of a few hundred characters (`a{1000}`, many times) can take seconds and all memory of the isolate.
  */
 
-/** Instructions. To compile them takes some thirty milliseconds. RE2 stops at a million. */
+/**
+ * The most instructions of a pattern. Compiling that many takes about thirty milliseconds. RE2's limit is a million.
+ */
 const MOST_INSTRUCTIONS = 20_000
 
-/** As Go says it. */
+/** Go's error message. */
 export const tooLarge = (pattern: string): string => `error parsing regexp: expression too large: \`${pattern}\``
 
-/** Whether its program is larger than this server compiles. What is no pattern is for the compiler to tell. */
-export const isTooLarge = (pattern: string): boolean => pattern.includes('{') && sizeOf(pattern) > MOST_INSTRUCTIONS
+/** Whether the pattern is larger than this server compiles. The compiler reports syntax errors. */
+export const isTooLarge = (pattern: string): boolean =>
+  (pattern.includes('{') || pattern.length > MOST_INSTRUCTIONS / OF_CLASS) && sizeOf(pattern) > MOST_INSTRUCTIONS
+
+/** The instructions that a Unicode class (`\pL`) counts as. It has hundreds of ranges. */
+const OF_CLASS = 12
 
 interface Group {
-  /** Of its alternatives, and of what was read last in it, which a repetition is about. */
+  /** The size of the group so far. `last` is the size of its last element, to which a repetition applies. */
   size: number
   last: number
 }
@@ -31,7 +37,7 @@ function sizeOf(pattern: string): number {
     switch (pattern[at]) {
       case '\\':
         at++
-        add(1)
+        add(/[pP]/.test(pattern[at] ?? '') ? OF_CLASS : 1)
         break
       case '[':
         at = endOfClass(pattern, at)
@@ -52,6 +58,12 @@ function sizeOf(pattern: string): number {
         open.at(-1)!.last = last * Math.max(1, times)
         break
       }
+      case '*':
+      case '+':
+      case '?':
+        // one instruction, and one because the parser visits the repeated element once more
+        add(2)
+        break
       default:
         add(1)
     }
@@ -59,7 +71,7 @@ function sizeOf(pattern: string): number {
   return most
 }
 
-/** Where the class that begins there ends; a bracket that comes first is a member. */
+/** The position where a class ends. A closing bracket directly at its start is a member. */
 function endOfClass(pattern: string, begin: number): number {
   let at = begin + 1
   if (pattern[at] === '^') at++
@@ -68,10 +80,13 @@ function endOfClass(pattern: string, begin: number): number {
   return at
 }
 
-/** `{2}`, `{2,}`, `{2,5}`: how often what is before it is written out, an optional one as two. 0: it is no repetition. */
+/**
+ * How often the compiler writes out the element before `{2}`, `{2,}` or `{2,5}`. An optional copy counts as two.
+ * @returns 0 if the text is no repetition
+ */
 function repetitionAt(pattern: string, at: number): number {
   const end = pattern.indexOf('}', at)
-  // numbers of more digits are refused by RE2
+  // RE2 refuses numbers with more digits
   if (end < 0 || end - at > 12) return 0
   const parts = /^(\d+)(,(\d*))?$/.exec(pattern.slice(at + 1, end))
   if (parts === null) return 0

@@ -1,41 +1,54 @@
-/** Regular expressions of schemas: RE2, as Go reads and matches them. */
+/** Compiles and matches the regular expressions of schemas like Go (RE2). */
 import { BoundedMap } from '../api/bounded-map.ts'
 import { forAsLong, goesInParts, kept } from '../api/parts.ts'
-import { MatchSearch, PatternProgram } from '../go/pattern-search.ts'
+import { PatternProgram } from '../go/pattern-program.ts'
+import { MatchSearch } from '../go/pattern-search.ts'
 import { isTooLarge, tooLarge } from '../go/pattern-size.ts'
 import type { RE2JS } from 're2js'
 
 let reader: typeof RE2JS | undefined
 
-/** Loads the module that compiles patterns, which only custom resources need; before the first use of any of them. */
+/**
+ * Loads the module that compiles patterns. Callers await this before they use patterns, which only custom resources
+ * have.
+ */
 export async function loadPatterns(): Promise<void> {
   reader ??= (await import('re2js')).RE2JS
 }
 
 const compiled = new BoundedMap<string, PatternProgram | { readonly error: string }>({
   entries: 500,
-  // of the patterns; a compiled pattern takes a hundred times as much
+  // characters of the patterns; a compiled pattern takes a hundred times as much memory
   size: 64 * 1024,
   sizeOf: ({ length }) => length,
 })
 
-/** Units of all searches of one object, about a second. A text of a megabyte takes a million, by nearly any pattern. */
+/**
+ * Steps that all searches of one object may take together, about a second. Nearly any pattern takes a million steps for
+ * a text of a megabyte.
+ */
 const MOST_OF_OBJECT = 100_000_000
-/** Units of one search. */
+/** Steps that one search may take. */
 const MOST_OF_SEARCH = 20_000_000
-/** Units that are searched at once: some twenty milliseconds. */
+/** Steps that a validation may take without a pause: some twenty milliseconds. */
 const AT_ONCE = 2_000_000
 
-/** Units that the searches of one object may still take. */
+/** The steps that the searches of one object may still take. */
 class SearchBudget {
   constructor(public left: number) {}
 }
 
-/** Of the validation that is under way: it is synchronous, so that there is one at a time, or one within another. */
+/**
+ * The budget of the validation in progress. Validation is synchronous, so there is only one at a time, or one within
+ * another.
+ */
 let budget = new SearchBudget(Infinity)
 let allowance = Infinity
 
-/** @param owner of the object, and of nothing else that is searched meanwhile */
+/**
+ * Runs a validation with a step budget of its own.
+ * @param owner identifies the budget in a walk (api/parts.ts); no other validation may use it meanwhile
+ */
 export function searchingIn<T>(owner: object, run: () => T, most = MOST_OF_OBJECT): T {
   const outside = budget
   budget = kept(owner, () => new SearchBudget(most))
@@ -46,10 +59,10 @@ export function searchingIn<T>(owner: object, run: () => T, most = MOST_OF_OBJEC
   }
 }
 
-/** Thrown out of a validation at once whose searches take long. */
+/** Ends a validation without pauses (searchedAtOnce) whose searches take more than AT_ONCE steps. */
 const DEAR = new Error('assertion failed: a validation at once was given up that nobody does in parts')
 
-/** Undefined where searches take long: it is to be done in parts. */
+/** @returns undefined where searches take long, so that the caller must run the validation in parts (api/parts.ts) */
 export function searchedAtOnce<T>(run: () => T): T | undefined {
   const outside = allowance
   allowance = AT_ONCE
@@ -64,11 +77,13 @@ export function searchedAtOnce<T>(run: () => T): T | undefined {
 }
 
 /**
- * Whether the pattern is found in the text; why it can't be read.
- * @param owner has the pattern: a search that takes long goes on where it was, where the walk around it goes in parts
+ * Searches a pattern in a text.
+ * @param owner the schema with the pattern. A later run of the walk around it (api/parts.ts) continues a long search.
+ * @returns an error where the pattern is invalid or the search takes too long
  */
 export function goMatches(pattern: string, text: string, owner: object): boolean | { readonly error: string } {
-  const program = compile(pattern)
+  const program = compiledFor(pattern, owner)
+  if (program === undefined) throw DEAR
   if ('error' in program) return program
   const found =
     goesInParts() && text.length * program.weight > STEP
@@ -84,8 +99,9 @@ function foundInParts(begun: Search, owner: object): boolean | { readonly error:
   return search.found!
 }
 
-/** Units of a step, and units that take as long as an item of a part (api/parts.ts). */
+/** Steps of a search in one part (api/parts.ts). */
 const STEP = 100_000
+/** This many steps take as long as one item of a part. */
 const UNITS_OF_ITEM = 500
 
 class Search {
@@ -97,7 +113,7 @@ class Search {
     this.search = new MatchSearch(program, text)
   }
 
-  /** Undefined: it has not ended. */
+  /** @returns undefined where the search has not ended */
   goOn(units: number): boolean | { readonly error: string } | undefined {
     if (budget.left < 0) this.found ??= TOO_LONG
     if (this.found !== undefined) return this.found
@@ -114,11 +130,29 @@ class Search {
 
 const TOO_LONG = { error: 'its search in so long a text takes too long' }
 
-/** Go's error for a pattern; undefined for a valid one. */
-export function goPatternError(pattern: string): string | undefined {
-  const found = compile(pattern)
+/** Go's error for a pattern; undefined for a valid one. @param owner the schema with the pattern */
+export function goPatternError(pattern: string, owner: object): string | undefined {
+  const found = compiledFor(pattern, owner) ?? compile(pattern)
   return 'error' in found ? found.error : undefined
 }
+
+/** Compiling this many characters takes as long as one item of a part (api/parts.ts). */
+const OF_ITEM = 5
+/** Compiling one character takes as long as this many steps of a search. */
+const UNITS_OF_CHARACTER = 200
+
+/**
+ * Compiles a long pattern, which takes up to some fifty milliseconds, as a part of its own (api/parts.ts).
+ * @returns undefined where compiling exceeds the steps of searchedAtOnce
+ */
+function compiledFor(pattern: string, owner: object): PatternProgram | { readonly error: string } | undefined {
+  if (pattern.length < LONG || compiled.has(pattern)) return compile(pattern)
+  if (goesInParts()) return kept(owner, () => compile(pattern), pattern.length / OF_ITEM)
+  if (allowance !== Infinity && (allowance -= pattern.length * UNITS_OF_CHARACTER) < 0) return undefined
+  return compile(pattern)
+}
+
+const LONG = 256
 
 function compile(pattern: string): PatternProgram | { readonly error: string } {
   let known = compiled.get(pattern)

@@ -138,7 +138,7 @@ const rows: readonly Filled[] = [
     file: 'src/validation/go-pattern.ts',
     how: 'patterns of definitions',
     isCompiled: true,
-    fill: () => times(60, (n) => goPatternError(`${n}`.padEnd(5_000, 'x'))),
+    fill: () => times(60, (n) => goPatternError(`${n}`.padEnd(5_000, 'x'), {})),
   },
   {
     file: 'src/schema/path-element.ts',
@@ -411,7 +411,7 @@ const rows: readonly Filled[] = [
   },
 ]
 
-describe('what is no BoundedMap', () => {
+describe('state that is no BoundedMap', () => {
   test('types of custom resources: what was not used for long goes', () => {
     const tenant = { uid: 'types' }
     const large = (n: number) => {

@@ -1,7 +1,8 @@
-// Searches find what re2js finds by its own means, in one go and in steps.
+// Our searches find the same matches as re2js's own, in one run and in steps.
 import { RE2JS } from 're2js'
 import { describe, expect, test } from 'vitest'
-import { allMatches, firstMatch, MatchSearch, PatternProgram } from '../../src/go/pattern-search.ts'
+import { PatternProgram } from '../../src/go/pattern-program.ts'
+import { allMatches, firstMatch, MatchSearch } from '../../src/go/pattern-search.ts'
 import chance from '../chance.ts'
 
 const programOf = (pattern: string): PatternProgram => new PatternProgram(RE2JS.compile(pattern))
@@ -19,7 +20,7 @@ function firstOf(pattern: string, text: string): readonly [number, number] | und
   return matcher.find() ? [matcher.start(), matcher.end()] : undefined
 }
 
-/** Each for itself, and within each other. */
+/** The test tries each atom alone, and nested in each other. */
 const atoms = ['a', 'b', 'ab', '.', '[ab]', '[^a]', String.raw`\b`, String.raw`\B`, '^', '$', String.raw`\n`, '(?m:^)', '(?m:$)', String.raw`\w`, String.raw`\d`, '(?i:k)', 'é', String.raw`\pL`, '😀', String.raw`\z`, String.raw`\A`, '(?s:.)'] // prettier-ignore
 const repetitions = ['*', '+', '?', '*?', '+?', '??', '{2}', '{1,3}', '{0,2}?']
 const { pattern: patterns } = chance.letrec<{ pattern: string }>((tie) => ({
@@ -38,7 +39,7 @@ const texts = chance
   })
   .map((characters) => characters.join(''))
 
-test('what re2js finds is found, at the same place', () =>
+test('finds the same matches as re2js', () =>
   chance.assert(
     chance.property(patterns, chance.array(texts, { minLength: 1, maxLength: 5 }), (pattern, several) => {
       const program = programOf(pattern)
@@ -54,7 +55,7 @@ test('what re2js finds is found, at the same place', () =>
 
 const TEXT = Array.from({ length: 3000 }, (_, at) => ((at * 7919) % 101 < 50 ? 'a' : 'b')).join('')
 
-// their automata have more states than are kept, so that the instructions are gone through
+// these automata have more states than the cache keeps, so the search falls back to running the instructions
 test.each(['(?:a|b)*a(?:a|b){300}c', '[ab]{400}c', '(?:[ab]?){300}c', 'a[ab]{300}a', String.raw`\b[ab]{900}$`])(
   '%s in a long text',
   (pattern) => {
@@ -67,7 +68,7 @@ test.each(['(?:a|b)*a(?:a|b){300}c', '[ab]{400}c', '(?:[ab]?){300}c', 'a[ab]{300
   },
 )
 
-describe('what a search takes', () => {
+describe('the cost of a search', () => {
   const unitsOf = (pattern: string, text: string): number => {
     const search = new MatchSearch(programOf(pattern), text)
     expect(search.goOn(1e9)).toBe(false)
@@ -95,7 +96,7 @@ describe('what a search takes', () => {
   })
 })
 
-// of Go 1.25's FindAllString
+// expected matches are those of Go 1.25's FindAllString
 test.each<[string, string, string[]]>([
   ['a*', 'baaac', ['', 'aaa', '']],
   ['a*?', 'baa', ['', '', '', '']],
@@ -117,7 +118,7 @@ test.each<[string, string, string[]]>([
   expect(allMatches(programOf(pattern), text, 1, () => {})).toEqual(matches.slice(0, 1))
 })
 
-test('what all matches take is told as they are looked for', () => {
+test('the cost of all matches is counted during the search', () => {
   let left = 100_000
   const spend = (units: number): void => {
     if ((left -= units) < 0) throw new Error('too much')

@@ -1,5 +1,5 @@
-// Whatever is sent, a parser answers or throws what it declares: never an error of the engine's own. The runs of
-// `npm test` are few; `npm run fuzz` makes more (KEDGE_RUNS).
+// For any input a parser returns a value or throws an error that it declares, never one of the JavaScript engine.
+// `npm test` makes a few runs; `npm run fuzz` makes more (KEDGE_RUNS).
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import fc from '../chance.ts'
 import type { KubeObject } from '../../src/api/object.ts'
@@ -50,7 +50,7 @@ beforeAll(() => Promise.all([loadYaml(), loadPatterns()]))
 
 type Declared = new (...args: never[]) => Error
 
-/** A text of the parts that the parser knows, repeated and nested, with noise between them. */
+/** Texts made of tokens that the parser knows, repeated and nested, with noise between them. */
 function textOf(...parts: string[]): fc.Arbitrary<string> {
   const part = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...parts) },
@@ -223,7 +223,7 @@ describe('texts', () => {
       'patterns',
       textOf('(', ')', '[', ']', '{1000}', '*', '+', '?', '|', 'a', '\\p{L}', '\\', '^'),
       [],
-      goPatternError,
+      (pattern) => goPatternError(pattern, {}),
     ],
     [
       'continue tokens',
@@ -255,7 +255,7 @@ describe('texts', () => {
 })
 
 describe('DER', () => {
-  // readers of certificates throw both for what is none
+  // readers of certificates throw both errors for bytes that are no certificate
   const pem = (der: Uint8Array) =>
     `-----BEGIN CERTIFICATE REQUEST-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`
   const element: fc.Arbitrary<number[]> = fc.letrec<{ der: number[] }>((tie) => ({
@@ -297,7 +297,8 @@ describe('tokens', () => {
     '"kubernetes.io":',
     '"iss":',
   )
-  test('what is no token is none', () => holds(textOf('.', 'a', '=', ' ', '\n', 'eyJ', '-_'), [], compactForm))
+  test('a text that is no token is refused as a token', () =>
+    holds(textOf('.', 'a', '=', ' ', '\n', 'eyJ', '-_'), [], compactForm))
   test('claims', () => holds(bytesOf(claims), [WrongClaims], (payload) => readClaims(payload, true)))
   test('claims that are JSON', () =>
     holds(
@@ -307,7 +308,7 @@ describe('tokens', () => {
     ))
 })
 
-test('nobody becomes somebody else without leave, whatever the headers say', async () => {
+test('no header lets a user become another without the right', async () => {
   const server = memoryServer()
   const name = fc.constantFrom(
     'User',

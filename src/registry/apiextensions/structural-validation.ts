@@ -1,6 +1,6 @@
 /**
- * Schemas of custom resources are structural: the types stand outside of allOf, anyOf, oneOf and not, and every place
- * that these constrain has a type (apiextensions' schema validation and completeness).
+ * Schemas of custom resources are structural. Types stand outside of allOf, anyOf, oneOf and not, and each field that
+ * these constrain has a type (apiextensions' schema validation and completeness).
  */
 import { append } from '../../api/append.ts'
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
@@ -14,7 +14,7 @@ import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 type Level = 'root' | 'item' | 'field'
 
-/** Sorted by their texts. */
+/** Returns the errors in the order of their texts. */
 export function validateStructural(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
   const errors = [...invariantProblems(schema, 'root', at), ...completeness(schema, schema, at, at)]
   const text = ({ field, message }: FieldError) => `${field}: ${message}`
@@ -33,7 +33,7 @@ const unsupported: readonly (readonly [name: string, isThere: (schema: JSONSchem
   ['definitions', ({ definitions }) => hasMembers(definitions)],
 ]
 
-/** Why a schema can't even be read as a structural one. */
+/** Why the server cannot read a schema as a structural one. */
 export function structuralError(schema: JSONSchemaProps | undefined): string | undefined {
   if (schema === undefined) return undefined
   for (const [name, isThere] of unsupported) if (isThere(schema)) return `OpenAPIV3Schema '${name}' is not supported`
@@ -141,7 +141,7 @@ const mustHaveType = {
   field: 'must not be empty for specified object fields',
 } satisfies Record<Level, string>
 
-/** At the root only names may be restricted. */
+/** At the root, a schema may constrain only name and generateName of the metadata. */
 function metadataProblems(schema: JSONSchemaProps, isObject: boolean, level: Level, at: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   if (isObject && schema.type !== 'object')
@@ -161,7 +161,7 @@ function metadataProblems(schema: JSONSchemaProps, isObject: boolean, level: Lev
   return errors
 }
 
-/** The one way in which types may be named in an alternative: an integer or a string. */
+/** The only alternatives that may name types: anyOf an integer or a string. */
 function isIntOrStringAnyOf(schema: JSONSchemaProps | undefined): boolean {
   const isTypeAlone = (one: JSONSchemaProps) =>
     Object.keys(one).length === 1 && sentField(one, 'required') === undefined
@@ -187,7 +187,7 @@ function valueProblems(
   each('allOf')
   each('oneOf')
   append(errors, nestedProblems(schema.not, false, at.child('not')))
-  const problem = schema.pattern ? goPatternError(schema.pattern) : undefined
+  const problem = schema.pattern ? goPatternError(schema.pattern, schema) : undefined
   if (problem !== undefined)
     errors.push(
       invalidValue(at.child('pattern'), schema.pattern, `must be a valid regular expression, but isn't: ${problem}`),
@@ -211,7 +211,7 @@ const mustBeEmpty: readonly [keyof JSONSchemaProps, string][] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ]
 
-/** Within allOf, anyOf, oneOf and not. */
+/** Checks a schema within allOf, anyOf, oneOf or not. */
 function nestedProblems(schema: JSONSchemaProps | undefined, skipsAnyOf: boolean, at: FieldPath): FieldError[] {
   if (schema === undefined) return []
   const errors = [
@@ -237,7 +237,7 @@ function nestedProblems(schema: JSONSchemaProps | undefined, skipsAnyOf: boolean
 }
 
 /**
- * @param schema constrains values.
+ * @param schema constrains values
  * @param structure declares the types
  */
 function completeness(
