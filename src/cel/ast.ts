@@ -1,14 +1,18 @@
 /**
- * The syntax tree of an expression, after macros are expanded (cel-spec's syntax.proto). Every node has an id that is
- * unique in its tree; `offsets` of the tree says where in the text, in code points, the node begins.
+ * The syntax tree of an expression after macro expansion (cel-spec's syntax.proto). Each node has an id that is unique
+ * in its tree. The tree's `offsets` holds the position of each node in the text, in code points.
  */
 import type { Uint } from './value.ts'
 
-/** What a literal can be: int, uint, double, string, bytes, bool, null. */
+/** The value of a literal: int, uint, double, string, bytes, bool or null. */
 export type Constant = bigint | Uint | number | string | Uint8Array | boolean | null
 
 export type Expression =
   Literal | Identifier | Select | Call | ListExpression | MapExpression | StructExpression | Comprehension
+
+/** A node without child nodes. Most nodes are leaves, so passes over the tree do not yield for each of them. */
+export const isLeaf = (node: Expression): node is Literal | Identifier =>
+  node.kind === 'literal' || node.kind === 'identifier'
 
 interface Node {
   readonly id: number
@@ -29,7 +33,7 @@ export interface Select extends Node {
   readonly kind: 'select'
   readonly operand: Expression
   readonly field: string
-  /** `has(operand.field)`. */
+  /** True for `has(operand.field)`. */
   readonly testOnly: boolean
 }
 
@@ -37,7 +41,7 @@ export interface Call extends Node {
   readonly kind: 'call'
   /** `size`, `_+_`, `_?_:_`, `_[_]`, `_?._`, `@in` … as cel-spec names operators. */
   readonly function: string
-  /** Of a call in member form. */
+  /** The target of a call in member form. */
   readonly target: Expression | undefined
   readonly args: readonly Expression[]
 }
@@ -45,7 +49,7 @@ export interface Call extends Node {
 export interface ListExpression extends Node {
   readonly kind: 'list'
   readonly elements: readonly Expression[]
-  /** Elements written as `?e`. */
+  /** The indexes of elements that are written as `?e`. */
   readonly optional: ReadonlySet<number>
 }
 
@@ -73,7 +77,10 @@ export interface StructField extends Node {
   readonly optional: boolean
 }
 
-/** A fold over a list's elements or a map's keys; with `secondVariable`: index and element, or key and value. */
+/**
+ * A comprehension over a list's elements or a map's keys. With `secondVariable` the variables are the index and the
+ * element, or the key and the value.
+ */
 export interface Comprehension extends Node {
   readonly kind: 'comprehension'
   readonly range: Expression
@@ -90,7 +97,5 @@ export interface SyntaxTree {
   readonly text: string
   readonly root: Expression
   /** Node id → offset in code points. */
-  readonly offsets: ReadonlyMap<number, number>
-  /** Id of a node that a macro made → the call as it was written. */
-  readonly macroCalls: ReadonlyMap<number, Expression>
+  readonly offsets: readonly number[]
 }

@@ -1,40 +1,42 @@
 /**
- * Paths: a variable or a value, and the fields and indexes that lead on from it. A path costs one for itself and one for
- * each step; optional steps (`a.?b`, `a[?b]`) make the whole an optional value, which is empty where the path breaks off.
+ * Attributes, as cel-go calls them: a variable or a value, followed by field selections and indexes (qualifiers). An
+ * attribute costs one unit, and each qualifier one more. An optional qualifier (`a.?b`, `a[?b]`) makes the result an
+ * optional value, which is empty if a qualifier finds nothing.
  */
 import { mapKey, ValueList, ValueMap } from './collections.ts'
 import { noSuchOverload } from './numbers.ts'
 import type { Frame } from './frame.ts'
-import type { Planned, Step } from './program.ts'
+import type { Planned, Step } from './planned.ts'
 import { runtimeType, runtimeTypeName } from './runtime-types.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, ListValue, MapValue, ObjectValue, Optional, Timestamp, Uint } from './value.ts'
 import { goTypeName } from './describe.ts'
 import { goFloat } from '../go/float.ts'
 
-/** One step: undefined where there is nothing, an error where the step makes no sense. */
+/** One field selection or index of an attribute. */
 interface Qualifier {
   readonly optional: boolean
-  /** The key, or an error. It costs what computing it costs. */
+  /** Evaluates the key, or fails. Its evaluation adds its own cost. */
   readonly key: Step
-  /** The key is what a path leads to: Go names its type as that of the data. */
+  /** The key is an attribute itself. cel-go's error then names the Go type of the underlying data. */
   readonly isPath: boolean
 }
 
 export class Attribute {
   private constructor(
-    /** What the path begins with. */
+    /** Evaluates the variable or the value at the start of the attribute. */
     private readonly base: Step,
-    private readonly qualifiers: readonly Qualifier[],
+    /** Attributes that extend this one share the array and append to it. This attribute has the first `count`. */
+    private readonly qualifiers: Qualifier[],
+    private readonly count: number,
     private readonly ownCost: number,
-    private readonly branches?: readonly [condition: Step, yes: Attribute, no: Attribute],
   ) {}
 
   static of(base: Step): Attribute {
-    return new Attribute(base, [], 1)
+    return new Attribute(base, [], 0, 1)
   }
 
-  /** Costs nothing itself, nor do the paths that it chooses from. */
+  /** The base of the attribute is a conditional. The conditional and the chosen attribute have no cost of their own. */
   static conditional(condition: Step, yes: Attribute, no: Attribute): Attribute {
     const base: Step = (frame) => {
       const chosen = condition(frame)
@@ -42,7 +44,7 @@ export class Attribute {
       if (chosen === false) return no.resolve(frame)
       return chosen instanceof CelError ? chosen : noSuchOverload()
     }
-    return new Attribute(base, [], 0, [condition, yes, no])
+    return new Attribute(base, [], 0, 0)
   }
 
   field(name: string): Attribute {
@@ -59,7 +61,7 @@ export class Attribute {
     return this.with({ optional, key: isPath ? attribute.resolve : index.evaluate, isPath })
   }
 
-  /** `has(path.field)`: the field costs, the path itself does not. */
+  /** `has(a.b.name)`. The test of the field costs one unit. The attribute `a.b` adds no unit of its own. */
   presence(name: string): Step {
     return (frame) => {
       const target = this.resolve(frame)
@@ -70,10 +72,10 @@ export class Attribute {
     }
   }
 
-  /** The value, as a part of something else: without the cost of the path itself. */
+  /** Evaluates the attribute as a part of another one, without its own cost of one unit. */
   readonly resolve: Step = (frame) => {
     const start = this.base(frame)
-    return start instanceof CelError || this.qualifiers.length === 0 ? start : this.follow(frame, start)
+    return start instanceof CelError || this.count === 0 ? start : this.follow(frame, start)
   }
 
   readonly evaluate: Step = (frame) => {
@@ -83,11 +85,10 @@ export class Attribute {
   }
 
   private with(qualifier: Qualifier): Attribute {
-    if (this.branches !== undefined) {
-      const [condition, yes, no] = this.branches
-      return Attribute.conditional(condition, yes.with(qualifier), no.with(qualifier))
-    }
-    return new Attribute(this.base, [...this.qualifiers, qualifier], this.ownCost)
+    const { qualifiers, count } = this
+    const own = qualifiers.length === count ? qualifiers : qualifiers.slice(0, count)
+    own.push(qualifier)
+    return new Attribute(this.base, own, count + 1, this.ownCost)
   }
 
   private follow(frame: Frame, start: Value): Value {
@@ -98,7 +99,9 @@ export class Attribute {
       value = start.value
       isOptional = true
     }
-    for (const { key, optional, isPath } of this.qualifiers) {
+    const { qualifiers, count } = this
+    for (let i = 0; i < count; i++) {
+      const { key, optional, isPath } = qualifiers[i]!
       isOptional ||= optional
       const at = key(frame)
       if (at instanceof CelError) return at
@@ -119,7 +122,7 @@ export class Attribute {
   }
 }
 
-/** Go's name of the type of a computed value that can be no key. */
+/** The Go type of a computed value that cannot be a key, as cel-go's error names it. Undefined: it can be a key. */
 export function unusableKey(key: Value): string | undefined {
   if (key instanceof ListValue) return '*types.baseList'
   if (key instanceof MapValue) return '*types.baseMap'
@@ -127,7 +130,7 @@ export function unusableKey(key: Value): string | undefined {
   return isKey ? undefined : goTypeName(key)
 }
 
-/** The same of data. */
+/** Like unusableKey, for a key that an attribute yields. */
 function unusableData(key: Value): string | undefined {
   if (key === null) return '<nil>'
   if (typeof key !== 'object' || key instanceof Uint) return undefined
@@ -139,7 +142,7 @@ function unusableData(key: Value): string | undefined {
   return undefined
 }
 
-/** What is no path becomes the beginning of one. */
+/** The attribute of a planned node. A node that is no attribute becomes the base of one. */
 export function relative({ attribute, evaluate }: Planned): Attribute {
   return attribute ?? Attribute.of(evaluate)
 }

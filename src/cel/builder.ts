@@ -1,53 +1,47 @@
-/** Makes the nodes of a syntax tree: gives them ids and remembers where in the text each begins. */
+/** Makes the nodes of a syntax tree. It numbers them and records the offset of each in the text. */
 import type { Constant, Expression, MapEntry, StructField, SyntaxTree } from './ast.ts'
 import type { ExpressionFactory } from './declarations.ts'
 
-/** The variable that folds of macros collect in. No expression can name it. */
+/** The accumulator of comprehensions that macros make. No expression can name it. */
 export const ACCUMULATOR = '@result'
 
 /**
- * Nodes that macros may copy: `optMap` copies its target, so that each one in a chain doubles what is before it. Other
- * nodes are written out, and the length of the text bounds them. kube-apiserver has no such bound, but needs 13 seconds
- * for a chain of ten that makes 16,000 nodes.
+ * The most nodes that macros may copy. `optMap` copies its target, so each link of a chain doubles the nodes before it.
+ * The length of the text bounds all other nodes. kube-apiserver has no such limit, and needs 13 seconds for a chain of
+ * ten, which makes 16,000 nodes.
  */
 const MAX_COPIED = 20_000
 
-/** A macro was called with what it cannot expand. */
+/** A macro cannot expand its arguments. */
 export class MacroError extends Error {
   constructor(
     message: string,
-    /** Id of the node that it is about; undefined: of the call. */
+    /** Id of the node with the error. Undefined: the call itself. */
     readonly node: number | undefined,
   ) {
     super(message)
   }
 }
 
-/** Stands where parsing failed; a tree with one is never answered. */
+/** Stands in for a node that failed to parse. A tree with a placeholder is never returned. */
 export const placeholder = (id: number): Expression => ({ kind: 'literal', id, value: null })
 
 export class Builder {
-  private readonly offsets = new Map<number, number>()
-  private readonly macroCalls = new Map<number, Expression>()
-  private lastId = 0
+  /** By id; the first id is 1. */
+  private readonly offsets: number[] = [0]
   private copied = 0
 
-  /** A new id for a node that begins there. */
+  /** A new id for a node that begins at the offset. */
   at(offset: number): number {
-    this.offsets.set(++this.lastId, offset)
-    return this.lastId
+    return this.offsets.push(offset) - 1
   }
 
   offsetOf(id: number): number | undefined {
-    return this.offsets.get(id)
+    return this.offsets[id]
   }
 
   tree(text: string, root: Expression): SyntaxTree {
-    return { text, root, offsets: this.offsets, macroCalls: this.macroCalls }
-  }
-
-  noteMacro(expanded: Expression, written: Expression): void {
-    this.macroCalls.set(expanded.id, written)
+    return { text, root, offsets: this.offsets }
   }
 
   literalAt = (id: number, value: Constant): Expression => ({ kind: 'literal', id, value })
@@ -80,7 +74,7 @@ export class Builder {
     fields,
   })
 
-  /** A chain of `&&` or `||` as a tree of least depth. @param ids of the operators, one fewer than terms */
+  /** A balanced tree of `&&` or `||`, as cel-go makes it. @param ids of the operators, one fewer than terms */
   balanced(name: string, ids: readonly number[], terms: readonly Expression[]): Expression {
     const between = (low: number, high: number): Expression => {
       if (low > high) return terms[low]!
@@ -90,9 +84,9 @@ export class Builder {
     return between(0, ids.length - 1)
   }
 
-  /** For the nodes that a macro makes: all begin where its call does. */
+  /** Makes the nodes of a macro's expansion. All have the offset of the call. */
   factoryAt(call: number): ExpressionFactory {
-    const id = (): number => this.at(this.offsets.get(call)!)
+    const id = (): number => this.at(this.offsets[call]!)
     return {
       accumulatorName: ACCUMULATOR,
       literal: (value) => this.literalAt(id(), value),
@@ -114,10 +108,10 @@ export class Builder {
     }
   }
 
-  /** Every node anew; the copies begin where the originals do. */
+  /** A copy with new ids. Each copied node keeps the offset of its original. */
   private copy(expression: Expression): Expression {
     if (++this.copied > MAX_COPIED) throw new MacroError('expression is too large', undefined)
-    const id = this.at(this.offsets.get(expression.id) ?? 0)
+    const id = this.at(this.offsets[expression.id] ?? 0)
     const again = (one: Expression): Expression => this.copy(one)
     switch (expression.kind) {
       case 'literal':
@@ -137,7 +131,7 @@ export class Builder {
           id,
           entries: expression.entries.map((entry) => ({
             ...entry,
-            id: this.at(this.offsets.get(entry.id) ?? 0),
+            id: this.at(this.offsets[entry.id] ?? 0),
             key: again(entry.key),
             value: again(entry.value),
           })),
@@ -148,7 +142,7 @@ export class Builder {
           id,
           fields: expression.fields.map((field) => ({
             ...field,
-            id: this.at(this.offsets.get(field.id) ?? 0),
+            id: this.at(this.offsets[field.id] ?? 0),
             value: again(field.value),
           })),
         }

@@ -1,24 +1,30 @@
-/** Calls of functions: what they cost, and the overload that the values choose. */
+/** Function calls at run time: their cost, and the overload that fits the arguments. */
 import type { FunctionDeclaration, Overload, Run } from './declarations.ts'
 import { noSuchOverload } from './numbers.ts'
-import type { Step } from './program.ts'
+import type { Step } from './planned.ts'
 import { fitsAtRuntime, runtimeType, runtimeTypeName } from './runtime-types.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, Timestamp } from './value.ts'
-import { work } from './work.ts'
+import { work, workLeft } from './work.ts'
 
-/** Characters of a text that is read without taking note of it. */
+/** String arguments up to this length count no work. */
 const SHORT = 128
 
 export function calling(
   args: readonly Step[],
   run: Run,
   single: Overload | undefined,
+  /** The number of the call in its expression. */
+  call: number,
   ambiguous?: Overload['cost'],
 ): Step {
   const costOf = single === undefined ? ambiguous : single.cost
   const costOfResult = single?.costOfResult
   return (frame) => {
+    const { stops } = frame
+    const known = stops?.answerOf(call, frame)
+    if (known !== undefined) return known
+    const before = stops && { cost: frame.cost, work: workLeft() }
     const values: Value[] = []
     let problem: CelError | undefined
     for (const argument of args) {
@@ -39,11 +45,12 @@ export function calling(
     if (isPaid && costOfResult === undefined) frame.spend(costOf?.(values) ?? 1)
     const result = problem ?? run(values)
     if (isPaid && costOfResult !== undefined) frame.spend(costOfResult(result))
+    if (before !== undefined) stops!.answer(call, result, before, frame)
     return result
   }
 }
 
-/** The overload of a call, chosen at run time where the types of its arguments were not known before. */
+/** Runs the overload of a call. If the checker left several, the arguments choose at run time. */
 export function runOf(
   declared: FunctionDeclaration,
   single: Overload | undefined,
@@ -68,7 +75,7 @@ export function runOf(
   }
 }
 
-/** Values that cel-go asks themselves for a function that they do not know. */
+/** cel-go asks these values for the method, so that an unknown one is `no such overload`. */
 const hasMethods = (value: Value): boolean =>
   typeof value === 'string' || value instanceof Timestamp || value instanceof Duration
 

@@ -1,34 +1,34 @@
 /**
- * Gives every node of an expression its type, and every call the overloads that it may mean (cel-spec, gradual type
- * checking). Names with dots become one identifier or function where the environment declares them.
+ * The type checker. It assigns a type to each node and the matching overloads to each call (cel-spec, gradual type
+ * checking). It resolves a qualified name such as `a.b` to one identifier or function if the environment declares it.
  */
-import type { Call, Comprehension, Expression, ListExpression, MapExpression, StructExpression } from './ast.ts'
-import type { SyntaxTree } from './ast.ts'
+import type { Steps } from '../api/slices.ts'
+import { atOnce } from '../api/slices.ts'
+import type {
+  Call,
+  Comprehension,
+  Expression,
+  Identifier,
+  ListExpression,
+  Literal,
+  MapEntry,
+  MapExpression,
+} from './ast.ts'
+import type { StructExpression, StructField, SyntaxTree } from './ast.ts'
+import { isLeaf } from './ast.ts'
 import type { FunctionDeclaration, Overload } from './declarations.ts'
 import type { Environment } from './environment.ts'
 import { withoutDot } from './environment.ts'
 import type { Issue } from './issues.ts'
+import { literalType, optionalContent, qualifiedName } from './node-types.ts'
+import { OverloadResolution } from './overload-resolution.ts'
+import { Pace } from './pace.ts'
 import type { Type } from './type.ts'
-import {
-  BOOL,
-  BYTES,
-  DOUBLE,
-  DYN,
-  ERROR,
-  INT,
-  listOf,
-  mapOf,
-  NULL,
-  optionalOf,
-  parameter,
-  STRING,
-  UINT,
-} from './type.ts'
-import { isDyn, moreGeneral, parametersOf, sameType, Substitutions, typeText } from './type-relations.ts'
-import { Uint } from './value.ts'
+import { BOOL, DYN, ERROR, INT, listOf, mapOf, optionalOf, STRING } from './type.ts'
+import { bounded, isDyn, moreGeneral, Substitutions, TypeTooLarge, typeText } from './type-relations.ts'
 
 export interface CheckedExpression {
-  /** With names resolved; ids are those of the syntax tree. */
+  /** The tree with qualified names resolved. Nodes keep their ids. */
   readonly root: Expression
   readonly type: Type
   /** Node id → type. */
@@ -44,60 +44,94 @@ export interface Checked {
   readonly issues: readonly Issue[]
 }
 
-export function check(tree: SyntaxTree, environment: Environment): Checked {
+export const check = (tree: SyntaxTree, environment: Environment): Checked => atOnce(checkInSteps(tree, environment))
+
+/** Like check, but yields to other requests. */
+export function* checkInSteps(tree: SyntaxTree, environment: Environment): Steps<Checked> {
   const checker = new Checker(tree, environment)
-  const root = checker.check(tree.root)
-  if (checker.issues.length > 0) return { expression: undefined, issues: checker.issues }
-  const types = checker.finalTypes()
-  const { overloads } = checker
-  return { expression: { root, type: types.get(root.id)!, types, overloads, tree }, issues: [] }
+  let root: Expression
+  let types: ReadonlyMap<number, Type>
+  try {
+    root = yield* checker.check(tree.root)
+    if (checker.issues.length > 0) return { expression: undefined, issues: checker.issues }
+    types = yield* checker.finalTypes()
+  } catch (error) {
+    if (!(error instanceof TypeTooLarge)) throw error
+    return { expression: undefined, issues: [{ offset: undefined, message: 'expression is too large' }] }
+  }
+  const expression = { root, type: types.get(root.id)!, types, overloads: checker.overloads, tree }
+  return { expression, issues: [] }
 }
+
+/** The share of a node's time that one comparison of types takes, and one final substitution. */
+const COMPARED = 1 / 16
+const FINAL = 1 / 8
 
 class Checker {
   readonly issues: Issue[] = []
   readonly overloads = new Map<number, readonly Overload[]>()
   private readonly types = new Map<number, Type>()
   private readonly substitutions = new Substitutions()
-  /** Variables of the folds around the node, innermost last. */
+  private readonly overloading = new OverloadResolution(this.substitutions)
+  private readonly pace = new Pace()
+  private workBefore = 0
+  private readonly qualifiedNames = new Map<Expression, string | undefined>()
+  /** Variables of the enclosing comprehensions, innermost last. */
   private readonly scopes: ReadonlyMap<string, Type>[] = []
-  private variableCount = 0
 
   constructor(
     private readonly tree: SyntaxTree,
     private readonly environment: Environment,
   ) {}
 
-  finalTypes(): ReadonlyMap<number, Type> {
-    return new Map([...this.types].map(([id, type]) => [id, this.substitutions.substitute(type, 'dyn')]))
+  *finalTypes(): Steps<ReadonlyMap<number, Type>> {
+    for (const [id, type] of this.types) {
+      if (this.pace.isOver(FINAL)) yield
+      const final = this.substitutions.substitute(type, 'dyn')
+      if (final !== type) this.types.set(id, final)
+    }
+    return this.types
   }
 
-  /** @returns the node with the names in it resolved */
-  check(node: Expression): Expression {
+  /** @returns the node with qualified names resolved */
+  *check(node: Expression): Steps<Expression> {
+    if (this.pace.isOver(this.unitsOf(node))) yield
     switch (node.kind) {
       case 'literal':
-        return this.typed(node, literalType(node.value))
-      case 'identifier': {
-        const type = this.lookup(node.name)
-        if (type === undefined) return this.undeclared(node, node.name)
-        return this.typed({ ...node, name: withoutDot(node.name) }, type)
-      }
+      case 'identifier':
+        return this.checkLeaf(node)
       case 'select':
-        return this.checkSelect(node)
+        return yield* this.checkSelect(node)
       case 'call':
-        return node.function === '_?._' ? this.checkOptionalSelect(node) : this.checkCall(node)
+        return node.function === '_?._' ? yield* this.checkOptionalSelect(node) : yield* this.checkCall(node)
       case 'list':
-        return this.checkList(node)
+        return yield* this.checkList(node)
       case 'map':
-        return this.checkMap(node)
+        return yield* this.checkMap(node)
       case 'struct':
-        return this.checkStruct(node)
+        return yield* this.checkStruct(node)
       case 'comprehension':
-        return this.checkComprehension(node)
+        return yield* this.checkComprehension(node)
     }
   }
 
+  /** One for the node, and a share for each type that was compared since the node before. */
+  private unitsOf(node: Expression): number {
+    const { work } = this.substitutions
+    const compared = work - this.workBefore
+    this.workBefore = work
+    return 1 + compared * COMPARED + (node.kind === 'identifier' ? this.scopes.length * COMPARED : 0)
+  }
+
+  private checkLeaf(node: Literal | Identifier): Expression {
+    if (node.kind === 'literal') return this.typed(node, literalType(node.value))
+    const type = this.lookup(node.name)
+    if (type === undefined) return this.undeclared(node, node.name)
+    return this.typed({ ...node, name: withoutDot(node.name) }, type)
+  }
+
   private typed<E extends Expression>(node: E, type: Type): E {
-    this.types.set(node.id, type)
+    this.types.set(node.id, bounded(type))
     return node
   }
 
@@ -106,7 +140,7 @@ class Checker {
   }
 
   private report(node: { readonly id: number }, message: string): void {
-    this.issues.push({ offset: this.tree.offsets.get(node.id), message })
+    this.issues.push({ offset: this.tree.offsets[node.id], message })
   }
 
   private undeclared<E extends Expression>(node: E, name: string): E {
@@ -126,25 +160,23 @@ class Checker {
     return this.environment.identifier(name)
   }
 
-  private checkSelect(node: Expression & { kind: 'select' }): Expression {
-    const name = qualifiedName(node)
+  private *checkSelect(node: Expression & { kind: 'select' }): Steps<Expression> {
+    const name = qualifiedName(node, this.qualifiedNames)
     const variable = name === undefined ? undefined : this.lookup(name)
     if (variable !== undefined)
       return this.typed({ kind: 'identifier', id: node.id, name: withoutDot(name!) }, variable)
-    const operand = this.check(node.operand)
-    const type = node.testOnly
-      ? (this.fieldType(node, operand, node.field, false), BOOL)
-      : this.fieldType(node, operand, node.field, false)
-    return this.typed({ ...node, operand }, this.substitutions.substitute(type, 'stay'))
+    const operand = isLeaf(node.operand) ? this.checkLeaf(node.operand) : yield* this.check(node.operand)
+    const type = this.fieldType(node, operand, node.field, false)
+    return this.typed({ ...node, operand }, node.testOnly ? BOOL : this.substitutions.substitute(type, 'stay'))
   }
 
-  private checkOptionalSelect(node: Call): Expression {
+  private *checkOptionalSelect(node: Call): Steps<Expression> {
     const [operand, field] = node.args
     if (operand === undefined || field?.kind !== 'literal' || typeof field.value !== 'string') {
       this.report(field ?? node, 'unsupported optional field selection')
       return this.typed(node, ERROR)
     }
-    const checked = this.check(operand)
+    const checked = yield* this.check(operand)
     const type = this.fieldType(node, checked, field.value, true)
     this.types.set(field.id, STRING)
     return this.typed({ ...node, args: [checked, field] }, this.substitutions.substitute(type, 'stay'))
@@ -185,18 +217,22 @@ class Checker {
     return type
   }
 
-  private checkCall(node: Call): Expression {
-    const args = node.args.map((argument) => this.check(argument))
+  private *checkCall(node: Call): Steps<Expression> {
+    const args: Expression[] = []
+    for (const argument of node.args) {
+      args.push(isLeaf(argument) ? this.checkLeaf(argument) : yield* this.check(argument))
+      if (this.pace.isOver()) yield
+    }
     if (node.target === undefined) {
       const declared = this.environment.function(node.function)
       if (declared === undefined) return this.undeclared({ ...node, args }, node.function)
       return this.resolve({ ...node, function: declared.name, args }, declared)
     }
-    const prefix = qualifiedName(node.target)
+    const prefix = qualifiedName(node.target, this.qualifiedNames)
     const qualified = prefix === undefined ? undefined : this.environment.function(`${prefix}.${node.function}`)
     if (qualified !== undefined)
       return this.resolve({ ...node, function: qualified.name, target: undefined, args }, qualified)
-    const target = this.check(node.target)
+    const target = isLeaf(node.target) ? this.checkLeaf(node.target) : yield* this.check(node.target)
     const declared = this.environment.function(node.function)
     if (declared === undefined) return this.undeclared({ ...node, target, args }, node.function)
     return this.resolve({ ...node, target, args }, declared)
@@ -208,17 +244,7 @@ class Checker {
     const argumentTypes = [...(node.target === undefined ? [] : [node.target]), ...node.args].map((argument) =>
       this.typeOf(argument),
     )
-    const matching: Overload[] = []
-    let result: Type | undefined
-    for (const overload of declared.overloads) {
-      if (overload.member !== isMember || overload.parameters.length !== argumentTypes.length) continue
-      const fresh = this.fresh(overload)
-      if (!this.substitutions.assignableAll(argumentTypes, fresh.parameters)) continue
-      matching.push(overload)
-      const type = this.substitutions.substitute(fresh.result, 'stay')
-      if (result === undefined) result = type
-      else if (!isDyn(result) && !sameType(type, result)) result = DYN
-    }
+    const { matching, result } = this.overloading.matching(declared, argumentTypes, isMember)
     if (result === undefined) {
       this.noOverload(node, declared.name, argumentTypes, isMember)
       return this.typed(node, ERROR)
@@ -238,37 +264,22 @@ class Checker {
     return this.typed(node, fits ? BOOL : ERROR)
   }
 
-  /** The overload with type parameters of its own. */
-  private fresh({ parameters, result }: Overload): Pick<Overload, 'parameters' | 'result'> {
-    const names = new Set<string>()
-    for (const type of [result, ...parameters]) collectParameters(type, names)
-    if (names.size === 0) return { parameters, result }
-    const renamed = new Map([...names].map((name) => [name, this.newVariable()]))
-    return {
-      parameters: parameters.map((type) => renameParameters(type, renamed)),
-      result: renameParameters(result, renamed),
-    }
-  }
-
-  private newVariable(): Type {
-    return parameter(`_var${this.variableCount++}`)
-  }
-
   private noOverload(node: Call, name: string, types: readonly Type[], isMember: boolean): void {
     const texts = types.map((type) => typeText(this.substitutions.substitute(type, 'dyn')))
     const target = isMember ? `${texts.shift()}.` : ''
     this.report(node, `found no matching overload for '${name}' applied to '${target}(${texts.join(', ')})'`)
   }
 
-  private checkList(node: ListExpression): Expression {
+  private *checkList(node: ListExpression): Steps<Expression> {
     let element: Type | undefined
-    const elements = node.elements.map((one, index) => {
-      const checked = this.check(one)
-      const type = node.optional.has(index) ? this.optionalElement(checked) : this.typeOf(checked)
-      element = this.joined(element, type)
-      return checked
-    })
-    return this.typed({ ...node, elements }, listOf(element ?? this.newVariable()))
+    const elements: Expression[] = []
+    for (const one of node.elements) {
+      const checked = yield* this.check(one)
+      const isOptional = node.optional.has(elements.length)
+      element = this.joined(element, isOptional ? this.optionalElement(checked) : this.typeOf(checked))
+      elements.push(checked)
+    }
+    return this.typed({ ...node, elements }, listOf(element ?? this.overloading.newVariable()))
   }
 
   private optionalElement(node: Expression): Type {
@@ -279,37 +290,39 @@ class Checker {
     return type
   }
 
-  private checkMap(node: MapExpression): Expression {
+  private *checkMap(node: MapExpression): Steps<Expression> {
     let key: Type | undefined
     let value: Type | undefined
-    const entries = node.entries.map((entry) => {
-      const checkedKey = this.check(entry.key)
+    const entries: MapEntry[] = []
+    for (const entry of node.entries) {
+      const checkedKey = yield* this.check(entry.key)
       key = this.joined(key, this.typeOf(checkedKey))
-      const checkedValue = this.check(entry.value)
+      const checkedValue = yield* this.check(entry.value)
       const type = entry.optional ? this.optionalElement(checkedValue) : this.typeOf(checkedValue)
       value = this.joined(value, type)
-      return { ...entry, key: checkedKey, value: checkedValue }
-    })
+      entries.push({ ...entry, key: checkedKey, value: checkedValue })
+    }
     if (key === undefined || value === undefined) {
-      key = this.newVariable()
-      value = this.newVariable()
+      key = this.overloading.newVariable()
+      value = this.overloading.newVariable()
     }
     return this.typed({ ...node, entries }, mapOf(key, value))
   }
 
-  /** Of elements that differ nothing is known: whether they may is for the validators to say. */
+  /** The type of elements of different types is dyn. The validators report such aggregates. */
   private joined(before: Type | undefined, type: Type): Type {
     if (before === undefined) return type
     return this.substitutions.assignable(before, type) ? moreGeneral(before, type) : DYN
   }
 
-  private checkStruct(node: StructExpression): Expression {
+  private *checkStruct(node: StructExpression): Steps<Expression> {
     const named = this.lookup(node.type)
     if (named === undefined) return this.undeclared(node, node.type)
     const result = this.messageType(node, named)
     this.typed(node, result)
-    const fields = node.fields.map((field) => {
-      const value = this.check(field.value)
+    const fields: StructField[] = []
+    for (const field of node.fields) {
+      const value = yield* this.check(field.value)
       const declared = (result.kind === 'struct' && this.structField(field, result.name, field.name)) || ERROR
       const type = field.optional ? this.optionalElement(value) : this.typeOf(value)
       if (!this.substitutions.assignable(declared, type))
@@ -317,8 +330,8 @@ class Checker {
           field,
           `expected type of field '${field.name}' is '${typeText(declared)}' but provided type is '${typeText(type)}'`,
         )
-      return { ...field, value }
-    })
+      fields.push({ ...field, value })
+    }
     return { ...node, type: withoutDot(node.type), fields }
   }
 
@@ -333,18 +346,18 @@ class Checker {
     return ERROR
   }
 
-  private checkComprehension(node: Comprehension): Expression {
-    const range = this.check(node.range)
-    const initial = this.check(node.initial)
+  private *checkComprehension(node: Comprehension): Steps<Expression> {
+    const range = yield* this.check(node.range)
+    const initial = yield* this.check(node.initial)
     const accumulated = this.typeOf(initial)
     this.scopes.push(new Map([[node.accumulator, accumulated]]))
     this.scopes.push(this.foldVariables(node, range))
-    const condition = this.check(node.condition)
+    const condition = yield* this.check(node.condition)
     this.assertType(condition, BOOL)
-    const step = this.check(node.step)
+    const step = yield* this.check(node.step)
     this.assertType(step, accumulated)
     this.scopes.pop()
-    const result = this.check(node.result)
+    const result = yield* this.check(node.result)
     this.scopes.pop()
     const checked: Comprehension = { ...node, range, initial, condition, step, result }
     return this.typed(checked, this.substitutions.substitute(this.typeOf(result), 'stay'))
@@ -367,7 +380,7 @@ class Checker {
       case 'dyn':
       case 'error':
       case 'parameter':
-        // a parameter becomes dyn: nothing else is known of it
+        // as in cel-go, an unbound type parameter becomes dyn
         this.substitutions.assignable(DYN, type)
         return [DYN, DYN]
       default:
@@ -381,54 +394,5 @@ class Checker {
 
   private assertType(node: Expression, type: Type): void {
     if (!this.substitutions.assignable(type, this.typeOf(node))) this.mismatch(node, type, this.typeOf(node))
-  }
-}
-
-function literalType(value: Extract<Expression, { kind: 'literal' }>['value']): Type {
-  if (value === null) return NULL
-  if (value instanceof Uint) return UINT
-  if (value instanceof Uint8Array) return BYTES
-  switch (typeof value) {
-    case 'boolean':
-      return BOOL
-    case 'bigint':
-      return INT
-    case 'number':
-      return DOUBLE
-    case 'string':
-      return STRING
-  }
-}
-
-/** `a.b.c`, where the node is nothing but names. */
-export function qualifiedName(node: Expression): string | undefined {
-  if (node.kind === 'identifier') return node.name
-  if (node.kind !== 'select' || node.testOnly) return undefined
-  const operand = qualifiedName(node.operand)
-  return operand === undefined ? undefined : `${operand}.${node.field}`
-}
-
-export const optionalContent = (type: Type): Type | undefined =>
-  type.kind === 'opaque' && type.name === 'optional_type' ? type.parameters[0] : undefined
-
-function collectParameters(type: Type, names: Set<string>): void {
-  if (type.kind === 'parameter') names.add(type.name)
-  for (const inner of parametersOf(type)) collectParameters(inner, names)
-}
-
-function renameParameters(type: Type, names: ReadonlyMap<string, Type>): Type {
-  switch (type.kind) {
-    case 'parameter':
-      return names.get(type.name) ?? type
-    case 'list':
-      return listOf(renameParameters(type.element, names))
-    case 'map':
-      return mapOf(renameParameters(type.key, names), renameParameters(type.value, names))
-    case 'opaque':
-      return { ...type, parameters: type.parameters.map((inner) => renameParameters(inner, names)) }
-    case 'type':
-      return { ...type, of: type.of && renameParameters(type.of, names) }
-    default:
-      return type
   }
 }

@@ -1,16 +1,20 @@
 /**
- * What an expression costs at least and at most, before it runs: from literals, from what functions say of their
- * results, and from the sizes that the types of variables allow. The figures are cel-go's.
+ * Estimates the minimum and maximum cost of an expression before it runs. It uses the sizes of literals, the estimates
+ * of function results, and the sizes that the schema of a variable allows. The figures are cel-go's.
  */
-import type { Call, Comprehension, Expression } from './ast.ts'
+import type { Steps } from '../api/slices.ts'
+import { atOnce } from '../api/slices.ts'
+import type { Call, Comprehension, Expression, Identifier, Literal } from './ast.ts'
+import { isLeaf } from './ast.ts'
 import { ACCUMULATOR } from './builder.ts'
 import type { CheckedExpression } from './checker.ts'
 import type { CallEstimate, Overload, Range, SizedNode, SizeEstimator } from './declarations.ts'
+import { Pace } from './pace.ts'
 import { sizeOf } from './runtime-size.ts'
 import type { Type } from './type.ts'
 import { Uint } from './value.ts'
 
-/** Where costs stop to grow. */
+/** Costs saturate at the largest uint64, as in cel-go. */
 export const MAX_COST = 2 ** 64 - 1
 
 /** The size that the type of a variable allows at a path in it; undefined where it allows any. */
@@ -22,11 +26,12 @@ const NOTHING = exactly(0)
 const ONE = exactly(1)
 
 const bounded = (cost: number): number => Math.min(cost, MAX_COST)
-export const plus = (...ranges: readonly Range[]): Range => ({
-  min: bounded(ranges.reduce((sum, { min }) => sum + min, 0)),
-  max: bounded(ranges.reduce((sum, { max }) => sum + max, 0)),
+export const plus = (...ranges: readonly Range[]): Range => sum(ranges)
+const sum = (ranges: readonly Range[]): Range => ({
+  min: bounded(ranges.reduce((all, { min }) => all + min, 0)),
+  max: bounded(ranges.reduce((all, { max }) => all + max, 0)),
 })
-/** Nothing times anything is nothing. */
+/** Zero times anything is zero, even if the other factor is infinite. */
 export const times = (a: Range, b: Range): Range => ({
   min: a.min === 0 || b.min === 0 ? 0 : bounded(a.min * b.min),
   max: a.max === 0 || b.max === 0 ? 0 : bounded(a.max * b.max),
@@ -37,10 +42,10 @@ export const scaled = ({ min, max }: Range, factor: number): Range => ({
 })
 const either = (a: Range, b: Range): Range => ({ min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) })
 
-/** Of reading texts of that size once. */
+/** The cost of one traversal of a string of that size. */
 export const reading = (size: Range, factor = 0.1): Range => scaled(size, factor)
 
-/** Of what a list or a map holds. */
+/** The sizes of the keys and values of a list or a map. */
 interface Entries {
   readonly of: 'list' | 'map'
   readonly key: Range
@@ -56,41 +61,66 @@ interface LocalVariable {
   readonly entries?: Entries | undefined
 }
 
-export function estimateCost(checked: CheckedExpression, sizes: PathSizes): Range {
-  return new Estimator(checked, sizes).cost(checked.root)
-}
+export const estimateCost = (checked: CheckedExpression, sizes: PathSizes): Range =>
+  atOnce(estimateInSteps(checked, sizes))
+
+/** Like estimateCost, but yields to other requests. */
+export const estimateInSteps = (checked: CheckedExpression, sizes: PathSizes): Steps<Range> =>
+  new Estimator(checked, sizes).cost(checked.root)
+
+/** Copying or looking up this many names of a path takes as long as one node. */
+const NAMES = 16
 
 class Estimator implements SizeEstimator {
   private readonly paths = new Map<number, readonly string[]>()
   private readonly sizes = new Map<number, Range>()
   private readonly entries = new Map<number, Entries>()
   private readonly locals = new Map<string, LocalVariable[]>()
+  /** Names of paths that were copied or looked up since the last node. */
+  private named = 0
+  private readonly pace = new Pace()
 
   constructor(
     private readonly checked: CheckedExpression,
     private readonly pathSizes: PathSizes,
   ) {}
 
-  cost(node: Expression): Range {
+  *cost(node: Expression): Steps<Range> {
+    if (this.pace.isOver(1 + this.named / NAMES)) yield
+    this.named = 0
     switch (node.kind) {
       case 'literal':
-        return NOTHING
       case 'identifier':
-        this.paths.set(node.id, this.local(node.name)?.path ?? [node.name])
-        return ONE
+        return this.leaf(node)
       case 'select':
-        return this.select(node)
+        return yield* this.select(node)
       case 'call':
-        return this.call(node)
+        return yield* this.call(node)
       case 'list':
-        return this.list(node)
+        return yield* this.list(node)
       case 'map':
-        return this.map(node)
+        return yield* this.map(node)
       case 'struct':
-        return plus(exactly(40), ...node.fields.map(({ value }) => this.cost(value)))
+        return plus(exactly(40), sum(yield* this.costs(node.fields.map(({ value }) => value))))
       case 'comprehension':
-        return isBinding(node) ? this.binding(node) : this.fold(node)
+        return isBinding(node) ? yield* this.binding(node) : yield* this.fold(node)
     }
+  }
+
+  private leaf(node: Literal | Identifier): Range {
+    if (node.kind === 'literal') return NOTHING
+    this.named++
+    this.paths.set(node.id, this.local(node.name)?.path ?? [node.name])
+    return ONE
+  }
+
+  private *costs(nodes: readonly Expression[]): Steps<Range[]> {
+    const costs: Range[] = []
+    for (const node of nodes) {
+      costs.push(isLeaf(node) ? this.leaf(node) : yield* this.cost(node))
+      if (this.pace.isOver()) yield
+    }
+    return costs
   }
 
   sizeOf({ computedSize }: SizedNode): Range {
@@ -108,11 +138,12 @@ class Estimator implements SizeEstimator {
     return this.locals.get(name)?.at(-1)
   }
 
-  private within<T>(name: string, variable: LocalVariable, inside: () => T): T {
+  private *within<T>(name: string, variable: LocalVariable, inside: () => Steps<T>): Steps<T> {
     const stack = this.locals.get(name) ?? []
-    this.locals.set(name, [...stack, variable])
-    const result = inside()
     this.locals.set(name, stack)
+    stack.push(variable)
+    const result = yield* inside()
+    stack.pop()
     return result
   }
 
@@ -121,24 +152,29 @@ class Estimator implements SizeEstimator {
     return local?.path ?? this.paths.get(node.id) ?? []
   }
 
+  private setPath(node: Expression, path: readonly string[]): void {
+    this.named += path.length
+    this.paths.set(node.id, path)
+  }
+
   private typeOf(node: Expression): Type {
     return this.checked.types.get(node.id)!
   }
 
-  private select(node: Expression & { kind: 'select' }): Range {
-    const cost = this.cost(node.operand)
+  private *select(node: Expression & { kind: 'select' }): Steps<Range> {
+    const cost = yield* this.cost(node.operand)
     if (node.testOnly) return cost
-    this.paths.set(node.id, [...this.pathOf(node.operand), node.field])
+    this.setPath(node, [...this.pathOf(node.operand), node.field])
     const { kind } = this.typeOf(node.operand)
     return kind === 'map' || kind === 'struct' || kind === 'parameter' ? plus(cost, ONE) : cost
   }
 
-  private call(node: Call): Range {
-    if (node.function === 'dyn' && node.target === undefined) return this.asDyn(node)
-    const argumentCosts = node.args.map((argument) => this.cost(argument))
+  private *call(node: Call): Steps<Range> {
+    if (node.function === 'dyn' && node.target === undefined) return yield* this.asDyn(node)
+    const argumentCosts = yield* this.costs(node.args)
     const overloads = this.checked.overloads.get(node.id) ?? []
-    if (overloads.length === 0) return node.function === '_?._' ? plus(...argumentCosts, ONE) : NOTHING
-    const targetCost = node.target === undefined ? NOTHING : this.cost(node.target)
+    if (overloads.length === 0) return node.function === '_?._' ? plus(sum(argumentCosts), ONE) : NOTHING
+    const targetCost = node.target === undefined ? NOTHING : yield* this.cost(node.target)
     let total: Range | undefined
     let size: Range | undefined
     for (const overload of overloads) {
@@ -148,7 +184,7 @@ class Estimator implements SizeEstimator {
       const step = overload.id === 'index_list' ? '@items' : overload.id === 'index_map' ? '@values' : undefined
       if (step !== undefined) {
         size = this.entriesOf(node.args[0]!)?.value
-        this.paths.set(node.id, [...this.pathOf(node.args[0]!), step])
+        this.setPath(node, [...this.pathOf(node.args[0]!), step])
       }
       size ??= this.computedSize(node)
     }
@@ -156,15 +192,15 @@ class Estimator implements SizeEstimator {
     return plus(targetCost, total!)
   }
 
-  private asDyn(node: Call): Range {
+  private *asDyn(node: Call): Steps<Range> {
     const [argument] = node.args
-    const cost = plus(ONE, this.cost(argument!))
+    const cost = plus(ONE, yield* this.cost(argument!))
     this.copySizes(node, argument!)
     return cost
   }
 
   private overloadCost(node: Call, overload: Overload, argumentCosts: readonly Range[]): CallEstimate {
-    const all = plus(...argumentCosts)
+    const all = sum(argumentCosts)
     const args = [...(node.target === undefined ? [] : [node.target]), ...node.args]
     if (overload.estimate !== undefined) {
       const { cost, ...rest } = overload.estimate(
@@ -206,38 +242,37 @@ class Estimator implements SizeEstimator {
     return { cost: plus(ofLists ? ONE : reading(resultSize), all), resultSize }
   }
 
-  private list(node: Expression & { kind: 'list' }): Range {
-    const costs = node.elements.map((element) => this.cost(element))
+  private *list(node: Expression & { kind: 'list' }): Steps<Range> {
+    const costs = yield* this.costs(node.elements)
     const sizes = node.elements.map((element) => this.sizeOrUnknown(element))
     this.entries.set(node.id, { of: 'list', key: ONE, value: sizes.length === 0 ? NOTHING : sizes.reduce(either) })
-    return plus(exactly(10), ...costs)
+    return plus(exactly(10), sum(costs))
   }
 
-  private map(node: Expression & { kind: 'map' }): Range {
-    const costs = node.entries.flatMap(({ key, value }) => [this.cost(key), this.cost(value)])
+  private *map(node: Expression & { kind: 'map' }): Steps<Range> {
+    const costs = yield* this.costs(node.entries.flatMap(({ key, value }) => [key, value]))
     const keys = node.entries.map(({ key }) => this.sizeOrUnknown(key))
     const values = node.entries.map(({ value }) => this.sizeOrUnknown(value))
     const joined = (sizes: Range[]): Range => (sizes.length === 0 ? NOTHING : sizes.reduce(either))
     this.entries.set(node.id, { of: 'map', key: joined(keys), value: joined(values) })
-    return plus(exactly(30), ...costs)
+    return plus(exactly(30), sum(costs))
   }
 
-  private binding(node: Comprehension): Range {
-    const costs = [this.cost(node.range), this.cost(node.initial)]
-    const result = this.within(node.accumulator, this.variableOf(node.initial), () => {
-      const cost = this.cost(node.result)
-      this.copySizes(node, node.result)
-      return cost
-    })
-    return plus(...costs, result)
+  private *binding(node: Comprehension): Steps<Range> {
+    const before = sum(yield* this.costs([node.range, node.initial]))
+    const result = yield* this.within(node.accumulator, this.variableOf(node.initial), () => this.bound(node))
+    return plus(before, result)
   }
 
-  private fold(node: Comprehension): Range {
-    const before = plus(this.cost(node.range), this.cost(node.initial))
-    const inside = this.within(node.accumulator, this.variableOf(node.initial), () => {
-      const turn = this.turn(node)
-      return { turn, result: this.cost(node.result) }
-    })
+  private *bound(node: Comprehension): Steps<Range> {
+    const cost = yield* this.cost(node.result)
+    this.copySizes(node, node.result)
+    return cost
+  }
+
+  private *fold(node: Comprehension): Steps<Range> {
+    const before = sum(yield* this.costs([node.range, node.initial]))
+    const inside = yield* this.within(node.accumulator, this.variableOf(node.initial), () => this.folded(node))
     const count = this.sizeOrUnknown(node.range)
     if (node.initial.kind === 'literal') this.setSize(node, this.computedSize(node.initial))
     if (node.initial.kind === 'list' || node.initial.kind === 'map') {
@@ -248,15 +283,22 @@ class Estimator implements SizeEstimator {
     return plus(before, inside.result, times(count, inside.turn))
   }
 
-  private turn(node: Comprehension): Range {
+  private *folded(node: Comprehension): Steps<{ readonly turn: Range; readonly result: Range }> {
+    return { turn: yield* this.turn(node), result: yield* this.cost(node.result) }
+  }
+
+  private *turn(node: Comprehension): Steps<Range> {
     const entries = this.entriesOf(node.range)
     const isList = (entries?.of ?? this.typeOf(node.range).kind) === 'list'
     const path = this.pathOf(node.range)
     const value = (): LocalVariable => ({ path: [...path, isList ? '@items' : '@values'], size: entries?.value })
     const key = (): LocalVariable => ({ path: [...path, isList ? '@indices' : '@keys'], size: entries?.key })
-    const body = (): Range => plus(this.cost(node.condition), this.cost(node.step))
-    if (node.secondVariable === undefined) return this.within(node.variable, isList ? value() : key(), body)
-    return this.within(node.variable, key(), () => this.within(node.secondVariable!, value(), body))
+    const body = (): Steps<Range[]> => this.costs([node.condition, node.step])
+    const costs =
+      node.secondVariable === undefined
+        ? this.within(node.variable, isList ? value() : key(), body)
+        : this.within(node.variable, key(), () => this.within(node.secondVariable!, value(), body))
+    return sum(yield* costs)
   }
 
   private variableOf(node: Expression): LocalVariable {
@@ -291,7 +333,7 @@ class Estimator implements SizeEstimator {
     const known = this.sizes.get(node.id) ?? literalSize(node)
     if (known !== undefined) return known
     const path = this.pathOf(node)
-    const allowed = path.length === 0 ? undefined : this.pathSizes(path)
+    const allowed = path.length === 0 ? undefined : this.sizeAt(path)
     if (allowed !== undefined) {
       this.sizes.set(node.id, allowed)
       return allowed
@@ -299,12 +341,17 @@ class Estimator implements SizeEstimator {
     return scalarSize(this.typeOf(node)) ?? (node.kind === 'identifier' ? this.local(node.name)?.size : undefined)
   }
 
+  private sizeAt(path: readonly string[]): Range | undefined {
+    this.named += path.length
+    return this.pathSizes(path)
+  }
+
   private entriesOf(node: Expression): Entries | undefined {
     return this.entries.get(node.id) ?? (node.kind === 'identifier' ? this.local(node.name)?.entries : undefined)
   }
 }
 
-/** `optMap` and its like bind a variable by a fold over nothing. */
+/** `cel.bind`, `optMap` and `optFlatMap` expand to a comprehension over an empty list that binds a variable. */
 const isBinding = ({ range, condition, accumulator }: Comprehension): boolean =>
   range.kind === 'list' &&
   range.elements.length === 0 &&

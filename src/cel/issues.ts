@@ -1,20 +1,24 @@
-/** What is wrong with an expression, as cel-go writes it: sorted by place, with the line and a mark under it. */
+/** Formats the errors of an expression as cel-go does: sorted by position, each with its line and a mark under it. */
+
+import { sizeOf } from './runtime-size.ts'
 
 export interface Issue {
-  /** In code points; undefined: of the expression as a whole. */
+  /** The position in code points. Undefined: the error has no position. */
   readonly offset: number | undefined
   readonly message: string
 }
 
 const MAX_REPORTED = 100
-/** Of the bytes of a line: longer ones are left out. */
+/** The most bytes of a line that is shown. Longer lines are left out. */
 const MAX_SNIPPET = 16_384
 
 export function issuesText(text: string, issues: readonly Issue[]): string {
-  // nothing has no lines
+  // an empty text has no line that could be shown
   if (text === '') return issues.map(({ message }) => `ERROR: <input>:1:0: ${message}`).join('\n')
-  const lines = linesOf(text)
-  const placed = issues.slice(0, MAX_REPORTED).map((issue) => ({ ...issue, ...placeOf(lines, issue.offset) }))
+  const reported = issues.slice(0, MAX_REPORTED)
+  // the error of a text that is too long to parse has no position, so its lines are not split
+  const lines = reported.some(({ offset }) => offset !== undefined) ? linesOf(text) : []
+  const placed = reported.map((issue) => ({ ...issue, ...placeOf(lines, issue.offset) }))
   placed.sort((a, b) => a.line - b.line || a.column - b.column)
   const texts = placed.map(({ line, column, message }) => {
     const head = `ERROR: <input>:${line}:${column + 1}: ${message}`
@@ -29,7 +33,7 @@ export function issuesText(text: string, issues: readonly Issue[]): string {
 
 interface Line {
   readonly text: string
-  /** Offset of its first code point. */
+  /** The offset of the line's first code point. */
   readonly begin: number
 }
 
@@ -37,18 +41,23 @@ function linesOf(text: string): readonly Line[] {
   let begin = 0
   return text.split('\n').map((line) => {
     const at = begin
-    begin += [...line].length + 1
+    begin += sizeOf(line) + 1
     return { text: line, begin: at }
   })
 }
 
 function placeOf(lines: readonly Line[], offset: number | undefined): { line: number; column: number } {
   if (offset === undefined) return { line: -1, column: -1 }
-  const index = lines.findLastIndex(({ begin }) => begin <= offset)
+  let index = 0
+  for (let end = lines.length; index + 1 < end;) {
+    const middle = (index + end) >> 1
+    if (lines[middle]!.begin <= offset) index = middle
+    else end = middle
+  }
   return { line: index + 1, column: offset - lines[index]!.begin }
 }
 
-/** Wide marks stand under what takes more than a byte. */
+/** As in cel-go, wide dots and marks stand under characters of more than one byte. */
 function marked(line: string, column: number): string {
   const chars = [...line]
   const isWide = (char: string | undefined): boolean => char !== undefined && char > '\x7f'

@@ -1,4 +1,7 @@
-/** JSON as values: numbers are ints where they are whole and marked so by a type, else doubles. Nothing is copied. */
+/**
+ * CEL values of JSON that has no schema. A `NumberAs` decides whether a number is an int or a double. Nothing is
+ * copied.
+ */
 import { ownValue } from '../api/own.ts'
 import type { Value } from './value.ts'
 import { ListValue, MapValue } from './value.ts'
@@ -10,7 +13,7 @@ interface JsonObjectLike {
   readonly [key: string]: JsonLike | undefined
 }
 
-/** How a number of JSON is taken where no type says more. */
+/** Converts a JSON number to an int or a double. */
 export type NumberAs = (value: number | bigint) => Value
 
 export const asDouble: NumberAs = (value) => Number(value)
@@ -27,7 +30,7 @@ export function valueOfJson(json: JsonLike, number: NumberAs = asIntWhereWhole):
   return isArray(json) ? new JsonList(json, number) : new JsonMap(json, number)
 }
 
-/** Array.isArray does not narrow readonly arrays. */
+/** Array.isArray does not narrow the type of readonly arrays. */
 const isArray = (json: readonly JsonLike[] | JsonObjectLike): json is readonly JsonLike[] => Array.isArray(json)
 
 class JsonList extends ListValue {
@@ -47,13 +50,18 @@ class JsonList extends ListValue {
   }
 }
 
-/** Of a name that is listed: a wide object is a table of hashes. */
+/**
+ * Units of work for each name that is listed. V8 keeps an object with many names as a hash table, which is slow to
+ * list.
+ */
 export const OF_NAME = 16
 
-/** Names that are counted without taking note of it. */
+/** Up to this many names, listing them counts no work. */
 export const FEW = 64
 
 class JsonMap extends MapValue {
+  private names: string[] | undefined
+
   constructor(
     private readonly object: JsonObjectLike,
     private readonly number: NumberAs,
@@ -73,8 +81,8 @@ class JsonMap extends MapValue {
     return value === undefined ? undefined : valueOfJson(value, this.number)
   }
 
-  /** A member that is undefined is not there. */
-  keys(): string[] {
-    return Object.keys(this.object).filter((key) => this.object[key] !== undefined)
+  /** A member that is undefined counts as absent. */
+  keys(): readonly string[] {
+    return (this.names ??= Object.keys(this.object).filter((key) => this.object[key] !== undefined))
   }
 }

@@ -1,9 +1,10 @@
 /**
- * Text to tokens, by the lexical rules of CEL's grammar: the longest match counts. What no rule takes is reported with
- * the characters that were read up to where the last rule gave up, and the lexer goes on behind them.
+ * Splits a text into tokens by the lexical rules of CEL's grammar. The longest match wins. If no rule matches, the
+ * lexer reports the characters up to the one at which the last rule failed, and continues behind them.
  */
+import type { Steps } from '../api/slices.ts'
 
-/** In the order in which error texts list them. */
+/** The tokens in the order in which error messages list them. */
 export const tokenNames = [
   '<EOF>',
   "'=='",
@@ -47,11 +48,42 @@ export type TokenType = (typeof tokenNames)[number]
 export interface Token {
   readonly type: TokenType
   readonly text: string
-  /** In code points. */
+  /** The position in code points. */
   readonly offset: number
 }
 
-export type Report = (offset: number, message: string) => void
+/** Characters that belong to no token. */
+export interface Fault {
+  readonly offset: number
+  readonly message: string
+}
+
+/** All tokens of a text. The last one is `<EOF>`. */
+export interface Tokens {
+  readonly tokens: readonly Token[]
+  /** Index of a token → the faults in front of it. */
+  readonly faults: ReadonlyMap<number, readonly Fault[]>
+  /** The text from `begin` to before `end`, in code points, without characters that belong to no token. */
+  readable(begin: number, end: number): string
+}
+
+/** Characters that the lexer reads before it yields to other requests. */
+const PART = 8 * 1024
+
+export function* tokensInSteps(text: string): Steps<Tokens> {
+  const lexer = new Lexer(text)
+  const tokens: Token[] = []
+  let next = PART
+  for (;;) {
+    const token = lexer.next(tokens.length)
+    tokens.push(token)
+    if (token.type === '<EOF>') break
+    if (token.offset < next) continue
+    next = token.offset + PART
+    yield
+  }
+  return { tokens, faults: lexer.faults, readable: (begin, end) => lexer.readable(begin, end) }
+}
 
 const keywords: ReadonlyMap<string, TokenType> = new Map([
   ['in', "'in'"],
@@ -60,47 +92,53 @@ const keywords: ReadonlyMap<string, TokenType> = new Map([
   ['null', "'null'"],
 ])
 
-/** Two characters before one: the longer operator counts. */
-const operators = ['==', '!=', '<=', '>=', '&&', '||', ...'<>[]{}().,-!?:+*/%'] as const
+const longOperators: ReadonlySet<string> = new Set(['==', '!=', '<=', '>=', '&&', '||'])
+const operators: ReadonlySet<string> = new Set('<>[]{}().,-!?:+*/%')
+/** Characters that begin an operator of two characters and are no operator alone. */
+const beginnings: ReadonlySet<string> = new Set('=&|')
 
-const isDigit = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '9'
-const isHex = (char: string | undefined): boolean => char !== undefined && /^[0-9a-fA-F]$/.test(char)
-const isOctal = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '7'
-const isLetter = (char: string | undefined): boolean => char !== undefined && /^[A-Za-z_]$/.test(char)
-const isSpace = (char: string | undefined): boolean => char !== undefined && '\t \r\n\f'.includes(char)
+const isBetween = (char: string | undefined, first: string, last: string): boolean =>
+  char !== undefined && char >= first && char <= last
+const isDigit = (char: string | undefined): boolean => isBetween(char, '0', '9')
+const isHex = (char: string | undefined): boolean =>
+  isDigit(char) || isBetween(char, 'a', 'f') || isBetween(char, 'A', 'F')
+const isOctal = (char: string | undefined): boolean => isBetween(char, '0', '7')
+const isLetter = (char: string | undefined): boolean =>
+  isBetween(char, 'a', 'z') || isBetween(char, 'A', 'Z') || char === '_'
+const isSpace = (char: string | undefined): boolean =>
+  char === ' ' || char === '\n' || char === '\t' || char === '\r' || char === '\f'
 
-/** Where a rule ended, or the place of the character that it could not take. */
+/** The end of a match, or the position of the character at which the rule failed. */
 type Match = { readonly end: number } | { readonly failedAt: number }
 
-export class Lexer {
+/** Finds surrogates: the text has characters of two UTF-16 units. */
+const WIDE = /[\ud800-\udfff]/
+
+class Lexer {
+  readonly faults = new Map<number, Fault[]>()
   private position = 0
-  /** Offsets of characters that no rule takes. */
+  /** Offsets of characters that belong to no token. */
   private readonly unreadable = new Set<number>()
-  private readonly chars: readonly string[]
+  private readonly chars: { readonly [index: number]: string; readonly length: number }
 
-  constructor(
-    private readonly text: string,
-    private readonly report: Report,
-  ) {
-    this.chars = [...text]
+  constructor(text: string) {
+    this.chars = WIDE.test(text) ? [...text] : text
   }
 
-  /** The same as `slice`, without what is of no token. */
   readable(begin: number, end: number): string {
-    return this.chars
-      .slice(begin, end)
-      .filter((_, index) => !this.unreadable.has(begin + index))
-      .join('')
+    let text = ''
+    for (let at = begin; at < Math.min(end, this.chars.length); at++)
+      if (!this.unreadable.has(at)) text += this.chars[at]!
+    return text
   }
 
-  /** The text of code points from `begin` up to and without `end`. */
-  slice(begin: number, end: number): string {
-    // where each code point is one unit, which is nearly always
-    if (this.chars.length === this.text.length) return this.text.slice(begin, end)
-    return this.chars.slice(begin, end).join('')
+  private slice(begin: number, end: number): string {
+    const { chars } = this
+    return typeof chars === 'string' ? chars.slice(begin, end) : (chars as readonly string[]).slice(begin, end).join('')
   }
 
-  next(): Token {
+  /** @param index the index that the token will have */
+  next(index: number): Token {
     for (;;) {
       this.skipHidden()
       const begin = this.position
@@ -110,7 +148,10 @@ export class Lexer {
         this.position = taken.end
         return { type: taken.type, text: this.slice(begin, taken.end), offset: begin }
       }
-      this.report(begin, `token recognition error at: '${this.slice(begin, taken.failedAt + 1)}'`)
+      const message = `token recognition error at: '${this.slice(begin, taken.failedAt + 1)}'`
+      const before = this.faults.get(index) ?? []
+      this.faults.set(index, before)
+      before.push({ offset: begin, message })
       const behind = Math.min(taken.failedAt + 1, this.chars.length)
       for (let at = begin; at < behind; at++) this.unreadable.add(at)
       this.position = behind
@@ -133,11 +174,11 @@ export class Lexer {
     if (isLetter(char)) return this.prefixedString(begin) ?? this.word(begin)
     if (char === '"' || char === "'") return typed('STRING', this.quoted(begin, false))
     if (char === '`') return typed('ESC_IDENTIFIER', this.escapedIdentifier(begin))
-    for (const operator of operators)
-      if (operator[0] === char && (operator.length === 1 || operator[1] === this.chars[begin + 1]))
-        // every operator has a token of its name
-        return { type: `'${operator}'` as TokenType, end: begin + operator.length }
-    return { failedAt: char === '=' || char === '&' || char === '|' ? begin + 1 : begin }
+    const two = this.slice(begin, begin + 2)
+    // the name of an operator's token is the operator in quotes
+    if (longOperators.has(two)) return { type: `'${two}'` as TokenType, end: begin + 2 }
+    if (operators.has(char!)) return { type: `'${char}'` as TokenType, end: begin + 1 }
+    return { failedAt: beginnings.has(char!) ? begin + 1 : begin }
   }
 
   private number(begin: number): { type: TokenType; end: number } {
@@ -178,8 +219,9 @@ export class Lexer {
     return { type: keywords.get(this.slice(begin, end)) ?? 'IDENTIFIER', end }
   }
 
-  /** `r'…'`, `b'…'`, `br'…'`. Unterminated ones are an identifier and what follows. */
+  /** `r'…'`, `b'…'`, `br'…'`. If the string is not terminated, its prefix is read as an identifier. */
   private prefixedString(begin: number): { type: TokenType; end: number } | undefined {
+    if (!'bBrR'.includes(this.chars[begin]!)) return undefined
     const prefix = /^(?:[bB][rR]?|[rR])(?=["'])/.exec(this.slice(begin, begin + 3))?.[0]
     if (prefix === undefined) return undefined
     const match = this.quoted(begin + prefix.length, /[rR]/.test(prefix))
@@ -187,12 +229,12 @@ export class Lexer {
     return { type: /^[bB]/.test(prefix) ? 'BYTES' : 'STRING', end: match.end }
   }
 
-  /** @param begin of the opening quote */
+  /** @param begin position of the opening quote */
   private quoted(begin: number, raw: boolean): Match {
     const quote = this.chars[begin]!
     if (this.chars[begin + 1] === quote && this.chars[begin + 2] === quote) {
       const triple = this.upTo(begin + 3, quote.repeat(3), raw)
-      // what is not closed by three is an empty string, and a quote
+      // without three closing quotes the first two are an empty string
       return 'end' in triple ? triple : { end: begin + 2 }
     }
     return this.upTo(begin + 1, quote, raw)
@@ -213,7 +255,7 @@ export class Lexer {
     return { failedAt: chars.length }
   }
 
-  /** @param at behind the backslash */
+  /** @param at position behind the backslash */
   private escape(at: number): Match {
     const { chars } = this
     const char = chars[at]
@@ -242,7 +284,7 @@ export class Lexer {
   }
 }
 
-function withUnsignedMark(chars: readonly string[], end: number): { type: TokenType; end: number } {
+function withUnsignedMark(chars: { readonly [index: number]: string }, end: number): { type: TokenType; end: number } {
   return chars[end] === 'u' || chars[end] === 'U' ? { type: 'NUM_UINT', end: end + 1 } : { type: 'NUM_INT', end }
 }
 

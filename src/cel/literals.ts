@@ -1,5 +1,7 @@
-/** The values of literals. Functions answer a text that says what is wrong instead of throwing. */
+/** The values of literals. The functions return an error message and do not throw. */
 import { append } from '../api/append.ts'
+import type { Constant } from './ast.ts'
+import type { TokenType } from './lexer.ts'
 import { Uint } from './value.ts'
 
 export type Literal<T> = { readonly value: T } | { readonly problem: string }
@@ -14,7 +16,7 @@ export function intLiteral(text: string): Literal<bigint> {
   return value < MIN_INT || value > MAX_INT ? { problem: 'invalid int literal' } : { value }
 }
 
-/** @param text with its `u` */
+/** @param text the literal with its suffix `u` */
 export function uintLiteral(text: string): Literal<Uint> {
   const value = BigInt(text.slice(0, -1))
   return value > MAX_UINT ? { problem: 'invalid uint literal' } : { value: new Uint(value) }
@@ -25,7 +27,7 @@ export function doubleLiteral(text: string): Literal<number> {
   return Number.isFinite(value) ? { value } : { problem: 'invalid double literal' }
 }
 
-/** @param token with its quotes, and `r` before a raw one */
+/** @param token the literal with its quotes and the prefix `r` of a raw string */
 export function stringLiteral(token: string): Literal<string> {
   const { body, raw } = bodyOf(token)
   if (raw || !body.includes('\\')) return { value: body }
@@ -38,7 +40,7 @@ export function stringLiteral(token: string): Literal<string> {
   return { value }
 }
 
-/** @param token with its `b` */
+/** @param token the literal with its prefix `b` */
 export function bytesLiteral(token: string): Literal<Uint8Array> {
   const { body, raw } = bodyOf(token.slice(1))
   const encoder = new TextEncoder()
@@ -46,7 +48,7 @@ export function bytesLiteral(token: string): Literal<Uint8Array> {
   const bytes: number[] = []
   for (const { point, plain, letter } of escapes(body)) {
     if (plain !== undefined) append(bytes, encoder.encode(plain))
-    // text escapes have no meaning among bytes
+    // bytes literals have no Unicode escapes
     else if (letter === 'u' || letter === 'U') return { problem: 'unable to unescape string' }
     else bytes.push(point)
   }
@@ -70,7 +72,7 @@ const named: ReadonlyMap<string, string> = new Map([
   ['v', '\v'],
 ])
 
-/** The lexer let only well-formed escapes through. */
+/** Splits the body of a literal into plain text and escapes. The lexer has refused malformed escapes. */
 function* escapes(body: string): Generator<{ plain?: string; point: number; letter?: string }> {
   for (const match of body.matchAll(
     /[^\\]+|\\(?:([xX])([0-9a-fA-F]{2})|(u)([0-9a-fA-F]{4})|(U)([0-9a-fA-F]{8})|([0-3][0-7]{2})|([^]))/g,
@@ -80,5 +82,26 @@ function* escapes(body: string): Generator<{ plain?: string; point: number; lett
     if (hex !== undefined) yield { point: parseInt(hex, 16), letter: x ?? u ?? U ?? '' }
     else if (octal !== undefined) yield { point: parseInt(octal, 8) }
     else yield { plain: char === undefined ? all : (named.get(char) ?? char), point: 0 }
+  }
+}
+
+export function literalOf(type: TokenType, text: string): Literal<Constant> {
+  switch (type) {
+    case 'NUM_INT':
+      return intLiteral(text)
+    case 'NUM_UINT':
+      return uintLiteral(text)
+    case 'NUM_FLOAT':
+      return doubleLiteral(text)
+    case 'STRING':
+      return stringLiteral(text)
+    case 'BYTES':
+      return bytesLiteral(text)
+    case "'true'":
+      return { value: true }
+    case "'false'":
+      return { value: false }
+    default:
+      return { value: null }
   }
 }

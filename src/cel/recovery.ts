@@ -1,12 +1,13 @@
 /**
- * How cel-go's parser words and survives syntax errors. Its generated parser synchronises with the input at certain
- * places of a rule, deletes or supplies a single token where that helps, and otherwise skips to what may follow one of
- * the rules under way. Places are described by the tokens that the rest of the rule may begin with.
+ * Syntax errors and error recovery as in cel-go's parser, which ANTLR generates. At certain points of a rule the parser
+ * compares the next token with the expected ones. It deletes or inserts a single token if that helps. Otherwise it
+ * skips to a token that may follow one of the active rules. An `Expected` value holds the tokens with which the rest of
+ * the rule may begin.
  */
-import type { Lexer, Token, TokenType } from './lexer.ts'
+import type { Token, Tokens, TokenType } from './lexer.ts'
 import { tokenNames } from './lexer.ts'
 
-/** Tokens that may come next; `end`: the rule may also be over. */
+/** Tokens that may come next. `end`: the rule may also end here. */
 export interface Expected {
   readonly tokens: ReadonlySet<TokenType>
   readonly end: boolean
@@ -14,7 +15,7 @@ export interface Expected {
 
 export const expected = (tokens: Iterable<TokenType>, end = false): Expected => ({ tokens: new Set(tokens), end })
 
-/** Ends the rule that it is thrown in, after it was reported. */
+/** Ends the rule in which it is thrown. `rule` reports it and continues. */
 export class RuleFailure {
   constructor(
     readonly message: string,
@@ -22,7 +23,7 @@ export class RuleFailure {
   ) {}
 }
 
-/** Ends the whole parse; `message` is reported without a place, where there is one. */
+/** Ends the parse. The parser reports `message`, if there is one, without a position. */
 export class ParseAborted {
   constructor(readonly message?: string) {}
 }
@@ -33,16 +34,38 @@ const MAX_SKIPPED = 256
 const MAX_DEPTH = 250
 export const TOO_DEEP = `expression recursion limit exceeded: ${MAX_DEPTH}`
 
-interface Rule {
-  readonly name: string
-  /** What the caller expects behind it. */
-  readonly follow: Expected
+/** The initial nesting depth of each rule. */
+const noDepths = {
+  start: 0,
+  expr: 0,
+  conditionalOr: 0,
+  conditionalAnd: 0,
+  relation: 0,
+  calc: 0,
+  unary: 0,
+  member: 0,
+  primary: 0,
+  literal: 0,
+  exprList: 0,
+  listInit: 0,
+  mapInitializerList: 0,
+  fieldInitializerList: 0,
+  optField: 0,
+  optExpr: 0,
+  escapeIdent: 0,
 }
+export type RuleName = keyof typeof noDepths
 
 export class TokenReader {
-  private readonly ahead: Token[] = []
-  private readonly rules: Rule[] = []
-  private readonly depths = new Map<string, number>()
+  /** Index of the current token. */
+  private at = 0
+  /** The number of tokens that the parser has looked at. The faults in front of them are reported. */
+  private seen = 0
+  /** For each active rule, the tokens that its caller expects behind it. */
+  private readonly follows: Expected[] = []
+  private readonly depths = { ...noDepths }
+  /** The number of rules that have reached the depth limit. */
+  private full = 0
   private recovering = false
   private reports = 0
   private recoveries = 0
@@ -50,14 +73,21 @@ export class TokenReader {
   private lastFailure: { readonly consumed: number; readonly places: Set<string> } | undefined
 
   constructor(
-    private readonly lexer: Lexer,
+    private readonly text: Tokens,
     private readonly report: (offset: number | undefined, message: string) => void,
   ) {}
 
-  /** The token `n` places ahead; 1 is the current one. */
+  /** The token at lookahead `n`; 1 is the current one. */
   look(n = 1): Token {
-    while (this.ahead.length < n) this.ahead.push(this.lexer.next())
-    return this.ahead[n - 1]!
+    const { tokens } = this.text
+    const index = Math.min(this.at + n, tokens.length) - 1
+    while (this.seen <= index) this.reportFaults(this.seen++)
+    return tokens[index]!
+  }
+
+  private reportFaults(index: number): void {
+    for (const { offset, message } of this.text.faults.get(index) ?? [])
+      this.reportAt({ type: '<EOF>', text: '', offset }, message)
   }
 
   is(type: TokenType, n = 1): boolean {
@@ -67,16 +97,22 @@ export class TokenReader {
   consume(): Token {
     const token = this.look()
     if (token.type !== '<EOF>') {
-      this.ahead.shift()
+      this.at++
       this.consumed++
     }
     return token
   }
 
-  /** Runs a rule; what fails in it is reported, and parsing goes on behind it. */
-  rule<T>(name: string, follow: Expected, body: () => T): T | undefined {
+  /** Consumes the current token, which the caller has checked. */
+  take(): Token {
+    this.matched()
+    return this.consume()
+  }
+
+  /** Runs a rule. If it fails, reports the failure and skips to a token at which parsing can continue. */
+  rule<T>(name: RuleName, follow: Expected, body: () => T): T | undefined {
     this.enter(name)
-    this.rules.push({ name, follow })
+    this.follows.push(follow)
     try {
       return body()
     } catch (failure) {
@@ -85,23 +121,28 @@ export class TokenReader {
       this.recover(name)
       return undefined
     } finally {
-      this.rules.pop()
+      this.follows.pop()
       this.leave(name)
     }
   }
 
-  /** Left-recursive rules count each of their operators as an entry. */
-  enter(name: string): void {
-    const depth = (this.depths.get(name) ?? 0) + 1
-    if (depth > MAX_DEPTH) throw new ParseAborted(TOO_DEEP)
-    this.depths.set(name, depth)
+  /** Counts the depth of a rule. A left-recursive rule enters once more for each of its operators. */
+  enter(name: RuleName): void {
+    if (this.depths[name] === MAX_DEPTH) throw new ParseAborted(TOO_DEEP)
+    if (++this.depths[name] === MAX_DEPTH) this.full++
   }
 
-  leave(name: string, times = 1): void {
-    this.depths.set(name, (this.depths.get(name) ?? 0) - times)
+  leave(name: RuleName, times = 1): void {
+    if (times > 0 && this.depths[name] === MAX_DEPTH) this.full--
+    this.depths[name] -= times
   }
 
-  /** The token, or undefined where a missing one was supplied. @throws RuleFailure */
+  /** Whether every rule can be entered once more. */
+  get hasRoom(): boolean {
+    return this.full === 0
+  }
+
+  /** @returns the token; undefined if it was missing and the parser inserted it @throws RuleFailure */
   match(type: TokenType, after: Expected): Token | undefined {
     if (this.is(type)) {
       this.matched()
@@ -122,25 +163,25 @@ export class TokenReader {
     this.lastFailure = undefined
   }
 
-  /** At the beginning of a choice or an optional part. @throws RuleFailure */
+  /** Called at the beginning of an alternative or an optional part. @throws RuleFailure */
   sync(here: Expected): void {
     if (this.recovering || here.end || here.tokens.has(this.look().type)) return
     if (!this.deleteToken(here)) throw this.mismatch(here)
   }
 
-  /** Behind a turn of a loop. */
+  /** Called after each iteration of a loop. */
   syncLoop(here: Expected): void {
     if (this.recovering || here.end || here.tokens.has(this.look().type)) return
     this.notify(`extraneous input ${shown(this.look())} expecting ${namesOf(this.inContext(here))}`)
     this.skipTo(new Set([...this.inContext(here), ...this.followers()]))
   }
 
-  /** No alternative takes the tokens up to the one `n` places ahead. */
+  /** No alternative matches the tokens up to lookahead `n`. */
   noAlternative(n: number): RuleFailure {
     const first = this.look()
     const last = this.look(n)
     const end = last.type === '<EOF>' ? last.offset : last.offset + [...last.text].length
-    const input = first.type === '<EOF>' ? '<EOF>' : this.lexer.readable(first.offset, end)
+    const input = first.type === '<EOF>' ? '<EOF>' : this.text.readable(first.offset, end)
     const message = `no viable alternative at input ${quoted(input)}`
     const reserved = /at input '.(true|false|null)'/.exec(message)
     return new RuleFailure(reserved ? `mismatched input '${reserved[1]}' expecting IDENTIFIER` : message, last)
@@ -151,7 +192,7 @@ export class TokenReader {
     return new RuleFailure(`mismatched input ${shown(token)} expecting ${namesOf(this.inContext(here))}`, token)
   }
 
-  /** Where the token after the current one fits, the current one is left out. */
+  /** Deletes the current token if the one behind it is expected here. */
   private deleteToken(here: Expected): boolean {
     if (!this.inContext(here).has(this.look(2).type)) return false
     if (!this.recovering)
@@ -161,21 +202,21 @@ export class TokenReader {
     return true
   }
 
-  /** What may come here, given the rules under way. */
+  /** The tokens that may come here, given the active rules. */
   private inContext(here: Expected): ReadonlySet<TokenType> {
     const tokens = new Set(here.tokens)
     let open = here.end
-    for (let i = this.rules.length - 1; open && i >= 0; i--) {
-      const { follow } = this.rules[i]!
+    for (let i = this.follows.length - 1; open && i >= 0; i--) {
+      const follow = this.follows[i]!
       for (const token of follow.tokens) tokens.add(token)
       open = follow.end
     }
     return tokens
   }
 
-  /** What may follow any of the rules under way. */
+  /** The tokens that may follow any of the active rules. */
   private followers(): ReadonlySet<TokenType> {
-    return new Set(this.rules.flatMap(({ follow }) => [...follow.tokens]))
+    return new Set(this.follows.flatMap(({ tokens }) => [...tokens]))
   }
 
   private reportFailure({ message, at }: RuleFailure): void {
@@ -196,14 +237,9 @@ export class TokenReader {
     this.report(at.offset, `Syntax error: ${message}`)
   }
 
-  /** A character that no token has counts as a syntax error, too. */
-  reportCharacter(offset: number, message: string): void {
-    this.reportAt({ type: '<EOF>', text: '', offset }, message)
-  }
-
   private recover(place: string): void {
     this.countRecovery()
-    // a second failure at the same token and place would never get on
+    // a second failure of the same rule at the same token would repeat forever
     if (this.lastFailure?.consumed === this.consumed && this.lastFailure.places.has(place)) this.consume()
     const places = this.lastFailure?.places ?? new Set()
     this.lastFailure = { consumed: this.consumed, places: places.add(place) }

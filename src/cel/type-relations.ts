@@ -1,8 +1,8 @@
-/** How types relate while an expression is checked: which may stand for which, and what type parameters stand for. */
+/** Type relations for the checker: equality, assignability, and the substitution of type parameters. */
 import type { Type } from './type.ts'
-import { DYN, listOf, mapOf, opaque } from './type.ts'
+import { DYN, isOpen, listOf, mapOf, opaque, sizeOfType, typeOf } from './type.ts'
 
-/** As messages name it. */
+/** The type as cel-go's messages write it. */
 export function typeText(type: Type): string {
   switch (type.kind) {
     case 'error':
@@ -74,7 +74,7 @@ function withParameters(type: Type, parameters: readonly Type[]): Type {
     case 'opaque':
       return opaque(type.name, ...parameters)
     case 'type':
-      return { kind: 'type', of: parameters[0] }
+      return typeOf(parameters[0])
     default:
       return type
   }
@@ -90,13 +90,35 @@ const nullables: ReadonlySet<Type['kind']> = new Set([
   'wrapper',
 ])
 
-/** What type parameters were found to stand for. Attempts that fail leave no trace. */
+/** The type of an expression contains more types than MAX_TYPE_SIZE. */
+export class TypeTooLarge extends Error {}
+
+/**
+ * The most types in the type of an expression. Each `.map(x, {x: x})` of a chain doubles the type before it, so
+ * fourteen make a type of 32,000 types. kube-apiserver has no such limit, but needs 3 seconds for fourteen and gives up
+ * on eighteen after 34 seconds.
+ */
+const MAX_TYPE_SIZE = 1_000
+/** The most types that one comparison may visit. */
+const MAX_WORK = 20 * MAX_TYPE_SIZE
+
+/** @throws TypeTooLarge */
+export function bounded(type: Type): Type {
+  if (sizeOfType(type) > MAX_TYPE_SIZE) throw new TypeTooLarge()
+  return type
+}
+
+/** The types that are bound to type parameters. A failed attempt to match undoes its bindings. */
 export class Substitutions {
   private readonly found = new Map<string, Type>()
-  /** What each change replaced, so that it can be undone. */
+  /** The number of types that comparisons and substitutions have visited so far. */
+  work = 0
+  /** The limit of `work` for the current attempt. */
+  private most = Infinity
+  /** The previous value of each changed binding, so that a failed attempt can be undone. */
   private readonly trail: [name: string, before: Type | undefined][] = []
 
-  /** Whether values of type `from` may be where `to` is asked for. Binds type parameters of both. */
+  /** Whether a value of type `from` fits where the type `to` is required. Binds type parameters of both. */
   assignable(to: Type, from: Type): boolean {
     return this.attempt(() => this.fits(to, from))
   }
@@ -105,22 +127,35 @@ export class Substitutions {
     return to.length === from.length && this.attempt(() => to.every((type, index) => this.fits(type, from[index]!)))
   }
 
-  /** @param free what parameters become that stand for nothing: themselves, or dyn */
+  /** @param free whether an unbound parameter stays or becomes dyn */
   substitute(type: Type, free: 'stay' | 'dyn'): Type {
+    if (!isOpen(type)) return type
+    this.meet()
     const bound = type.kind === 'parameter' ? this.found.get(type.name) : undefined
     if (bound !== undefined) return this.substitute(bound, free)
     if (type.kind === 'parameter') return free === 'dyn' ? DYN : type
     const parameters = parametersOf(type)
-    if (parameters.length === 0) return type
-    return withParameters(
-      type,
-      parameters.map((parameter) => this.substitute(parameter, free)),
+    return bounded(
+      withParameters(
+        type,
+        parameters.map((parameter) => this.substitute(parameter, free)),
+      ),
     )
+  }
+
+  /**
+   * Counts a visited type. Bindings can contain type parameters again, so a comparison can visit more than both types.
+   */
+  private meet(): void {
+    if (++this.work > this.most) throw new TypeTooLarge()
   }
 
   private attempt(fits: () => boolean): boolean {
     const mark = this.trail.length
-    if (fits()) return true
+    this.most = this.work + MAX_WORK
+    const isFit = fits()
+    this.most = Infinity
+    if (isFit) return true
     while (this.trail.length > mark) {
       const [name, before] = this.trail.pop()!
       if (before === undefined) this.found.delete(name)
@@ -135,6 +170,8 @@ export class Substitutions {
   }
 
   private fits(a: Type, b: Type): boolean {
+    this.meet()
+    if (a === b) return true
     if (b.kind === 'parameter') {
       const bound = this.bindsTo(a, b)
       if (bound !== 'free, but circular') return bound === 'fits'
@@ -178,6 +215,8 @@ export class Substitutions {
   }
 
   private isFreeOf(parameter: Type & { kind: 'parameter' }, within: Type): boolean {
+    if (!isOpen(within)) return true
+    this.meet()
     if (sameType(parameter, within)) return false
     if (within.kind === 'parameter') {
       const bound = this.found.get(within.name)

@@ -1,35 +1,53 @@
-/** What a checked expression must hold beyond its types: literals that convert, and aggregates of one type. */
+/**
+ * cel-go's AST validators: literal arguments must convert, and the elements of an aggregate literal must have one type.
+ */
+import type { Steps } from '../api/slices.ts'
+import { atOnce } from '../api/slices.ts'
 import type { Call, Expression } from './ast.ts'
+import { isLeaf } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
-import { optionalContent } from './checker.ts'
+import { optionalContent } from './node-types.ts'
 import type { Environment } from './environment.ts'
 import type { Issue } from './issues.ts'
+import { Pace } from './pace.ts'
 import type { Type } from './type.ts'
 import { sameType, typeText } from './type-relations.ts'
 
-/** A call whose arguments may be lists of anything. */
+/** Aggregates in the arguments of this function may have elements of different types. */
 const EXEMPT = 'format'
 
-export function validate(checked: CheckedExpression, environment: Environment): readonly Issue[] {
+/** How many nodes take as long as one literal argument. The longest to check are patterns. */
+const LITERAL = 500
+
+export const validate = (checked: CheckedExpression, environment: Environment): readonly Issue[] =>
+  atOnce(validateInSteps(checked, environment))
+
+/** Like validate, but yields to other requests. */
+export function* validateInSteps(checked: CheckedExpression, environment: Environment): Steps<readonly Issue[]> {
+  const pace = new Pace()
   const literals: Issue[] = []
   const aggregates: Issue[] = []
   const others: Issue[] = []
-  const at = (node: { readonly id: number }): number | undefined => checked.tree.offsets.get(node.id)
-  const visit = (node: Expression, exempt: boolean): void => {
+  const at = (node: { readonly id: number }): number | undefined => checked.tree.offsets[node.id]
+  function* visit(node: Expression, exempt: boolean): Steps<void> {
+    if (pace.isOver()) yield
     if (node.kind === 'call') {
-      checkLiteral(node)
+      if (checkLiteral(node) && pace.isOver(LITERAL)) yield
       verify(node)
     }
     if (node.kind === 'list' && !exempt) checkList(node)
     if (node.kind === 'map' && !exempt) checkMap(node)
     const inside = exempt || (node.kind === 'call' && node.function === EXEMPT)
-    for (const child of childrenOf(node)) visit(child, inside)
+    for (const child of childrenOf(node)) if (!isLeaf(child)) yield* visit(child, inside)
   }
-  const checkLiteral = (node: Expression & { kind: 'call' }): void => {
+  /** @returns whether the call has a literal to check */
+  const checkLiteral = (node: Expression & { kind: 'call' }): boolean => {
     const rule = environment.function(node.function)?.literal
     const argument = rule && node.args[rule.index]
-    if (argument?.kind === 'literal' && !rule!.isValid(argument.value))
+    if (argument?.kind !== 'literal') return false
+    if (!rule!.isValid(argument.value))
       literals.push({ offset: at(argument), message: `invalid ${node.function} argument` })
+    return true
   }
   const verify = (node: Call): void => {
     const findings = environment.function(node.function)?.verify?.(node, (one) => checked.types.get(one.id)!) ?? []
@@ -60,7 +78,7 @@ export function validate(checked: CheckedExpression, environment: Environment): 
       if (!sameType(valueType, typeOf(value, optional))) mismatch(value, valueType, typeOf(value, optional))
     }
   }
-  visit(checked.root, false)
+  yield* visit(checked.root, false)
   return [...literals, ...aggregates, ...others]
 }
 

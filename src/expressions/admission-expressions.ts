@@ -1,6 +1,6 @@
 /**
- * Expressions of admission policies and match conditions, compiled (apiserver's pkg/admission/plugin/cel). Problems are
- * in kube-apiserver's words.
+ * Compiles the expressions of admission policies and match conditions (apiserver's pkg/admission/plugin/cel). The error
+ * messages are kube-apiserver's.
  */
 import type { Steps } from '../api/slices.ts'
 import { atOnce } from '../api/slices.ts'
@@ -8,7 +8,7 @@ import type { VariableDeclaration } from '../cel/declarations.ts'
 import type { Environment } from '../cel/environment.ts'
 import { compileInSteps } from '../cel/compile.ts'
 import type { Program } from '../cel/program.ts'
-import { ProgramError, programOf } from '../cel/program.ts'
+import { ProgramError, programInSteps } from '../cel/program.ts'
 import { runtimeTypeName } from '../cel/runtime-types.ts'
 import { parametersOf, sameType } from '../cel/type-relations.ts'
 import type { Type } from '../cel/type.ts'
@@ -20,7 +20,7 @@ import { JSON_PATCH, OBJECT } from './mutation-types.ts'
 
 export interface ExpressionProblem {
   readonly problem: string
-  /** kube-apiserver blames itself: the expression is one, but no program can be made of it. */
+  /** The expression compiles, but no program can be made of it. kube-apiserver reports this as an internal error. */
   readonly isInternal?: true
 }
 
@@ -28,7 +28,7 @@ export type AdmissionExpression = { readonly text: string } & (
   { readonly program: Program; readonly type: Type } | ({ readonly program?: undefined } & ExpressionProblem)
 )
 
-/** The result types of an expression of each use. */
+/** The result types that each use of an expression allows. */
 export const RESULTS = {
   validation: [BOOL],
   matchCondition: [BOOL],
@@ -47,7 +47,7 @@ export const compileAdmissionExpression = (
   use: ExpressionUse,
 ): AdmissionExpression => atOnce(compilingInSteps(text, environment, use))
 
-/** The same, with turns of others in a long one. */
+/** Like compileAdmissionExpression, but yields to other requests if the expression is long. */
 export function* compilingAdmissionExpression(
   text: string,
   environment: Environment,
@@ -66,7 +66,7 @@ function* compilingInSteps(text: string, environment: Environment, use: Expressi
   if (wrong !== undefined) return { text, problem: wrong }
   yield
   try {
-    return { text, program: programOf(expression, environment), type }
+    return { text, program: yield* programInSteps(expression, environment), type }
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error
     return { text, problem: `program instantiation failed: ${error.message}`, isInternal: true }
@@ -80,7 +80,7 @@ function wrongResult(type: Type, allowed: readonly Type[] | 'anything'): string 
   return `must evaluate to ${wanted} but got ${resultTypeText(type)}`
 }
 
-/** As cel-go writes types outside of the checker's messages. */
+/** The type as cel-go writes it outside of the checker's messages. */
 export function resultTypeText(type: Type): string {
   if (type.kind === 'wrapper') return `wrapper(${runtimeTypeName(type.of)})`
   const parameters = parametersOf(type)
@@ -95,11 +95,11 @@ export interface CompiledVariable {
 
 export interface CompiledVariables {
   readonly variables: readonly CompiledVariable[]
-  /** For the environment of expressions that may name them. */
+  /** The declarations of the variables, for the environment of expressions that may use them. */
   readonly declarations: readonly VariableDeclaration[]
 }
 
-/** Each may name those before it. */
+/** Compiles variables in order. Each may use the variables before it. */
 export function* compileVariables(
   sources: readonly { readonly name?: string; readonly expression?: string }[],
   asked: Omit<AdmissionVariables, 'variables'>,
@@ -115,7 +115,7 @@ export function* compileVariables(
   return { variables, declarations }
 }
 
-/** Adds it to those of the environment. One that does not compile is there nevertheless, and fails where it is named. */
+/** Compiles a variable and declares it, even if it does not compile. Then the expressions that use it fail. */
 export const compileVariable = (
   name: string,
   text: string,
@@ -134,7 +134,7 @@ function* compilingVariable(
   return compiled
 }
 
-/** Of the types of a variable, scalars, lists and maps are kept. */
+/** The type with which a variable is declared. Scalars, lists and maps keep their type, all others become dyn. */
 function declaredType(type: Type): Type {
   switch (type.kind) {
     case 'list':

@@ -1,4 +1,4 @@
-/** The rules of one place in a schema (x-kubernetes-validations), compiled: what is wrong with them, what they cost. */
+/** Compiles the rules of one schema node (x-kubernetes-validations), with their errors and their estimated cost. */
 import { timed } from './expression-times.ts'
 import type { ValidationRule } from '../api/apiextensions/v1.ts'
 import { lazy } from '../api/lazy.ts'
@@ -9,9 +9,9 @@ import type { Expression } from '../cel/ast.ts'
 import type { CheckedExpression } from '../cel/checker.ts'
 import { compileInSteps } from '../cel/compile.ts'
 import type { Environment } from '../cel/environment.ts'
-import { estimateCost } from '../cel/estimate.ts'
+import { estimateInSteps } from '../cel/estimate.ts'
 import type { Program } from '../cel/program.ts'
-import { ProgramError, programOf } from '../cel/program.ts'
+import { ProgramError, programInSteps } from '../cel/program.ts'
 import { childrenOf } from '../cel/validators.ts'
 import type { Structural } from '../schema/structural.ts'
 import { weightOfExpressions } from '../validation/errors-of.ts'
@@ -21,47 +21,47 @@ import { declaredTypeOf, sizesOf } from './schema-types.ts'
 
 export interface CompiledExpression {
   readonly program: Program
-  /** At most, by the sizes that the schema allows. */
+  /** The maximum cost for the sizes that the schema allows. */
   readonly maxCost: number
 }
 
-/** An expression, or why there is none. */
+/** A compiled expression, or the reason why it does not compile. */
 export type MaybeCompiled = CompiledExpression | { readonly program?: undefined; readonly problem: string }
 
 export interface CompiledRule {
   readonly source: ValidationRule
-  /** A rule about a change: it has no say where there was no old value, but by optionalOldSelf. */
+  /** A transition rule. Without an old value it does not run, unless it sets optionalOldSelf. */
   readonly usesOldSelf: boolean
   readonly rule: MaybeCompiled
-  /** Absent where there is none, and where the rule itself is wrong. */
+  /** Absent if the rule has no messageExpression, or if the rule itself does not compile. */
   readonly message?: MaybeCompiled
 }
 
-/** A rule that is compiled when somebody asks for it. */
+/** A rule that is compiled on first use. */
 export interface Rule {
   readonly source: ValidationRule
   readonly isCompiled: boolean
   readonly compiled: CompiledRule
-  /** The same, for a walk in parts (api/parts.ts): a long one has several. */
+  /** Like `compiled`, for a walk in parts (api/parts.ts). Compiling a long rule takes several parts. */
   compileInParts(): CompiledRule
 }
 
 export interface CompiledRules {
   readonly node: SchemaNode
   readonly rules: readonly Rule[]
-  /** Whether a message may name oldSelf: a message knows it where a rule at its place names it. */
+  /** Whether a messageExpression contains `oldSelf`, which then has a value only if a rule of the same node uses it. */
   readonly hasMessageOfOld: boolean
 }
 
 /**
- * The name of the type of `self` in messages. It ends in a number, so that no rule relies on it: kube-apiserver makes
- * one up for each definition.
+ * The name of the type of `self` in messages. kube-apiserver generates a name with a number for each definition, so
+ * that no rule relies on it.
  */
 const SELF_TYPE = 'selfType1'
 
 /**
- * @param isRoot whether the schema is that of an object of the API, or embedded as such
- * @returns undefined where expressions cannot see values of the schema
+ * @param isRoot whether the schema is that of an API object or of an embedded resource
+ * @returns undefined if expressions cannot see values of the schema
  */
 export function compileRules(
   rules: readonly ValidationRule[],
@@ -114,10 +114,10 @@ class LazyRule implements Rule {
   }
 }
 
-/** Characters of expressions that take milliseconds to compile. */
+/** Compiling an expression of this many characters takes some milliseconds. */
 const LONG = 8 * 1024
 
-/** Of a loop over rules that are compiled in it. */
+/** The weight of a rule in a loop that compiles it (api/parts.ts). */
 export const weightOfRule = ({ source: { rule = '', messageExpression = '' } }: Rule): number =>
   weightOfExpressions(rule, messageExpression)
 
@@ -161,9 +161,9 @@ function* compileExpression(
   if (expression.type.kind !== kind.type) return { problem: kind.wrongType }
   try {
     yield
-    const program = programOf(expression, environment)
+    const program = yield* programInSteps(expression, environment)
     yield
-    return { program, maxCost: estimateCost(expression, sizesOf(node)).max, expression }
+    return { program, maxCost: (yield* estimateInSteps(expression, sizesOf(node))).max, expression }
   } catch (error) {
     if (error instanceof ProgramError) return { problem: `${kind.program} failed: ${error.message}`, expression }
     throw error

@@ -1,6 +1,7 @@
 /**
- * JSON under a schema as values of expressions: numbers become ints or doubles, texts with a format become times and
- * bytes, sets and map lists compare whatever their order. Nothing is converted before an expression asks for it.
+ * CEL values of JSON that has a schema. Numbers become ints or doubles, strings with a format become timestamps,
+ * durations and bytes. Lists with listType `set` or `map` are equal in any order. A value is converted when an
+ * expression uses it.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -18,7 +19,7 @@ import { valuesEqual } from '../api/value-order.ts'
 import { escapeField, unescapeField } from './field-names.ts'
 import type { SchemaNode } from './schema-types.ts'
 
-/** An error where the JSON is not of the schema. */
+/** @returns an error if the JSON does not have the type of the schema */
 export function valueOf(json: Json, node: SchemaNode): Value {
   if (json === null) return node.nullable ? null : new CelError('invalid data, got null for schema with nullable=false')
   switch (node.is) {
@@ -53,7 +54,7 @@ const invalid = (json: Json, expected: string): CelError =>
   new CelError(`invalid data, expected ${expected}, got ${goType(json)}`)
 
 function textValue(text: string, format: string | undefined): Value {
-  // it is read again each time that an expression names it
+  // the string is parsed again each time that an expression uses it
   if (format !== undefined && text.length > FEW) work(text.length)
   switch (format) {
     case 'duration':
@@ -75,7 +76,10 @@ function textValue(text: string, format: string | undefined): Value {
   }
 }
 
-/** What kube-apiserver takes beside RFC 3339: a time zone without colon, or none, which is UTC. */
+/**
+ * Rewrites two forms to RFC 3339 that kube-apiserver also accepts: a zone without a colon, and no zone, which means
+ * UTC.
+ */
 const dateTime = (text: string): string =>
   text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2').replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)$/, '$1Z')
 
@@ -90,7 +94,7 @@ const unitNanos: readonly (readonly [names: readonly string[], nanos: bigint])[]
   [['w', 'wk', 'week'], 604_800_000_000_000n],
 ]
 
-/** As Go writes durations, or in words: `3 days`. */
+/** Parses a duration in Go's form or in words, such as `3 days`. */
 function spelledDuration(text: string): Duration | undefined {
   const plain = parseDuration(text)
   if (plain !== undefined) return plain
@@ -99,7 +103,7 @@ function spelledDuration(text: string): Duration | undefined {
     if (unit === undefined) continue
     const name = unit.toLowerCase()
     for (const [names, factor] of unitNanos)
-      // only the last name may be the beginning of a longer word (`days`)
+      // only the last name of a unit also matches as a prefix (`days`)
       if (names.includes(name) || name.startsWith(names.at(-1)!)) nanos = (nanos ?? 0n) + BigInt(count!) * factor
   }
   return nanos === undefined ? undefined : new Duration(BigInt.asIntN(64, nanos))
@@ -112,7 +116,7 @@ function bytesOf(text: string): Uint8Array | undefined {
 
 const PRESERVED = opaque('unknown')
 
-/** A value that no schema describes: it equals itself, and is good for nothing else. */
+/** A value that no schema describes. Expressions can only compare it. */
 class Preserved extends OpaqueValue {
   readonly type: Type = PRESERVED
   constructor(private readonly json: Json) {
@@ -150,7 +154,7 @@ class TypedList extends ListValue {
 
 const elementKey = (value: Value): unknown => mapKey(value) ?? value
 
-/** Equal in any order; `a + b` has the elements of both once. */
+/** A list with listType `set`. It is equal in any order, and `a + b` is the union. */
 class TypedSet extends TypedList {
   override equalTo(other: ListValue): boolean {
     if (other.size !== this.size) return false
@@ -183,7 +187,10 @@ class MadeSet extends ListValue {
   override plus = TypedSet.prototype.plus
 }
 
-/** Equal in any order; in `a + b` elements of b replace those of a with the same key. */
+/**
+ * A list with listType `map`. It is equal in any order. In `a + b` elements of `b` replace those of `a` with the same
+ * key.
+ */
 class TypedMapList extends TypedList {
   private byKey: ReadonlyMap<string, Json> | undefined
 
@@ -224,8 +231,10 @@ class TypedMapList extends TypedList {
   }
 }
 
-/** An object of JSON under a schema. */
+/** A JSON object that has a schema. */
 abstract class TypedEntries extends MapValue {
+  private listed: readonly string[] | undefined
+
   constructor(
     readonly object: JsonObject,
     protected readonly node: SchemaNode,
@@ -234,13 +243,17 @@ abstract class TypedEntries extends MapValue {
   }
 
   get size(): number {
-    const { length } = Object.keys(this.object)
+    const { length } = this.names
     if (length > FEW) work(length * OF_NAME)
     return length
   }
+
+  protected get names(): readonly string[] {
+    return (this.listed ??= Object.keys(this.object))
+  }
 }
 
-/** Keys that clients choose. */
+/** An object with additionalProperties: clients choose the keys. */
 class TypedMap extends TypedEntries {
   get(key: Value): Value | undefined {
     const json = typeof key === 'string' ? ownValue(this.object, key) : undefined
@@ -248,11 +261,11 @@ class TypedMap extends TypedEntries {
   }
 
   keys(): Iterable<Value> {
-    return Object.keys(this.object)
+    return this.names
   }
 }
 
-/** Fields of a schema. A field that is null is one that is not there. */
+/** An object with declared fields. A field that is null counts as absent. */
 export class TypedObject extends TypedEntries {
   get(key: Value): Value | undefined {
     const name = typeof key === 'string' ? unescapeField(key) : undefined
@@ -260,13 +273,13 @@ export class TypedObject extends TypedEntries {
   }
 
   *keys(): Iterable<Value> {
-    for (const name of Object.keys(this.object)) if (this.node.members.has(name)) yield escapeField(name) ?? name
+    for (const name of this.names) if (this.node.members.has(name)) yield escapeField(name) ?? name
   }
 
   override equalTo(other: MapValue): boolean | undefined {
     if (!(other instanceof TypedObject)) return undefined
     if (this.size !== other.size) return false
-    return Object.keys(this.object).every((name) => {
+    return this.names.every((name) => {
       if (!this.node.members.has(name)) {
         const [one, another] = [ownValue(this.object, name), ownValue(other.object, name)]
         return one === undefined || another === undefined || valuesEqual(one, another)

@@ -1,7 +1,7 @@
 /**
- * Values against the rules of their schema (apiextensions' schema/cel Validator), in the order: the rules of a place,
- * then those below it. All rules of an object together spend no more than RUNTIME_BUDGET; when it is spent the rest is not
- * run and the object is refused.
+ * Validates values by the rules of their schema (apiextensions' schema/cel Validator). The rules of a node run before
+ * the rules below it. All rules of an object share RUNTIME_BUDGET. When it is spent, the remaining rules do not run and
+ * the object is refused.
  */
 import type { ValidationRule } from '../api/apiextensions/v1.ts'
 import type { FieldError } from '../api/field.ts'
@@ -34,27 +34,27 @@ import { weightOfRule } from './schema-rules.ts'
 import type { SchemaNode } from './schema-types.ts'
 import { valueOf } from './schema-values.ts'
 
-/** Bytes of the longest message that an expression may make. */
+/** The most bytes of the message that a messageExpression returns. */
 const MAX_MESSAGE_BYTES = 5 * 1024
 
 export interface RuleProblems {
   readonly errors: readonly FieldError[]
-  /** About what was wrong before and did not change. */
+  /** Errors about old values that did not change (ratcheting). */
   readonly warnings: readonly FieldError[]
-  /** Below 0: what is left to do was not done. */
+  /** The budget that is left. Below 0: some rules did not run. */
   readonly remaining: number
 }
 
 export interface RuleValidation {
   readonly at?: FieldPath
-  /** Of an update. */
+  /** The old value, in an update. */
   readonly old?: Json | undefined
-  /** Whether rules only warn of what did not change. */
+  /** Whether rules only warn about values that did not change (CRD validation ratcheting). */
   readonly ratchets?: boolean
   readonly budget?: number
 }
 
-/** In parts, where the walk around it goes in parts; else at once. */
+/** Validates in parts if the caller's walk is in parts (api/parts.ts). Otherwise it runs without a pause. */
 export function validateByRules(tree: RuleTree, value: Json, options: RuleValidation = {}): RuleProblems {
   const { budget = RUNTIME_BUDGET } = options
   return validated(
@@ -66,8 +66,8 @@ export function validateByRules(tree: RuleTree, value: Json, options: RuleValida
 }
 
 /**
- * Undefined where it takes long: rules run up to their budget, and there may be many of them, some of which nobody has
- * compiled yet.
+ * Validates without a pause. Undefined: it would take long, because rules are expensive, many, or not compiled yet. The
+ * caller then validates in parts.
  */
 export function validateAtOnce(tree: RuleTree, value: Json, options: RuleValidation = {}): RuleProblems | undefined {
   try {
@@ -96,28 +96,28 @@ function validated(
   return { errors, warnings, remaining: isOver ? -1 : remaining }
 }
 
-/** Units of cost: some milliseconds. */
+/** The cost of a validation without a pause: some milliseconds. */
 const AT_ONCE = 50_000
-/** Units that take as long as it takes to come to a value, or to a rule. */
+/** The time to visit a value or a rule, in units of cost. */
 const VISITED = 10
-/** Units that take as long as it takes to compile a character. */
+/** The time to compile a character of a rule, in units of cost. */
 const COMPILED = 12
 
-/** Thrown out of a validation at once that takes long. */
+/** Ends a validation without a pause that would take long. */
 const DEAR = new Error('assertion failed: a validation at once was given up that nobody does in parts')
 
-/** Units of a step of one expression, and items of a part that take as long as so many units (api/parts.ts). */
-const STEP = 40_000
-const UNITS_OF_ITEM = 20
+/** The units of cost in one step of an evaluation, and the units that count as one item of a part (api/parts.ts). */
+const STEP = 20_000
+const UNITS_OF_ITEM = 10
 
-/** The old value at a place, or at the nearest place above that has one. */
+/** The correlated old value at a path, or at the nearest path above that has one. */
 interface Place {
   readonly here?: Correlated | undefined
   readonly above?: Correlated | undefined
   readonly isRoot?: boolean
 }
 
-/** Ends the validation. The error that caused it is reported. */
+/** Ends the validation after its cause has been reported. */
 class BudgetSpent extends Error {}
 
 const NO_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run'
@@ -126,10 +126,10 @@ class Validation {
   readonly errors: FieldError[] = []
   readonly warnings: FieldError[] = []
 
-  /** What is left to do is not done. */
+  /** The validation has ended early, so the remaining rules do not run. */
   isOver = false
 
-  /** @param allowance units that may be spent at once */
+  /** @param allowance units that may be spent without a pause */
   constructor(
     public remaining: number,
     private allowance: number,
@@ -221,7 +221,7 @@ class Validation {
     )
   }
 
-  /** Undefined where the rule came to a result. Ends where nothing is left to spend. */
+  /** The error of a failed evaluation; undefined if it has a result. @throws BudgetSpent */
   private problemOf(
     { value, cost, isOver }: Run,
     source: ValidationRule,
@@ -266,7 +266,7 @@ class Validation {
     tell(errorOf(source, tree, value, here, made ?? defaultMessage(source)))
   }
 
-  /** Undefined where the expression makes no message that can be shown. */
+  /** The result of a messageExpression. Undefined: it cannot be used as a message. */
   private message(
     expression: CompiledExpression,
     { messageExpression = '' }: ValidationRule,
@@ -333,7 +333,7 @@ interface Run extends Result {
   readonly isOver: boolean
 }
 
-/** apiVersion and kind count as changed: both objects are read in one version, so that a change of them does not show. */
+/** apiVersion and kind count as changed. Both objects have been converted to one version, which hides a change. */
 function keyPlace(place: Place, name: string): Place {
   if (place.here === undefined) return place
   if (place.isRoot && (name === 'apiVersion' || name === 'kind')) return {}

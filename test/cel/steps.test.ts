@@ -1,4 +1,4 @@
-// An evaluation that stops and goes on comes to the value and the cost that it has at once, wherever it stops.
+// An evaluation in steps gives the same value and cost as one without steps, wherever it stops.
 import { describe, expect, test } from 'vitest'
 import { compile } from '../../src/cel/compile.ts'
 import { CostExceeded, STOP } from '../../src/cel/frame.ts'
@@ -31,7 +31,7 @@ function programFor(text: string, of = environment): Program {
   return programOf(expression, of)
 }
 
-/** As test results compare it. */
+/** The value in a form that tests can compare. */
 function plain(value: Value): unknown {
   if (value instanceof ListValue) return Array.from({ length: value.size }, (_, at) => plain(value.at(at)))
   if (value instanceof MapValue) return [...value.keys()].map((key) => [plain(key), plain(value.get(key)!)])
@@ -143,5 +143,40 @@ describe('in steps', () => {
     const { steps } = inSteps(program, named, 1_000_000, 1_000)
     expect(steps).toBeGreaterThan(cost / 1_100)
     expect(steps).toBeLessThan(cost / 900)
+  })
+})
+
+describe('calls that do much', () => {
+  const wide = valueOfJson(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at])))
+  const same = valueOfJson(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at])))
+  const wideEnvironment = environment.extend({
+    variables: [
+      { name: 'wide', type: mapOf(STRING, INT) },
+      { name: 'same', type: mapOf(STRING, INT) },
+    ],
+  })
+  const lookUp = (name: string): Value | undefined => (name === 'wide' ? wide : name === 'same' ? same : named(name))
+  const of = (call: string, times: number): string => Array.from({ length: times }, () => call).join(' && ')
+  // a step's work is ten times its units
+  const UNITS = 5_000
+
+  test.each([
+    of('wide.size() == 20000', 8),
+    of('wide == same', 8),
+    '[1, 2, 3, 4, 5, 6].all(n, wide.size() > n && same.size() > n)',
+    'optional.of([wide, same]).optMap(both, both[0].size() == 20000 && both[0] == both[1] && both[1].size() + both.size() > 0)',
+    'words.all(w, wide.size() > 1) && words.map(w, same.size())[3] + wide.size() > 1',
+    'wide.all(k, k != "") && wide.size() == same.size() && same.exists(k, k == "k7")',
+    'wide.size() / 0 == 1 || wide == same',
+    'optional.of(wide).optMap(x, x.size() + x.size()).orValue(same.size()) == wide.size() + same.size()',
+  ])('each ends a step: %s', (text) => {
+    const { expression, issues } = compile(text, wideEnvironment)
+    if (expression === undefined) throw new Error(issues)
+    const program = programOf(expression, wideEnvironment)
+    const { result, steps } = inSteps(program, lookUp, 10_000_000, UNITS)
+    expect(result).toEqual(atOnce(program, lookUp, 10_000_000))
+    expect(steps).toBeGreaterThan(2)
+    for (const limit of [60_000, 100_000, 200_000])
+      expect(inSteps(program, lookUp, limit, UNITS).result).toEqual(atOnce(program, lookUp, limit))
   })
 })

@@ -1,4 +1,4 @@
-/** The functions of the language itself (cel-spec's standard definitions), as cel-go answers them. */
+/** CEL's standard functions (cel-spec's standard definitions), with the results of cel-go. */
 import { add, isAddable, isSubtractable, isWhole, negate, subtract } from '../arithmetic.ts'
 import { equal, isIn, isIncomparable } from '../collections.ts'
 import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from '../conversions.ts'
@@ -101,7 +101,7 @@ const textTest = (
   ],
 })
 
-/** Overloads that convert, named as cel-go does. */
+/** Declares the overloads of a type conversion, with cel-go's overload ids. */
 const conversion = (
   name: string,
   result: Type,
@@ -286,6 +286,7 @@ export const standardLibrary: Library = {
       ],
       accepts: (value) => typeof value === 'string',
       run: binary(matches),
+      pattern: 1,
       literal: {
         index: 0,
         isValid: (value) => typeof value !== 'string' || !(compiledPattern(value) instanceof CelError),

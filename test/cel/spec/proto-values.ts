@@ -14,6 +14,7 @@ import {
   opaque,
   STRING,
   TIMESTAMP,
+  typeOf,
   UINT,
   structNamed,
 } from '../../../src/cel/type.ts'
@@ -34,7 +35,7 @@ const named: Readonly<Record<string, Type>> = {
   null_type: NULL,
   list: listOf(DYN),
   map: mapOf(DYN, DYN),
-  type: { kind: 'type', of: undefined },
+  type: typeOf(),
   'google.protobuf.Timestamp': TIMESTAMP,
   'google.protobuf.Duration': DURATION,
 }
