@@ -2,12 +2,13 @@ import type { GroupVersionKind, GroupVersionResource } from '../api/group-versio
 import type { KubeObject } from '../api/object.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import type { ApiCall } from '../request/context.ts'
+import type { FinalObject } from '../registry/stored-form.ts'
 import type { Undo } from '../registry/write/undo.ts'
 import type { Reinvocation } from './reinvocation.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** What admission is asked about (apiserver's pkg/admission Attributes). Mutating plugins change `object` in place. */
+/** What plugins know of a request (apiserver's pkg/admission Attributes). Mutating plugins change `object` in place. */
 export interface Attributes {
   readonly operation: Operation
   readonly resource: GroupVersionResource
@@ -19,19 +20,21 @@ export interface Attributes {
   readonly object?: KubeObject
   /** Absent for CREATE. */
   readonly oldObject?: KubeObject
+  /** The text of `object`, where nothing changes it any more. */
+  readonly final?: FinalObject | undefined
   readonly options: Readonly<Record<string, unknown>>
   readonly dryRun: boolean
   readonly user: UserInfo
   readonly request: ApiCall
-  /** Of mutating admission. */
+  /** Present in mutating admission only. */
   readonly reinvocation?: Reinvocation
 }
 
-/** A built-in plugin. Refusals are thrown as StatusError. */
+/** A built-in plugin. It refuses a request by throwing a StatusError. */
 export interface AdmissionPlugin {
   readonly name: string
   handles(attributes: Attributes): boolean
-  /** Begins to read (readOnce) what `admit` is sure to need, before any plugin runs. */
+  /** Begins reads (readOnce) that `admit` is sure to need, before any plugin runs. */
   reads?(attributes: Attributes): readonly Promise<unknown>[]
   admit?(attributes: Attributes): void | Promise<void>
   validate?(attributes: Attributes): void | Promise<Undo | undefined | void>

@@ -1,12 +1,13 @@
 /**
- * Prevents escalation: nobody can give themselves, or others, rights that they do not have. To write a role a user
- * needs all its rules or the verb `escalate` on it. To write a binding a user needs all rules of the role or the verb
- * `bind` on the role. It runs after admission's changes and before validation.
+ * Prevents privilege escalation: users cannot grant rights that they do not have. To write a role a user needs all
+ * its rules, or the verb `escalate` on it. To write a binding a user needs all rules of the role, or the verb `bind`
+ * on it. The check runs after mutating admission and before validation.
  */
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
 import { goQuote } from '../go/quote.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding } from '../api/rbac/v1.ts'
+import { inTurns } from '../api/slices.ts'
 import { badRequest, forbidden, notFound, plainError } from '../api/status.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import { resourceAttributes } from '../authorization/attributes.ts'
@@ -20,7 +21,7 @@ import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 const ROLES = new Set(['roles', 'clusterroles'])
 const BINDINGS = new Set(['rolebindings', 'clusterrolebindings'])
 
-/** All rights: a role that gathers rules by labels may get any rule. */
+/** All rights: an aggregated ClusterRole may gain any rule. */
 const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -63,7 +64,7 @@ async function checkBinding(attributes: Attributes): Promise<void> {
     const role = { apiGroup, apiVersion: '*', resource: kind === 'Role' ? 'roles' : 'clusterroles', name, namespace }
     if ((await verdictOn(request, resourceAttributes(user, 'bind', role))).allowed) return
   }
-  // a ClusterRoleBinding has no namespace in which there could be a Role
+  // a ClusterRoleBinding has no namespace, so it cannot refer to a Role
   if (kind === 'Role' && namespace === '') throw badRequest('Namespace parameter required.')
   const found = rulesOfRole(await freshControlSnapshot(request), { kind, name }, namespace)
   if ('error' in found)
@@ -77,7 +78,7 @@ async function mustHold(
   otherwise?: string,
 ): Promise<void> {
   const { rules: held, errors } = rulesFor(await freshControlSnapshot(request), user, namespace)
-  const missing = missingRules(held, rules)
+  const missing = await inTurns(missingRules(held, rules))
   if (missing.length === 0) return
   const groups = user.groups.map(goQuote).join(' ')
   const unresolved = errors.length === 0 ? '' : `; resolution errors: [${errors.join(' ')}]`
@@ -85,7 +86,7 @@ async function mustHold(
   throw forbidden(resource, object?.metadata.name ?? '', otherwise ?? why)
 }
 
-/** The collector removes finalizers and owners of objects, whatever they grant. */
+/** The garbage collector changes finalizers and owners of roles and bindings, whatever these grant. */
 function changesOwnershipOnly({ object, oldObject }: Attributes): boolean {
   const rest = (one: KubeObject | undefined): string => {
     const { ownerReferences: _o, finalizers: _f, managedFields: _m, ...metadata } = one?.metadata ?? {}

@@ -1,4 +1,4 @@
-/** An admission chain as the write path calls it (registry/write). */
+/** Makes an admission chain the `Admission` that the write path calls (registry/write). */
 import type { KubeObject } from '../api/object.ts'
 import { managedFieldsProblem } from '../patch/managers.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
@@ -16,21 +16,22 @@ export interface Chain {
 export const admissionBy = (chain: Chain): Admission => ({
   mutate: (scope, operation, options, objects) =>
     admitMutating(chain, admissionAttributes(scope, operation, options, objects)),
-  validate: (scope, operation, options, { object, oldObject }) =>
+  validate: (scope, operation, options, { object, oldObject, final }) =>
     chain.validate(
       admissionAttributes(scope, operation, options, {
         object: object && seenThrough(scope, object),
         oldObject: oldObject && seenThrough(scope, oldObject),
+        final,
       }),
     ),
 })
 
-/** @param objects in the storage version; those of a view, where the subresource is one */
+/** @param objects in the storage version; for a subresource that is a view, the view's objects */
 export function admissionAttributes(
   scope: ResourceScope,
   operation: Operation,
   options: { readonly dryRun: boolean },
-  objects: Pick<Attributes, 'object' | 'oldObject'>,
+  objects: Pick<Attributes, 'object' | 'oldObject' | 'final'>,
 ): Attributes {
   const {
     request,
@@ -42,7 +43,7 @@ export function admissionAttributes(
     resource,
     subresource,
     kind: endpointKind(scope),
-    // a Namespace is its own namespace, for the rules of namespaces
+    // for namespace rules a Namespace is in the namespace of its own name
     namespace:
       namespace !== '' || resource.resource !== 'namespaces'
         ? namespace
@@ -56,13 +57,13 @@ export function admissionAttributes(
   }
 }
 
-/** Admission that may change the object, but not make a mess of its managedFields: those are put back. */
+/** Runs mutating admission. Where it leaves invalid managedFields, those from before are restored. */
 async function admitMutating(chain: Chain, attributes: Attributes): Promise<void> {
   const metadata = attributes.object?.metadata
   const before = metadata?.managedFields
   await chain.admit(attributes)
   const after = attributes.object?.metadata
-  // the server made what admission left alone
+  // an unchanged list is valid, because the server made it
   if (after?.managedFields === before) return
   const problem = managedFieldsProblem(after?.managedFields)
   if (after === undefined || problem === undefined) return
@@ -73,6 +74,6 @@ async function admitMutating(chain: Chain, attributes: Attributes): Promise<void
   )
 }
 
-/** Reading a view may fill in defaults, which are not for the object that is written. */
+/** The view of an object. It is made from a copy, because reading a view may set defaults that must not be written. */
 const seenThrough = ({ resource: { view, fromStorage } }: ResourceScope, object: KubeObject): KubeObject =>
   view === undefined ? object : view.of(fromStorage(structuredClone(object)))

@@ -1,26 +1,91 @@
-/** Whether some rules cover all that other rules allow: nobody may grant rights that they do not have. */
+/** Whether some rules cover all that other rules allow. Nobody may grant rights that they do not have. */
 import { withoutTrailing } from '../api/trim.ts'
 import { append } from '../api/append.ts'
 import { goQuote } from '../go/quote.ts'
 import { Budget } from '../api/budget.ts'
+import { sortNames, sortedTexts } from '../api/name-order.ts'
+import { inParts, mapNames } from '../api/parts.ts'
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import { requestEntityTooLarge } from '../api/status.ts'
+import type { Steps } from '../api/slices.ts'
 import { ALL } from './policy-rule.ts'
 
-/** The rights that `granted` allows and `held` does not, each part once, in the order of text. Empty: all are held. */
-export function missingRules(held: readonly PolicyRule[], granted: readonly PolicyRule[]): string[] {
+/** Comparisons, or values of rules that are gone through, between two turns of others: some milliseconds. */
+const PART = 20_000
+
+/** How much is done of a part. */
+class Pace {
+  private done = 0
+
+  /** @returns whether others should have their turn */
+  isOver(work: number): boolean {
+    this.done += work
+    if (this.done < PART) return false
+    this.done = 0
+    return true
+  }
+}
+
+/** The rights that `granted` allows and `held` does not, each part once, sorted by text. Empty where all are held. */
+export function* missingRules(held: readonly PolicyRule[], granted: readonly PolicyRule[]): Steps<string[]> {
   const work = new Budget(MAX_WORK)
-  const owned = held.map(heldRule)
+  const pace = new Pace()
+  const owned: HeldRule[] = []
+  for (const rule of held) {
+    owned.push(heldRule(rule))
+    if (pace.isOver(1 + countOfValues(rule))) yield
+  }
   if (!work.spend(granted.length * owned.length)) throw tooManyParts()
+  /** Those that no rule covers as a whole. */
+  function* uncovered(rules: readonly PolicyRule[]): Steps<PolicyRule[]> {
+    const found: PolicyRule[] = []
+    for (const rule of rules) {
+      const values = countOfValues(rule)
+      let isCovered = false
+      for (const one of owned) {
+        if ((isCovered = covers(one, rule))) break
+        if (pace.isOver(1 + values / VALUES)) yield
+      }
+      if (!isCovered) found.push(rule)
+      if (pace.isOver(1 + values / VALUES)) yield
+    }
+    return found
+  }
   // most rules are covered by one as a whole: an administrator's
-  // few: MAX_WORK bounds both
-  const open = granted.filter((rule) => !owned.some((one) => covers(one, rule)))
+  const open = yield* uncovered(granted)
   const count = open.reduce((sum, rule) => sum + countOfParts(rule), 0)
   if (!work.spend(count * (owned.length + COST_OF_PART))) throw tooManyParts()
-  // few: as before
-  const missing = open.flatMap(parts).filter((part) => !owned.some((rule) => covers(rule, part)))
-  return [...new Set(compact(missing).map(describe))].sort(compareBytes)
+  const missing: PolicyRule[] = []
+  for (const rule of open) {
+    const all = parts(rule)
+    if (pace.isOver(all.length)) yield
+    append(missing, yield* uncovered(all))
+  }
+  const texts = new Set<string>()
+  for (const rule of yield* compact(missing, pace)) {
+    texts.add(describe(rule))
+    if (pace.isOver(DESCRIBED)) yield
+  }
+  if (texts.size < MANY) return sortNames([...texts])
+  return yield* inParts(() =>
+    mapNames(
+      texts,
+      (all) => sortedTexts([...all]),
+      (text) => text,
+    ),
+  )
 }
+
+/** Texts that are not sorted at once. */
+const MANY = 1024
+
+/** Values of a rule that are looked up in the time of a comparison. */
+const VALUES = 8
+/** Comparisons in the time in which a rule becomes text. */
+const DESCRIBED = 32
+
+const countOfValues = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number =>
+  [verbs, apiGroups, resources, resourceNames, nonResourceURLs].reduce((sum, values) => sum + (values?.length ?? 0), 0)
 
 /** Rules with one verb, resource and name each. */
 function parts(rule: PolicyRule): PolicyRule[] {
@@ -44,7 +109,7 @@ function parts(rule: PolicyRule): PolicyRule[] {
   return [...ofResources, ...ofPaths]
 }
 
-/** The number of `parts`: the product of a rule's lists, which a small Role makes large. */
+/** The number of `parts`: the product of the lengths of a rule's lists, which is large even for a small Role. */
 const countOfParts = ({
   verbs = [],
   apiGroups = [],
@@ -54,9 +119,9 @@ const countOfParts = ({
 }: PolicyRule): number =>
   verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
 
-/** Comparisons of parts with rules, some hundred milliseconds of them: larger Roles are given out in pieces. */
+/** The most comparisons of parts with rules: some hundred milliseconds. Larger Roles must be granted in pieces. */
 const MAX_WORK = 5_000_000
-/** A part that comparisons make and report. */
+/** The weight of making and reporting a part, in comparisons. */
 const COST_OF_PART = 50
 
 const tooManyParts = () =>
@@ -105,11 +170,12 @@ const coversNames = (held: ReadonlySet<string>, part: readonly string[]): boolea
 const coversPath = ({ nonResourceURLs, prefixes }: HeldRule, path: string): boolean =>
   nonResourceURLs.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
 
-/** The verbs of one resource and name together. */
-function compact(rules: readonly PolicyRule[]): PolicyRule[] {
+/** Joins the verbs of parts with the same resource and name. */
+function* compact(rules: readonly PolicyRule[], pace: Pace): Steps<PolicyRule[]> {
   const compacted: PolicyRule[] = []
   const byTarget = new Map<string, PolicyRule & { verbs: string[] }>()
   for (const rule of rules) {
+    if (pace.isOver(DESCRIBED)) yield
     if (rule.nonResourceURLs !== undefined) {
       compacted.push(rule)
       continue
@@ -136,13 +202,4 @@ function describe({ apiGroups, resources, nonResourceURLs, resourceNames, verbs 
   }
   const shown = Object.entries(members).filter(([, values]) => values !== undefined && values.length > 0)
   return `{${shown.map(([name, values]) => `${name}:[${values!.map(goQuote).join(' ')}]`).join(', ')}}`
-}
-
-const encoder = new TextEncoder()
-
-function compareBytes(a: string, b: string): number {
-  const [left, right] = [encoder.encode(a), encoder.encode(b)]
-  const length = Math.min(left.length, right.length)
-  for (let i = 0; i < length; i++) if (left[i] !== right[i]) return left[i]! - right[i]!
-  return left.length - right.length
 }

@@ -1,7 +1,7 @@
 /**
- * From an object of a type to the JSON that Go's encoder writes: kind and apiVersion, then members in the order of the
- * struct. Empty members are left out where the type says so; a struct that is no pointer is always there; absent lists,
- * maps and pointers that are never left out are `null`; names of maps are sorted.
+ * Encodes an object of a type as the JSON of Go's encoder: kind and apiVersion, then members in the order of the
+ * struct, and maps with sorted names. It leaves out empty members where the type has omitempty, always writes structs
+ * that are not pointers, and writes `null` for other absent lists, maps and pointers.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isEmpty, setOwn } from '../api/own.ts'
@@ -20,14 +20,16 @@ export interface EncodeOptions {
   readonly keepEmpty?: boolean
 }
 
-/** The object as it is written, apart from the order of names in maps that are whole numbers. */
+/** The object with the members of its JSON, in order. Only the order of numeric names in maps may still differ. */
 export function canonical(type: StructType, object: JsonObject, options: EncodeOptions = {}): JsonObject {
   return new Encoder(options.keepEmpty ?? false).struct(type, object)
 }
 
 class Encoder {
-  /** Whether a map has whole numbers as names, which JavaScript puts first. */
+  /** Whether a map has integers as names, which JavaScript puts first. */
   hasNumericNames = false
+  /** Whether the text would differ without `keepEmpty`. */
+  hasKeptEmpty = false
 
   constructor(private readonly keepEmpty: boolean) {}
 
@@ -40,6 +42,7 @@ class Encoder {
     for (const field of writtenFields(type, object)) {
       // own key: a field of a built-in type
       const value = written(field, object[field.name], this.keepEmpty)
+      if (this.keepEmpty && field.omit === 'never' && isEmptyOne(value)) this.hasKeptEmpty = true
       if (value !== undefined) out[field.name] = this.value(field.type, value) // own key: as above
     }
     return out
@@ -82,6 +85,9 @@ class Encoder {
   }
 }
 
+const isEmptyOne = (value: Json | undefined): boolean =>
+  typeof value === 'object' && value !== null && (Array.isArray(value) ? value.length === 0 : isEmpty(value))
+
 const isNumeric = (name: string) => {
   const first = name.charCodeAt(0)
   return first >= 0x30 && first <= 0x39 && /^\d+$/.test(name)
@@ -89,22 +95,32 @@ const isNumeric = (name: string) => {
 
 /** Compact JSON text, without a final newline. */
 export const encodeJson = (type: StructType, object: JsonObject, options: EncodeOptions = {}): string =>
-  writers[type.heldAs](type, object, options)
+  writers[type.heldAs](type, object, options).text
+
+/** The text with `keepEmpty`, and whether it differs from the text without. */
+export const encodeKeepingEmpty = (type: StructType, object: JsonObject): Text =>
+  writers[type.heldAs](type, object, { keepEmpty: true })
+
+interface Text {
+  readonly text: string
+  readonly hasKeptEmpty: boolean
+}
 
 const writers = {
   typed: typedText,
-  unstructured: (_type, object) => stringifySorted(object),
-} satisfies Record<HeldAs, (type: StructType, object: JsonObject, options: EncodeOptions) => string>
+  unstructured: (_type, object) => ({ text: stringifySorted(object), hasKeptEmpty: false }),
+} satisfies Record<HeldAs, (type: StructType, object: JsonObject, options: EncodeOptions) => Text>
 
-function typedText(type: StructType, object: JsonObject, options: EncodeOptions): string {
+function typedText(type: StructType, object: JsonObject, options: EncodeOptions): Text {
   const encoder = kept(object, () => new Encoder(options.keepEmpty ?? false))
   const shaped = kept(object, () => encoder.struct(type, object))
-  return escapeHtml(encoder.hasNumericNames ? sortedMapsText(type, shaped) : JSON.stringify(shaped))
+  const { hasKeptEmpty, hasNumericNames } = encoder
+  return { text: escapeHtml(hasNumericNames ? sortedMapsText(type, shaped) : JSON.stringify(shaped)), hasKeptEmpty }
 }
 
 /**
- * The text of an object in its canonical shape. JavaScript puts names that are whole numbers first; this sorts them
- * among the others.
+ * The text of a value in canonical form. JavaScript puts names that are integers first; this sorts them among the
+ * others.
  */
 function sortedMapsText(type: Structural, value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -130,14 +146,16 @@ function sortedMapsText(type: Structural, value: Json): string {
   }
 }
 
-/** With more fields than this for each member of an object, it is faster to look for the fields that the object has. */
+/**
+ * If a type has more than this many fields for each member of an object, it is faster to look up the members' fields.
+ */
 const SPARSE = 3
 
-/** Places of fields in a type. */
+/** Indexes of fields in a type. */
 interface Places {
-  /** Of fields that are written though they are absent. */
+  /** Fields that the encoder writes even where they are absent. */
   readonly always: readonly number[]
-  /** Of the others. */
+  /** The other fields. */
   readonly byName: ReadonlyMap<string, number>
 }
 
@@ -173,7 +191,7 @@ function writtenFields(type: StructType, object: JsonObject): readonly Field[] {
   return places.map((place) => fields[place]!)
 }
 
-/** The value that is written for a field; undefined when the field is left out. */
+/** The value that the encoder writes for a field; undefined where it leaves the field out. */
 export function written(field: Field, value: Json | undefined, keepEmpty: boolean): Json | undefined {
   if (value === undefined || value === null) return absent(field)
   if (field.pointer) return value
@@ -192,7 +210,7 @@ export function written(field: Field, value: Json | undefined, keepEmpty: boolea
   }
 }
 
-/** What is written for an absent field; undefined when it is left out. */
+/** The value that the encoder writes for an absent field; undefined where it leaves the field out. */
 function absent({ type, omit, pointer }: Field): Json | undefined {
   if (!pointer && type.shape === 'struct') return omit === 'zero' ? undefined : emptyStruct(type)
   if (!pointer && type.shape === 'special') {

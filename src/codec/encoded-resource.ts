@@ -5,7 +5,21 @@ import type { StructType } from '../schema/structural.ts'
 import type { Presentation } from './presentation.ts'
 import type { ResourceForms } from './resource-forms.ts'
 
-/** The part of a Resource that codecs know, in the version of a request. */
+/**
+ * The growth of an object by defaults: it takes the time of a plain object of `length * perUnit + base` UTF-16 units.
+ */
+export interface Growth {
+  readonly perUnit: number
+  readonly base: number
+}
+
+/**
+ * The length in UTF-16 units of a plain object that takes the same time as an object of this length with its defaults.
+ */
+export const grown = ({ growth }: Pick<EncodedResource, 'growth'>, length: number): number =>
+  growth === undefined ? length : length * growth.perUnit + growth.base
+
+/** The part of a Resource that codecs use, in the version of the request. */
 export interface EncodedResource {
   readonly entry: {
     readonly type: string
@@ -18,7 +32,7 @@ export interface EncodedResource {
   readonly type: StructType
   readonly storageKind: GroupVersionKind
   readonly storageType: StructType
-  /** A subresource whose objects are of another kind. */
+  /** The view of a subresource with another kind (Scale). */
   readonly view?: {
     readonly kind: GroupVersionKind
     readonly type: StructType
@@ -28,6 +42,8 @@ export interface EncodedResource {
   fromStorage(object: KubeObject): KubeObject
   checkConvertible?(object: KubeObject): void
   readonly storedAsServed: boolean
+  /** Absent where defaults add little. */
+  readonly growth?: Growth
   readonly presentation: Presentation
   readonly strategy: { readonly decorator?: { readonly mark: string; decorate(object: KubeObject): KubeObject } }
 }

@@ -1,12 +1,13 @@
 /**
- * Objects in the form that was negotiated: their version, their transform, their serialization. Objects and texts come
- * in the storage version.
+ * Presents objects in the negotiated form: version, transform and serialization. The input is objects and texts in the
+ * storage version.
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { kept } from '../api/parts.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { EncodedResource } from './encoded-resource.ts'
+import { grown } from './encoded-resource.ts'
 import type { StructType } from '../schema/structural.ts'
 import { encodeJson } from './encode.ts'
 import { parseStoredInParts } from '../api/parse-json.ts'
@@ -31,10 +32,10 @@ import type { BinarySerialization } from './serialize.ts'
 import { rowText, tableHead } from './table.ts'
 import type { TableLayout } from './table.ts'
 
-/** An object in memory, as text, or both. Text is parsed on first use. */
+/** An object, its text, or both. First use parses the text. */
 export class Source {
   #object: KubeObject | undefined
-  /** Of its parts, while a walk reads it (api/parts.ts). */
+  /** The key of the parsing in a walk (api/parts.ts). */
   readonly #reading = {}
 
   private constructor(
@@ -48,11 +49,11 @@ export class Source {
   static ofObject = (object: KubeObject): Source => new Source(undefined, object)
 
   get object(): KubeObject {
-    // what storage holds was encoded from a KubeObject
+    // storage has texts of KubeObjects
     return (this.#object ??= this.#read('exact'))
   }
 
-  /** The same where whole numbers beyond 2^53 don't matter, which is much cheaper to parse. */
+  /** The object for callers that need no exact integers beyond 2^53. Parsing is much cheaper. */
   get rounded(): KubeObject {
     return this.#object ?? this.#read('rounded')
   }
@@ -62,18 +63,18 @@ export class Source {
   }
 }
 
-/** Kind and type of what the endpoint answers. */
+/** The kind and type of the endpoint's answers. */
 const kindOf = ({ view, kind }: EncodedResource): GroupVersionKind => view?.kind ?? kind
 const typeOf = ({ view, type }: EncodedResource): StructType => view?.type ?? type
 
-/** JSON clients of this version get stored texts as they are. */
+/** Whether stored texts are JSON answers without a change: they are in the served version. */
 export const passesText = (resource: EncodedResource): boolean => resource.view === undefined && resource.storedAsServed
 
-/** Whether metadata can be cut out of stored texts. */
+/** Whether PartialObjectMetadata can have the metadata text of a stored object. */
 export const cutsMetadata = (resource: EncodedResource): boolean =>
   passesText(resource) && resource.forms.cutsMetadata && resource.presentation.internalAnnotation === undefined
 
-/** How stored texts begin; where items have no kind it is left out, but for the brace. */
+/** The start of stored texts. For lists whose items have no kind, all of it but the brace is cut off. */
 export const identityText = ({ storageKind }: EncodedResource): string =>
   `{"kind":"${storageKind.kind}","apiVersion":"${apiVersionOf(storageKind)}",`
 
@@ -99,8 +100,8 @@ export class Presenter {
     this.includeObject = isTable ? parseIncludeObject(output.includeObject) : 'Metadata'
   }
 
-  /** UTF-16 units of an object that take as long as what is answered of one that is so long. */
-  readonly weigh = (length: number): number => this.layout?.printer.weight?.(length) ?? length
+  /** Estimates the time of an answer, as the length in UTF-16 units of a plain object that takes the same time. */
+  readonly weigh = (length: number): number => grown(this.resource, this.layout?.printer.weight?.(length) ?? length)
 
   /** The object in the version and kind of the endpoint. */
   answered(source: Source): KubeObject {
@@ -110,18 +111,18 @@ export class Presenter {
     return view === undefined ? converted : kept(source, () => view.of(converted))
   }
 
-  /** Go's name of the internal type of what is answered. */
+  /** Go's name of the answer's internal type. */
   private typeName(suffix: string): string {
     const { group, kind } = kindOf(this.resource)
     return this.resource.forms.goTypeName({ group, kind: `${kind}${suffix}` })
   }
 
-  /** @throws StatusError 406 where a list was asked for */
+  /** @throws StatusError 406 where the client asks for a list */
   checkObject(): void {
     if (this.transform?.kind === 'PartialObjectMetadataList') throw requestedList(this.typeName(''))
   }
 
-  /** @throws StatusError 406 where an object was asked for */
+  /** @throws StatusError 406 where the client asks for an object */
   checkList(): void {
     if (this.transform?.kind === 'PartialObjectMetadata') throw requestedObject(this.typeName('List'))
   }
@@ -195,7 +196,7 @@ export class Presenter {
     return partialObjectMetadata(withoutInternalAnnotation(object, presentation.internalAnnotation), version)
   }
 
-  /** What is answered, and the type by which it is written. Tables have no binary form. */
+  /** The answer and the type for encoding it. Tables have no binary form. */
   typed(source: Source): { readonly type: StructType | undefined; readonly object: JsonObject } {
     const { transform, resource } = this
     // any object is JSON
@@ -208,12 +209,12 @@ export class Presenter {
     return { type: partialObjectMetadataType(), object: partial as unknown as JsonObject }
   }
 
-  /** The type by which stored text is transcoded to protobuf; undefined where it must be parsed first. */
+  /** The type for transcoding stored text to protobuf; undefined where the text must be parsed first. */
   get transcoded(): StructType | undefined {
     const { transform, resource } = this
     if (!this.isPassed) return undefined
     if (transform === undefined) return resource.forms.messageType(typeOf(resource))
-    // everything but metadata is no member of it
+    // transcoding with this type takes only metadata
     return this.isCut ? partialObjectMetadataType() : undefined
   }
 
@@ -247,6 +248,6 @@ function metadataOfTable({ object }: Source): JsonObject {
 
 export const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 
-/** Bookmarks are made in this file, so an object that comes as text is no bookmark. */
+/** Bookmarks are objects without text (see zero-object.ts), so a source with text is no bookmark. */
 const hasInitialEventsEnd = (source: Source): boolean =>
   source.text === undefined && source.object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true'

@@ -11,7 +11,8 @@ import type { Json, JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
 import { decodeUtf8 } from '../api/utf8.ts'
 import { parseStored } from '../api/parse-json.ts'
-import { JsonToWire, unexpected } from './json-to-wire.ts'
+import { JsonToWire } from './json-to-wire.ts'
+import { unexpected } from './wire-buffer.ts'
 import {
   BACKSLASH,
   CLOSE_BRACE,
@@ -45,13 +46,13 @@ import {
 } from './protobuf-plan.ts'
 
 const LIST_ITEMS_TAG = 0x12
-/** Of the key of a map's entry. */
+/** The tag of the key in a map's entry. */
 const KEY_TAG = 0x0a
 
 const encoder = new TextEncoder()
 
 class Transcoder extends JsonToWire {
-  /** Early members of the structs that are open, and where their values are: -1 once they are written. */
+  /** Early members of the open structs, and the positions of their values: -1 once they are written. */
   private readonly early: MemberPlan[] = []
   private readonly earlyAt: number[] = []
 
@@ -97,7 +98,7 @@ class Transcoder extends JsonToWire {
       if (error !== unexpected) throw error
       this.at = this.endOfLine(at)
       this.length = length
-      // what storage holds is an object
+      // storage has objects only
       const object = parseStored(decodeUtf8(this.bytes.subarray(at, this.at))) as JsonObject
       this.put(encodeMessage(type, object))
     }
@@ -109,7 +110,7 @@ class Transcoder extends JsonToWire {
    */
   private members(plan: StructPlan, isInline: boolean): void {
     const base = this.early.length
-    /** Of the first field that is not yet written. */
+    /** The rank of the first field that is not written yet. */
     let rank = 0
     let previous: MemberPlan | undefined
     for (;;) {
@@ -158,7 +159,7 @@ class Transcoder extends JsonToWire {
     if (rank !== ranks) this.absent(plan, rank, ranks)
   }
 
-  /** What is written of the fields that are not there. */
+  /** Writes the bytes of absent fields. */
   private absent(plan: StructPlan, from: number, to: number): void {
     if (from > to) throw unexpected
     const { absent } = plan
@@ -201,7 +202,7 @@ class Transcoder extends JsonToWire {
     plan.lengthSize = this.close(start, reserved)
   }
 
-  /** A field, with its tag. The cursor is at the value. */
+  /** Writes a field with its tag. The cursor is at the value. */
   private value(plan: ValuePlan): void {
     switch (plan.how) {
       case TEXT:
@@ -299,7 +300,7 @@ class Transcoder extends JsonToWire {
     this.expect(CLOSE_BRACE)
   }
 
-  /** Whether a name comes before another. Quotes end them. Names with escapes are not compared. */
+  /** Whether a name sorts before another. Quotes end them. Names with escapes are not compared. */
   private isOrdered(first: number, second: number): boolean {
     const { bytes } = this
     for (let i = 1; ; i++) {
@@ -314,13 +315,13 @@ class Transcoder extends JsonToWire {
   private other(plan: ValuePlan): void {
     const start = this.at
     this.skip()
-    // in brackets, for whole numbers are told by what stands before them
+    // in brackets, because parseStored recognizes integers by the byte before them
     const [value] = parseStored(`[${decodeUtf8(this.bytes.subarray(start, this.at))}]`) as [Json]
     this.put(encodeValue(plan.type, plan.number, value))
   }
 }
 
-/** Nothing of it outlives a call. */
+/** All calls share it; no state outlives a call. */
 const transcoder = new Transcoder()
 
 /** The message of a stored object, without an envelope. */

@@ -1,4 +1,4 @@
-/** Answers: status, headers and body, in the form that was negotiated. */
+/** Makes answers: status, headers and body in the negotiated form. */
 import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { kept } from '../api/parts.ts'
@@ -6,6 +6,7 @@ import { SLICE } from '../api/slices.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { EncodedResource } from './encoded-resource.ts'
+import { grown } from './encoded-resource.ts'
 import { noteFault } from '../request/fault.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { walked } from '../request/turns.ts'
@@ -36,13 +37,13 @@ export const answerHeaders = (contentType: string): AnswerHeaders => ({
 })
 
 /**
- * Marks answers that were made with all their headers. Adding a header later is slow: the engine makes a Headers
+ * Marks answers that already have all headers. Adding a header later is slow, because the engine then makes a Headers
  * object.
  */
 const FINISHED = Symbol('finished')
 type Answer = Response & { [FINISHED]?: boolean }
 
-/** Whether an answer was made with all its headers, and without a length. Reading its headers instead would be slow. */
+/** Whether an answer already has all headers, and no Content-Length. Reading its headers instead would be slow. */
 export const isFinished = (response: Answer): boolean => response[FINISHED] === true
 
 /** Adds the headers that depend on the request, where an answer lacks them. */
@@ -59,7 +60,7 @@ function respond(request: ApiRequest, { serialization }: Form, status: number, b
   return response
 }
 
-/** The request that is answered, and the resource in whose form. A ResourceScope is one. */
+/** The request and the resource of an answer. A ResourceScope is one. */
 export interface Answering {
   readonly request: ApiRequest
   readonly resource: EncodedResource
@@ -70,7 +71,7 @@ const failing =
   (error) =>
     noteFault('list', error, request)
 
-/** One object, of storage or of a write, in the storage version. */
+/** Answers with one object from storage or from a write, in the storage version. */
 export function respondObject(
   { request, resource }: Answering,
   output: OutputNegotiation,
@@ -97,19 +98,22 @@ export function respondObject(
   return respond(request, output, status, body)
 }
 
-/** Whether an object of storage is answered as its text is. */
+/** Whether the answer is the stored text without a change. */
 export const isPassedOn = (
   resource: EncodedResource,
   { serialization, transform, pretty }: OutputNegotiation,
 ): boolean => serialization === 'json' && !pretty && transform === undefined && passesText(resource)
 
-/** UTF-16 units of an object that take as long as the answer of one that is so long. */
+/** Estimates the time of an answer, as the length in UTF-16 units of a plain object that takes the same time. */
 export const weightOfAnswer = (resource: EncodedResource, { transform }: OutputNegotiation, length: number): number =>
-  transform?.kind === 'Table' ? (resource.forms.tableLayout(resource).printer.weight?.(length) ?? length) : length
+  grown(
+    resource,
+    transform?.kind === 'Table' ? (resource.forms.tableLayout(resource).printer.weight?.(length) ?? length) : length,
+  )
 
 /**
- * An object that is no resource's: a review, a Binding. Nothing is converted or taken apart.
- * @param object with kind and apiVersion
+ * Answers with an object of no resource, like a review or a Binding. It needs no conversion and no transform.
+ * @param object has kind and apiVersion
  */
 export function respondTyped(
   request: ApiRequest,
@@ -127,7 +131,7 @@ export function respondTyped(
 
 const statusType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.Status')
 
-/** A Status that reports success. It is never answered as a Table or as PartialObjectMetadata. */
+/** Answers with a Status of success, which is never a Table or PartialObjectMetadata. */
 export const respondSuccess = (
   { request }: Pick<Answering, 'request'>,
   output: Form,
@@ -163,12 +167,12 @@ export async function respondStatus(request: ApiRequest, error: unknown): Promis
   return response
 }
 
-/** A Worker's answer cannot have a higher status. */
+/** The highest status of a Worker's answer. */
 const MAX_STATUS = 599
 
 /**
- * A webhook may deny a request with a higher status. The front of a local server reads it where a reason would stand
- * (cli/stated-status.ts), which nothing else writes; other platforms pass no reason on.
+ * A webhook may deny a request with a status above MAX_STATUS. The front of a local server reads it from the reason
+ * phrase (cli/stated-status.ts), which no other code writes. Other platforms pass no reason phrase on.
  */
 const stated = (code: number): ResponseInit =>
   code > MAX_STATUS ? { status: 500, statusText: String(code) } : { status: code }
@@ -182,7 +186,7 @@ function asStatusError(request: ApiRequest, error: unknown): StatusError {
 }
 
 export interface ListFacts {
-  /** Absent: the list is not of storage. */
+  /** Absent: the list does not come from storage. */
   readonly revision?: Revision
   readonly continueToken?: string
   readonly remaining?: number
@@ -194,7 +198,7 @@ const metadataOf = ({ revision, continueToken, remaining }: ListFacts): ListMeta
   ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
 })
 
-/** The form in which storage should send a list's values, so that the codec has as little to do as possible. */
+/** The form in which storage should send the values of a list, so that the codec has little work. */
 export function listShape(resource: EncodedResource, output: OutputNegotiation): ListShape {
   const { transform } = output
   if (output.serialization !== 'json' || !passesText(resource)) return { as: 'lines' }
@@ -207,17 +211,17 @@ export function listShape(resource: EncodedResource, output: OutputNegotiation):
   return { as: 'members', before: `${identity}"metadata":`, head, tail }
 }
 
-/** A list of storage. `shape` is what listShape said. */
+/** Answers with a list from storage. `shape` is the result of listShape. */
 export async function respondList(
   { request, resource }: Answering,
   output: OutputNegotiation,
   list: ListFacts & {
     readonly isEmpty: boolean
-    /** Needed for CBOR to be sent as it comes. */
+    /** Streaming CBOR needs the count. */
     readonly count?: number | undefined
     readonly values: ReadableStream<Uint8Array>
     readonly shape?: ListShape
-    /** The same values once more, for forms that begin with their length. */
+    /** Reads the same values a second time, for forms that begin with their length. */
     readonly again?: () => Promise<ReadableStream<Uint8Array>>
   },
 ): Promise<Response> {
@@ -248,7 +252,7 @@ export async function respondList(
   )
 }
 
-/** The values once more, where audit wants to see them as JSON whatever the client gets. */
+/** Copies the values for the audit log, which gets JSON in any case. @returns the values for the client */
 async function noteList(
   { request, resource }: Answering,
   output: OutputNegotiation,
@@ -270,7 +274,7 @@ async function noteList(
 
 const textOf = (body: Body): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
 
-/** A list of objects at hand, in the storage version. */
+/** Answers with a list of objects in memory, in the storage version. */
 export async function respondItems(
   { request, resource }: Answering,
   output: OutputNegotiation,
@@ -303,7 +307,7 @@ async function respondProtobuf(
   return compressibleStream(200, answerHeaders(mediaTypes[output.serialization]), body, acceptsGzip(request.headers))
 }
 
-/** Where the platform would compress a watch, and so hold events back, the setting turns that off. */
+/** A setting keeps the platform from compressing a watch, which would delay events. */
 export function watchHeaders(
   { request }: Pick<Answering, 'request'>,
   { serialization }: OutputNegotiation,

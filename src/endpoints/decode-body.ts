@@ -1,8 +1,10 @@
-/** Request bodies → objects of the endpoint's type, with the complaints of kube-apiserver (apiserver's handlers). */
+/**
+ * Decodes request bodies to objects of the endpoint's type, with the errors of kube-apiserver (apiserver's handlers).
+ */
 import { Gathered } from '../api/gathered.ts'
 import { append } from '../api/append.ts'
 import { bytesToBase16 } from '../api/base16.ts'
-import { HEAVY, LARGE, turnOfHeavy } from '../api/slices.ts'
+import { HEAVY, turnOfHeavy } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
@@ -12,7 +14,7 @@ import { inParts } from '../api/parts.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepEmptyManagedFields } from '../patch/object-forms.ts'
 import type { ApiRequest } from '../request/context.ts'
-import { finished } from '../request/turns.ts'
+import { finished, isLargeIn } from '../request/turns.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
 import { checkLeastSize } from '../codec/least-size.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -32,13 +34,16 @@ import type { BodyRules } from './body-rules.ts'
 import { bodyRules, SCHEME } from './body-rules.ts'
 import { defaultingOf, endpointKind, endpointType } from '../registry/resource-scope.ts'
 
-/** kube-apiserver's limit of a request body. */
+/** kube-apiserver's limit for request bodies. */
 export const MAX_BODY = 3 * 1024 * 1024
 
-/** The body of a request, and its decoder. @throws 413 */
+/**
+ * Reads the body of a request, and loads the YAML reader where it is needed.
+ * @throws StatusError 413
+ */
 export async function readBody(request: ApiRequest): Promise<Uint8Array> {
   const body = await bytesOf(request)
-  if (body.length > LARGE) request.isLarge = true
+  if (isLargeIn(request.info.apiGroup, body, body.length * (request.growth ?? 1))) request.isLarge = true
   if (body.length > HEAVY) await turnOfHeavy()
   if (/yaml/i.test(request.headers.get('Content-Type') ?? '') && request.method !== 'PATCH') await loadYaml()
   return body
@@ -60,9 +65,9 @@ async function bytesOf({ request, headers }: ApiRequest): Promise<Uint8Array> {
 const tooLarge = () => requestEntityTooLarge(`limit is ${MAX_BODY}`)
 
 /**
- * The object of a POST or PUT. Names and versions that are missing are the endpoint's. Unknown and repeated fields are
- * refused, warned of or dropped, as fieldValidation says.
- * @throws 400
+ * Decodes the object of a POST or PUT. A missing kind or version is the endpoint's. fieldValidation decides whether
+ * unknown and repeated fields are errors, warnings, or ignored.
+ * @throws StatusError 400
  */
 export const decodeBody = async (...body: Parameters<typeof decodingBody>): Promise<KubeObject> =>
   finished(body[0].request, decodingBody(...body))
@@ -89,7 +94,7 @@ function* decodingBody(
     const defaulting = defaultingOf(scope)
     yield* inParts(() => applyDefaults(type, object, defaulting))
     if (scope.request.isLarge) yield* inParts(() => checkLeastSize(object))
-    // every type of an endpoint has metadata, which decoding fills in
+    // every type of an endpoint has metadata, which decoding sets
     const decoded = object as unknown as KubeObject
     keepEmptyManagedFields(type, tree, decoded)
     const objectKind = rules.objectKind(said, expected)
@@ -104,11 +109,11 @@ function* decodingBody(
   }
 }
 
-/** Audit sees objects as they were sent, with defaults. */
+/** Records the object for audit as the client sent it, with defaults. */
 function noted(scope: RequestScope, type: StructType, object: KubeObject): KubeObject {
   const { record } = scope.request
   if (record === undefined) return object
-  record.object = { ...object.metadata } // later steps fill in the object's own
+  record.object = { ...object.metadata } // a copy, because later steps change the object's metadata
   // a KubeObject is JSON
   const json = object as unknown as JsonObject
   if (record.wantsRequest)
@@ -137,18 +142,18 @@ function reportStrict(
   else throw new DecodeError(`strict decoding error: ${strictErrors(repeated, strict)}`)
 }
 
-/** The first bytes of an unreadable body: as text when they are plain, else in hex. */
+/** The first bytes of an unreadable body for the error: text where it is plain, else hex. */
 function summaryOf(body: Uint8Array): string {
   const MAX = 30
   if (body.length === 0) return '<empty>'
   const head = body.subarray(0, MAX)
   const more = body.length > MAX ? ' ...' : ''
-  // kube-apiserver takes a body with an opening brace for JSON, and prints everything else in hex
+  // kube-apiserver takes a body with a leading brace for JSON, and prints any other body in hex
   const isJson = new TextDecoder('latin1').decode(body).trimStart().startsWith('{')
   return (isJson ? new TextDecoder().decode(head) : bytesToBase16(head)) + more
 }
 
-/** Audit records a patch as it was sent, in JSON. The YAML reader is loaded by now if the patch needs it. */
+/** Records a patch for audit in JSON, as the client sent it. The YAML reader is loaded by now if the patch needs it. */
 export async function notePatch(request: ApiRequest, format: BodyFormat, body: Uint8Array): Promise<void> {
   const { record } = request
   if (!record?.wantsRequest) return
@@ -157,16 +162,19 @@ export async function notePatch(request: ApiRequest, format: BodyFormat, body: U
     const tree = await finished(request, patchTree(format, body))
     if (tree !== undefined) record.requestObject = record.bounded(stringify(plainJson(tree)))
   } catch (error) {
-    if (!(error instanceof DecodeError || error instanceof JsonSyntaxError)) throw error // the verb refuses it
+    if (!(error instanceof DecodeError || error instanceof JsonSyntaxError)) throw error // the verb will refuse the patch
   }
 }
 
-/** A list of JSON Patch has no kind to look for. */
+/** A JSON Patch is a list, so it has no kind. */
 function* patchTree(format: BodyFormat, body: Uint8Array): Steps<JsonTree | undefined> {
   return format === 'json' ? yield* parsingJsonBytes(body) : (yield* parsing(format, body)).tree
 }
 
-/** The DeleteOptions of a DELETE's body, whatever API version it carries. @throws 400 */
+/**
+ * Decodes the DeleteOptions in the body of a DELETE, in any API version.
+ * @throws StatusError 400
+ */
 export const decodeDeleteOptions = async (
   request: ApiRequest,
   ...body: Parameters<typeof decodingDeleteOptions>
@@ -186,7 +194,7 @@ function* decodingDeleteOptions(format: BodyFormat, body: Uint8Array): Steps<Del
 
 const META_VERSION = 'meta.k8s.io/v1'
 
-/** Bodies that cannot be DeleteOptions: their codec knows only kinds of meta.k8s.io. */
+/** Refuses bodies that are not DeleteOptions. Their codec knows only the kinds of meta.k8s.io. */
 function checkMetaKind(kind: string, apiVersion: string): void {
   if (parseApiVersion(apiVersion) === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
   if (kind === '' || kind === 'DeleteOptions') return
@@ -198,13 +206,13 @@ function checkMetaKind(kind: string, apiVersion: string): void {
   )
 }
 
-/** These kinds are known in every version. */
+/** Kinds that are known in every version. */
 const unversionedKinds = new Set(
   'Status APIVersions APIGroupList APIGroup APIResourceList CreateOptions UpdateOptions'.split(' '),
 )
 
 const tableKinds = { Table: 'v1', TableOptions: 'v1', PartialObjectMetadata: 'v1' }
-/** The package of each kind of a version of meta.k8s.io. */
+/** The Go package of each kind, by version of meta.k8s.io. */
 const metaKinds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [META_VERSION]: {
     ...tableKinds,

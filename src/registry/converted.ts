@@ -1,4 +1,7 @@
-/** Steps at the edges of storage that only definitions with a conversion webhook need; elsewhere they cost nothing. */
+/**
+ * Steps between a request and storage that only resources with a conversion webhook need. For other resources they cost
+ * nothing.
+ */
 import { stringify } from '../api/write-json.ts'
 import type { KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
@@ -6,9 +9,9 @@ import { liveOf, parseStoredObject } from '../codec/stored-object.ts'
 import { mappedLines } from '../storage/lines.ts'
 import type { NewValue, StoredValue } from '../storage/storage.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { newValueOf } from './stored-form.ts'
+import { FinalObject, newValueOf } from './stored-form.ts'
 
-/** Converts an object that was read or written to the version of the request. @throws StatusError */
+/** Converts an object that the server read or wrote to the version of the request. @throws StatusError */
 export function inRequestVersion<Value extends KubeObject | StoredValue>(
   scope: ResourceScope,
   value: Value,
@@ -24,7 +27,7 @@ async function convertedValue(scope: ResourceScope, value: KubeObject | StoredVa
   return object!
 }
 
-/** What storage shall keep of an object. @throws StatusError */
+/** Returns the value that storage keeps of an object. @throws StatusError */
 export async function valueToStore(scope: ResourceScope, object: KubeObject): Promise<NewValue> {
   const {
     resource: { converter, storageType, strategy },
@@ -33,7 +36,17 @@ export async function valueToStore(scope: ResourceScope, object: KubeObject): Pr
   return newValueOf(storageType, await converter.toStored(object), converter.storedStrategy)
 }
 
-/** Texts of storage in the version of the request. @throws StatusError */
+/**
+ * An object at the end of its write. Undefined if a webhook converts it for storage, and for a large request, whose
+ * objects the server encodes in parts.
+ */
+export const finalObject = (
+  { request, resource: { converter, storageType, strategy } }: ResourceScope,
+  object: KubeObject,
+): FinalObject | undefined =>
+  converter === undefined && !request.isLarge ? new FinalObject(storageType, object, strategy) : undefined
+
+/** Converts stored texts to the version of the request. @throws StatusError */
 export async function convertedTexts(scope: ResourceScope, texts: readonly string[]): Promise<string[]> {
   if (scope.resource.converter === undefined) return [...texts]
   const objects = await scope.resource.converter.toServed(texts.map(parseStoredObject), 'stored')

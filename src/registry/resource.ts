@@ -1,3 +1,4 @@
+import type { Growth } from '../codec/encoded-resource.ts'
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Presentation } from '../codec/presentation.ts'
@@ -14,105 +15,108 @@ import type { Strategy } from './strategy.ts'
 import type { WorkRules } from './work.ts'
 
 /**
- * All that the server knows of a resource, or of one of its subresources, in a version; nothing about a single object.
+ * All facts about a resource, or about one of its subresources, in one version. It has no data of single objects.
  * Built-in resources (built-in-resource.ts) and custom resources (custom-resources/custom-resource.ts) are its two
  * implementations.
  */
 export interface Resource {
   readonly entry: ResourceEntry
   readonly gvr: GroupVersionResource
-  /** The kind of the resource itself; subresources with kinds of their own (Scale, Eviction) have their own file. */
+  /** The kind of the resource itself. Subresources with another kind (Scale, Eviction) have their own file. */
   readonly kind: GroupVersionKind
   readonly namespaced: boolean
   readonly forms: ResourceForms
   readonly presentation: Presentation
-  /** Type of the request's version, and of the version in storage. They differ only for kinds with several versions. */
+  /**
+   * The types of the request's version and of the storage version. They differ only for kinds with several versions.
+   */
   readonly type: StructType
   readonly storageKind: GroupVersionKind
   readonly storageType: StructType
   readonly view?: View
-  /** Defaults of a built-in kind in this version, beside those of its members. */
+  /** Defaults of a built-in kind in this version, beside the defaults of its members. */
   readonly kindDefaults?: KindDefaults
-  /** Identity when both versions are the same. */
+  /** Identity if both versions are the same. */
   toStorage(object: KubeObject): KubeObject
   fromStorage(object: KubeObject): KubeObject
   /**
-   * Converts an object of the kind, in any version, to that of `kind`, which is one of the resource's.
-   * @throws StatusError where a conversion webhook fails
+   * Converts an object of the kind from any version to that of `kind`, which is a kind of this resource.
+   * @throws StatusError if a conversion webhook fails
    */
   inVersion(object: KubeObject, kind: GroupVersionKind): Promise<KubeObject>
   /**
-   * Fits an object from storage to the present schema, still in the storage version. Identity for built-in kinds; the
-   * schema of a definition may have changed since the object was written. May change the object in place.
+   * Fits a stored object to the present schema, in the storage version. For built-in kinds it is the identity. The
+   * schema of a definition may have changed since the write of the object. May change the object in place.
    */
   currentForm(object: KubeObject): KubeObject
-  /**
-   * Present where a webhook converts. Objects are then in the version of the request from the moment when they are read
-   * until they are written.
-   */
+  /** Present if a webhook converts. Objects then have the version of the request from their read to their write. */
   readonly converter?: VersionConverter
-  /**
-   * Called before an answer that cannot wait for a webhook. @throws StatusError where the object is of another version
-   */
+  /** Runs before an answer that cannot await a webhook. @throws StatusError if the object has another version */
   checkConvertible?(object: KubeObject): void
   /** UID of the definition. A new definition of the same name has another UID. */
   readonly definitionUid?: string
-  /** Called before a watch begins. Announces the watch where a changed definition must end it. */
+  /** Runs before a watch begins. It announces the watch if a change of the definition must end it. */
   announceWatch?(call: ApiCall): Promise<void>
-  /** A JSON client gets the stored text as it is. */
+  /** A JSON client gets the stored text without changes. */
   readonly storedAsServed: boolean
+  /** How much the defaults of its definition enlarge an object. Absent: little. */
+  readonly growth?: Growth
   readonly strategy: Strategy
   /** The handler that serves it in place of its verbs. */
   readonly endpoint?: Endpoint
-  /** The controllers that have work after a write. */
+  /** The rules that find the controllers' work after a write. */
   readonly workRules: WorkRules
-  /** Fields that a write cannot change. The writer does not become their owner. */
+  /** Fields that a write cannot change. The field manager of the write does not own them. */
   readonly resetFields: ResetFields
-  /** The part of kube-apiserver's keys in etcd that messages contain. */
+  /** The part of kube-apiserver's etcd keys that messages contain. */
   readonly storagePrefix: string
   /**
-   * Converts between versions for field managers that wrote in another version. Undefined where the kind has one
-   * version.
+   * Converts managed fields between versions, for field managers that wrote in another version. Undefined if the kind
+   * has one version.
    */
   convertVersion(call: ApiCall): ConvertVersion | undefined
   /**
-   * An object after its way into storage and back: a newer version may fill in a value that the older one lacks, which
-   * the manager of the write owns, too.
+   * Returns an object as a round trip through storage changes it. A newer version may fill in a value that the older
+   * one lacks. The field manager of the write owns this value, too.
    */
   afterConversion(object: KubeObject): KubeObject
 }
 
 /**
- * A subresource whose objects are another kind, made of the resource's object and written back into it: Scale.
+ * A subresource whose objects have another kind, such as Scale. The server makes such an object from the resource's
+ * object, and writes its changes back.
  */
 export interface View {
   readonly kind: GroupVersionKind
   readonly type: StructType
   of(object: KubeObject): KubeObject
   /**
-   * Writes what the view may change, and the version it names, into `object`, which is of `resource`.
-   * @throws 422, and 409 for the UID of another object
+   * Writes the fields that the view may change, and its resourceVersion, into `object`, an object of `resource`.
+   * @throws 422; 409 if the view has the UID of another object
    */
   into(object: KubeObject, view: KubeObject, resource: GroupResource): void
-  /** Before the view of a stored object is answered. @throws StatusError when there is none */
+  /** Runs before the server answers the view of a stored object. @throws StatusError if the object has no view */
   checkRead?(object: KubeObject): void
-  /** The path in the object that the view writes, by version. Default: spec.replicas. */
+  /** The path of the field that the view writes, by version. Default: spec.replicas. */
   readonly replicasIn?: ReplicasPath
 }
 
 /** @see Resource.converter. Its methods throw StatusErrors. */
 export interface VersionConverter {
-  /** @param origin stored: as storage has them, nothing of them changed */
+  /** @param origin stored: the objects are unchanged since their read from storage */
   toServed(objects: readonly KubeObject[], origin: 'stored' | 'made'): Promise<KubeObject[]>
   toStored(object: KubeObject): Promise<KubeObject>
-  /** Of the storage version. */
+  /** The strategy of the storage version. */
   readonly storedStrategy: Strategy
 }
 
 export const hasStatus = ({ subresources }: ResourceEntry): boolean =>
   subresources.some(({ name }) => name === 'status')
 
-/** A subresource whose objects are of a kind of their own, which the server answers and does not keep: TokenRequest. */
+/**
+ * Returns a subresource whose objects have their own kind. The server answers them and does not store them:
+ * TokenRequest.
+ */
 export const ofKind = (resource: Resource, kind: GroupVersionKind, type: StructType): Resource => ({
   ...resource,
   kind,

@@ -1,17 +1,18 @@
-/** Stored objects as verbs find them, and the keys that messages name. */
+/** Reads stored objects for verbs, and makes the keys that messages name. */
 import type { KubeObject } from '../api/object.ts'
-import { HEAVY, LARGE, turnOfHeavy } from '../api/slices.ts'
+import { HEAVY, turnOfHeavy } from '../api/slices.ts'
 import { badRequest } from '../api/status.ts'
+import { grown } from '../codec/encoded-resource.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import type { Live } from '../codec/stored-object.ts'
 import { goQuote } from '../go/quote.ts'
 import { takeFirstRead } from './first-read.ts'
 import { keyOf } from './resource-scope.ts'
 import type { ResourceScope } from './resource-scope.ts'
-import { walked } from '../request/turns.ts'
+import { isLargeIn, walked } from '../request/turns.ts'
 import { pathSegmentName } from '../validation/names.ts'
 
-/** Names that no object can have are refused before storage is asked. @throws 400 */
+/** Refuses a name that no object can have, before the server asks storage. @throws 400 */
 export function checkNameParameter(name: string): void {
   const [problem] = pathSegmentName(name, false)
   if (problem !== undefined) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problem}`)
@@ -26,7 +27,8 @@ export async function readLive(
   const early = await takeFirstRead(scope.request, scope.collection, key)
   const stored = early ?? (await scope.storage.get(scope.collection, key))
   if (stored === undefined) return undefined
-  if (stored.text.length > LARGE) scope.request.isLarge = true
+  const { resource, request } = scope
+  if (isLargeIn(resource.gvr.group, stored.text, grown(resource, stored.text.length))) request.isLarge = true
   if (stored.text.length > HEAVY) await turnOfHeavy()
   const live = liveOf(stored)
   if (scope.resource.converter === undefined)
@@ -36,13 +38,13 @@ export async function readLive(
   return { stored, object: converted! }
 }
 
-/** An object as its caller read it. A write compares it with the stored one. */
+/** An object as its caller read it. The write compares its revision with the stored one. */
 export const knownLive = (object: KubeObject): Live => ({
   object,
-  stored: { revision: Number(object.metadata.resourceVersion), text: '' }, // its text equals none: a write is a write
+  stored: { revision: Number(object.metadata.resourceVersion), text: '' }, // '' differs from every stored text
 })
 
-/** The storage key as kube-apiserver names it in messages, behind `/registry`, which dry runs leave out. */
+/** The etcd key that kube-apiserver prints in messages, after `/registry`. Messages of a dry run omit `/registry`. */
 export function referenceKey(scope: ResourceScope, name: string): string {
   const { storagePrefix, namespaced } = scope.resource
   return `/${storagePrefix}/${namespaced ? `${scope.place.namespace}/` : ''}${name}`

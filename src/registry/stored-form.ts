@@ -1,33 +1,47 @@
 /**
- * Converts between objects and the text that storage keeps: JSON in the storage version, exactly as a JSON client of
- * that version gets it, with a gap where the shard writes the revision.
+ * Converts between objects and the text that storage keeps: JSON in the storage version, as a JSON client of that
+ * version gets it, with a gap where the shard writes the revision.
  */
-import type { KubeObject } from '../api/object.ts'
+import type { JsonObject, KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
 import { kept } from '../api/parts.ts'
-import { encodeJson } from '../codec/encode.ts'
+import { encodeJson, encodeKeepingEmpty } from '../codec/encode.ts'
 import type { Live } from '../codec/stored-object.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { NewValue } from '../storage/storage.ts'
 import type { Strategy } from './strategy.ts'
+import { lazy } from '../api/lazy.ts'
 
 /**
- * Marks the gap while encoding. It is random per isolate, so that no text of a client can contain it. It is made on
- * first use, because Workers have no randomness while they load.
+ * Marks the gap during encoding. It is random in each isolate, so that no text of a client can contain it. Its first
+ * use creates it, because Workers have no randomness while they load.
  */
 let mark: string | undefined
 
 export function newValueOf(type: StructType, object: KubeObject, strategy: Strategy): NewValue {
+  const marked = kept(object, () => markedObject(object))
+  return valueOf(withoutMark(encodeJson(type, marked)), object, strategy)
+}
+
+/** JSON with a gap for the revision. */
+type Gapped = Pick<NewValue, 'text' | 'at'>
+
+function markedObject(object: KubeObject): JsonObject {
   mark ??= `revision-${crypto.randomUUID()}`
+  return asJson({ ...object, metadata: { ...object.metadata, resourceVersion: mark } })
+}
+
+function withoutMark(marked: string): Gapped {
+  const at = marked.indexOf(mark!)
+  return { text: marked.slice(0, at) + marked.slice(at + mark!.length), at }
+}
+
+function valueOf(gapped: Gapped, object: KubeObject, strategy: Strategy): NewValue {
   const { metadata } = object
-  const markedObject = kept(object, () => asJson({ ...object, metadata: { ...metadata, resourceVersion: mark! } }))
-  const marked = encodeJson(type, markedObject)
-  const at = marked.indexOf(mark)
   const owners = metadata.ownerReferences?.map(({ uid }) => uid ?? '')
   const fields = strategy.selectableFields?.(object)
   return {
-    text: marked.slice(0, at) + marked.slice(at + mark.length),
-    at,
+    ...gapped,
     uid: metadata.uid ?? '',
     ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
     ...(fields === undefined ? {} : { fields }),
@@ -35,7 +49,46 @@ export function newValueOf(type: StructType, object: KubeObject, strategy: Strat
   }
 }
 
-/** Whether writing `value` over `live` would change nothing. */
+/** The text before the gap, if other members of the metadata come before it. */
+const BEFORE_GAP = ',"resourceVersion":"'
+
+/** An object that no later step changes. It is encoded once, for validating webhooks and for storage. */
+export class FinalObject {
+  private gapped: Gapped | undefined
+  private readonly shown = lazy(() => this.encodeShown())
+
+  /** @param object in the storage version, which `type` describes */
+  constructor(
+    private readonly type: StructType,
+    private readonly object: KubeObject,
+    private readonly strategy: Strategy,
+  ) {}
+
+  /** JSON with empty lists and maps as the client sent them. Undefined for another object or another type. */
+  textOf(object: KubeObject, type: StructType): string | undefined {
+    return object === this.object && type === this.type ? this.shown() : undefined
+  }
+
+  value(): NewValue {
+    const { type, object, strategy, gapped } = this
+    return gapped === undefined ? newValueOf(type, object, strategy) : valueOf(gapped, object, strategy)
+  }
+
+  private encodeShown(): string | undefined {
+    const version = this.object.metadata.resourceVersion
+    if (version !== undefined && !/^\d+$/.test(version)) return undefined
+    const { text: marked, hasKeptEmpty } = encodeKeepingEmpty(this.type, markedObject(this.object))
+    const gapped = withoutMark(marked)
+    const { text, at } = gapped
+    if (!text.startsWith(BEFORE_GAP, at - BEFORE_GAP.length)) return undefined
+    if (!hasKeptEmpty) this.gapped = gapped
+    return version === undefined
+      ? text.slice(0, at - BEFORE_GAP.length) + text.slice(at + 1)
+      : text.slice(0, at) + version + text.slice(at)
+  }
+}
+
+/** Whether a write of `value` would leave `live` as it is. */
 export function isUnchanged(value: NewValue, { stored }: Live): boolean {
   const { text, at } = value
   return text.slice(0, at) + stored.revision + text.slice(at) === stored.text

@@ -1,14 +1,32 @@
-/** How the work of a request shares the thread: that of a large one gives others their turn, a small one's is done at once. */
+/**
+ * How the work of a request shares the thread: a large request gives others their turn, a small one is done at once.
+ */
 import { inPartsAwaiting } from '../api/parts.ts'
 import type { Steps } from '../api/slices.ts'
-import { atOnce, inTurns, turnOfOthers } from '../api/slices.ts'
+import { atOnce, HEAVY, inTurns, LARGE, turnOfOthers } from '../api/slices.ts'
 import type { ApiCall } from './context.ts'
+import { lengthOfLongStrings } from './long-texts.ts'
 
 type Sized = { readonly isLarge?: ApiCall['isLarge'] | undefined }
+
+/** Groups whose objects hold expressions in CEL. */
+const EXPRESSION_GROUPS: ReadonlySet<string> = new Set([
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'resource.k8s.io',
+])
+
+/**
+ * Whether a request takes turns. Compiling an expression of 60 KB takes a tenth of a second, so long strings count more
+ * where they may be expressions. A definition of 20 KB without them takes no turns: a thousand would wait for each other.
+ * @param text a body, or the stored object that a call changes @param length the characters that its work is worth
+ */
+export const isLargeIn = (group: string, text: string | Uint8Array, length = text.length): boolean =>
+  length > LARGE || (length > HEAVY && EXPRESSION_GROUPS.has(group) && lengthOfLongStrings(text) > HEAVY)
 
 export const finished = <T>({ isLarge }: Sized, steps: Steps<T>): T | Promise<T> =>
   isLarge ? inTurns(steps) : atOnce(steps)
 
-/** A walk over objects of the request (api/parts.ts). */
+/** Runs a walk over objects of the request (api/parts.ts). */
 export const walked = <T>({ isLarge }: Sized, run: () => T | Promise<T>): T | Promise<T> =>
   isLarge ? inPartsAwaiting(run, turnOfOthers) : run()

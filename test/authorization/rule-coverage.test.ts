@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import fc from '../chance.ts'
 import type { PolicyRule } from '../../src/api/rbac/v1.ts'
 import { ruleAllows } from '../../src/authorization/policy-rule.ts'
-import { missingRules } from '../../src/authorization/rule-coverage.ts'
+import { atOnce, inTurns } from '../../src/api/slices.ts'
+import { missingRules as stepsToMissing } from '../../src/authorization/rule-coverage.ts'
+
+const missingRules = (...rules: Parameters<typeof stepsToMissing>) => atOnce(stepsToMissing(...rules))
 
 const rule = (resources: string[], verbs: string[], rest: PolicyRule = {}): PolicyRule => ({
   apiGroups: [''],
@@ -102,7 +105,7 @@ const anyRequest = fc.oneof(
   }),
 )
 
-test('who grants only what is held lets nobody do more', () => {
+test('granting only held rights gives nobody more', () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 4 }), anyRule, anyRequest, (held, granted, request) => {
       const asked = { ...request, apiVersion: 'v1', namespace: '', fields: [], labelSelector: '' }
@@ -118,4 +121,20 @@ test('a Role with more combinations than can be compared is refused, not taken',
   const granted = [{ apiGroups: [''], resources: many('r'), verbs: many('v') }]
   expect(() => missingRules([], granted)).toThrow(/too many combinations of verbs and resources/)
   expect(missingRules([{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }], granted)).toEqual([])
+})
+
+test('a comparison of thousands of rules lets others have their turn, and finds the same', async () => {
+  const rules = Array.from({ length: 1_000 }, (_, at) => rule([`things${at}`], ['get', 'list']))
+  const held = rules.slice(500)
+  let turns = 0
+  const missing = await inTurns(stepsToMissing(held, rules), async () => void turns++)
+  expect(turns).toBeGreaterThan(20)
+  expect(missing).toEqual(missingRules(held, rules))
+  expect(missing).toHaveLength(500)
+})
+
+test('a few rules are compared at once', async () => {
+  let turns = 0
+  await inTurns(stepsToMissing([rule(['pods'], ['*'])], [rule(['pods'], ['get'])]), async () => void turns++)
+  expect(turns).toBe(0)
 })

@@ -1,4 +1,4 @@
-/** All that policies ask about one request, each thing looked up when it is first asked for, and once. */
+/** The data that policies need about one request. Each part is looked up once, on its first use. */
 import type { ParamKind, ParamRef } from '../../api/admissionregistration/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
@@ -36,9 +36,12 @@ export class PolicyRequest {
 
   /** @throws StatusError where an object cannot be converted */
   async versioned(matched: ResourceKind): Promise<VersionedObjects> {
+    return this.versionedAs(matched, await this.entryOf(matched))
+  }
+
+  /** @param entry of the resource. @throws StatusError where an object cannot be converted */
+  async versionedAs({ kind }: ResourceKind, entry: ResourceEntry | undefined): Promise<VersionedObjects> {
     const { object, oldObject, request } = this.attributes
-    const entry = await this.entryOf(matched)
-    const { kind } = matched
     const shown = (one: KubeObject | undefined) =>
       one === undefined || entry === undefined ? one : inKind(request, entry, kind, one)
     return { object: await shown(object), oldObject: await shown(oldObject) }
@@ -82,7 +85,7 @@ export class PolicyRequest {
 const isNamespace = ({ group, version, kind }: GroupVersionKind): boolean =>
   group === '' && version === 'v1' && kind === 'Namespace'
 
-/** Caches each form for further expressions. */
+/** Returns the value of a key, and makes it on the first call. */
 export function once<Value>(
   known: Map<string, Promise<Value>>,
   key: string,

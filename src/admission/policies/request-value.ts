@@ -3,6 +3,7 @@
  */
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
+import type { UserInfo } from '../../request/user-info.ts'
 import type { Attributes, Operation } from '../attributes.ts'
 import type { ResourceKind } from '../equivalent-resources.ts'
 
@@ -10,8 +11,8 @@ const kindValue = ({ group, version, kind }: GroupVersionKind): JsonObject => ({
 
 const unlessEmpty = (name: string, text: string): JsonObject => (text === '' ? {} : { [name]: text })
 
-export function requestValue(attributes: Attributes, matched: ResourceKind): JsonObject {
-  const { kind, resource, subresource, name, namespace, operation, dryRun } = attributes
+/** Of an AdmissionRequest all that is the same for each request to one resource. */
+export function kindsValue({ kind, resource, subresource }: Attributes, matched: ResourceKind): JsonObject {
   return {
     kind: kindValue(matched.kind),
     resource: { ...matched.resource },
@@ -19,16 +20,23 @@ export function requestValue(attributes: Attributes, matched: ResourceKind): Jso
     requestKind: kindValue(kind),
     requestResource: { ...resource },
     ...unlessEmpty('requestSubResource', subresource),
+  }
+}
+
+export function requestValue(attributes: Attributes, matched: ResourceKind): JsonObject {
+  const { name, namespace, operation, dryRun } = attributes
+  return {
+    ...kindsValue(attributes, matched),
     ...unlessEmpty('name', name),
     ...unlessEmpty('namespace', namespace),
     operation,
-    userInfo: userValue(attributes),
+    userInfo: userValue(attributes.user),
     dryRun,
     options: operationOptions(attributes),
   }
 }
 
-function userValue({ user: { name, uid, groups, extra } }: Attributes): JsonObject {
+export function userValue({ name, uid, groups, extra }: UserInfo): JsonObject {
   const more = Object.entries(extra).map(([key, values]): [string, Json] => [key, [...values]])
   return {
     ...unlessEmpty('username', name),
@@ -45,14 +53,14 @@ const optionsKinds = {
   CONNECT: undefined,
 } satisfies Record<Operation, string | undefined>
 
-/** As the client sent them: nothing is filled in. */
-function operationOptions({ operation, options, dryRun, request: { query } }: Attributes): Json {
+/** The options as the client sent them, without defaults. */
+export function operationOptions({ operation, options, dryRun, request: { query } }: Attributes): Json {
   const kind = optionsKinds[operation]
   if (kind === undefined) return null
   const type = { kind, apiVersion: 'meta.k8s.io/v1' }
   const dry = dryRun ? { dryRun: ['All'] } : {}
   if (operation === 'DELETE') {
-    // the options of a deletion are JSON, of its body or its query
+    // options of a deletion are JSON, from the body or the query
     const { dryRun: _, ...others } = options as JsonObject
     return { ...others, ...type, ...dry }
   }

@@ -7,49 +7,61 @@ import { encodeJson } from '../../codec/encode.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { StructType } from '../../schema/structural.ts'
 import { kindText } from '../../webhooks/review-reply.ts'
+import type { UserInfo } from '../../request/user-info.ts'
 import type { Attributes } from '../attributes.ts'
-import type { ResourceKind } from '../equivalent-resources.ts'
-import { requestValue } from '../policies/request-value.ts'
+import { operationOptions, userValue } from '../policies/request-value.ts'
 import type { VersionedObjects } from '../policies/policy-request.ts'
 import type { WebhookType } from './configured-webhooks.ts'
 
 export const reviewVersions = ['v1', 'v1beta1'] as const
 export type ReviewVersion = (typeof reviewVersions)[number]
 
-/** An answer that says nothing that can be used; the message is kube-apiserver's. */
+/** The webhook's answer cannot be used. The message is kube-apiserver's. */
 export class InvalidResponse extends Error {}
 
-/** A request, in the version that the webhook matches. */
+/** A request in the version that the webhook's rules name. */
 export interface Asked {
   readonly attributes: Attributes
-  readonly matched: ResourceKind
+  /** See Candidate. */
+  readonly kinds: string
   readonly type: StructType
   readonly objects: VersionedObjects
-  /** JSON of the request behind its UID: the same in each version of AdmissionReview. */
+  /** The JSON of the request without its UID, which is the same in each version of AdmissionReview. */
   readonly text: () => string
 }
 
 export const askedAbout = (about: Omit<Asked, 'text'>): Asked => ({ ...about, text: lazy(() => requestText(about)) })
 
-function requestText({ attributes, matched, type, objects }: Omit<Asked, 'text'>): string {
-  const { dryRun = false, options = null, ...about } = requestValue(attributes, matched)
-  const head = stringify(about)
-  const object = textOf(type, objects.object, true)
+function requestText({ attributes, kinds, type, objects }: Omit<Asked, 'text'>): string {
+  const { name, namespace, operation, user, dryRun, final } = attributes
+  const named = name === '' ? '' : `"name":${stringify(name)},`
+  const within = namespace === '' ? '' : `"namespace":${stringify(namespace)},`
+  const object = (objects.object && final?.textOf(objects.object, type)) ?? textOf(type, objects.object, true)
   const oldObject = textOf(type, objects.oldObject, false)
-  const tail = stringify({ dryRun, options })
-  return `${head.slice(1, -1)},"object":${object},"oldObject":${oldObject},${tail.slice(1)}`
+  return (
+    `${kinds},${named}${within}"operation":"${operation}","userInfo":${userText(user)},"object":${object},` +
+    `"oldObject":${oldObject},"dryRun":${dryRun},"options":${stringify(operationOptions(attributes))}}`
+  )
+}
+
+/** The user of the last request, who often sends the next one too: a known user is the same value each time. */
+let last: { readonly user: UserInfo; readonly text: string } | undefined
+
+function userText(user: UserInfo): string {
+  if (last?.user !== user) last = { user, text: stringify(userValue(user)) }
+  return last.text
 }
 
 /** @returns JSON */
 export const reviewText = ({ text }: Asked, version: ReviewVersion, uid: string): string =>
   `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/${version}","request":{"uid":"${uid}",${text()}}`
 
-/** @param isSent the object came with the request and may have empty fields that decoding has not removed */
+/** @param isSent the object came with the request, and may have empty fields that decoding keeps */
 const textOf = (type: StructType, object: KubeObject | undefined, isSent: boolean): string =>
   // an API object is JSON
   object === undefined ? 'null' : encodeJson(type, object as unknown as JsonObject, { keepEmpty: isSent })
 
-/** What of an answer counts. */
+/** The part of an answer that the server uses. */
 export interface Response extends Pick<AdmissionResponse, 'auditAnnotations' | 'status' | 'warnings'> {
   readonly allowed: boolean
   /** Text; '' for none. */
@@ -57,20 +69,20 @@ export interface Response extends Pick<AdmissionResponse, 'auditAnnotations' | '
   readonly patchType: string
 }
 
-/** v1beta1 has no other patch type, whatever the answer says. */
+/** The patch type of v1beta1, whatever the answer says. */
 export const JSON_PATCH = 'JSONPatch'
 
 /**
- * @param review of the version that was sent
+ * @param review in the version that was sent
  * @throws InvalidResponse
  */
 export function responseIn(review: JsonObject, version: ReviewVersion, uid: string, type: WebhookType): Response {
-  // decoded as one
+  // decoded as an AdmissionReview
   const { response } = review as unknown as AdmissionReview
   if (response === undefined || response === null) throw new InvalidResponse('webhook response was absent')
   const { allowed = false, auditAnnotations, status, warnings, patch = '', patchType = '' } = response
   const isV1 = version === 'v1'
-  // kube-apiserver never checked the rest of v1beta1
+  // for v1beta1 kube-apiserver checks nothing more
   if (isV1) checkV1(review, uid, type)
   return {
     allowed,
@@ -85,7 +97,7 @@ export function responseIn(review: JsonObject, version: ReviewVersion, uid: stri
 const utf8 = new TextDecoder()
 
 function checkV1(review: JsonObject, uid: string, type: WebhookType): void {
-  // decoded as one
+  // decoded as an AdmissionReview
   const { response = {} } = review as unknown as AdmissionReview
   const { patch = '', patchType } = response
   const refuse = (why: string): never => {

@@ -1,13 +1,13 @@
 /**
- * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: match webhooks to a request, call them, and apply their
- * answers.
+ * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: find the webhooks for a request, call them, and apply
+ * their answers.
  */
 import { internalError } from '../../api/status.ts'
+import { SLICE, turnOfOthers } from '../../api/slices.ts'
 import type { WebhookCall, WebhookOutcome } from '../../metrics/admission.ts'
 import { measureFailOpen, measureWebhook } from '../../metrics/admission.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
-import type { ResourceKind } from '../equivalent-resources.ts'
 import { typeOfMatched } from '../made-object.ts'
 import { PolicyRequest, once } from '../policies/policy-request.ts'
 import { Reinvocation } from '../reinvocation.ts'
@@ -15,6 +15,7 @@ import { Rounds } from '../rounds.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { Asked } from './admission-review.ts'
 import { askedAbout } from './admission-review.ts'
+import type { Candidate } from './candidates.ts'
 import { candidatesOf } from './candidates.ts'
 import { CallingWebhookError, WebhookDenial, ask, checkTimeLeft } from './ask.ts'
 import type { Webhook } from './configured-webhooks.ts'
@@ -43,33 +44,32 @@ export const validatingAdmissionWebhook: AdmissionPlugin = {
   },
 }
 
-/** The key under which they are kept. */
+/** The function is also the key under which its result is kept. */
 const newRounds = (): Rounds => new Rounds()
 
-/** Each sees what those before it made of the object. */
+/** The selectors and conditions of webhooks whose rules match take time, even where no webhook is called. */
+const isTurnDue = (at: number): boolean => at > 0 && at % SLICE === 0
+
+/** Calls the webhooks one after the other. Each sees the changes of those before it. */
 async function mutateBy(webhooks: readonly Webhook[], attributes: Attributes): Promise<void> {
   const { reinvocation = new Reinvocation() } = attributes
   const rounds = reinvocation.keep(newRounds)
   await rounds.begin(attributes)
   const candidates = await candidatesOf(webhooks, new PolicyRequest(attributes))
-  for (const candidate of candidates) {
-    const { webhook, matched, position } = candidate
+  for (const [at, candidate] of candidates.entries()) {
+    if (isTurnDue(at)) await turnOfOthers()
+    const { webhook, position } = candidate
     const key = `${webhook.configuration}/${webhook.index}`
     if (!(await isAsked(candidate, 'mutating', attributes)) || !rounds.isTurnOf(key)) continue
     const round = `round_${reinvocation.isSecond ? 1 : 0}_index_${position}`
-    if (await mutate(webhook, matched, attributes, round)) rounds.changed()
+    if (await mutate(candidate, attributes, round)) rounds.changed()
     if (webhook.reinvocationPolicy === 'IfNeeded') rounds.mayReturn(key)
   }
   await rounds.end(attributes)
 }
 
-/** @returns whether it changed the object */
-async function mutate(
-  webhook: Webhook,
-  matched: ResourceKind,
-  attributes: Attributes,
-  round: string,
-): Promise<boolean> {
+/** @returns whether the webhook changed the object */
+async function mutate({ webhook, matched, kinds }: Candidate, attributes: Attributes, round: string): Promise<boolean> {
   const { record } = attributes.request
   let mutated = false
   try {
@@ -77,7 +77,8 @@ async function mutate(
     const entry = await request.entryOf(matched)
     const patchedType = typeOfMatched(attributes, matched, entry)
     const { type } = patchedType
-    const asked = askedAbout({ attributes, matched, type, objects: await request.versioned(matched) })
+    const objects = await request.versionedAs(matched, entry)
+    const asked = askedAbout({ attributes, kinds, type, objects })
     const { changed, patch } = await measured(webhook, 'admit', attributes, async () =>
       applyResponse(webhook, await ask(webhook, 'mutating', asked), asked, patchedType, entry),
     )
@@ -97,11 +98,13 @@ async function validateBy(webhooks: readonly Webhook[], attributes: Attributes):
   const request = new PolicyRequest(attributes)
   const calls: (() => Promise<void>)[] = []
   const versions = new Map<string, Promise<Asked>>()
-  for (const candidate of await candidatesOf(webhooks, request)) {
+  const candidates = await candidatesOf(webhooks, request)
+  for (const [at, candidate] of candidates.entries()) {
+    if (isTurnDue(at)) await turnOfOthers()
     if (!(await isAsked(candidate, 'validating', attributes))) continue
     const { webhook, matched } = candidate
-    // the object is encoded once for all webhooks that see it in one version
-    const asked = await once(versions, apiVersionOf(matched.resource), () => askedIn(matched, request))
+    // webhooks that see the object in one version share its encoded text
+    const asked = await once(versions, apiVersionOf(matched.resource), () => askedIn(candidate, request))
     const key = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${calls.length}`
     calls.push(() => validate(webhook, asked, key))
   }
@@ -110,10 +113,11 @@ async function validateBy(webhooks: readonly Webhook[], attributes: Attributes):
   for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
 }
 
-async function askedIn(matched: ResourceKind, request: PolicyRequest): Promise<Asked> {
+async function askedIn({ matched, kinds }: Candidate, request: PolicyRequest): Promise<Asked> {
   const { attributes } = request
-  const { type } = typeOfMatched(attributes, matched, await request.entryOf(matched))
-  return askedAbout({ attributes, matched, type, objects: await request.versioned(matched) })
+  const entry = await request.entryOf(matched)
+  const { type } = typeOfMatched(attributes, matched, entry)
+  return askedAbout({ attributes, kinds, type, objects: await request.versionedAs(matched, entry) })
 }
 
 async function validate(webhook: Webhook, asked: Asked, failedOpen: string): Promise<void> {
@@ -124,7 +128,7 @@ async function validate(webhook: Webhook, asked: Asked, failedOpen: string): Pro
   }
 }
 
-/** @param annotation key under which audit records a failed webhook that is ignored */
+/** @param annotation audit annotation for a failed webhook that is ignored */
 function failOpenOrThrow(
   webhook: Webhook,
   type: WebhookCall['type'],

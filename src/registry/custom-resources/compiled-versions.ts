@@ -1,6 +1,6 @@
 /**
  * The types of custom resources, compiled from their definitions on first use. There may be thousands of definitions,
- * so a limit of size drops the types that were not used for the longest time.
+ * so a bound of size evicts the types that the server has not used for the longest time.
  */
 import { cloneJson } from '../../api/clone-json.ts'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/apiextensions/v1.ts'
@@ -9,7 +9,9 @@ import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { LARGE } from '../../api/slices.ts'
 import { reshapeStored } from '../../codec/decode-custom.ts'
 import { customModelName } from './custom-model-name.ts'
-import { applyStructuralDefaults } from '../../schema/structural-default.ts'
+import type { Growth } from '../../codec/encoded-resource.ts'
+import { growthByDefaults } from '../../schema/default-growth.ts'
+import { applyDefaultsToStored } from '../../schema/structural-default.ts'
 import { customKindType } from '../../schema/from-openapi.ts'
 import { prune } from '../../schema/prune.ts'
 import type { StructType } from '../../schema/structural.ts'
@@ -22,27 +24,38 @@ import { checkConversion, isConvertedByWebhook } from './conversion-webhook.ts'
 import { storageVersion, versionNamed } from './definition.ts'
 import { customStrategy } from './strategy.ts'
 
-/** One version of a definition. */
+/** The compiled form of one version of a definition. */
 export interface CompiledVersion {
   readonly type: StructType
   readonly strategy: Strategy
-  /** Its defaults may make an object large that is not. */
+  /** Whether its defaults make each object large. */
   readonly makesLarge: boolean
+  /** The work of an object, in characters: for each of its own characters, and once for its defaults. */
+  readonly growth: Growth
 }
 
-/** Bytes of schema text whose types are kept. A compiled type is a few times as large. */
+/**
+ * Filling in this number of characters of defaults costs as much as decoding, validating and encoding one character of
+ * a body.
+ */
+const CHEAP = 4
+
+/** Bytes of the schema texts whose compiled types are kept. A compiled type is a few times as large. */
 const MAX_KEPT = 8 * 1024 * 1024
 
 /** A compiled rule is about 50 times as large as its text. */
 const RULE_WEIGHT = 12
 
-/** Properties are read when objects have them, but all of them may come. */
+/**
+ * The server compiles a property when an object has it. The size counts all properties, because objects may have all of
+ * them.
+ */
 const sizeOf = ({ length, rules }: SchemaFacts): number => length + rules * RULE_WEIGHT
 
 function schemaFacts(version: CustomResourceDefinitionVersion | undefined): SchemaFacts {
   const known = version && factsOf(version)
   if (known !== undefined) return known
-  // a definition that is none of the control snapshot's is on its way into it
+  // a definition outside of the control snapshot is about to be written
   const text = JSON.stringify(version?.schema?.openAPIV3Schema ?? null)
   return factsWithin(text, 0, text.length)
 }
@@ -52,11 +65,11 @@ interface Kept {
   readonly size: number
 }
 
-/** In the order of their last use. Bound: MAX_KEPT. */
+/** In the order of last use. Bound: MAX_KEPT. */
 const kept = new Map<string, Kept>()
 let keptSize = 0
 
-// after a restore the same generation may come again and say something else; a revision never does
+// after a restore a generation may come again with another content; a revision never does
 const keyOf = (
   tenant: Tenant,
   { metadata: { uid = '', generation = 0, resourceVersion = '' } }: CustomResourceDefinition,
@@ -90,8 +103,8 @@ export function compiledVersion(
 }
 
 /**
- * Reads long schemas in steps before they are compiled, which takes little more.
- * @returns undefined where there is nothing to wait for
+ * Reads a long schema in steps before it is compiled. Compiling takes little more then.
+ * @returns undefined if the schema needs no steps
  */
 export function versionsRead(
   tenant: Tenant,
@@ -128,22 +141,32 @@ function compile(
   const gvk = { group: definition.spec?.group ?? '', version, kind: definition.status?.acceptedNames?.kind ?? '' }
   const type = customKindType(customModelName(gvk.group, gvk.version, gvk.kind), gvk, schema, hasDefaults)
   const strategy = customStrategy(definition, version, type, schema, rules > 0)
-  return { type, strategy, makesLarge: hasDefaults && length > LARGE }
+  const growth = hasDefaults ? growthOf(schema ?? {}, length) : { once: 0, perUnit: 0 }
+  return {
+    type,
+    strategy,
+    makesLarge: growth.once > LARGE,
+    growth: { perUnit: Math.max(1, growth.perUnit / CHEAP), base: growth.once / CHEAP },
+  }
 }
 
+/** The server does not walk a long schema. It assumes that each object gets all of its defaults. */
+const growthOf = (schema: JsonObject, length: number): ReturnType<typeof growthByDefaults> =>
+  length > LARGE ? { once: length + 1, perUnit: 0 } : growthByDefaults(schema)
+
 /**
- * An object of storage as the definition shapes it now: pruned and with the defaults of the version that it was written
- * in, then in the storage version of today. Changes it in place.
+ * Fits a stored object to the present definition. Prunes it, and adds the defaults of the version in which it was
+ * written. Then converts it to the present storage version. Changes it in place.
  */
 export function currentForm(tenant: Tenant, definition: CustomResourceDefinition, object: KubeObject): KubeObject {
   reshape(tenant, definition, object)
-  // only callers that can wait use the webhook
+  // only callers that can await use the webhook
   return isConvertedByWebhook(definition) ? object : inVersion(tenant, definition, object, storageVersion(definition))
 }
 
 /**
- * Converts to the version of a request. A webhook converts from the version in which the object was written. An object
- * that was written in the version of the request needs no conversion, whatever the storage version is.
+ * Converts an object to the version of a request. A webhook converts from the version in which the object was written.
+ * An object of the request's version needs no conversion, whatever the storage version is.
  * @throws ConversionError
  */
 export function servedForm(
@@ -159,7 +182,7 @@ export function servedForm(
   return object
 }
 
-/** Pruned and with the defaults of the version that it was written in. */
+/** Prunes an object, and adds the defaults of the version in which it was written. */
 function reshape(tenant: Tenant, definition: CustomResourceDefinition, object: KubeObject): void {
   const written = parseApiVersion(object.apiVersion ?? '')?.version ?? ''
   const stored = storageVersion(definition)
@@ -171,12 +194,12 @@ function reshape(tenant: Tenant, definition: CustomResourceDefinition, object: K
   // an API object is JSON
   const json = object as unknown as JsonObject
   reshapeStored(type, json)
-  applyStructuralDefaults(type, json)
+  applyDefaultsToStored(type, json)
 }
 
 /**
- * Conversion by strategy None: it changes apiVersion, and prunes fields that the other version's schema does not have.
- * @throws ConversionError where a webhook converts
+ * Converts by strategy None: changes apiVersion, and prunes fields that the schema of the other version lacks.
+ * @throws ConversionError if a webhook converts the definition's objects
  */
 export function inVersion(
   tenant: Tenant,
@@ -190,7 +213,7 @@ export function inVersion(
   return renamedTo(tenant, definition, object, version)
 }
 
-/** A copy with only the fields that the other version has under the same names. Use it for comparisons alone. */
+/** Copies only the fields that the other version has under the same names. Use the copy for comparisons only. */
 export function renamedTo(
   tenant: Tenant,
   definition: CustomResourceDefinition,
@@ -199,7 +222,7 @@ export function renamedTo(
 ): KubeObject {
   const apiVersion = apiVersionOf({ group: definition.spec?.group ?? '', version })
   const converted = { ...cloneJson(object), apiVersion }
-  // nulls stay: an applied one is for validation to refuse
+  // nulls stay, so that validation refuses an applied null
   prune(compiledVersion(tenant, definition, version).type, converted as unknown as JsonObject)
   return converted
 }

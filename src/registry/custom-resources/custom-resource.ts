@@ -24,10 +24,13 @@ import { withoutCreates } from './strategy.ts'
 import { announceWatch } from './watched-kinds.ts'
 import { webhookConverter } from './webhook-converter.ts'
 
-/** Its definition says all that is shown of its objects, and no controller knows them but those of Stages and ControlPlanes. */
+/**
+ * The definition has all columns of its objects' tables. Only Stages and ControlPlanes have controllers of their own,
+ * so other custom resources need no work rules.
+ */
 const NOTHING: Presentation & WorkRules = Object.freeze({})
 
-/** Unlike built-in kinds, custom ones are validated in the version of the request. */
+/** The server validates custom resources in the version of the request, and built-in kinds in the storage version. */
 export function customResource(
   request: ApiCall,
   entry: ResourceEntry,
@@ -36,8 +39,9 @@ export function customResource(
 ): Resource {
   const { group, version, resource, storage } = entry
   const { tenant } = request
-  const { type, strategy, makesLarge } = compiledVersion(tenant, definition, version)
+  const { type, strategy, makesLarge, growth } = compiledVersion(tenant, definition, version)
   if (makesLarge) request.isLarge = true
+  request.growth = growth.perUnit
   const kind: GroupVersionKind = { group, version, kind: entry.kind }
   const isConverted = isConvertedByWebhook(definition)
   const scale = versionNamed(definition, version)?.subresources?.scale
@@ -74,8 +78,9 @@ export function customResource(
     ...(definition.metadata.uid === undefined ? {} : { definitionUid: definition.metadata.uid }),
     announceWatch: (call) => announceWatch(call, definition, entry),
     currentForm: (object) => currentForm(tenant, definition, object),
-    // An object that was written under another state of the definition may not fit it now. A create drops the status,
-    // and a read sets its defaults.
+    // A stored text may not fit a later state of the definition. A status with a default differs, too: a create drops
+    // the status, and a read sets its default.
+    growth,
     storedAsServed:
       definition.metadata.generation === 1 &&
       version === storage.version &&
@@ -87,7 +92,7 @@ export function customResource(
   }
 }
 
-/** The objects of definitions that this server knows of. */
+/** Adds the checks of Stages and ControlPlanes, which this server runs itself. */
 function withOwnRules(entry: ResourceEntry, strategy: Strategy): Strategy {
   if (isOfControlPlanes(entry)) return withControlPlaneChecks(strategy, entry.namespaced)
   return isOfStages(entry) ? withStageWarnings(strategy) : strategy
@@ -96,20 +101,23 @@ function withOwnRules(entry: ResourceEntry, strategy: Strategy): Strategy {
 const strategyOf = (strategy: Strategy, definition: CustomResourceDefinition, resource: GroupResource): Strategy =>
   isTerminating(definition) ? withoutCreates(strategy, resource) : strategy
 
-/** kube-apiserver says so of the main resource for no version but that of the request. @param apiVersion that version */
+/**
+ * kube-apiserver resets fields of the main resource only in the version of the request.
+ * @param apiVersion that version
+ */
 export function customResetFields(apiVersion: string, withStatus: boolean, subresource: string): ResetFields {
   if (subresource === 'status') return withoutSpecAndMetadata
   if (subresource !== '' || !withStatus) return everything
   return (version) => (version === apiVersion ? withoutStatus(version) : undefined)
 }
 
-/** Without asking a conversion webhook: fields are taken to have the same names. */
+/** Converts managed fields without the webhook. It assumes that fields have the same names in all versions. */
 function betweenVersions(tenant: Tenant, definition: CustomResourceDefinition): ConvertVersion {
   return (object, apiVersion) => {
     const target = parseApiVersion(apiVersion)
     if (target?.group !== definition.spec?.group || target === undefined) return undefined
     if (versionNamed(definition, target.version) === undefined) return undefined
-    // field managers track objects of this kind only
+    // field managers own fields of this kind only
     const converted = renamedTo(tenant, definition, object as unknown as KubeObject, target.version)
     const { type } = compiledVersion(tenant, definition, target.version)
     return { type, object: converted as unknown as JsonObject }

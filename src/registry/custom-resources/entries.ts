@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions as served resources: what routing, discovery and OpenAPI know of them. */
+/** Turns CustomResourceDefinitions into served resources, for routing, discovery and OpenAPI. */
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/apiextensions/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import type { JsonObject } from '../../api/object.ts'
@@ -21,8 +21,8 @@ const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
 const groups = new WeakMap<readonly CustomResourceDefinition[], { readonly served: ServedGroup | undefined }>()
 
 /**
- * The served resources of one group's definitions, versions in the order of preference. The same list of definitions
- * has the same value. Undefined where none is established.
+ * The served resources of one group's definitions, with versions in the order of preference. The same list of
+ * definitions gives the same value. Undefined if no definition is established.
  */
 export function customGroup(group: string, definitions: readonly CustomResourceDefinition[]): ServedGroup | undefined {
   let known = groups.get(definitions)
@@ -50,10 +50,10 @@ function makeGroup(group: string, definitions: readonly CustomResourceDefinition
   })
 }
 
-/** Bound: the versions of a definition; they go with it. */
+/** Bound: the versions of a definition. An entry goes with its definition. */
 const entries = new WeakMap<CustomResourceDefinition, Map<string, ResourceEntry>>()
 
-/** The same entry for the same state of a definition. */
+/** The same state of a definition gives the same entry. */
 export function entryOf(definition: CustomResourceDefinition, version: CustomResourceDefinitionVersion): ResourceEntry {
   let ofDefinition = entries.get(definition)
   if (ofDefinition === undefined) entries.set(definition, (ofDefinition = new Map()))
@@ -68,7 +68,7 @@ function makeEntry(definition: CustomResourceDefinition, version: CustomResource
   const group = spec?.group ?? ''
   const name = version.name ?? ''
   const stored = storageVersion(definition)
-  // an established definition has all of these, and keeps them when its names change to such as others have
+  // an established definition has all of these names, and keeps them if an update asks for names that another one has
   const { plural = '', singular = '', kind = '', listKind = '', shortNames, categories } = status?.acceptedNames ?? {}
   const namespaced = isNamespaced(definition)
   const selectable = (version.selectableFields ?? []).map(({ jsonPath = '' }) => jsonPath)
@@ -95,8 +95,13 @@ function makeEntry(definition: CustomResourceDefinition, version: CustomResource
       ...selectable.map((path) => path.replace(/^\./, '')),
     ],
     openApi: {
-      schemaOf: { uid: definition.metadata.uid, generation: definition.metadata.generation },
-      // read when it is asked for: most requests need no schema
+      schemaOf: {
+        uid: definition.metadata.uid,
+        generation: definition.metadata.generation,
+        // after a restore a generation may come again with another content; a revision never does
+        revision: definition.metadata.resourceVersion,
+      },
+      // a getter, because most requests need no schema
       get schema() {
         // a schema is JSON, but its interface does not say so
         return version.schema?.openAPIV3Schema as unknown as JsonObject | undefined
@@ -135,6 +140,6 @@ function deprecationOf(
   return better === undefined ? text : `${text}; use ${group}/${better} ${names?.kind}`
 }
 
-/** As discovery shows it: the first 8 bytes of the digest of `group/version/kind`. */
+/** The hash that discovery lists: the first 8 bytes of the digest of `group/version/kind`. */
 const storageVersionHash = ({ group, version, kind }: GroupVersionKind): string =>
   bytesToBase64(sha256(`${group}/${version}/${kind}`).subarray(0, 8))

@@ -1,18 +1,21 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceScope } from '../resource-scope.ts'
+import type { FinalObject } from '../stored-form.ts'
 import type { Undo } from './undo.ts'
 
 export type WriteOperation = 'CREATE' | 'UPDATE' | 'DELETE'
 
-/** In the storage version; those of a view, where the subresource is one. */
+/** Objects in the storage version, or views if the subresource is a view. */
 export interface AdmittedObjects {
-  /** Absent: removed. */
+  /** Absent: the write removes the object. */
   readonly object?: KubeObject | undefined
-  /** Absent: created. */
+  /** Absent: the write creates the object. */
   readonly oldObject?: KubeObject | undefined
+  /** The text of `object`, if no later step changes it. */
+  readonly final?: FinalObject | undefined
 }
 
-/** The admission of a write. The layer above hands it in: admission/write-admission.ts is that of Kubernetes. */
+/** The admission of a write. A higher layer passes it in: admission/write-admission.ts is Kubernetes' admission. */
 export interface Admission {
   /** May change `object` in place. @throws StatusError */
   mutate(
@@ -21,7 +24,7 @@ export interface Admission {
     options: { readonly dryRun: boolean },
     objects: AdmittedObjects,
   ): Promise<void>
-  /** Runs when nothing changes the object any more. @throws StatusError */
+  /** Runs after the last change of the object. @throws StatusError */
   validate(
     scope: ResourceScope,
     operation: WriteOperation,
@@ -30,5 +33,5 @@ export interface Admission {
   ): Promise<Undo | undefined>
 }
 
-/** For writes of the server on its own account: no plug-in may change or refuse them. */
+/** For writes that the server makes for itself: no plug-in may change or refuse them. */
 export const withoutAdmission: Admission = { mutate: async () => {}, validate: async () => undefined }

@@ -1,17 +1,19 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { WriteResult } from '../../codec/stored-object.ts'
+import { finalObject } from '../converted.ts'
 import type { ResourceScope } from '../resource-scope.ts'
+import type { FinalObject } from '../stored-form.ts'
 import type { Admission } from './admission.ts'
 import { undoing } from './undo.ts'
 
-/** How a write is done, whatever its object. */
+/** The options and the admission of a write. */
 export interface WriteMode {
   readonly options: { readonly dryRun: boolean }
-  /** The admission of the write, and of the writes that the server makes beside it. */
+  /** The admission of the write, and of other writes that the server makes for it. */
   readonly admission: Admission
 }
 
-/** Reserves what the object needs beside it before validation, and gives it back when the write fails. */
+/** Reserves resources of the object, such as addresses, before validation. A failed write gives them back. */
 export async function allocating(
   scope: ResourceScope,
   object: KubeObject,
@@ -32,17 +34,18 @@ export async function allocating(
 }
 
 /**
- * Validating admission, after everything that may change the object, and then the write. What admission did beside the
- * object is taken back when the write fails.
+ * Runs validating admission after all changes of the object, and then the write. If the write fails, it reverts side
+ * effects of admission.
  */
 export async function admitted(
   scope: ResourceScope,
   { options, admission }: WriteMode,
   object: KubeObject,
   old: KubeObject | undefined,
-  write: () => Promise<WriteResult>,
+  write: (final: FinalObject | undefined) => Promise<WriteResult>,
 ): Promise<WriteResult> {
   const operation = old === undefined ? 'CREATE' : 'UPDATE'
-  const undo = await admission.validate(scope, operation, options, { object, oldObject: old })
-  return undo ? undoing(scope.request, write, undo) : write()
+  const final = finalObject(scope, object)
+  const undo = await admission.validate(scope, operation, options, { object, oldObject: old, final })
+  return undo ? undoing(scope.request, () => write(final), undo) : write(final)
 }

@@ -1,13 +1,15 @@
 /**
- * The end of every write: the object is encoded, the work that it brings is put beside it, and the shard compares and
- * swaps. No other file writes objects (test/check/one-write-path.ts), so no write can forget its work.
+ * The end of every write. It encodes the object and adds the controllers' work, and the shard compares and swaps. No
+ * other file writes objects (test/check/one-write-path.ts), so no write can omit its work.
  */
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { turnOfOthers } from '../../api/slices.ts'
 import type { Live } from '../../codec/stored-object.ts'
 import { liveOf } from '../../codec/stored-object.ts'
+import { StorageError } from '../../storage/errors.ts'
 import type { NewValue } from '../../storage/storage.ts'
+import { isTooLarge } from '../../storage/value-text.ts'
 import type { ApiCall } from '../../request/context.ts'
 import { walked } from '../../request/turns.ts'
 import { valueToStore } from '../converted.ts'
@@ -15,27 +17,29 @@ import { eachOnce, workFor } from '../outbox.ts'
 import { announceOwners } from '../owner-kinds.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { keyOf, storedAs } from '../resource-scope.ts'
+import type { FinalObject } from '../stored-form.ts'
+import { newValueOf } from '../stored-form.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import type { WorkloadSwitches } from '../../settings.ts'
 import type { Change, Work, WorkRules } from '../work.ts'
 
-/** An object, and what storage is to keep of it. */
+/** An object, and the value that storage keeps of it. */
 export interface Encoded {
   readonly object: KubeObject
   readonly value: NewValue
 }
 
-/** @throws StatusError where a webhook that converts does not answer */
-export const encode = async (scope: ResourceScope, object: KubeObject): Promise<Encoded> => ({
+/** @throws StatusError if a conversion webhook does not answer */
+export const encode = async (scope: ResourceScope, object: KubeObject, final?: FinalObject): Promise<Encoded> => ({
   object,
-  value: await walked(scope.request, () => valueToStore(scope, object)),
+  value: final?.value() ?? (await walked(scope.request, () => valueToStore(scope, object))),
 })
 
 /** @throws StorageError KeyExists */
-export async function commitCreate(scope: ResourceScope, object: KubeObject): Promise<Live> {
+export async function commitCreate(scope: ResourceScope, object: KubeObject, final?: FinalObject): Promise<Live> {
   const { request, storage, collection } = scope
   await announceOwners(request.env, request.tenant, storedAs(scope), object, scope.resource.definitionUid)
-  const value = withWork(scope, await encode(scope, object))
+  const value = withWork(scope, await encode(scope, object, final))
   if (request.isLarge) await turnOfOthers()
   return liveOf(await storage.create(collection, keyFor(scope, object), value))
 }
@@ -50,14 +54,29 @@ export async function commitUpdate(scope: ResourceScope, encoded: Encoded, live:
 }
 
 /**
- * @returns the deleted object, with the version of its deletion.
+ * @returns the deleted object, with the resourceVersion of its deletion
  * @throws StorageError Conflict, KeyNotFound
  */
 export async function commitDelete(scope: ResourceScope, live: Live): Promise<Live> {
   const { storage, collection } = scope
-  const { value } = await encode(scope, live.object)
-  const last = { ...value, outbox: workOf(scope, { old: live.object }) }
+  const last = { ...(await lastValue(scope, live)), outbox: workOf(scope, { old: live.object }) }
   return liveOf(await storage.delete(collection, keyFor(scope, live.object), last, live.stored.revision))
+}
+
+/**
+ * The last state of an object. Its definition may have got defaults after the write, and with them the object may be
+ * larger than storage allows. Then the last state is the stored one.
+ * @throws StorageError KeyNotFound
+ */
+async function lastValue(scope: ResourceScope, live: Live): Promise<NewValue> {
+  const { request, storage, collection, resource } = scope
+  const { value } = await encode(scope, live.object)
+  if (!isTooLarge(value.text)) return value
+  const stored = live.stored.text === '' ? await storage.get(collection, keyFor(scope, live.object)) : live.stored
+  if (stored === undefined) throw new StorageError('KeyNotFound')
+  const written = liveOf(stored)
+  const strategy = resource.converter?.storedStrategy ?? resource.strategy
+  return walked(request, () => newValueOf(resource.storageType, written.object, strategy))
 }
 
 const withWork = (scope: ResourceScope, { object, value }: Encoded, old?: KubeObject): NewValue => ({
@@ -76,8 +95,8 @@ const keyFor = (scope: ResourceScope, { metadata: { name = '', namespace } }: Ku
   keyOf(scope, name, namespace)
 
 /**
- * The value of an object that a restore brings: its work is as if it had just been created, and deleted if it is being
- * deleted.
+ * The value of an object that a restore writes. Its work is that of a new object. If the object has a
+ * deletionTimestamp, the work of a deletion is added.
  */
 export const restoredValue = (
   rules: WorkRules,

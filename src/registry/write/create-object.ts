@@ -1,4 +1,4 @@
-/** Creates an object: generates its name, reserves what it needs beside it, and inserts it. */
+/** Creates an object: generates its name, reserves its resources, and inserts it. */
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError, alreadyExists, plainError } from '../../api/status.ts'
 import type { WriteResult } from '../../codec/stored-object.ts'
@@ -6,6 +6,7 @@ import { generatedName } from '../generated-name.ts'
 import { keyOf } from '../resource-scope.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { readLive } from '../store.ts'
+import type { FinalObject } from '../stored-form.ts'
 import { admitted, allocating } from './allocate.ts'
 import type { WriteMode } from './allocate.ts'
 import { commitCreate } from './commit.ts'
@@ -18,7 +19,7 @@ import { statusFor } from '../../storage/storage-status.ts'
 
 const GENERATE_NAME_TRIES = 8
 
-/** @returns the object as it is stored now, its resourceVersion in it (none on a dry run) */
+/** @returns the stored object with its resourceVersion (without one on a dry run) */
 export async function createObject(scope: ResourceScope, wanted: KubeObject, mode: WriteMode): Promise<WriteResult> {
   fillSystemFields(scope, wanted)
   const generates = !wanted.metadata.name && !!wanted.metadata.generateName
@@ -28,7 +29,7 @@ export async function createObject(scope: ResourceScope, wanted: KubeObject, mod
     try {
       return await allocating(scope, object, undefined, mode, async () => {
         await beforeCreate(scope, object, mode)
-        return admitted(scope, mode, object, undefined, () => insert(scope, object, mode))
+        return admitted(scope, mode, object, undefined, (final) => insert(scope, object, mode, final))
       })
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
@@ -42,7 +43,12 @@ export async function createObject(scope: ResourceScope, wanted: KubeObject, mod
 const nameFor = ({ resource: { strategy } }: ResourceScope, prefix: string): string =>
   strategy.generatesNames === false ? prefix : generatedName(prefix)
 
-export async function insert(scope: ResourceScope, object: KubeObject, { options }: WriteMode): Promise<WriteResult> {
+export async function insert(
+  scope: ResourceScope,
+  object: KubeObject,
+  { options }: WriteMode,
+  final: FinalObject | undefined,
+): Promise<WriteResult> {
   const key = keyOf(scope, object.metadata.name!)
   if (options.dryRun) {
     if ((await scope.storage.get(scope.collection, key)) !== undefined) throw new StorageError('KeyExists')
@@ -51,7 +57,7 @@ export async function insert(scope: ResourceScope, object: KubeObject, { options
   // "0" and text that is no number count as no version
   if (/^0*[1-9]\d*$/.test(object.metadata.resourceVersion ?? ''))
     throw plainError('resourceVersion should not be set on objects to be created')
-  return commitCreate(scope, object)
+  return commitCreate(scope, object, final)
 }
 
 async function existsError(scope: ResourceScope, name: string): Promise<StatusError> {

@@ -7,6 +7,7 @@ import type { Live, WriteResult } from '../../codec/stored-object.ts'
 import { sameButTimes } from '../../patch/managers.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { knownLive, readLive, referenceKey } from '../store.ts'
+import type { FinalObject } from '../stored-form.ts'
 import { isUnchanged } from '../stored-form.ts'
 import { admitted, allocating } from './allocate.ts'
 import type { WriteMode } from './allocate.ts'
@@ -27,22 +28,19 @@ export interface Updated {
 }
 
 export interface UpdateRequest extends WriteMode {
-  /** PUT or apply to an absent name may create it. */
+  /** Whether a PUT or apply to an absent name may create the object. */
   readonly mayCreate: boolean
-  /** The UID that the written object names, checked against the stored one before anything else. */
+  /** The UID in the written object. It is compared with the stored UID before all other checks. */
   readonly uid?: string | undefined
-  /** The new object, made from the live one (undefined: to be created). Runs again when the revision moved. */
+  /** Makes the new object from the live one; undefined: the object is absent. Runs again on conflict. */
   readonly transform: (live: KubeObject | undefined) => Promise<KubeObject>
-  /** As the caller just read it, in its stored form: the first try reads nothing. */
+  /** The stored form of the object as the caller just read it. With it, the first attempt reads nothing. */
   readonly known?: KubeObject | undefined
-  /** Permission to create, asked for when it comes to that. */
+  /** Checks the permission to create. It runs only if the object is absent. */
   readonly authorizeCreate?: (() => Promise<void>) | undefined
 }
 
-/**
- * Reads, changes and compares-and-swaps. Repeats this when another writer was faster, unless the client named a
- * version.
- */
+/** Reads, changes, and compares and swaps. It retries on conflict, unless the client named a resourceVersion. */
 export async function guaranteedUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
   for (let attempt = 1; ; attempt++) {
     const live = attempt === 1 && update.known !== undefined ? knownLive(update.known) : await readLive(scope, name)
@@ -63,17 +61,17 @@ async function createOnUpdate(scope: ResourceScope, name: string, update: Update
   await update.authorizeCreate?.()
   const object = await update.transform(undefined)
   givenVersion(object)
-  // there is no version to compare with: any version is accepted, and a dry run shows it
+  // there is no version to compare with: the server accepts any version, and a dry run returns it
   if (!update.options.dryRun) delete object.metadata.resourceVersion
   fillSystemFields(scope, object)
   const result = await allocating(scope, object, undefined, update, async () => {
     await beforeCreate(scope, object, update)
-    return admitted(scope, update, object, undefined, () => insert(scope, object, update))
+    return admitted(scope, update, object, undefined, (final) => insert(scope, object, update, final))
   })
   return { result, created: true }
 }
 
-/** A difference in the times of managedFields alone is no change: a strategy may have restored every changed field. */
+/** Whether only times in managedFields differ, which is no change. A strategy may have restored every changed field. */
 async function isUnchangedButTimes(scope: ResourceScope, object: KubeObject, live: Live): Promise<boolean> {
   const managedFields = await walked(scope.request, () =>
     sameButTimes(object.metadata.managedFields, live.object.metadata.managedFields),
@@ -100,13 +98,19 @@ async function replace(
 ): Promise<WriteResult> {
   const old = live.object
   await beforeUpdate(scope, object, old, update)
-  return admitted(scope, update, object, old, () => put(scope, object, live, update))
+  return admitted(scope, update, object, old, (final) => put(scope, object, live, update, final))
 }
 
-async function put(scope: ResourceScope, object: KubeObject, live: Live, update: UpdateRequest): Promise<WriteResult> {
+async function put(
+  scope: ResourceScope,
+  object: KubeObject,
+  live: Live,
+  update: UpdateRequest,
+  final: FinalObject | undefined,
+): Promise<WriteResult> {
   const old = live.object
   if (isWithoutFinalizers(scope, object, old)) return { object: await removeEmptied(scope, object, live, update) }
-  const encoded = await encode(scope, object)
+  const encoded = await encode(scope, object, final)
   const isNoChange = isUnchanged(encoded.value, live) || (await isUnchangedButTimes(scope, object, live))
   if (isNoChange && live.stored.isStale !== true) return { object: old }
   if (update.options.dryRun) return { object }
@@ -131,7 +135,10 @@ const uidPreconditionFailed = (scope: ResourceScope, name: string, { uid, option
     `StorageError: invalid object, Code: 4, Key: ${options.dryRun ? '' : '/registry'}${referenceKey(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`,
   )
 
-/** The version in a written object is a precondition. Without one the write is unconditional, where that is allowed. */
+/**
+ * The resourceVersion in a written object is a precondition. Without one the write is unconditional, if the kind allows
+ * it.
+ */
 function checkVersion(scope: ResourceScope, name: string, object: KubeObject, old: KubeObject): void {
   const given = givenVersion(object)
   if (given === 0n) {
@@ -144,7 +151,7 @@ function checkVersion(scope: ResourceScope, name: string, object: KubeObject, ol
   object.metadata.resourceVersion = old.metadata.resourceVersion
 }
 
-/** The version that a written object names; 0 when it names none. @throws 500 for text that is no version */
+/** The resourceVersion in a written object; 0 if it has none. @throws 500 for text that is no version */
 function givenVersion({ metadata: { resourceVersion: given = '' } }: KubeObject): bigint {
   if (given === '') return 0n
   const parsing = `strconv.ParseUint: parsing ${JSON.stringify(given)}`

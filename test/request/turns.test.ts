@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { lengthOfLongStrings } from '../../src/request/long-texts.ts'
+import { isLargeIn } from '../../src/request/turns.ts'
+
+const json = (...strings: string[]): string => JSON.stringify({ strings })
+const of = (length: number): string => 'x'.repeat(length)
+const KI = 1024
+const POLICIES = 'admissionregistration.k8s.io'
+const DEFINITIONS = 'apiextensions.k8s.io'
+
+test.each<[string, string, boolean]>([
+  ['', json(of(60 * KI)), false],
+  ['apps', json(of(65 * KI)), true],
+  [POLICIES, json(of(60 * KI)), true],
+  [POLICIES, json(...Array<string>(8).fill(of(2 * KI))), true],
+  [POLICIES, json(of(7 * KI), of(900)), false],
+  [DEFINITIONS, json(of(9 * KI)), true],
+  [DEFINITIONS, json(...Array<string>(60).fill(of(900))), false],
+  [DEFINITIONS, json(...Array<string>(70).fill(of(1_000))), true],
+  ['resource.k8s.io', json(of(9 * KI)), true],
+])('case %#: an object of the group "%s" takes turns if it is long, or its expressions are', (group, text, isLarge) => {
+  expect(isLargeIn(group, text)).toBe(isLarge)
+  expect(isLargeIn(group, new TextEncoder().encode(text))).toBe(isLarge)
+})
+
+test('a body that grows by defaults takes turns', () => {
+  expect(isLargeIn('', json(of(KI)), 65 * KI)).toBe(true)
+})
+
+describe('the length of long strings', () => {
+  test.each<[string, string, number]>([
+    ['counts from quote to quote', json(of(2_000)), 2_001],
+    ['goes on behind escaped quotes', json('"'.repeat(2_000)), 4_001],
+    ['goes on behind backslashes before escaped quotes', json('\\"'.repeat(1_000)), 4_001],
+    ['ends at a quote behind escaped backslashes', json(of(500) + '\\', of(600)), 0],
+    ['leaves out short strings', json(of(1_000), of(1_000)), 0],
+    ['counts a string without an end', `{"a":"${of(2_000)}`, 2_001],
+  ])('%s', (_, text, length) => {
+    expect(lengthOfLongStrings(text)).toBe(length)
+    expect(lengthOfLongStrings(new TextEncoder().encode(text))).toBe(length)
+  })
+
+  test('is all of a body that is no JSON', () => {
+    expect(lengthOfLongStrings(new Uint8Array(9_000))).toBe(9_000)
+  })
+})
