@@ -1,13 +1,13 @@
 /**
- * Models of custom resources: the schema of a CustomResourceDefinition as OpenAPI publishes it, with the members that
- * every object has (apiextensions' controller/openapi/builder). OpenAPI v2 has fewer keywords, and old kubectl versions
- * fail on some that it has, so kube-apiserver leaves more out there (controller/openapi/v2/conversion.go).
+ * Models of custom resources: the schema of a CustomResourceDefinition in OpenAPI, with the members that every object
+ * has (apiextensions' controller/openapi/builder). In v2 kube-apiserver leaves out the keywords that v2 lacks, and
+ * some on which old kubectl versions fail (controller/openapi/v2/conversion.go).
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue, setOwn } from '../api/own.ts'
-import { sortNames } from '../api/name-order.ts'
-import { inParts, mapNames, mapParts } from '../api/parts.ts'
+import { sortNames, sortedKeys, sortedTexts } from '../api/name-order.ts'
+import { eachName, inParts, kept, mapParts } from '../api/parts.ts'
 import type { Steps } from '../api/slices.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Describe, OpenApiVersion } from '../schema/to-openapi.ts'
@@ -17,13 +17,13 @@ import type { Member } from './members.ts'
 import { jsonOf } from './members.ts'
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
-/** A model whose texts for kind, apiVersion and metadata are those of every other. */
+/** Every model has the same descriptions of kind, apiVersion and metadata. Those of Pod are used. */
 const ANY_KIND = 'io.k8s.api.core.v1.Pod'
 
-/** A property of a schema is as much work as some tens of what `PART` counts. */
+/** The weight of a property in `PART`. */
 const WEIGHT = 32
 
-/** The models of an entry and of its list. Each is made on first use. */
+/** The models of a kind and of its list. Each is made on first use. */
 export function modelMembers(entry: ResourceEntry, version: OpenApiVersion, describe: Describe): Member[] {
   const own = customModelName(entry.group, entry.version, entry.kind)
   const list = customModelName(entry.group, entry.version, entry.listKind)
@@ -34,10 +34,12 @@ export function modelMembers(entry: ResourceEntry, version: OpenApiVersion, desc
 }
 
 function* ownModel(entry: ResourceEntry, version: OpenApiVersion, describe: Describe): Steps<JsonObject> {
-  // a getter, which may parse it: a walk in parts needs the same value in each of them
+  // read once: the getter may parse the schema, and a walk in parts needs the same value in each run
   const { schema, preserveUnknownFields } = entry.openApi ?? {}
-  const contents = yield* inParts(() => contentsOf(schema, preserveUnknownFields === true, version, describe))
-  return ordered({ ...contents, ...extensionsOf(entry, entry.kind) })
+  const extensions = extensionsOf(entry, entry.kind)
+  return yield* inParts(() =>
+    ordered({ ...contentsOf(schema, preserveUnknownFields === true, version, describe), ...extensions }),
+  )
 }
 
 function extensionsOf(entry: ResourceEntry, kind: string): JsonObject {
@@ -57,12 +59,10 @@ function contentsOf(
   describe: Describe,
 ): JsonObject {
   if (schema === undefined) return { type: 'object' }
-  // no fields at all, or old kubectl versions would refuse every other
+  // a schema without properties: old kubectl versions would refuse every field that it does not list
   if (version === 'v2' && (preserveUnknownFields || schema['x-kubernetes-preserve-unknown-fields'] === true))
     return { type: 'object' }
-  const published = new Publisher(version, describe).schema(schema)
-  const properties = isJsonObject(published['properties']) ? published['properties'] : {}
-  return { ...published, properties: { ...properties, ...objectProperties(version, describe) } }
+  return new Publisher(version, describe).schema(schema, objectProperties(version, describe))
 }
 
 const text = (description: string | undefined): JsonObject => ({ description: description ?? '', type: 'string' })
@@ -70,7 +70,7 @@ const text = (description: string | undefined): JsonObject => ({ description: de
 const metadata = (version: OpenApiVersion, describe: Describe): JsonObject =>
   described(referenceTo(`${META}.ObjectMeta`, version), version, describe(ANY_KIND, 'metadata'))
 
-/** In v3 a reference has no siblings. */
+/** In v3 a $ref has no siblings. */
 const described = (reference: JsonObject, version: OpenApiVersion, description: string | undefined): JsonObject =>
   version === 'v2' ? { description, ...reference } : { description, allOf: [reference] }
 
@@ -96,7 +96,7 @@ function listModel(entry: ResourceEntry, own: string, version: OpenApiVersion, d
   }
 }
 
-/** Members of a schema in the order in which kube-apiserver writes them; extensions by name behind. */
+/** Keywords of a schema in the order in which kube-apiserver writes them. Extensions follow, sorted by name. */
 const ORDER = [
   'description',
   'type',
@@ -135,7 +135,7 @@ const RULE_ORDER = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0)
 
-/** Empty values are left out, except those of `default` and `example`. */
+/** Leaves out empty values, except those of `default` and `example`. */
 function ordered(schema: JsonObject): JsonObject {
   const result: JsonObject = {}
   for (const name of ORDER) {
@@ -143,9 +143,10 @@ function ordered(schema: JsonObject): JsonObject {
     const counts = name === 'default' || name === 'example' || name === 'additionalProperties'
     if (value !== undefined && (counts || !isEmpty(value))) result[name] = value
   }
-  if (isJsonObject(result['properties'])) {
-    if (Object.keys(result['properties']).length === 0) delete result['properties']
-    else result['properties'] = byName(result['properties'])
+  const { properties } = result
+  if (isJsonObject(properties) && !inOrder.has(properties)) {
+    if (Object.keys(properties).length === 0) delete result['properties']
+    else result['properties'] = byName(properties)
   }
   for (const name of Object.keys(schema).sort())
     if (name.startsWith('x-') && !isEmpty(schema[name])) setOwn(result, name, schema[name])
@@ -162,40 +163,43 @@ class Publisher {
     private readonly describe: Describe,
   ) {}
 
-  schema(source: JsonObject): JsonObject {
-    const kept = this.version === 'v2' ? forV2(source) : unfolded(source)
-    const { items, properties, additionalProperties } = kept
-    const result: JsonObject = { ...kept }
+  /** @param more properties that it has beside its own, which they take the place of */
+  schema(source: JsonObject, more: JsonObject = NOTHING): JsonObject {
+    const shown = this.version === 'v2' ? forV2(source) : unfolded(source)
+    const { items, properties, additionalProperties } = shown
+    const result: JsonObject = { ...shown }
     if (isJsonObject(items)) result['items'] = this.schema(items)
     if (isJsonObject(additionalProperties)) result['additionalProperties'] = this.schema(additionalProperties)
-    if (isJsonObject(properties)) result['properties'] = mapValues(properties, (one) => this.schema(one))
+    const ofEmbedded = this.embedded(shown)
+    const added = ofEmbedded === undefined ? more : { ...ofEmbedded.properties, ...more }
+    if (ofEmbedded !== undefined) result['required'] = ofEmbedded.required
+    if (isJsonObject(properties)) result['properties'] = mapValues(properties, (one) => this.schema(one), added)
+    else if (added !== NOTHING) result['properties'] = added
     for (const name of ['allOf', 'anyOf', 'oneOf'] as const)
-      if (Array.isArray(kept[name])) result[name] = mapParts(kept[name], nested, WEIGHT)
-    if (isJsonObject(kept['not'])) result['not'] = nested(kept['not'])
-    const rules = kept['x-kubernetes-validations']
+      if (Array.isArray(shown[name])) result[name] = mapParts(shown[name], nested, WEIGHT)
+    if (isJsonObject(shown['not'])) result['not'] = nested(shown['not'])
+    const rules = shown['x-kubernetes-validations']
     if (Array.isArray(rules))
       result['x-kubernetes-validations'] = rules.map((rule) => (isJsonObject(rule) ? this.rule(rule) : rule))
-    return ordered(this.embedded(result))
+    return ordered(result)
   }
 
-  /** Sorted by name in v2, where kube-apiserver holds them in a map. */
+  /** In v2 the members are sorted by name, because kube-apiserver holds them in a map. */
   private rule(rule: JsonObject): JsonObject {
     if (this.version === 'v2') return byName(rule)
     return Object.fromEntries(RULE_ORDER.filter((name) => rule[name] !== undefined).map((name) => [name, rule[name]]))
   }
 
-  /** An embedded object has the members that every object has. */
-  private embedded(schema: JsonObject): JsonObject {
-    if (schema['x-kubernetes-embedded-resource'] !== true) return schema
-    if (this.version === 'v2' && schema['x-kubernetes-preserve-unknown-fields'] === true) return schema
+  /** An embedded object also has the members that every object has; undefined: it is none. */
+  private embedded(schema: JsonObject): { readonly required: Json; readonly properties: JsonObject } | undefined {
+    if (schema['x-kubernetes-embedded-resource'] !== true) return undefined
+    if (this.version === 'v2' && schema['x-kubernetes-preserve-unknown-fields'] === true) return undefined
     const required = Array.isArray(schema['required']) ? schema['required'] : []
     const documentation = (this.describe(ANY_KIND, 'apiVersion') ?? '').replace(/^.*? More info: /s, '')
     const types = (this.describe(ANY_KIND, 'kind') ?? '').replace(/^.*? More info: /s, '')
     return {
-      ...schema,
       required: [...required, ...['kind', 'apiVersion'].filter((name) => !required.includes(name))],
       properties: {
-        ...(isJsonObject(schema['properties']) ? schema['properties'] : {}),
         apiVersion: text(
           `apiVersion defines the versioned schema of this representation of an object. More info: ${documentation}`,
         ),
@@ -206,20 +210,31 @@ class Publisher {
   }
 }
 
-const mapValues = (object: JsonObject, change: (value: JsonObject) => JsonObject): JsonObject =>
-  Object.fromEntries(
-    mapNames(
-      object,
-      Object.keys,
-      (name) => {
-        const value = object[name]
-        return [name, isJsonObject(value) ? change(value) : value] as const
-      },
-      WEIGHT,
-    ),
-  )
+const NOTHING = Object.freeze<JsonObject>({})
 
-/** Within allOf, anyOf, oneOf and not: only values are constrained. */
+/** Properties that are already sorted by name. An entry goes with its model. */
+const inOrder = new WeakSet<JsonObject>()
+
+/** Sorted by name, as they are published. @param more members that take the place of those of their names */
+function mapValues(object: JsonObject, change: (value: JsonObject) => JsonObject, more = NOTHING): JsonObject {
+  const result = kept(object, (): JsonObject => ({}))
+  const namesOf = (): string[] =>
+    more === NOTHING ? sortedKeys(object) : sortedTexts([...new Set([...Object.keys(object), ...Object.keys(more)])])
+  eachName(
+    object,
+    namesOf,
+    (name) => {
+      const added = ownValue(more, name)
+      const value = object[name]
+      setOwn(result, name, added ?? (isJsonObject(value) ? change(value) : value))
+      inOrder.add(result)
+    },
+    WEIGHT,
+  )
+  return result
+}
+
+/** A schema within allOf, anyOf, oneOf or not, which only constrains values. */
 function nested(source: Json): Json {
   if (!isJsonObject(source)) return source
   const result: JsonObject = { ...source }
@@ -242,7 +257,7 @@ const saysIntOrString = (anyOf: Json | undefined): boolean => {
   return isJsonObject(first) && isJsonObject(second) && first['type'] === 'integer' && second['type'] === 'string'
 }
 
-/** x-kubernetes-int-or-string is written out for clients that do not know the extension. */
+/** Writes x-kubernetes-int-or-string as anyOf, for clients that do not know the extension. */
 function unfolded(schema: JsonObject): JsonObject {
   if (schema['x-kubernetes-int-or-string'] !== true) return schema
   const { anyOf, allOf } = schema
@@ -252,7 +267,10 @@ function unfolded(schema: JsonObject): JsonObject {
   return { ...schema, allOf: [{ anyOf: INT_OR_STRING }, ...(Array.isArray(allOf) ? allOf : [])] }
 }
 
-/** Leaves out what v2 has no keyword for. A schema that would mean something else without it loses its type, too. */
+/**
+ * Leaves out the keywords that v2 lacks. Where a schema without the keyword would mean something else, its type goes
+ * too.
+ */
 function forV2(source: JsonObject): JsonObject {
   const { allOf: _allOf, anyOf: _anyOf, oneOf: _oneOf, not: _not, default: _default, ...schema } = source
   const result: JsonObject = schema

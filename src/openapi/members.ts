@@ -1,15 +1,17 @@
-/** Writes a large JSON object member by member, and keeps none of them. */
+/** Writes a large JSON object member by member, without keeping the members. */
+import { hasMoreValues } from '../api/many-values.ts'
 import type { JsonObject } from '../api/object.ts'
-import { atOnce } from '../api/slices.ts'
+import { MANY_VALUES, atOnce } from '../api/slices.ts'
 import type { Steps } from '../api/slices.ts'
+import { writingPlainJson } from '../api/write-json.ts'
 
-/** Steps: where they are long, an empty piece comes out after each. */
+/** Steps make a long text. An empty piece comes out after each step. */
 export type Member = readonly [name: string, json: () => string | Steps<string>]
 
-/** A member; undefined where other requests may have a turn. */
+/** A member; undefined where other requests may have their turn. */
 export type Made = readonly [name: string, json: string] | undefined
 
-/** In the order of their names; of two with one name the later counts. */
+/** Makes the members in the order of their names. Of two members with one name the later one counts. */
 export function* madeMembers(members: readonly Member[]): Generator<Made, void, undefined> {
   for (const [name, json] of [...new Map(members)].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const text = json()
@@ -17,7 +19,7 @@ export function* madeMembers(members: readonly Member[]): Generator<Made, void, 
   }
 }
 
-/** The pieces of its text. */
+/** The pieces of the object's text. */
 export function* objectPieces(members: readonly Member[]): Generator<string, void, undefined> {
   let separator = '{'
   for (const made of madeMembers(members)) {
@@ -32,17 +34,27 @@ export function* objectPieces(members: readonly Member[]): Generator<string, voi
 
 export const textOf = (text: string | Steps<string>): string => (typeof text === 'string' ? text : atOnce(text))
 
+/** So many pieces of a usual length take as long as a step of a long text. */
+const OF_STEP = 4
+
 function* inSteps<T>(steps: Steps<T>): Generator<undefined, T, undefined> {
-  for (;;) {
+  // before the first there is nothing done
+  for (let pieces = 1; ; pieces = OF_STEP) {
     const { done, value } = steps.next(true)
     if (done === true) return value
-    yield
+    for (let piece = 0; piece < pieces; piece++) yield
   }
 }
 
 export function* jsonOf(steps: Steps<JsonObject>): Steps<string> {
-  return JSON.stringify(yield* steps)
+  const value = yield* steps
+  if (!hasMoreValues(value, MANY_VALUES)) return JSON.stringify(value)
+  yield
+  return yield* writingPlainJson(value, LEVELS)
 }
+
+/** Of members of members, each of which is written by itself. Schemas nest. */
+const LEVELS = 12
 
 /** @param most UTF-16 units. @returns undefined for a longer text */
 export async function joined(
@@ -65,5 +77,5 @@ export async function joined(
 export const wholeText = async (pieces: Iterable<string>, turn: () => Promise<void>): Promise<string> =>
   (await joined(pieces, Infinity, turn)) ?? ''
 
-/** After so many pieces other requests have their turn. One may take most of a millisecond. */
+/** Pieces after which other requests have their turn. One piece may take most of a millisecond. */
 export const PIECES = 8
