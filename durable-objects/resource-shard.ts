@@ -1,7 +1,7 @@
 /**
- * A Durable Object that stores the objects of one or more resource types of a tenant, and knows none of their kinds:
- * its surface. Reads and writes are RPC methods, lists and watches are fetches (they stream), all called by
- * src/storage/shard-client and by nobody else.
+ * A Durable Object that stores the objects of one or more resource types of a tenant, and knows none of their kinds.
+ * This file is its surface. Reads and writes are RPC methods; lists and watches are fetches, because they stream.
+ * Only src/storage/shard-client calls them.
  */
 import type { ShardCalls } from '../src/storage/object-calls.ts'
 import { platformClock } from '../src/api/clock.ts'
@@ -10,7 +10,6 @@ import { settingsOf } from '../src/settings.ts'
 import { DurableObject } from 'cloudflare:workers'
 import { migrate } from '../migrations/index.ts'
 import type { Env } from '../src/env.ts'
-import { SEALED } from '../src/storage/sealing.ts'
 import { StorageError, databaseFailure } from '../src/storage/errors.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'
 import type {
@@ -47,22 +46,16 @@ import type { WriteOutcome } from './log.ts'
 import { Log } from './log.ts'
 import { Outbox } from './outbox.ts'
 import { forgetInControlShard, receiverOf, shardNamed, takePlaceFor, tellControlShard } from './shard-neighbours.ts'
+import { Housekeeping } from './housekeeping.ts'
 import { failure, reply } from './replies.ts'
 import { Restore } from './restore.ts'
 import { RestoreLock } from './restore-lock.ts'
+import { SealedValues } from './sealed-values.ts'
 import { ShardUsage } from './shard-usage.ts'
 import type { ChangeRow, Statements } from './statements.ts'
 import { ADDED, statements } from './statements.ts'
 import { WatchHub } from './watch-hub.ts'
 import { WriteQueue } from './write-queue.ts'
-
-const TIDY_AGAIN = 60_000
-/** Milliseconds after which an alarm delivers the outbox again, in case the instance ended before the delivery. */
-const DELIVER_AGAIN = 300_000
-/** Milliseconds. A retry that is due later is left to the alarm, because a timer keeps the object awake. */
-const LAST_TIMER = 10_000
-/** Milliseconds that the shard leaves to requests between two pieces of its own work, which take one or two each. */
-const BETWEEN = 20
 
 export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   private readonly now = platformClock
@@ -75,14 +68,14 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   private readonly restore: Restore
   private readonly writes: WriteQueue<WriteOutcome>
   private readonly watches: WatchHub
-  /** Not reached by RPC, which is for methods only. */
+  /** RPC does not reach it, since RPC is for methods only. */
   readonly compactor: Compactor
   private readonly expiry: Expiry
   private readonly outbox: Outbox
   private readonly firstWrite: FirstWrite
   private readonly alarms: AlarmClock
-  /** Whether a value was ever stored that is sealed. */
-  private isSealed: boolean
+  private readonly housekeeping: Housekeeping
+  private readonly sealed: SealedValues
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -90,11 +83,11 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     const now = this.now
     this.usage = new ShardUsage(now())
     this.statements = statements(ctx.storage.sql, (read, written) => this.usage.count(read, written))
-    this.isSealed = this.statements.meta('sealed') === 1
+    this.sealed = new SealedValues(this.statements)
     const settings = settingsOf(env)
     if (settings.countsWakes) this.statements.setMeta('constructed', this.statements.meta('constructed') + 1)
     this.name = this.ownName()
-    notHere(this.name) // an earlier instance may have been
+    notHere(this.name) // an earlier instance may have been in this isolate
     const shard = shardNamed(this.name)
     const history = historyOf(settings.history, this.name)
     this.lock = new RestoreLock(this.statements)
@@ -105,7 +98,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       ownPlace === undefined ? () => takePlaceFor(env, now, shard) : undefined,
       ({ index, since }) => this.log.takePlace(customPlace(index), since),
     )
-    // before its first write a shard gives numbers to no object
+    // no object has a revision before the shard's first write
     const place = ownPlace ?? customPlace(this.firstWrite.placeIndex ?? preferredIndex(shard.shard))
     this.log = new Log(this.statements, now, history.retention, place)
     this.watches = new WatchHub(ctx, this.log, this.statements)
@@ -123,7 +116,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       history,
       (work) => ctx.storage.transactionSync(work),
       now,
-      () => this.yieldToWriters(),
+      () => this.writes.yieldToWriters(),
     )
     this.expiry = new Expiry(
       this.log,
@@ -131,17 +124,26 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       history,
       (write) => this.writes.run(write),
       now,
-      () => this.yieldToWriters(),
+      () => this.writes.yieldToWriters(),
     )
     const begins = () => this.log.pendingWork.deliveryBegins()
     this.outbox = new Outbox(this.name, this.statements, receiverOf(env, shard), () => ctx.storage.sync(), now, begins)
     this.alarms = new AlarmClock(ctx.storage)
+    this.housekeeping = new Housekeeping(this.name, {
+      log: this.log,
+      lock: this.lock,
+      compactor: this.compactor,
+      expiry: this.expiry,
+      outbox: this.outbox,
+      alarms: this.alarms,
+      now,
+    })
     void ctx.blockConcurrencyWhile(() => this.alarms.load())
-    // An earlier instance may have ended between a commit and its delivery.
-    if (this.statements.oldestOutbox(1).length > 0) ctx.waitUntil(this.deliver())
+    // an earlier instance may have ended between a commit and its delivery
+    if (this.statements.oldestOutbox(1).length > 0) ctx.waitUntil(this.housekeeping.deliver())
   }
 
-  /** @returns what is wrong with the database; undefined: nothing */
+  /** @returns the error of the database; undefined where it is readable */
   check(): string | undefined {
     return databaseProblem(this.ctx.storage.sql)
   }
@@ -164,10 +166,10 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   create(key: string, value: NewValue, attempt: Attempt): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.create(key, this.noticed(value), attempt))
+    return this.write(() => this.log.create(key, this.sealed.noticed(value), attempt))
   }
 
-  /** They come in one turn of the queue: one commit. */
+  /** All creates join the queue in one turn, so they are one commit. */
   async createMissing(values: readonly KeyedValue[], attempt: Attempt): Promise<ShardReply<null>> {
     const replies = await Promise.all(values.map(({ key, value }) => this.create(key, value, attempt)))
     const failed = replies.find((reply) => 'error' in reply && reply.error.code !== 'KeyExists')
@@ -175,14 +177,17 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   update(key: string, value: NewValue, expected: Revision, attempt: Attempt): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.update(key, this.noticed(value), expected, attempt))
+    return this.write(() => this.log.update(key, this.sealed.noticed(value), expected, attempt))
   }
 
   delete(key: string, last: NewValue, expected: Revision, attempt: Attempt): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.delete(key, this.noticed(last), expected, attempt))
+    return this.write(() => this.log.delete(key, this.sealed.noticed(last), expected, attempt))
   }
 
-  /** Each as if it had been called alone. They come in one turn of the queue: one commit. */
+  /**
+   * Each write has its own outcome, as if it had been called alone. All join the queue in one turn, so they are one
+   * commit.
+   */
   writeTogether(writes: readonly ShardWrite[], attempt: Attempt): Promise<ShardReply<Written>[]> {
     return Promise.all(
       writes.map((write) => {
@@ -207,7 +212,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
 
   restoreValues(restore: RestoreId, values: readonly RestoredValue[]): ShardReply<null> {
     return this.restoring(() => {
-      this.restore.put(restore, values, (value) => this.noticed(value))
+      this.restore.put(restore, values, (value) => this.sealed.noticed(value))
     })
   }
 
@@ -218,7 +223,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     })
   }
 
-  /** A caller of an earlier release, which is a backup, names no holder. */
+  /** Callers of an earlier release, which are backups, pass no holder. */
   hold(revision: Revision, milliseconds: number, holder = 'backup'): ShardReply<null> {
     this.usage.woken('hold')
     const now = this.now()
@@ -229,8 +234,8 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /**
-   * Watches end, and none begins before this. Only for shards of one resource.
-   * @param since does nothing if watches were ended after this revision
+   * Ends all watches, and allows none to begin before now. Only for shards of one resource.
+   * @param since does nothing where watches were ended after this revision
    */
   async renew(since?: Revision): Promise<ShardReply<null>> {
     this.usage.woken('renew')
@@ -238,7 +243,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     return { value: null }
   }
 
-  /** The control shard forgets this one, if it is empty. For the shard of a type that went. */
+  /** Removes this shard from the control shard's list where it is empty. For the shard of a deleted type. */
   async retire(): Promise<ShardReply<null>> {
     this.usage.woken('retire')
     try {
@@ -260,7 +265,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     return this.log.last
   }
 
-  /** A caller of an earlier release passes `since` alone. */
+  /** Callers of an earlier release pass only `since`. */
   changes(since: Revision | undefined, resetAt?: Revision, keep?: boolean): ShardChanges | ShardRefusal {
     this.usage.woken('changes')
     if (this.lock.isHeld) return failure(new StorageError('Restoring'))
@@ -287,10 +292,10 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     this.usage.woken(pathname.slice(1))
     try {
       this.lock.check()
-      // Both calls are written by shard-client alone.
+      // only shard-client sends these calls
       if (pathname === '/list') return await this.list((await request.json()) as ListCall)
       const call = JSON.parse(searchParams.get('q')!) as WatchCall
-      this.checkOpens(call)
+      this.sealed.checkOpens(call)
       return this.watches.accept(call, searchParams.get('keep') !== 'false')
     } catch (error) {
       return new Response(null, { headers: encodeHeader(failure(error)) })
@@ -298,7 +303,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   private async list(call: ListCall): Promise<Response> {
-    this.checkOpens(call)
+    this.sealed.checkOpens(call)
     return listAnswer(await this.log.select(call), call, this.statements)
   }
 
@@ -318,44 +323,17 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
 
   override async alarm(): Promise<void> {
     this.usage.woken('alarm')
-    this.alarms.rang()
-    if (this.lock.isHeld) return
-    try {
-      await this.expiry.run()
-      await this.compactor.run()
-      this.alarms.wakeAt(this.compactor.due())
-      this.alarms.wakeAt(this.expiry.due())
-    } catch (error) {
-      // The platform would try it six times and then never again.
-      logError('a shard could not be tidied up', { shard: this.name, error })
-      this.alarms.wakeAt(this.now() + TIDY_AGAIN)
-    }
-    const retryAfter = await this.outbox.deliver()
-    if (retryAfter !== undefined) this.alarms.wakeAt(this.now() + retryAfter)
+    await this.housekeeping.rang()
   }
 
-  /** A step of a restore: all of it or nothing. */
+  /** One step of a restore, done wholly or not at all. */
   private restoring(step: () => void): ShardReply<null> {
     this.usage.woken('restore')
-    notHere(this.name) // who asks is told that it is locked
+    notHere(this.name) // later calls of this isolate then learn that the shard is locked
     return reply(() => {
       this.log.attempt(() => this.lock.attempt(() => this.ctx.storage.transactionSync(step)))
       return null
     })
-  }
-
-  /** A shard with sealed values answers only callers that can open them. */
-  private noticed(value: NewValue): NewValue {
-    if (!this.isSealed && value.text.startsWith(SEALED)) {
-      this.statements.setMeta('sealed', 1)
-      this.isSealed = true
-    }
-    return value
-  }
-
-  /** A caller without keys must not take an encrypted envelope for an object. */
-  private checkOpens({ prefix, opens }: ListCall | WatchCall): void {
-    if (this.isSealed && opens !== true) throw new StorageError('Sealed', 0, 0, `${prefix}: it is encrypted`)
   }
 
   private async write(write: () => WriteOutcome): Promise<ShardReply<Written>> {
@@ -370,8 +348,8 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /**
-   * A disk that fails in the middle of a turn may have undone other writes of the turn as well. So the object restarts
-   * from what is on disk.
+   * A disk that fails in the middle of a turn may have undone other writes of the turn too. So the object restarts
+   * from the state on disk.
    */
   private transact<Outcome>(write: () => Outcome): Outcome {
     try {
@@ -388,13 +366,17 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     if (this.outbox.hasTaken) this.transact(() => this.outbox.removeTaken())
     this.publish(changes)
     const hasWork = outcomes.some((outcome) => outcome.hasWork)
-    if (hasWork) this.alarms.wakeAt(this.now() + Math.min(this.log.retention, DELIVER_AGAIN))
-    if (changes.some(({ t }) => t !== ADDED)) this.alarms.wakeAt(this.now() + this.log.retention)
-    this.alarms.wakeAt(this.compactor.isPressed ? this.now() : this.expiry.dueOfNew())
-    if (hasWork) this.ctx.waitUntil(this.deliver())
+    this.housekeeping.wakeAfter(
+      changes.some(({ t }) => t !== ADDED),
+      hasWork,
+    )
+    if (hasWork) this.ctx.waitUntil(this.housekeeping.deliver())
   }
 
-  /** The write stays. Watchers that could not be sent the event are disconnected and read it from the log. */
+  /**
+   * Sends changes to watchers. A failure does not undo the write: the watchers are disconnected, and read the events
+   * from the log.
+   */
   private publish(changes: readonly ChangeRow[]): void {
     try {
       this.watches.publish(changes)
@@ -404,7 +386,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     }
   }
 
-  /** A call carries the name of the object, an alarm may not. Without its name the shard refuses everything. */
+  /** A call carries the object's name. An alarm may not, and without its name the shard refuses everything. */
   private ownName(): string {
     const kept = this.statements.name()
     const name = this.ctx.id.name ?? kept
@@ -412,20 +394,4 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     if (kept === undefined) this.statements.setName(name)
     return name
   }
-
-  /** Between two pieces of the shard's own work: while there are writers, they get most of the time. */
-  private async yieldToWriters(): Promise<void> {
-    const before = this.writes.flushes
-    await pause(0)
-    if (this.writes.flushes !== before) await pause(BETWEEN)
-  }
-
-  /** After a failure nothing is written, since that might fail as well. The alarm that the write has set comes in any case. */
-  private async deliver(): Promise<void> {
-    if (this.lock.isHeld) return
-    const retryAfter = await this.outbox.deliver()
-    if (retryAfter !== undefined && retryAfter <= LAST_TIMER) setTimeout(() => void this.deliver(), retryAfter)
-  }
 }
-
-const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))

@@ -1,7 +1,7 @@
 /** All SQL of a shard, as a vocabulary: named statements with typed parameters and rows. */
-import { BoundedMap } from '../src/api/bounded-map.ts'
 import type { StoredText } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
+import { KeptTexts } from './kept-texts.ts'
 import { MANY } from './relations.ts'
 
 export const ADDED = 0
@@ -9,7 +9,7 @@ export const MODIFIED = 1
 export const DELETED = 2
 export type ChangeType = typeof ADDED | typeof MODIFIED | typeof DELETED
 
-/** Keys from `from` on (inclusive) and before `to`. */
+/** Keys from `from` (inclusive) to `to` (exclusive). */
 export interface KeyRange {
   readonly from: string
   readonly to: string
@@ -26,7 +26,7 @@ export type VersionRow = {
   v: string
 }
 
-/** A change, and the selectable values before it. */
+/** A change, with the selectable values before it. */
 export type ChangeRow = Omit<VersionRow, 'crv'> & { was: string | null }
 
 export type CurrentRow = {
@@ -41,7 +41,7 @@ export type CurrentRow = {
 export type Meta =
   'floor' | 'clean' | 'watchFloor' | 'last' | 'constructed' | 'compacted' | 'sealed' | 'told' | 'place' | 'restore'
 
-/** `at`: the change; without a key: what it replaced is none that is asked for. */
+/** `at`: the revision of the change. `k` is null where the replaced version is not wanted. */
 export type ReplacedRow = {
   at: Revision
   k: string | null
@@ -49,20 +49,20 @@ export type ReplacedRow = {
   l: string | null
 }
 
-/** A row can only match if its `l` has at least one text of each group. */
+/** A row can match only if its `l` contains at least one text of each group. */
 export type Needles = readonly (readonly string[])[]
 
-/** The rows that a selection looks at. With a relation (relations.ts) they are among the rows that have it. */
+/** The rows that a selection reads. With a relation (relations.ts), only rows that have it. */
 export interface Narrowed {
   readonly needles: Needles
   readonly relation?: string | undefined
 }
 
-/** The state of the shard as it is in this turn. */
+/** Reads the state of the shard in this turn. */
 export interface StateStatements {
   /** In key order. */
   rows(range: KeyRange, narrowed: Narrowed): Iterable<CurrentRow>
-  /** Of the first keys of a range, and the last of these. */
+  /** Revisions of the first keys of a range, and the last of these keys. */
   revisions(range: KeyRange, limit: number): { found: readonly Revision[]; last: string | null }
   count(range: KeyRange): number
 }
@@ -70,12 +70,9 @@ export interface StateStatements {
 /** Related keys that are read at once. */
 const PAGE = 500
 
-/** The cache of one shard, of which an isolate may have all: in characters, 7 MB. */
-const KEPT_TEXTS = { entries: 64, size: 128 << 10 }
-
 export type Statements = ReturnType<typeof statements>
 
-/** @param count gets how many rows a statement read and wrote, when it is done */
+/** @param count receives the rows that a statement read and wrote, when it is done */
 export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritten: number) => void) {
   function* rows<Row extends Record<string, SqlStorageValue>>(
     query: string,
@@ -94,16 +91,14 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     count(cursor.rowsRead, 0)
     return found
   }
-  /** Done when `exec` returns, because it finds no rows. */
+  /** Finished when `exec` returns, because the statement finds no rows. */
   function run(query: string, ...values: SqlStorageValue[]): void {
     const { rowsRead, rowsWritten } = sql.exec(query, ...values)
     count(rowsRead, rowsWritten)
   }
-  /** What `liveText` read last. Only `cur` says which version is read, and a version never changes. */
-  const texts = new BoundedMap<string, StoredText>(KEPT_TEXTS)
-  /** Keys that `liveText` looked for in vain. */
-  const wanted = new BoundedMap<string, true>({ entries: KEPT_TEXTS.entries })
-  /** Of a row in `cur`. */
+  /** Texts that `liveText` read last. `cur` decides which version is current, and a version never changes. */
+  const texts = new KeptTexts()
+  /** Writes a row in `cur`, and drops its text from the cache. */
   const write = (k: string, query: string, ...values: SqlStorageValue[]): void => {
     texts.delete(k)
     run(query, ...values)
@@ -118,7 +113,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
   const unrelate = (k: string, relations: readonly string[]): void => {
     for (const r of relations) run('DELETE FROM related WHERE r = ? AND k = ?', r, k)
   }
-  /** A page at a time: a caller that takes the first few rows reads no more than one. */
+  /** Reads a page at a time, so that a caller of the first few rows reads only one page. */
   function* related({ from, to }: KeyRange, relation: string): Generator<CurrentRow> {
     for (let page: CurrentRow[], begin = from; ; begin = `${page.at(-1)!.k}\0`) {
       page = all<CurrentRow>(
@@ -167,7 +162,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         k,
       ),
 
-    /** The same as a StoredText. Not within a transaction, whose reads may be undone. */
+    /** Like `live`, but returns a StoredText. Not for use within a transaction, whose reads may be undone. */
     liveText(k: string): StoredText | undefined {
       const known = texts.get(k)
       if (known !== undefined) return known
@@ -175,16 +170,14 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         'SELECT rev.rv || char(10) || rev.v AS t FROM cur CROSS JOIN rev ON rev.rv = cur.rv WHERE cur.k = ?',
         k,
       )?.t
-      // most objects are read once: to remember each of them costs more than it saves
-      if (found !== undefined && wanted.has(k)) texts.set(k, found)
-      wanted.set(k, true)
+      if (found !== undefined) texts.keep(k, found)
       return found
     },
 
-    /** The cache is read again after a transaction that failed. */
-    forgetTexts: () => texts.clear(),
+    /** Empties the cache after a failed transaction. */
+    forgetTexts: () => texts.forget(),
 
-    /** Without the value: writes compare revisions. */
+    /** Without the value, because writes compare revisions. */
     live: (k: string) =>
       first<{ rv: Revision; l: string; crv: Revision; prv: Revision | null }>(
         'SELECT cur.rv, cur.l, rev.crv, rev.prv FROM cur CROSS JOIN rev ON rev.rv = cur.rv WHERE cur.k = ?',
@@ -209,14 +202,14 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       write(k, 'INSERT INTO cur (k, rv, l) VALUES (?, ?, ?)', k, rv, l)
       relate(k, relations)
     },
-    /** Relations that stay are in neither list. */
+    /** `gone` and `added` are the relations that change; the others stay. */
     updateCurrent({ k, rv, l }: CurrentRow, gone: readonly string[], added: readonly string[]): void {
       write(k, 'UPDATE cur SET rv = ?, l = ? WHERE k = ?', rv, l, k)
       unrelate(k, gone)
       relate(k, added)
     },
     clear: () => {
-      texts.clear()
+      texts.forget()
       run('DELETE FROM cur')
       run('DELETE FROM related')
       run('DELETE FROM rev')
@@ -234,7 +227,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     setMeta: (k: Meta, v: number) =>
       run('INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT DO UPDATE SET v = excluded.v', k, v),
 
-    /** Holds whose time is over go, its own too where that is now. */
+    /** Sets a hold, and deletes those whose time is over. `until` may be now, which ends the hold. */
     hold(holder: string, rv: Revision, until: number, now: number): void {
       run(
         'INSERT INTO held (holder, rv, until) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rv = excluded.rv, until = excluded.until',
@@ -244,20 +237,21 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       )
       run('DELETE FROM held WHERE until <= ?', now)
     },
-    /** The first revision that somebody reads; 0 where nobody does. */
+    /** The oldest held revision; 0 where there is none. */
     held: (now: number) => number('SELECT MIN(rv) AS n FROM held WHERE until > ?', now),
 
     isHeld: (rv: Revision, now: number) =>
       first('SELECT 1 FROM held WHERE rv = ? AND until > ?', rv, now) !== undefined,
 
-    /** The name that was first kept. */
+    /** The name that was stored first. */
     name: () => first<{ name: string }>('SELECT name FROM name')?.name,
     setName: (name: string) => run('INSERT INTO name (name) VALUES (?)', name),
 
     now,
     /**
-     * Of so many changes after one, in their order, the state that each replaced, if that was there at a revision and in a
-     * range of keys: of later changes of a key it is above.
+     * For the first `limit` changes after a revision, in their order, the version that each replaced. It is null
+     * unless it existed at `revision` and is in the range. For later changes of a key the replaced version is newer
+     * than `revision`.
      */
     replacedSince: (after: Revision, limit: number, revision: Revision, { from, to }: KeyRange) =>
       rows<ReplacedRow>(
@@ -273,15 +267,15 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       ),
     currentKeys: ({ from, to }: KeyRange, limit: number) =>
       all<CurrentRow>('SELECT k, rv, l FROM cur WHERE k >= ? AND k < ? ORDER BY k LIMIT ?', from, to, limit),
-    /** Keys that were not written since a revision. */
+    /** The number of keys in a range that were not written since a revision. */
     countUnchanged: ({ from, to }: KeyRange, rv: Revision) =>
       number('SELECT COUNT(*) AS n FROM cur WHERE k >= ? AND k < ? AND rv <= ?', from, to, rv),
 
-    /** The deletion of the state at `prv`: its key may exist again. */
+    /** The deletion of the version at `prv`. Its key may exist again. */
     deletionOf: (prv: Revision, k: string) =>
       first<{ rv: Revision }>(`SELECT rv FROM rev WHERE rv > ? AND prv = ? AND k = ? AND t = ${DELETED}`, prv, prv, k),
 
-    /** Values in the order of the revisions given: CROSS JOIN makes SQLite go through them in the order of the array. */
+    /** Values in the order of the given revisions: CROSS JOIN makes SQLite follow the array. */
     values: (revisions: readonly Revision[]) =>
       all<{ rv: Revision; k: string; v: string }>(
         'SELECT rev.rv, rev.k, rev.v FROM json_each(?) AS wanted CROSS JOIN rev ON rev.rv = wanted.value',
@@ -308,8 +302,8 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       ),
 
     /**
-     * Changes between two revisions: what each replaced may go once the floor is there, a deletion itself too. `size`:
-     * bytes of the values that go; counting those reads none of them.
+     * Changes between two revisions. Once the floor is there, the version that each replaced may be dropped, and
+     * deletions themselves too. `size`: bytes of the dropped values; counting them reads none of them.
      */
     changesToDrop: (after: Revision, upTo: Revision) =>
       rows<{ rv: Revision; t: ChangeType; prv: Revision | null; size: number }>(
@@ -321,7 +315,10 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       ),
     deleteVersions: (revisions: readonly Revision[]) =>
       run('DELETE FROM rev WHERE rv IN (SELECT value FROM json_each(?))', JSON.stringify(revisions)),
-    /** The first of so many changes that replaced a version, or the last one checked when more follow. */
+    /**
+     * The first change after a revision that replaced a version. If there is none among the first `limit` changes,
+     * the last one of them, where more follow.
+     */
     firstSuperseding: (after: Revision, limit: number): Revision | undefined => {
       let seen = 0
       for (const { rv, t } of rows<{ rv: Revision; t: ChangeType }>(
@@ -332,10 +329,10 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         if (t > ADDED || ++seen === limit) return rv
       return undefined
     },
-    /** The newest revision that so many others follow; 0 where there are fewer. */
+    /** The newest revision that is followed by `others` more; 0 where there are fewer. */
     newestBut: (others: number) => number('SELECT rv AS n FROM rev ORDER BY rv DESC LIMIT 1 OFFSET ?', others),
     oldestRevision: () => number('SELECT MIN(rv) AS n FROM rev'),
-    /** Objects that were last written between two revisions, the oldest first. */
+    /** Existing objects whose last write is between two revisions, the oldest first. */
     current: (after: Revision, upTo: Revision, limit: number) =>
       all<{ rv: Revision; k: string }>(
         `SELECT rev.rv, rev.k FROM rev CROSS JOIN cur ON cur.k = rev.k
@@ -363,12 +360,12 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
   }
 }
 
-/** Revisions as one text and not as rows, which cost ten times as much. */
+/** Revisions as one text. As rows they would cost ten times as much. */
 type Together = { rvs: string; last: string | null }
 const TOGETHER = 'SELECT json_group_array(rv) AS rvs, MAX(k) AS last FROM'
 
 function together(row: Together | undefined): { found: readonly Revision[]; last: string | null } {
-  // json_group_array of an integer column.
+  // json_group_array of an integer column makes an array of numbers
   return { found: JSON.parse(row!.rvs) as Revision[], last: row!.last }
 }
 

@@ -1,17 +1,19 @@
 /**
  * Commits writes that arrive together in one step: a commit costs one fsync, whatever it contains. Each write is a
- * transaction of its own, because the failure of one must not undo others. No caller gets an answer before all of them
- * are durable: the platform holds answers and messages back until the turn's writes are confirmed. When they cannot be
- * confirmed it ends the object, and fails the waiting calls.
+ * transaction of its own, because the failure of one must not undo others. No caller gets an answer before all of
+ * them are durable: the platform holds back answers and messages until the turn's writes are confirmed. If they
+ * cannot be confirmed, the platform ends the object and fails the waiting calls.
  */
 import { logError } from '../src/log/log.ts'
 import { turnOfOthers } from '../src/api/slices.ts'
 import { StorageError } from '../src/storage/errors.ts'
 
-/** Writes of one commit: they take some ten milliseconds, in which the object serves no other request. */
+/** Writes in one commit. They take some ten milliseconds, in which the object serves no other request. */
 const MAX_TOGETHER = 256
-/** Writes that may wait: with more, the shard is overloaded. */
+/** Writes that may wait. With more, the shard is overloaded. */
 const MAX_WAITING = 4_096
+/** Milliseconds for requests between two pieces of the shard's own work. A piece takes one or two milliseconds. */
+const BETWEEN = 20
 
 export class WriteQueue<Outcome> {
   /** Bound: MAX_WAITING. */
@@ -21,14 +23,14 @@ export class WriteQueue<Outcome> {
     reject: (error: unknown) => void
   }[] = []
 
-  /** @param committed gets the outcomes of one commit, once for all of them */
+  /** @param committed receives the outcomes of one commit together */
   constructor(
     private readonly transact: (write: () => Outcome) => Outcome,
     private readonly committed: (outcomes: readonly Outcome[]) => void,
   ) {}
 
-  /** Counts commits, so that a caller can tell whether there was one since it last looked. */
-  flushes = 0
+  /** Counts commits. */
+  private flushes = 0
 
   /** @throws StorageError Overloaded */
   run(write: () => Outcome): Promise<Outcome> {
@@ -39,10 +41,17 @@ export class WriteQueue<Outcome> {
     })
   }
 
-  /** Ends when nothing waits, including writes that come in this turn. */
+  /** Resolves when no write waits, including those that arrive in this turn. */
   async settled(): Promise<void> {
     do await turnOfOthers()
     while (this.waiting.length > 0)
+  }
+
+  /** Waits between two pieces of the shard's own work, so that writers get most of the time. */
+  async yieldToWriters(): Promise<void> {
+    const before = this.flushes
+    await pause(0)
+    if (this.flushes !== before) await pause(BETWEEN)
   }
 
   private flush(): void {
@@ -64,7 +73,7 @@ export class WriteQueue<Outcome> {
     for (const answer of answers) answer(problem)
   }
 
-  /** Runs `committed`. If it fails, the writes are answered as Uncertain instead of never. */
+  /** Runs `committed`. Where it fails, the writes are answered as Uncertain rather than never. */
   private tell(outcomes: readonly Outcome[]): StorageError | undefined {
     if (outcomes.length === 0) return undefined
     try {
@@ -76,3 +85,5 @@ export class WriteQueue<Outcome> {
     }
   }
 }
+
+const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))

@@ -1,4 +1,4 @@
-/** A namespace of ResourceShards that keep everything in memory: for code that reaches storage through `env.SHARDS`. */
+/** A namespace of ResourceShards in memory, for code that reaches storage through `env.SHARDS`. */
 import type { Clock } from '../src/api/clock.ts'
 import { platformClock } from '../src/api/clock.ts'
 import type { Env } from '../src/env.ts'
@@ -18,14 +18,31 @@ import type {
   Storage,
 } from '../src/storage/storage.ts'
 
+import { encodeFrame, eventLine } from '../src/storage/watch-batch.ts'
 import { CONTROL_SHARD, writtenShardRow, writtenShardsOf, writtenShardValue } from '../src/storage/written-shards.ts'
+
+/** The existing objects as the first events of a watch: each line of a list becomes a frame with one event. */
+function inFrames(): TransformStream<Uint8Array, Uint8Array> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  return new TransformStream({
+    transform(chunk, controller) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) controller.enqueue(encodeFrame({ revisions: [0], after: '' }, eventLine('ADDED', line)))
+    },
+  })
+}
+
+/** The socket of a watch after its initial events. Writes send nothing to it. */
+const silentSocket = () => ({ accept() {}, close() {}, send() {}, addEventListener() {} })
 
 export interface MemoryShards {
   readonly namespace: Env['SHARDS']
   readonly storage: Storage
 }
 
-/** @param deliver is given the work that a write brought, when it is done */
+/** @param deliver receives the outbox messages of a write after it is committed */
 export function shardsInMemory(
   now: Clock = platformClock,
   deliver: (work: OutboxMessage) => void = () => {},
@@ -78,12 +95,15 @@ export function shardsInMemory(
             return verb === 'create' ? stub.create(key, value) : stub[verb](key, value, write.expected)
           }),
         ),
-      async fetch(_url: string, { body }: { readonly body: string }) {
-        const { prefix, ...query } = JSON.parse(body) as ListCall
-        const answer = await reply(() => storage.list({ ...shard, prefix }, query as ListQuery))
+      async fetch(url: string, { body }: { readonly body: string }) {
+        if (new URL(url).pathname === '/watch') return Object.assign(new Response(), { webSocket: silentSocket() })
+        const { prefix, shape, ...query } = JSON.parse(body) as ListCall
+        const lines = shape.as === 'events' ? {} : { shape }
+        const answer = await reply(() => storage.list({ ...shard, prefix }, { ...(query as ListQuery), ...lines }))
         if ('error' in answer) return new Response(null, { headers: encodeHeader(answer) })
         const { values, ...header } = answer.value
-        return new Response(values, { headers: encodeHeader({ value: header }) })
+        const frames = shape.as === 'events' ? values.pipeThrough(inFrames()) : values
+        return new Response(frames, { headers: encodeHeader({ value: header }) })
       },
       lockForRestore: (restore: RestoreId, unchangedSince?: Revision) =>
         done(() => storage.lock(shard, restore, unchangedSince)),

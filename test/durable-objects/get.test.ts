@@ -2,12 +2,13 @@ import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { platformClock } from '../../src/api/clock.ts'
 import type { Env } from '../../src/env.ts'
+import type { Collection } from '../../src/storage/storage.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
 import { storedValue } from '../../src/storage/shard-protocol.ts'
 
 const { SHARDS } = env as unknown as Env
 
-test('a shard answers a get with an object to a caller of an earlier release, and with text to others', async () => {
+test('a shard answers a get with an object to a caller of an earlier release, and with text to newer callers', async () => {
   const collection = { tenant: crypto.randomUUID(), shard: 'pods', prefix: 'pods' }
   const start = '{"metadata":{"resourceVersion":"'
   const rest = '","uid":"u"},"data":"ü\\n"}'
@@ -25,7 +26,7 @@ test('a shard answers a get with an object to a caller of an earlier release, an
   expect(await shard.get('pods/a/c', 0, true, true)).toBeUndefined()
 })
 
-test('what a shard remembers of a get is what is stored', async () => {
+test('a shard answers a repeated get with the stored value after every kind of write', async () => {
   const collection = { tenant: crypto.randomUUID(), shard: 'pods', prefix: 'pods' }
   const storage = shardStorage(SHARDS, platformClock)
   const valueOf = (data: string) => {
@@ -43,7 +44,7 @@ test('what a shard remembers of a get is what is stored', async () => {
   expect(await found()).toEqual(created)
   const updated = await storage.update(collection, 'a/b', valueOf('two'), created.revision)
   expect(await found()).toEqual(updated)
-  // a write that is refused, and one that fails within its transaction
+  // The first write is refused; the second fails within its transaction.
   await expect(storage.update(collection, 'a/b', valueOf('three'), created.revision)).rejects.toThrow('Conflict')
   expect(await found()).toEqual(updated)
   await storage.delete(collection, 'a/b', valueOf('four'), updated.revision)
@@ -57,7 +58,7 @@ test('what a shard remembers of a get is what is stored', async () => {
   expect(await found()).toBeUndefined()
 })
 
-test('a third get reads no row, and a long value is not remembered', async () => {
+test('a third get reads no row, and a shard caches no long value', async () => {
   const collection = { tenant: crypto.randomUUID(), shard: 'pods', prefix: 'pods' }
   const storage = shardStorage(SHARDS, platformClock)
   const start = '{"metadata":{"resourceVersion":"'
@@ -79,23 +80,27 @@ test('a third get reads no row, and a long value is not remembered', async () =>
   expect(await rowsOfGets('a/long')).not.toContain(0)
 })
 
-test('of many that are read again and again a shard remembers the last', async () => {
-  const collection = { tenant: crypto.randomUUID(), shard: 'pods', prefix: 'pods' }
+test('the shards of one isolate share one cache, which keeps the values last read again', async () => {
   const storage = shardStorage(SHARDS, platformClock)
   const start = '{"metadata":{"resourceVersion":"'
-  const keys = Array.from({ length: 70 }, (_, n) => `a/${n}`)
-  const rowsRead = async () => (await storage.stats(collection)).rowsRead
-  const rowsOfGet = async (key: string) => {
-    const before = await rowsRead()
+  const text = `${start}"},"data":"${'x'.repeat(100_000)}"}`
+  const rowsRead = async (collection: Collection) => (await storage.stats(collection)).rowsRead
+  const isRemembered = async (collection: Collection, key: string) => {
+    const [begin, before] = [await rowsRead(collection), await rowsRead(collection)]
     await storage.get(collection, key)
-    return (await rowsRead()) - before
+    return (await rowsRead(collection)) - before === before - begin
   }
-  for (const key of keys) {
-    await storage.create(collection, key, { text: `${start}"},"data":""}`, at: start.length, uid: 'u' })
+  const readTwice = async (collection: Collection, key: string) => {
+    await storage.create(collection, key, { text, at: start.length, uid: 'u' })
     await storage.get(collection, key)
     await storage.get(collection, key)
   }
-  const counting = await rowsOfGet('a/69')
-  expect(await rowsOfGet('a/6')).toBe(counting)
-  expect(await rowsOfGet('a/5')).toBeGreaterThan(counting)
+  const fresh = (): Collection => ({ tenant: crypto.randomUUID(), shard: 'pods', prefix: 'pods' })
+  const [one, other] = [fresh(), fresh()]
+  await readTwice(one, 'a/0')
+  expect(await isRemembered(one, 'a/0')).toBe(true)
+  for (let n = 0; n < 50; n++) await readTwice(other, `a/${n}`)
+  expect(await isRemembered(one, 'a/0')).toBe(false)
+  expect(await isRemembered(other, 'a/49')).toBe(true)
+  expect(await isRemembered(other, 'a/0')).toBe(false)
 })
