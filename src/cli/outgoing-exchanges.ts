@@ -1,5 +1,5 @@
-// Requests that are streamed to other servers for the engine: aggregated APIs, kubelets, servers in pods and Services.
-// Both bodies flow as they come. The engine posts one line of JSON and behind it the body (src/outgoing/by-front.ts).
+// Streams requests to other servers for the engine: aggregated APIs, kubelets, servers in pods and Services. Both
+// bodies flow as they arrive. The engine posts one line of JSON, and behind it the body (src/outgoing/by-front.ts).
 import { Agent as HttpAgent, createServer, request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
@@ -9,7 +9,7 @@ import type { LookupFunction, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { FAILED, STATUS_HEADER } from '../webhooks/by-front.ts'
-import { BUSY, DEADLINE, DIAL_TIMEOUT, NOT_ALLOWED } from '../webhooks/failure-text.ts'
+import { BUSY, BUSY_IN_ALL, DEADLINE, DIAL_TIMEOUT, NOT_ALLOWED } from '../webhooks/failure-text.ts'
 import type { ClientCredential } from '../outgoing/exchange.ts'
 import { HEADERS_HEADER, TUNNEL_HEADER } from '../outgoing/exchange.ts'
 import { isProxyableAddress } from '../outgoing/proxyable.ts'
@@ -23,15 +23,15 @@ import { WebSocketStream, handshake } from './websocket-streams.ts'
 
 export type Credentials = Readonly<Partial<Record<ClientCredential, Credential>>>
 
-/** Under way to one host; a host that does not answer takes no more of this process. */
+/** The most requests to one host at once, so that a host that does not answer uses only a part of this process. */
 const MAX_PER_HOST = 1_000
-/** Under way to all of them: hosts are as many as APIServices, Services, pods and nodes name. */
+/** The most requests at once to all hosts: APIServices, Services, pods and nodes may name any number of them. */
 const MAX_UNDER_WAY = 4_096
 const MAX_IDLE = 16
 const IDLE_MS = 30_000
-/** As long as kube-apiserver waits for a connection. */
+/** Milliseconds that kube-apiserver waits for a connection. */
 const DIAL_MS = 30_000
-/** The longest line of JSON, of which a caBundle is the largest part. */
+/** The longest line of JSON. Its largest part is a caBundle. */
 const MAX_LINE = 2 << 20
 
 export interface ExchangeServer {
@@ -39,7 +39,8 @@ export interface ExchangeServer {
 }
 
 /**
- * @param credentials that this server shows to others @param tunnels where the front finds connections to join
+ * @param credentials of this server for other servers
+ * @param tunnels holds connections for the front to join
  * @param most see MAX_UNDER_WAY
  */
 export async function serveOutgoingExchanges(
@@ -66,7 +67,7 @@ class OutgoingExchanges {
   readonly #agents = { https: new HttpsAgent(this.#options), http: new HttpAgent(this.#options) }
   readonly #credentials: Credentials
   readonly #tunnels: Tunnels
-  /** By host and port, those with one under way. Bound: MAX_UNDER_WAY. */
+  /** By host and port, the number of requests in progress. Bound: MAX_UNDER_WAY. */
   readonly #underWay = new Map<string, number>()
   #count = 0
   readonly #most: number
@@ -105,7 +106,8 @@ class OutgoingExchanges {
 
   #enter(host: string): string {
     const count = this.#underWay.get(host) ?? 0
-    if (count >= MAX_PER_HOST || this.#count >= this.#most) throw failure(BUSY)
+    if (count >= MAX_PER_HOST) throw failure(BUSY)
+    if (this.#count >= this.#most) throw failure(BUSY_IN_ALL)
     this.#count++
     this.#underWay.set(host, count + 1)
     return host
@@ -122,7 +124,7 @@ class OutgoingExchanges {
     try {
       return await answerTo(this.#request(call, signal), call, body)
     } catch (error) {
-      // a connection that had waited may have been closed just now by the other side
+      // the other side may have closed the idle connection just now
       const mayRepeat = !call.hasBody && call.upgrades !== true && (call.method === 'GET' || call.method === 'HEAD')
       if (!(error instanceof StaleConnection)) throw error
       if (!mayRepeat || signal.aborted) throw error.cause
@@ -144,13 +146,13 @@ class OutgoingExchanges {
     const options: RequestOptions = {
       ...tls,
       method,
-      // as it was authorized: a URL would take dots out of it
+      // the authorized path: URL would resolve its dots
       path: pathOf(url),
       headers: Object.fromEntries(
         [...headers].map(([name, [first = '', ...more]]) => [name, more.length === 0 ? first : [first, ...more]]),
       ),
       signal,
-      // one that was made without this look may lead elsewhere
+      // an agent's connection may have been made without this check of addresses
       agent: upgrades === true || isProxied === true ? false : isSecure ? this.#agents.https : this.#agents.http,
       ...(isProxied === true ? { lookup: proxyableLookup } : {}),
     }
@@ -182,13 +184,13 @@ class OutgoingExchanges {
     const ticket = this.#tunnels.hold(tunnelOf(call, { message, socket, ahead }, pairs))
     if (ticket === undefined) {
       socket.destroy()
-      throw failure(BUSY)
+      throw failure(BUSY_IN_ALL)
     }
     response.writeHead(200, { ...headers, [TUNNEL_HEADER]: ticket }).end()
   }
 }
 
-/** The connection that is joined with the client's: the server's own, or a WebSocket that is made of it. */
+/** The connection for the client: the server's own, or a WebSocket that is translated to it. */
 function tunnelOf(
   { translates }: PassedCall,
   { message, socket, ahead }: Answer & { readonly socket: Duplex },
@@ -211,12 +213,12 @@ function tunnelOf(
 
 const STREAMS = 'v4.channel.k8s.io'
 const CHANNELS = 'v5.channel.k8s.io'
-/** A token, or nothing. */
+/** A token, or ''. */
 const PROTOCOL = /^[\w.-]*$/
 
 const pathOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
 
-/** Of the addresses of a name, none may be this machine's or its link's. */
+/** Refuses a name with an address of this machine or a link-local one. */
 const proxyableLookup: LookupFunction = (hostname, options, done) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return done(error, '')
@@ -228,10 +230,10 @@ const proxyableLookup: LookupFunction = (hostname, options, done) => {
   })
 }
 
-/** Text in UTF-8, as Go writes it: Node would write Latin-1, or refuse the text. */
+/** Text as the UTF-8 that Go writes. Node would write Latin-1, or refuse the text. */
 const octets = (text: string): string => Buffer.from(text).toString('latin1')
 
-/** HTTP/1.1 heads are Latin-1, which the engine would read as UTF-8. */
+/** Only ASCII, because heads of HTTP/1.1 are Latin-1 and the engine would read them as UTF-8. */
 const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replace(/[\x7f-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
@@ -239,12 +241,12 @@ const failure = (code: string): Error => Object.assign(new Error(code), { code }
 
 interface Answer {
   readonly message: IncomingMessage
-  /** Where it agreed to another protocol, with what came behind the head. */
+  /** The connection of a server that agreed to another protocol, with the bytes behind its head. */
   readonly socket?: Duplex
   readonly ahead: Buffer
 }
 
-/** The connection had been used before, and was closed when the request was sent on it. */
+/** A reused connection was closed while the request was sent. */
 class StaleConnection extends Error {}
 
 function answerTo(request: ClientRequest, { hasBody, upgrades }: PassedCall, body: IncomingMessage): Promise<Answer> {

@@ -1,11 +1,11 @@
 /**
- * A local server's way to other servers: the process in front of the engine makes the call, because the engine can pin
- * no authority. A call is one line of JSON, and behind it the body (cli/outgoing-calls.ts reads it).
+ * Outgoing calls of a local server. The front makes them, because the engine cannot trust a given authority only. The
+ * body is one line of JSON with the call, and behind it the body of the call (cli/outgoing-calls.ts reads it).
  */
 import type { CallFailure } from './failure-text.ts'
 import type { StatusError } from '../api/status.ts'
 import { tooManyRequests } from '../api/status.ts'
-import { BUSY, callFailure, failureText } from './failure-text.ts'
+import { BUSY, BUSY_IN_ALL, callFailure, failureText } from './failure-text.ts'
 import type { Outgoing, OutgoingAnswer, OutgoingCall } from './outgoing-call.ts'
 import { CANCELED, CallFailed } from './outgoing-call.ts'
 
@@ -14,14 +14,14 @@ export const STATUS_HEADER = 'outgoing-status'
 export const TYPE_HEADER = 'outgoing-type'
 export const RETRY_HEADER = 'outgoing-retry-after'
 /**
- * A short answer in plain text, in one header and without a body: status, type, Retry-After and text, with tabs between
- * them, and LINE_FEED or NOTHING_MORE. The engine wakes itself several times for a body, and copies each header: both
- * together cost as much as the rest of the call.
+ * A short text answer in one header, without a body: status, type, Retry-After and text, with tabs between them, then
+ * LINE_FEED or NOTHING_MORE. For a body the engine wakes several times, and it copies each header: together as dear
+ * as the rest of the call.
  */
 export const ANSWER_HEADER = 'outgoing-answer'
 export const LINE_FEED = 'n'
 export const NOTHING_MORE = '.'
-/** Octets of an answer that may stand in the header. */
+/** The most octets of an answer in the header. */
 export const MOST_IN_HEADER = 4 << 10
 /** The front's status where the call failed; the body is a CallFailure. */
 export const FAILED = 502
@@ -38,7 +38,7 @@ export const byFront =
       answer = await front.fetch('http://outgoing/', {
         method: 'POST',
         body: `${lineOf(call)}\n${body}`,
-        // the front ends the call in time
+        // no timeout here: the front ends the call in time
         ...(gone === undefined ? {} : { signal: gone }),
       })
     } catch (error) {
@@ -62,7 +62,7 @@ export const byFront =
     }
   }
 
-/** The call that was made last and its line: most calls go to where one went before, with the same certificates. */
+/** The last call and its line. Most calls go to the same server as the one before, with the same certificates. */
 let last: { readonly call: OutgoingCall; readonly line: string } | undefined
 
 function lineOf(call: OutgoingCall): string {
@@ -78,9 +78,9 @@ const MEMBERS = Object.keys({
   clientCertificate: true,
   headers: true,
   timeoutMs: true,
-} satisfies Record<keyof OutgoingCall, true>) as (keyof OutgoingCall)[] // these and no others
+} satisfies Record<keyof OutgoingCall, true>) as (keyof OutgoingCall)[] // the object has exactly these keys
 
-/** Of members that are objects: whether they are the very same. */
+/** Whether all members are identical; objects are compared by reference. */
 const isSame = (one: OutgoingCall, other: OutgoingCall): boolean => MEMBERS.every((name) => one[name] === other[name])
 
 function answerIn(header: string): OutgoingAnswer {
@@ -101,8 +101,12 @@ const encoder = new TextEncoder()
 
 const failureOf = (json: string): CallFailure => callFailure.parse(JSON.parse(json))
 
-/** The front makes no more calls and asked nobody, so no failure policy applies: the request is refused. */
+/**
+ * The error for a failure. BUSY means that the front has called nobody, so no failurePolicy applies and the request
+ * is refused.
+ */
 function thrownFor(failure: CallFailure): CallFailed | StatusError {
   const text = failureText(failure)
-  return failure.code === BUSY ? tooManyRequests(`${text}, please try again later`, 1) : new CallFailed(text)
+  const isRefused = failure.code === BUSY || failure.code === BUSY_IN_ALL
+  return isRefused ? tooManyRequests(`${text}, please try again later`, 1) : new CallFailed(text)
 }

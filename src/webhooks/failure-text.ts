@@ -1,30 +1,31 @@
-/** Why a call brought no answer, in the words of Go's net, crypto/tls and crypto/x509. */
+/** Why a call got no answer, with the texts of Go's net, crypto/tls and crypto/x509. */
 import * as z from 'zod/mini'
 import { ownValue } from '../api/own.ts'
 import { familyOf } from '../api/ip-addresses.ts'
 
-/** The front's codes of failed calls. */
+/** A failed call as the front reports it. */
 export interface CallFailure {
-  /** Of Node: a system error, an error of OpenSSL's verification, or one of the front's own. */
+  /** The code of a Node system error, of an OpenSSL verification error, or one of the front's own codes. */
   readonly code: string
-  /** Node's message, for codes that are not in this table. */
+  /** Node's message, for codes without a text here. */
   readonly message: string
-  /** HOST:PORT that was dialled. */
+  /** The dialled HOST:PORT. */
   readonly address?: string | undefined
-  /** Name that the certificate should have had. */
+  /** The name that the certificate should have. */
   readonly host?: string | undefined
-  /** subjectAltName of the certificate, as Node shows it: `DNS:a, IP Address:10.0.0.1`. */
+  /** subjectAltName of the certificate as Node prints it: `DNS:a, IP Address:10.0.0.1`. */
   readonly names?: string | undefined
 }
 
 const text = z.optional(z.string())
-/** As the front writes it in JSON. */
+/** The front's JSON. */
 export const callFailure = z.object({ code: z.string(), message: z.string(), address: text, host: text, names: text })
 
-/** The front's own codes: the call took too long, the connection did, as many are under way as may be. */
+/** The front's own codes: the call or the connection took too long, or too many calls to this host or in all are in progress. */
 export const DEADLINE = 'DEADLINE'
 export const DIAL_TIMEOUT = 'DIAL_TIMEOUT'
 export const BUSY = 'BUSY'
+export const BUSY_IN_ALL = 'BUSY_IN_ALL'
 /** An address that no user may have this server connect with. */
 export const NOT_ALLOWED = 'NOT_ALLOWED'
 
@@ -57,6 +58,7 @@ const others: Readonly<Record<string, string>> = {
   [DIAL_TIMEOUT]: 'dial tcp: i/o timeout',
   [NOT_ALLOWED]: 'address not allowed',
   [BUSY]: 'too many requests to this host are under way',
+  [BUSY_IN_ALL]: 'too many requests to other servers are under way',
   ERR_SSL_WRONG_VERSION_NUMBER: 'http: server gave HTTP response to HTTPS client',
   EPROTO: 'remote error: tls: handshake failure',
   HPE_INVALID_CONSTANT: 'net/http: HTTP/1.x transport connection broken: malformed HTTP response',

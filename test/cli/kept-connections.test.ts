@@ -1,4 +1,4 @@
-/** Many calls to one server that answers none of them. */
+/** Many calls to one server that never answers. */
 import { createServer } from 'node:https'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,11 +7,11 @@ import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import { Ending } from '../../src/cli/call-ending.ts'
 import { KeptConnections, MAX_CONNECTIONS, MAX_WAITING, placeOf } from '../../src/cli/kept-connections.ts'
 import { byFront } from '../../src/webhooks/by-front.ts'
-import { BUSY } from '../../src/webhooks/failure-text.ts'
+import { BUSY, BUSY_IN_ALL } from '../../src/webhooks/failure-text.ts'
 
 const REQUEST = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
 
-test('so many wait for their turn, and those that come then are refused', async () => {
+test('a limited number of calls wait for a connection, and later ones are refused', async () => {
   const authority = await createAuthority({ commonName: 'servers' }, new Date(), 30)
   const server = { subject: { commonName: 'server' }, usage: 'server', names: ['127.0.0.1'], days: 30 } as const
   const { key, certificate } = await issue(authority, server, new Date())
@@ -22,7 +22,7 @@ test('so many wait for their turn, and those that come then are refused', async 
     else held.push(response)
   })
   await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
-  // it listens on an address
+  // the server listens on TCP
   const { port } = listening.address() as AddressInfo
   const place = placeOf({ host: '127.0.0.1', port, caBundle: authority.certificate })
   const connections = new KeptConnections()
@@ -42,13 +42,16 @@ test('so many wait for their turn, and those that come then are refused', async 
   listening.closeAllConnections()
 }, 60_000)
 
-// a policy of failures would let the request through, for the price of many others
-test('the engine refuses the request with 429, whatever is to come of calls that fail', async () => {
-  const failure = JSON.stringify({ code: BUSY, message: BUSY })
+// failurePolicy: Ignore would let such a request through, so a flood of other calls could bypass a webhook
+test.each([
+  [BUSY, 'too many requests to this host are under way'],
+  [BUSY_IN_ALL, 'too many requests to other servers are under way'],
+])('the engine refuses the request with 429, whatever is to come of calls that fail: %s', async (code, text) => {
+  const failure = JSON.stringify({ code, message: code })
   const call = byFront({ fetch: async () => new Response(failure, { status: 502 }) })
   await expect(call({ url: 'https://a', headers: {}, timeoutMs: 1 }, '')).rejects.toMatchObject({
     code: 429,
-    message: 'too many requests to this host are under way, please try again later',
+    message: `${text}, please try again later`,
     headers: { 'Retry-After': '1' },
   })
 })

@@ -1,4 +1,4 @@
-/** The front passes requests on for the engine: what goes out, and what comes back of servers of every kind. */
+/** The front forwards requests for the engine: the tests check what the server receives and what comes back. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -32,13 +32,13 @@ afterAll(() => {
   rmSync(directory, { recursive: true })
 })
 
-/** What the engine's binding does. */
+/** Stands for the engine's service binding. */
 const bindingTo = (socketPath: string) => ({
   fetch: (url: string, init: RequestInit): Promise<Response> =>
     new Promise((resolve, reject) => {
       const request = httpRequest({ socketPath, path: new URL(url).pathname, method: 'POST' }, (answer) => {
         const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)])
-        // the same streams by another name
+        // Node and the DOM declare the same stream type twice
         const body = Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>
         resolve(new Response(body, { status: answer.statusCode ?? 0, headers }))
       })
@@ -65,7 +65,7 @@ async function backend(serve: (request: IncomingMessage, response: ServerRespons
     server.close()
     server.closeAllConnections()
   })
-  // it listens on an address
+  // the server listens on TCP
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
@@ -101,7 +101,7 @@ test('a request goes out as it is, with each header of a name, the name of the c
   expect(JSON.parse(text)).toEqual({
     target: '/a%20b/../c?q=%2F',
     method: 'REPORT',
-    // in UTF-8, which Node shows as octets
+    // the header is UTF-8, which Node decodes as latin1
     groups: ['a', 'b, c', Buffer.from('жürgen').toString('latin1')],
     authorized: true,
     servername: 'a.b.svc',
@@ -130,7 +130,7 @@ test('status, headers and their order come back, octets beyond ASCII too', async
   ])
 })
 
-test('one that does not answer is given up in time', async () => {
+test('a server that does not answer is given up at the timeout', async () => {
   const url = await backend(() => {})
   await expect(ask(url, { timeoutMs: 50 })).rejects.toThrow('context deadline exceeded')
 })
@@ -161,7 +161,7 @@ test('a name that turns out to be this machine is refused for a user', async () 
   await expect(ask(`https://localhost:${port}/`, { isProxied: true })).rejects.toThrow('address not allowed')
 })
 
-test('a protocol that nobody asked for is none', async () => {
+test('a server may answer a request for an upgrade without one', async () => {
   const url = await backend((_request, response) => response.end('plain'))
   const headers = [
     ['Connection', 'Upgrade'],
@@ -181,7 +181,7 @@ test('to all hosts together no more are under way than may be, and one that ends
     exchangeByFront(bindingTo(path))({ method: 'GET', url, headers: [], caBundle: authority.certificate }, null)
   const waiting = urls.slice(0, 3).map(askFew)
   await eventually(() => expect(held).toHaveLength(3))
-  await expect(askFew(urls[3]!)).rejects.toThrow('too many requests')
+  await expect(askFew(urls[3]!)).rejects.toThrow('too many requests to other servers are under way')
   for (const response of held.splice(0)) response.end('done')
   for (const answer of await Promise.all(waiting)) expect((await wholeAnswer(answer, 100)).text).toBe('done')
   const last = askFew(urls[3]!)
