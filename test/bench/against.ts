@@ -1,27 +1,35 @@
-// `npm run bench -- --against DIR`: this tree beside another checkout of it, in many short turns. Each pair of turns gives
-// one ratio of CPU. Their median says how much dearer a request got, and the interval beside it how far that can be
-// trusted, also on a machine that others use. Both sides are started several times: what a process is lucky with (where
-// its code lies, what the engine optimized) is not what a checkout costs.
+// `npm run bench -- --against DIR` compares this tree with another checkout in many short turns. Each pair of turns
+// gives one ratio of CPU. The median ratio is the change of a request's cost, and the interval beside it is its
+// confidence, also on a shared machine. Both sides start several times, because a process may be faster by chance: by
+// the layout of its code, or by what the engine optimized.
 import { join } from 'node:path'
 import { LAUNCHER, startKedge } from '../cli/kedge-process.ts'
 import { fill, median, succeed } from './load.ts'
 import type { Call } from './load.ts'
+import { METADATA, TABLE } from './lists.ts'
 import { medianInterval } from './median-interval.ts'
 import { millisecondsOfTree } from './process-usage.ts'
 import { table } from './report.ts'
+import { ownPod } from './requests.ts'
 import { apiSide, readKubeconfig } from './side.ts'
 import type { ApiSide } from './side.ts'
 
 interface Measure {
   readonly what: string
   readonly clients: number
-  /** Requests a turn. */
+  /** Requests in a turn. */
   readonly requests: number
   call(side: ApiSide, id: string): Call
 }
 
-/** The list comes before objects are created. */
+/** The lists run before the cases that create objects. */
 const LISTED = 300
+
+const oneOf = ({ collection }: ApiSide, id: string): string =>
+  `${collection}/listed-${Number(id.split('-')[1]) % (LISTED - 1)}`
+
+const MERGE_PATCH = 'application/merge-patch+json'
+const APPLY = 'application/apply-patch+yaml'
 
 const measures: readonly Measure[] = [
   { what: 'get, 16 clients', clients: 16, requests: 400, call: (side) => side.get() },
@@ -29,16 +37,65 @@ const measures: readonly Measure[] = [
     what: `get of one of ${LISTED}, 16 clients`,
     clients: 16,
     requests: 400,
-    call: ({ collection }, id) => ({
-      method: 'GET',
-      path: `${collection}/listed-${Number(id.split('-')[1]) % (LISTED - 1)}`,
-    }),
+    call: (side, id) => ({ method: 'GET', path: oneOf(side, id) }),
   },
   { what: `list of ${LISTED}, 4 clients`, clients: 4, requests: 32, call: (side) => side.list() },
+  {
+    what: `Table of ${LISTED}, 4 clients`,
+    clients: 4,
+    requests: 32,
+    call: (side) => ({ ...side.list(), accept: TABLE }),
+  },
+  {
+    what: `metadata of ${LISTED}, 4 clients`,
+    clients: 4,
+    requests: 32,
+    call: (side) => ({ ...side.list(), accept: METADATA }),
+  },
+  {
+    what: `page of 50, 4 clients`,
+    clients: 4,
+    requests: 100,
+    call: ({ collection }) => ({ method: 'GET', path: `${collection}?limit=50` }),
+  },
+  {
+    what: `1 % by label, 4 clients`,
+    clients: 4,
+    requests: 50,
+    call: ({ collection }) => ({ method: 'GET', path: `${collection}?labelSelector=one%3Dpercent` }),
+  },
   { what: 'create 2 KB, 16 clients', clients: 16, requests: 200, call: (side, id) => side.create(id) },
+  {
+    what: 'update by merge patch, 16 clients',
+    clients: 16,
+    requests: 150,
+    call: (side, id) => ({
+      method: 'PATCH',
+      path: oneOf(side, id),
+      body: `{"data":{"number":"${id}"}}`,
+      contentType: MERGE_PATCH,
+    }),
+  },
+  {
+    what: 'server-side apply, 16 clients',
+    clients: 16,
+    requests: 150,
+    call: (side, id) => ({
+      method: 'PATCH',
+      path: `${oneOf(side, id)}?fieldManager=bench&force=true`,
+      body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${oneOf(side, id).split('/').at(-1)}"},"data":{"applied":"${id}"}}`,
+      contentType: APPLY,
+    }),
+  },
+  {
+    what: 'pod: create, 16 clients',
+    clients: 16,
+    requests: 100,
+    call: ({ namespace }, id) => ({ method: 'POST', path: `${namespace}/pods`, body: ownPod(`p${id}`) }),
+  },
 ]
 
-/** Milliseconds of CPU a request. */
+/** Milliseconds of CPU for one request. */
 interface Cost {
   readonly front: number
   readonly engine: number
@@ -50,11 +107,11 @@ interface Pair {
 }
 
 export interface Rounds {
-  /** How often both are started anew. */
+  /** How often both sides are started. */
   readonly starts: number
-  /** Pairs of turns, of each start. */
+  /** Pairs of turns for each start. */
   readonly pairs: number
-  /** What begins so. */
+  /** Runs cases whose name begins with this. */
   readonly only: string
 }
 
@@ -73,7 +130,7 @@ export async function besideCheckout(directory: string, { starts, pairs, only }:
     }
     for (const [measure, ofStarts] of found) {
       ofStarts.push(await measured(sides, measure, pairs))
-      // what is known is told, in case that the rest takes too long
+      // prints the results so far, in case the rest takes too long
       for (const row of rowsOf(measure.what, ofStarts)) process.stderr.write(`  ${row.join(' | ')}\n`)
     }
     await own.stop()
@@ -83,11 +140,11 @@ export async function besideCheckout(directory: string, { starts, pairs, only }:
   console.log(table(['CPU, ms each', 'other', 'this', 'ratio', '95 % interval', 'of each start', 'pairs'], rows))
 }
 
-/** A directory named in the command line, or this tree. */
+/** The start function of the checkout in `directory`, or of this tree. */
 const startIn = (directory: string): ReturnType<typeof startKedge> =>
   startKedge(undefined, undefined, [], join(directory, 'src/cli/kedge.mjs'))
 
-/** Pairs that are not counted: the engine optimizes what has run often. */
+/** Pairs that do not count, because the engine optimizes code only after many runs. */
 const WARM_UP = 15
 
 async function measured(
@@ -105,7 +162,7 @@ async function measured(
   }
   const found: Pair[] = []
   for (let round = -WARM_UP; round < pairs; round++) {
-    // neither is always the one behind the other
+    // the sides alternate in going first
     const isFirst = round % 2 === 0
     const early = await turn(isFirst ? other : own)
     const late = await turn(isFirst ? own : other)

@@ -1,4 +1,4 @@
-// Lists of all that is there, of parts of it, and of how it was.
+// Measures full lists, partial lists, and lists of an old revision.
 import { fill, median, open, pause, send, succeed } from './load.ts'
 import type { Call } from './load.ts'
 import type { Report } from './report.ts'
@@ -8,7 +8,7 @@ import { timed } from './side.ts'
 const RUNS = 7
 
 async function listed(report: Report, sides: readonly Side[], what: string, call: (side: Side) => Call): Promise<void> {
-  for (const side of sides) await send(side.target, call(side)) // warm
+  for (const side of sides) await send(side.target, call(side)) // warm-up
   const rates = new Map<Side, number[]>(sides.map((side) => [side, []]))
   await report.inTurn(sides, what, async (side) => {
     for (let list = 0; list < 2; list++) {
@@ -25,7 +25,7 @@ export async function measureLists(report: Report, sides: readonly Side[]): Prom
   await measureFirstByte(report, sides)
 }
 
-/** One client, which has nothing else to do, nor has the server. */
+/** The time to the first byte, with one client on an idle server. */
 async function measureFirstByte(report: Report, sides: readonly Side[]): Promise<void> {
   const times = new Map<Side, number[]>(sides.map((side) => [side, []]))
   for (let run = 0; run < 21; run++)
@@ -36,16 +36,16 @@ async function measureFirstByte(report: Report, sides: readonly Side[]): Promise
   for (const side of sides) report.note(side, 'list all: first byte ms', median(times.get(side)!))
 }
 
-const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'
-const METADATA = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
+export const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+export const METADATA = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
 
-/** What has no floor. */
+/** Measures without a counterpart in the floor. */
 export async function measureForms(report: Report, sides: readonly ApiSide[]): Promise<void> {
   await listed(report, sides, 'list all as a Table', (side) => ({ ...side.list(), accept: TABLE }))
   await listed(report, sides, 'list all, metadata only', (side) => ({ ...side.list(), accept: METADATA }))
 }
 
-/** Compared with the full list of the same server. */
+/** The ratio to the full list of the same server. */
 export async function measureSelections(report: Report, side: ApiSide): Promise<void> {
   const { target, collection } = side
   const full = await timed(target, side.list())
@@ -60,7 +60,7 @@ export async function measureSelections(report: Report, side: ApiSide): Promise<
   report.note(side, 'list at an old revision / list', await oldAgainstNew(side))
 }
 
-/** An object in a hundred changed since. */
+/** Compares a list of an old revision with a current one, after one object in a hundred has changed. */
 async function oldAgainstNew({ target, collection, list }: ApiSide): Promise<number> {
   const { resourceVersion } = await metadataOf(target, `${collection}?limit=1`)
   await fill(target, 16, 100, (n) => ({

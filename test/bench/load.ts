@@ -1,4 +1,4 @@
-// Load from this process: so many clients, each with one request under way, over kept connections.
+// Generates load from this process: clients with one request in flight each, over kept connections.
 import { Agent, request as httpsRequest } from 'node:https'
 import type { IncomingMessage, RequestOptions } from 'node:http'
 
@@ -21,9 +21,11 @@ export interface Call {
   /** Absent: JSON. */
   readonly contentType?: string
   readonly accept?: string
+  /** The user to impersonate. */
+  readonly as?: string
 }
 
-export function open(target: Target, { method, path, body, contentType, accept }: Call): Promise<IncomingMessage> {
+export function open(target: Target, { method, path, body, contentType, accept, as }: Call): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const options: RequestOptions = {
       method,
@@ -31,6 +33,7 @@ export function open(target: Target, { method, path, body, contentType, accept }
       headers: {
         ...(target.token === undefined ? {} : { Authorization: `Bearer ${target.token}` }),
         ...(accept === undefined ? {} : { Accept: accept }),
+        ...(as === undefined ? {} : { 'Impersonate-User': as }),
         ...(body === undefined
           ? {}
           : { 'Content-Type': contentType ?? 'application/json', 'Content-Length': Buffer.byteLength(body) }),
@@ -45,7 +48,7 @@ export function open(target: Target, { method, path, body, contentType, accept }
 export interface Answer {
   readonly status: number
   readonly bytes: number
-  /** Milliseconds until the body's first byte was there. */
+  /** Milliseconds until the first byte of the body. */
   readonly firstByte: number
   /** Milliseconds. */
   readonly total: number
@@ -63,7 +66,7 @@ export async function send(target: Target, call: Call): Promise<Answer> {
   return { status: response.statusCode ?? 0, bytes, firstByte, total: performance.now() - began }
 }
 
-/** @throws on an answer of 400 and above */
+/** @throws on a status of 400 and above */
 export async function succeed(target: Target, call: Call): Promise<Answer> {
   const answer = await send(target, call)
   if (answer.status >= 400) throw new Error(`${call.method} ${call.path}: ${answer.status}`)
@@ -71,8 +74,8 @@ export async function succeed(target: Target, call: Call): Promise<Answer> {
 }
 
 /**
- * As many requests as `clients` can do one after the other in `seconds`; returns how many milliseconds each took.
- * @throws on an answer of 400 and above
+ * Each of `clients` sends requests one after the other for `seconds`. @returns the milliseconds of each request
+ * @throws on a status of 400 and above
  */
 export async function load(target: Target, clients: number, seconds: number, next: () => Call): Promise<number[]> {
   const times: number[] = []
@@ -84,7 +87,7 @@ export async function load(target: Target, clients: number, seconds: number, nex
   return times
 }
 
-/** Calls 0 to `count`, so many at a time. @throws on an answer of 400 and above */
+/** Sends calls 0 to `count`, one at a time for each client. @throws on a status of 400 and above */
 export async function fill(target: Target, clients: number, count: number, next: (n: number) => Call): Promise<void> {
   let n = 0
   const client = async (): Promise<void> => {
@@ -93,7 +96,7 @@ export async function fill(target: Target, clients: number, count: number, next:
   await Promise.all(Array.from({ length: clients }, client))
 }
 
-/** The value below which so large a part of the others lies. */
+/** The quantile: the value below which a `share` of the values lies. */
 export function part(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

@@ -1,12 +1,12 @@
-// How much of its thread's time one request takes at once: CPU between two turns of the event loop.
+// Measures how long one request blocks its thread: the CPU time between two turns of the event loop.
 
 export interface Steps {
-  /** Milliseconds of CPU, all in all. */
+  /** Milliseconds of CPU of all steps, without the idle turns of the event loop. */
   readonly all: number
-  /** Of the longest step. */
+  /** Milliseconds of the longest step. */
   readonly longest: number
   readonly steps: number
-  /** Steps that took more than so many milliseconds. */
+  /** The number of steps longer than this. */
   longer(milliseconds: number): number
 }
 
@@ -16,10 +16,12 @@ const used = (): number => {
   return user + system
 }
 
-/** What a turn of the loop takes that has nothing to do is no step. */
+/** Microseconds: a shorter turn of the event loop has no work to do and is not a step. */
 const STEP = 200
 
-/** @param seen is told of each step: when it began and ended, in microseconds of the monotonic clock, and its CPU */
+/**
+ * @param seen is called for each step with its begin and end, in microseconds of the monotonic clock, and its CPU time
+ */
 export async function stepsOf(
   run: () => Promise<unknown>,
   seen: (from: number, to: number, used: number) => void = () => {},
@@ -33,8 +35,8 @@ export async function stepsOf(
     const now = used()
     const to = microseconds()
     const taken = now - before
-    all += taken
     if (taken > STEP) {
+      all += taken
       steps.push(taken)
       seen(from, to, taken)
     }

@@ -1,4 +1,5 @@
-// A server in this process that keeps everything in memory: the same code as in the engine, where its steps can be measured.
+// A server in this process that keeps all data in memory. It runs the engine's code, and the bench can measure its
+// steps.
 // told of by walks of this server
 export { lost } from '../../src/api/walk-progress.ts'
 import { respondStatus } from '../../src/codec/respond.ts'
@@ -16,7 +17,7 @@ import type { Call } from './load.ts'
 
 type Sent = Omit<Call, 'body'> & {
   readonly body?: string | Uint8Array<ArrayBuffer>
-  /** Of a watch only what comes first is read. */
+  /** A watch: the bench reads only its first bytes. */
   readonly isWatch?: boolean
 }
 
@@ -24,15 +25,15 @@ const TOKEN = 'an-administrator-whose-token-is-long-enough'
 
 export type Send = (call: Sent) => Promise<{ readonly status: number; readonly text: string }>
 
-/** With a namespace, its account, and the definition of the things. */
-/** Stores an object without anybody who looks at it; definitions only before the first request. */
+/** Stores an object without validation or admission. Definitions must be stored before the first request. */
 export type Put = ReturnType<typeof memoryServer>['put']
 
+/** Starts a server that has a namespace, its ServiceAccount and these definitions. */
 export async function memoryTarget(
   settings: Partial<Env> = {},
   definitions: readonly Definition[] = [],
 ): Promise<Send & { readonly put: Put }> {
-  // the engine's own
+  // workerd has this class
   if (!('IdentityTransformStream' in globalThis))
     Object.assign(globalThis, { IdentityTransformStream: TransformStream })
   const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN, ...settings })
@@ -49,11 +50,12 @@ export async function memoryTarget(
       status: { acceptedNames: spec.names, storedVersions: ['v1'], conditions },
     })
   }
-  const answered: Send = async ({ method, path, body, contentType = 'application/json', accept, isWatch }) => {
+  const answered: Send = async ({ method, path, body, contentType = 'application/json', accept, as, isWatch }) => {
     const headers = {
       Authorization: `Bearer ${TOKEN}`,
       ...(body === undefined ? {} : { 'Content-Type': contentType }),
       ...(accept === undefined ? {} : { Accept: accept }),
+      ...(as === undefined ? {} : { 'Impersonate-User': as }),
     }
     const request = server.request(path, {
       method,
@@ -73,7 +75,7 @@ async function firstOf(body: ReadableStream<Uint8Array>): Promise<string> {
   return new TextDecoder().decode(value)
 }
 
-/** A body of protobuf or CBOR may stand in the call as JSON: what its client does is no work of the server. */
+/** A case may give a protobuf or CBOR body as JSON: the cost of encoding belongs to the client, not to the server. */
 export function encoded(call: Call): Sent {
   const { body, contentType = '' } = call
   if (body === undefined || !/protobuf|cbor/.test(contentType)) return call

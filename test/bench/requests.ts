@@ -1,10 +1,10 @@
-// Requests for one object: how many, how dear, how long.
+// Measures requests for one object: rate, CPU and latency.
 import { load, part, succeed } from './load.ts'
 import type { Call } from './load.ts'
 import type { Report } from './report.ts'
 import type { ApiSide, Side } from './side.ts'
 
-/** @param next the n-th request to a side */
+/** @param next makes the n-th request to a side */
 export async function rates<S extends Side>(
   report: Report,
   sides: readonly S[],
@@ -20,7 +20,7 @@ export async function rates<S extends Side>(
     run.elapsed += performance.now() - began
     return times
   }
-  for (const side of sides) await turn(side, (seconds * 2) / 3) // warm
+  for (const side of sides) await turn(side, (seconds * 2) / 3) // warm-up
   for (const run of runs.values()) run.elapsed = 0
   await report.inTurn(sides, what, async (side) => {
     const times = await turn(side, seconds / 4)
@@ -43,7 +43,7 @@ export async function measureRequests(report: Report, sides: readonly Side[], se
     )
 }
 
-const ownPod = (name: string): string =>
+export const ownPod = (name: string): string =>
   JSON.stringify({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -51,7 +51,7 @@ const ownPod = (name: string): string =>
     spec: { containers: [{ name: 'web', image: 'nginx', ports: [{ containerPort: 80 }] }] },
   })
 
-/** What has no floor. The ConfigMaps that are changed are there already. */
+/** Writes without a counterpart in the floor. The ConfigMaps to change must exist. */
 export async function measureWrites(report: Report, sides: readonly ApiSide[], seconds: number): Promise<void> {
   const load = { clients: 16, seconds }
   const name = (n: number): string => `f${String(n).padStart(7, '0')}`

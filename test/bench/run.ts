@@ -1,10 +1,10 @@
-// `npm run bench`: Kedge beside the floor on the same engine, in one run; ratios, for single times mean little. Then what
-// its writes write, and its codecs beside the engine's JSON.
-// `npm run bench -- --kubeconfig FILE [--pid N,…]` drives any server alone (N: its processes, for CPU and memory);
-// `--against DIR` tells what requests cost beside another checkout, in `--rounds` pairs of turns of each of `--starts`,
-// with `--in-process` the steps of a request alone (`--only get`: of both, what begins so);
-// `--webhooks` what webhooks add to a create.
-// `--beside` drives Kedge in turn with it. `--write` puts what was found into the README.
+// `npm run bench` compares Kedge with the floor on the same engine in one run, as ratios, because single times mean
+// little. It also counts the rows that writes write, and compares the codecs with the engine's JSON. `npm run bench --
+// --kubeconfig FILE [--pid N,…]` measures any server alone (N: its processes, for CPU and memory). `--beside` measures
+// Kedge in turn with it. `--against DIR` compares the cost of requests with another checkout, in `--rounds` pairs of
+// turns for each of `--starts`; `--in-process` compares only the steps of a request. `--only get` selects cases whose
+// name begins with `get`, for both. `--webhooks` measures what webhooks add to a create (also for another checkout with
+// `--against`, or a server with `--kubeconfig`). `--write` writes the results into the README.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -39,7 +39,7 @@ const { values: flags } = parseArgs({
     'in-process': { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     write: { type: 'boolean', default: false },
-    // and two thirds of it before, to warm up: the engine optimizes what has run often, which goes on for seconds
+    // a warm-up of two thirds of it comes first, because the engine optimizes hot code for several seconds
     seconds: { type: 'string', default: '12' },
     objects: { type: 'string', default: '10000' },
     watchers: { type: 'string', default: '100,500,2000' },
@@ -47,6 +47,7 @@ const { values: flags } = parseArgs({
 })
 const seconds = Number(flags.seconds)
 const objects = Number(flags.objects)
+const pids = flags.pid?.split(',').map(Number) ?? []
 const watchers = flags.watchers.split(',').map(Number)
 
 const report = new Report()
@@ -97,14 +98,14 @@ async function besideFloor(): Promise<void> {
   printColdStart(await coldStartFigures())
 }
 
-/** All on the screen, and what is wanted in the README. */
+/** Prints all rows, and writes the wanted ones into the README. */
 function print(place: string, names: readonly string[], isWanted: (what: string) => boolean): void {
   console.log(`\n${machine()}; ${objects} objects of 2 KB.\n\n${report.table(names)}`)
   if (flags.write) writeReadme(place, report.table(names, isWanted))
 }
 
 async function drive(kubeconfig: string): Promise<void> {
-  const server = await apiSide('reference', readKubeconfig(kubeconfig), flags.pid?.split(',').map(Number) ?? [])
+  const server = await apiSide('reference', readKubeconfig(kubeconfig), pids)
   const kedge = flags.beside ? await startKedge() : undefined
   const sides = [server]
   if (kedge !== undefined) sides.push(await apiSide('kedge', readKubeconfig(kedge.kubeconfig), [kedge.process.pid!]))
@@ -116,7 +117,14 @@ async function drive(kubeconfig: string): Promise<void> {
   )
 }
 
-if (flags.webhooks) await webhookCosts(Number(flags.rounds))
+if (flags.webhooks)
+  await webhookCosts(
+    {
+      checkout: flags.against,
+      server: flags.kubeconfig === undefined ? undefined : { kubeconfig: flags.kubeconfig, pids },
+    },
+    Number(flags.starts),
+  )
 else if (flags.against !== undefined && flags['in-process'])
   await besideCheckoutInProcess(flags.against, Number(flags.rounds), flags.only)
 else if (flags.against !== undefined)

@@ -1,73 +1,40 @@
-// What a definition, a policy or an object can hold that makes little text long work: rules and policies that are dear, many
-// of them, and definitions of many properties, columns, versions and values. Each by a number that says how much of it.
+// Definitions, policies and objects whose short text means much work: expensive rules and policies, many rules and
+// policies, and definitions with many properties, columns, versions and values. A number sets the size of each.
 import type { Json, JsonObject } from '../../src/api/object.ts'
 import type { Call } from './load.ts'
 import type { Definition } from './memory-target.ts'
+import { configurationCases } from './wide-configurations.ts'
+import {
+  DEFINITIONS,
+  GROUP,
+  WIDES,
+  created,
+  definitionOf,
+  get,
+  many,
+  post,
+  schemaOf,
+  wide,
+} from './wide-definitions.ts'
+import type { Version } from './wide-definitions.ts'
 
 export interface WideCase {
   readonly what: string
-  /** As much of it as a definition, a policy or a body may hold. */
+  /** The largest size that a definition, a policy or a body may have. */
   readonly most: number
   readonly definitions?: (n: number) => readonly Definition[]
-  /** Objects that are there before the first request: group, resource, object. */
+  /** Objects that exist before the first request: group, resource, object. */
   readonly stored?: (n: number) => readonly (readonly [group: string, resource: string, object: JsonObject])[]
-  /** The last is measured. */
+  /** The bench measures the last call. */
   readonly calls: (n: number) => readonly Call[]
 }
-
-const GROUP = 'wide.example.com'
-const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-const WIDES = `/apis/${GROUP}/v1/wides`
-
-const many = <T>(n: number, one: (at: number) => T): T[] => Array.from({ length: n }, (_, at) => one(at))
-const post = (path: string, body: unknown): Call => ({ method: 'POST', path, body: JSON.stringify(body) })
-const get = (path: string, accept?: string): Call => ({
-  method: 'GET',
-  path,
-  ...(accept === undefined ? {} : { accept }),
-})
-const schemaOf = (spec: JsonObject, rest: JsonObject = {}): JsonObject => ({
-  type: 'object',
-  ...rest,
-  properties: { spec },
-})
-
-interface Version {
-  readonly name?: string
-  readonly schema: JsonObject
-  readonly more?: JsonObject
-}
-
-const definitionOf = (versions: readonly Version[], plural = 'wides', kind = 'Wide'): Definition => ({
-  metadata: { name: `${plural}.${GROUP}` },
-  spec: {
-    group: GROUP,
-    scope: 'Cluster',
-    names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
-    versions: versions.map(({ name = 'v1', schema, more = {} }, at) => ({
-      name,
-      served: true,
-      storage: at === 0,
-      schema: { openAPIV3Schema: schema },
-      ...more,
-    })),
-  },
-})
-const created = (definition: Definition): Call =>
-  post(DEFINITIONS, { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', ...definition })
-const wide = (spec: Json, name = 'w'): JsonObject => ({
-  apiVersion: `${GROUP}/v1`,
-  kind: 'Wide',
-  metadata: { name },
-  spec,
-})
 
 const INTEGERS = { type: 'array', maxItems: 1000, items: { type: 'integer' } }
 const ruled = (rules: readonly JsonObject[], schema: JsonObject): JsonObject => ({
   ...schema,
   'x-kubernetes-validations': rules as JsonObject[],
 })
-/** Costs about eight times the square of the number of items. */
+/** An expensive rule: it costs about eight times the square of the number of items. */
 const DEAR = { rule: 'self.all(a, self.all(b, a + b >= 0))' }
 
 const objectWith = (schema: (n: number) => JsonObject, spec: (n: number) => Json) => ({
@@ -306,7 +273,7 @@ const nested = (n: number): JsonObject => {
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
-/** By what is wide in them: what they are at most, and their versions. */
+/** Definitions by their wide part: the largest size, and the versions for a size. */
 const shapes: readonly (readonly [what: string, most: number, versions: (n: number) => readonly Version[]])[] = [
   ['properties', 40_000, (n) => [{ schema: schemaOf(properties(n, () => TEXT)) }]],
   ['columns', 20_000, (n) => [{ schema: schemaOf(properties(1, () => TEXT)), more: columns(n) }]],
@@ -421,4 +388,11 @@ const tables: readonly WideCase[] = [
   },
 ]
 
-export const wideCases: readonly WideCase[] = [...rules, ...policies, ...documents, ...oneGroup, ...tables]
+export const wideCases: readonly WideCase[] = [
+  ...rules,
+  ...policies,
+  ...documents,
+  ...oneGroup,
+  ...tables,
+  ...configurationCases,
+]
