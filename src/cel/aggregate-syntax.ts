@@ -20,6 +20,7 @@ import type { Expected, RuleName, TokenReader } from './recovery.ts'
 /** The parser's rules for everything that is no aggregate literal. */
 export interface ExpressionParser {
   expression(follow: Expected): Expression
+  leaf(rule: 'expr'): Expression | undefined
   rule(name: RuleName, follow: Expected, body: () => Expression): Expression
   optionalMark(unsupported: string): boolean
   escapedName(): Token | undefined
@@ -104,6 +105,8 @@ export class AggregateParser {
   }
 
   private optionalExpression(follow: Expected): [Expression, boolean] {
+    const leaf = this.parser.leaf('expr')
+    if (leaf !== undefined) return [leaf, false]
     let optional = false
     const expression = this.parser.rule('optExpr', follow, () => {
       this.tokens.sync(atOptionalExpression)

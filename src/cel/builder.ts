@@ -26,14 +26,32 @@ export class MacroError extends Error {
 /** Stands in for a node that failed to parse. A tree with a placeholder is never returned. */
 export const placeholder = (id: number): Expression => ({ kind: 'literal', id, value: null })
 
+export interface BuilderState {
+  readonly next: number
+  readonly copied: number
+}
+
 export class Builder {
   /** By id; the first id is 1. */
   private readonly offsets: number[] = [0]
+  private next = 1
   private copied = 0
 
   /** A new id for a node that begins at the offset. */
   at(offset: number): number {
-    return this.offsets.push(offset) - 1
+    this.offsets[this.next] = offset
+    return this.next++
+  }
+
+  /** The ids given and the nodes copied so far. */
+  get state(): BuilderState {
+    return { next: this.next, copied: this.copied }
+  }
+
+  /** Goes to where an earlier parse of the same text was: its nodes have the same ids and offsets. */
+  restore({ next, copied }: BuilderState): void {
+    this.next = next
+    this.copied = copied
   }
 
   offsetOf(id: number): number | undefined {

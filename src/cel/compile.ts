@@ -6,7 +6,7 @@ import { checkInSteps } from './checker.ts'
 import type { Environment } from './environment.ts'
 import type { Issue } from './issues.ts'
 import { issuesText } from './issues.ts'
-import { parseInSteps } from './parser.ts'
+import { parseInSteps } from './parse.ts'
 import { validateInSteps } from './validators.ts'
 
 export type Compiled =

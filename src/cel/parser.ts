@@ -2,28 +2,19 @@
  * Parses a text into a syntax tree and expands macros. Grammar, error messages and positions are cel-go's. Each method
  * is a rule of the grammar. An `Expected` value holds the tokens with which the rest of a rule may begin (recovery.ts).
  */
-import type { Steps } from '../api/slices.ts'
-import { atOnce } from '../api/slices.ts'
 import { AggregateParser } from './aggregate-syntax.ts'
-import type { Expression, SyntaxTree } from './ast.ts'
+import type { Expression } from './ast.ts'
 import type { Macro } from './declarations.ts'
-import { Builder, MacroError, placeholder } from './builder.ts'
+import { Builder, placeholder } from './builder.ts'
 import * as grammar from './grammar.ts'
 import type { LeafRule } from './grammar.ts'
-import type { Issue } from './issues.ts'
 import type { Token, Tokens, TokenType } from './lexer.ts'
-import { tokensInSteps } from './lexer.ts'
 import { literalOf } from './literals.ts'
 import { MacroCalls } from './macro-calls.ts'
+import type { ParsedParts } from './parsed-parts.ts'
+import { PARSE_STOP, Position } from './parsed-parts.ts'
 import type { Expected, RuleName } from './recovery.ts'
 import { ParseAborted, TokenReader, TOO_DEEP } from './recovery.ts'
-import { sizeOf } from './runtime-size.ts'
-
-export interface Parsed {
-  /** Undefined if there are issues. */
-  readonly tree: SyntaxTree | undefined
-  readonly issues: readonly Issue[]
-}
 
 export interface ParserOptions {
   readonly macros: readonly Macro[]
@@ -31,42 +22,10 @@ export interface ParserOptions {
   readonly optionalSyntax: boolean
 }
 
-/** The most code points of an expression. */
-const MAX_SIZE = 100_000
-/**
- * The parser yields before it parses the tokens of a longer text. Parsing one of this length takes some milliseconds.
- */
-const LONG = 8 * 1024
-
-export const parse = (text: string, options: ParserOptions): Parsed => atOnce(parseInSteps(text, options))
-
-/** Like parse, but yields to other requests while it reads the tokens of a long text. */
-export function* parseInSteps(text: string, options: ParserOptions): Steps<Parsed> {
-  const size = sizeOf(text)
-  if (size > MAX_SIZE)
-    return {
-      tree: undefined,
-      issues: [issue(`expression code point size exceeds limit: size: ${size}, limit ${MAX_SIZE}`)],
-    }
-  const tokens = yield* tokensInSteps(text)
-  if (text.length > LONG) yield
-  const issues: Issue[] = []
-  const parser = new Parser(tokens, options, issues)
-  let root
-  try {
-    root = parser.start()
-  } catch (error) {
-    // the tree exceeds the limit on nodes, outside of a macro
-    if (!(error instanceof MacroError)) throw error
-    return { tree: undefined, issues: [issue(error.message)] }
-  }
-  return { tree: issues.length === 0 && root !== undefined ? parser.builder.tree(text, root) : undefined, issues }
-}
-
-const issue = (message: string, offset?: number): Issue => ({ offset, message })
-
-class Parser {
-  readonly builder: Builder
+export class Parser {
+  readonly builder = new Builder()
+  /** Issues are reported to it. */
+  readonly position: Position
   private readonly tokens: TokenReader
   private readonly macros: MacroCalls
   private readonly aggregates: AggregateParser
@@ -74,16 +33,19 @@ class Parser {
   constructor(
     tokens: Tokens,
     private readonly options: ParserOptions,
-    private readonly issues: Issue[],
+    /** Undefined: the text is parsed at once. */
+    private readonly parts: ParsedParts | undefined,
   ) {
-    this.builder = new Builder()
     const report = (offset: number | undefined, message: string): void => this.report(offset, message)
     this.tokens = new TokenReader(tokens, report)
+    this.position = new Position(this.tokens, this.builder)
     this.macros = new MacroCalls(options.macros, this.builder, report)
     this.aggregates = new AggregateParser(this, this.tokens, this.builder)
   }
 
+  /** @throws PARSE_STOP, after which it is called again, and MacroError */
   start(): Expression | undefined {
+    this.parts?.begin(this.position)
     try {
       return this.tokens.rule('start', grammar.end, () => {
         const root = this.expression(grammar.atEnd)
@@ -92,6 +54,7 @@ class Parser {
       })
     } catch (error) {
       // V8's stack can overflow before the depth limit is reached. The client gets the same error.
+      if (error === PARSE_STOP) throw error
       if (error instanceof RangeError) this.report(undefined, TOO_DEEP)
       else if (!(error instanceof ParseAborted)) throw error
       else if (error.message !== undefined) this.report(undefined, error.message)
@@ -100,7 +63,12 @@ class Parser {
   }
 
   private report(offset: number | undefined, message: string): void {
-    this.issues.push({ offset, message })
+    this.position.issues.push({ offset, message })
+  }
+
+  /** A part of the text, of which any number may follow one another. */
+  private part(parse: () => Expression): Expression {
+    return this.parts === undefined ? parse() : this.parts.parse(parse, this.position)
   }
 
   /** The expression of a rule. If the rule failed, a placeholder, so that parsing continues around it. */
@@ -113,7 +81,7 @@ class Parser {
    * A fast path for a single name or literal. The rule and the rules within it would return the same node, and most of
    * a long expression consists of leaves. Undefined: the rule must run.
    */
-  private leaf(rule: LeafRule): Expression | undefined {
+  leaf(rule: LeafRule): Expression | undefined {
     const { type, text, offset } = this.tokens.look()
     if (!grammar.leafTypes.has(type) || !grammar.leafEnds[rule].has(this.tokens.look(2).type)) return undefined
     if (!this.tokens.hasRoom) return undefined
@@ -124,7 +92,7 @@ class Parser {
   }
 
   expression(follow: Expected): Expression {
-    return this.leaf('expr') ?? this.rule('expr', follow, () => this.conditional())
+    return this.leaf('expr') ?? this.part(() => this.rule('expr', follow, () => this.conditional()))
   }
 
   private conditional(): Expression {
@@ -144,7 +112,7 @@ class Parser {
     return (
       this.leaf('conditionalAnd') ??
       this.rule('conditionalAnd', grammar.beforeOr, () =>
-        this.chain('_&&_', "'&&'", () => this.relation(grammar.beforeAnd)),
+        this.chain('_&&_', "'&&'", () => this.leaf('relation') ?? this.part(() => this.relation(grammar.beforeAnd))),
       )
     )
   }

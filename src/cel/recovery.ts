@@ -56,9 +56,22 @@ const noDepths = {
 }
 export type RuleName = keyof typeof noDepths
 
+/** How far a parse has come within the tokens. It holds nothing of the active rules. */
+export interface ReaderState {
+  readonly at: number
+  readonly seen: number
+  readonly recovering: boolean
+  readonly reports: number
+  readonly recoveries: number
+  readonly consumed: number
+  readonly lastFailure: { readonly consumed: number; readonly places: readonly string[] } | undefined
+}
+
 export class TokenReader {
   /** Index of the current token. */
   private at = 0
+  /** The number of rules that were entered. */
+  entered = 0
   /** The number of tokens that the parser has looked at. The faults in front of them are reported. */
   private seen = 0
   /** For each active rule, the tokens that its caller expects behind it. */
@@ -76,6 +89,23 @@ export class TokenReader {
     private readonly text: Tokens,
     private readonly report: (offset: number | undefined, message: string) => void,
   ) {}
+
+  get state(): ReaderState {
+    const { at, seen, recovering, reports, recoveries, consumed, lastFailure } = this
+    const failure = lastFailure && { consumed: lastFailure.consumed, places: [...lastFailure.places] }
+    return { at, seen, recovering, reports, recoveries, consumed, lastFailure: failure }
+  }
+
+  /** Goes to where an earlier parse of the same text was, in the same rules. */
+  restore({ at, seen, recovering, reports, recoveries, consumed, lastFailure }: ReaderState): void {
+    this.at = at
+    this.seen = seen
+    this.recovering = recovering
+    this.reports = reports
+    this.recoveries = recoveries
+    this.consumed = consumed
+    this.lastFailure = lastFailure && { consumed: lastFailure.consumed, places: new Set(lastFailure.places) }
+  }
 
   /** The token at lookahead `n`; 1 is the current one. */
   look(n = 1): Token {
@@ -128,6 +158,7 @@ export class TokenReader {
 
   /** Counts the depth of a rule. A left-recursive rule enters once more for each of its operators. */
   enter(name: RuleName): void {
+    this.entered++
     if (this.depths[name] === MAX_DEPTH) throw new ParseAborted(TOO_DEEP)
     if (++this.depths[name] === MAX_DEPTH) this.full++
   }

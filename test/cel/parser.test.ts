@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { issuesText } from '../../src/cel/issues.ts'
 import { standardMacros } from '../../src/cel/macros.ts'
-import { parse } from '../../src/cel/parser.ts'
+import { parse, parseInSteps } from '../../src/cel/parse.ts'
+import fc from '../chance.ts'
+import recorded from '../fixtures/cel-cases.json' with { type: 'json' }
 
 const parsed = (text: string) => parse(text, { macros: standardMacros, optionalSyntax: true })
 const START =
@@ -72,4 +74,62 @@ test('chains of && and || become trees of least depth', () => {
       : 0
   const { tree } = parsed(Array.from({ length: 64 }, (_, index) => `a${index}`).join(' && '))
   expect(depth(tree?.root)).toBe(6)
+})
+
+describe('a parse that yields', () => {
+  const options = { macros: standardMacros, optionalSyntax: true }
+  const texts = [
+    ...Object.values(recorded).flatMap((cases) => cases.map(([text]) => text as string)),
+    ...Object.keys(wrong),
+  ]
+
+  /** Yields after each part of the text. */
+  function inSteps(text: string): { outcome: unknown; runs: number } {
+    const steps = parseInSteps(text, options, 0)
+    for (let runs = 1; ; runs++) {
+      const { done, value } = steps.next(true)
+      if (done === true) return { outcome: value, runs }
+    }
+  }
+
+  test('comes to the tree and the messages of one that does not', () => {
+    for (const text of texts) expect(inSteps(text).outcome, text).toEqual(parsed(text))
+  })
+
+  test('does so with mistakes in any place', () => {
+    const pieces = [
+      'a',
+      '1',
+      "'x'",
+      '(',
+      ')',
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      ':',
+      '?',
+      '.',
+      '||',
+      '&&',
+      '==',
+      '+',
+      '-',
+      '!',
+      '$',
+    ]
+    const more = ['[1].map(x, x)', 'has(a.b)', 'a.?b.optMap(v, v)', '{1: 2}', 'f(1, 2)', 'for', 'a.b.c', 'A{b: 1}', ' ']
+    const text = fc.array(fc.constantFrom(...pieces, ...more, ...texts), { maxLength: 40 })
+    fc.assert(
+      fc.property(text, (parts) => {
+        expect(inSteps(parts.join(' ')).outcome).toEqual(parsed(parts.join(' ')))
+      }),
+    )
+  })
+
+  test('yields more often, the longer the text is', () => {
+    const { runs } = inSteps(`[${Array(200).fill('[1, 2]').join(', ')}]`)
+    expect(runs).toBeGreaterThan(200)
+  })
 })
