@@ -53,6 +53,10 @@ function sizeOf(pattern: string): number {
       }
       case '{': {
         const times = repetitionAt(pattern, at)
+        if (times === undefined) {
+          add(1)
+          break
+        }
         const { last } = open.at(-1)!
         if (times > 1) add(last * (times - 1))
         open.at(-1)!.last = last * Math.max(1, times)
@@ -80,16 +84,17 @@ function endOfClass(pattern: string, begin: number): number {
   return at
 }
 
+/** Digits of both numbers and the comma. RE2 refuses numbers with more digits. */
+const LONGEST_REPETITION = 11
+
 /**
  * How often the compiler writes out the element before `{2}`, `{2,}` or `{2,5}`. An optional copy counts as two.
- * @returns 0 if the text is no repetition
+ * @returns undefined if the brace is a character of the pattern
  */
-function repetitionAt(pattern: string, at: number): number {
-  const end = pattern.indexOf('}', at)
-  // RE2 refuses numbers with more digits
-  if (end < 0 || end - at > 12) return 0
-  const parts = /^(\d+)(,(\d*))?$/.exec(pattern.slice(at + 1, end))
-  if (parts === null) return 0
+function repetitionAt(pattern: string, at: number): number | undefined {
+  const text = pattern.slice(at + 1, at + 1 + LONGEST_REPETITION + 1)
+  const parts = /^(\d+)(,(\d*))?\}/.exec(text)
+  if (parts === null) return undefined
   const [, least = '0', , most = ''] = parts
   return most === '' ? Number(least) + 1 : Number(least) + 2 * Math.max(0, Number(most) - Number(least))
 }

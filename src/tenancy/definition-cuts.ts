@@ -40,7 +40,7 @@ export function cutDefinition(text: string): DefinitionCuts {
   const cut = (begin: number, end: number): Cut => {
     pieces.push(text.slice(from, begin), 'null')
     from = end
-    return { begin, ...factsWithin(text, begin, end) }
+    return { begin, ...factsOfSchema(text.slice(begin, end)) }
   }
   eachMember(text, 0, (name, begin) => {
     if (name === 'metadata')
@@ -124,18 +124,16 @@ const RULES = '"x-kubernetes-validations":'
 
 const DEFAULT = '"default":'
 
-export function factsWithin(text: string, begin: number, end: number): SchemaFacts {
-  const found = text.indexOf(DEFAULT, begin)
-  return {
-    length: end - begin,
-    rules: rulesWithin(text, begin, end),
-    hasDefaults: found >= 0 && found < end,
-  }
-}
+/** A search goes to the end of its text, so each schema is searched by itself. */
+export const factsOfSchema = (text: string): SchemaFacts => ({
+  length: text.length,
+  rules: lengthOfRules(text),
+  hasDefaults: text.includes(DEFAULT),
+})
 
-function rulesWithin(text: string, begin: number, end: number): number {
+function lengthOfRules(text: string): number {
   let sum = 0
-  for (let at = text.indexOf(RULES, begin); at >= 0 && at < end; at = text.indexOf(RULES, at)) {
+  for (let at = text.indexOf(RULES); at >= 0; at = text.indexOf(RULES, at)) {
     const list = at + RULES.length
     at = endOf(text, list)
     sum += at - list

@@ -273,6 +273,8 @@ const nested = (n: number): JsonObject => {
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
+const ANY_OBJECT: JsonObject = { type: 'object' }
+
 /** Definitions by their wide part: the largest size, and the versions for a size. */
 const shapes: readonly (readonly [what: string, most: number, versions: (n: number) => readonly Version[]])[] = [
   ['properties', 40_000, (n) => [{ schema: schemaOf(properties(n, () => TEXT)) }]],
@@ -281,6 +283,11 @@ const shapes: readonly (readonly [what: string, most: number, versions: (n: numb
     'versions',
     3_000,
     (n) => many(n, (at) => ({ name: `v${at + 1}`, schema: schemaOf(properties(3, () => TEXT)), more: columns(2) })),
+  ],
+  [
+    'deprecated versions',
+    20_000,
+    (n) => many(n, (at) => ({ name: `v${at + 1}alpha1`, schema: ANY_OBJECT, more: { deprecated: at % 2 === 0 } })),
   ],
   [
     'values of an enum',

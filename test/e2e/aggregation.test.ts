@@ -116,7 +116,8 @@ describe('kubectl top', () => {
     ['top pods', /^NAME +CPU\(cores\).*\nweb +250m +512Mi/],
   ])('%s', async (line, expected) => {
     const kubectl = new Session(kedge.kubeconfig)
-    expect(await kubectl.run(line)).toMatch(expected)
+    // while kubectl is built, a check of the server's availability may time out
+    await eventually(async () => expect(await kubectl.run(line)).toMatch(expected))
     kubectl.close()
   })
   beforeEach(skipWithoutKubectl)

@@ -16,6 +16,8 @@ import { applyMergePatch } from '../../src/patch/merge-patch.ts'
 import { applyStrategicMergePatch } from '../../src/patch/strategic-merge-patch.ts'
 import { FieldSet } from '../../src/patch/field-set.ts'
 import { parseQuery } from '../../src/request/query-parameters.ts'
+import { cutDefinition } from '../../src/tenancy/definition-cuts.ts'
+import { isTooLarge } from '../../src/go/pattern-size.ts'
 import { RequestHeaders } from '../../src/request/request-headers.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import { Quantity } from '../../src/schema/quantity.ts'
@@ -71,6 +73,11 @@ describe('the counted work', () => {
   test('a step for each is twice as many', async () => {
     const once = (text: string) => text.split('\n').map((line) => (line === '7' ? 1 : 2))
     expect(await work.growth(lines, once, 200)).toBeCloseTo(2, 1)
+  })
+
+  test('a search of the whole text at each step is the square', async () => {
+    const searching = (text: string) => text.split('\n').map((line) => text.indexOf('x', line.length))
+    expect(await work.growth(lines, searching, 200)).toBeGreaterThan(3.5)
   })
 
   test("a parser's own work is counted", async () => {
@@ -286,6 +293,28 @@ describe('patches', () => {
       `{"metadata":{"$deleteFromPrimitiveList/finalizers":[${times(n, (at) => `"f${at}"`)}],"finalizers":[${times(n, (at) => `"g${at}"`)}]}}`,
   }
   grows(strategic, shapes, 800)
+})
+
+describe('patterns', () =>
+  grows((text) => isTooLarge(text), {
+    'braces that open nothing': (n) => '{'.repeat(n),
+    'characters with braces behind them': (n) => 'a{'.repeat(n),
+    'repetitions that do not end': (n) => '{1,'.repeat(n),
+    'classes that do not end': (n) => '[a'.repeat(n),
+    'groups that do not end': (n) => '('.repeat(n),
+    escapes: (n) => '\\{'.repeat(n),
+    repetitions: (n) => 'a{1,2}'.repeat(n),
+  }))
+
+describe('stored definitions', () => {
+  const stored = (versions: string) => `{"metadata":{"name":"a"},"spec":{"versions":[${versions}]}}`
+  grows((text) => cutDefinition(text), {
+    versions: (n) => stored(times(n, (at) => `{"name":"v${at}","schema":{"openAPIV3Schema":{"type":"object"}}}`)),
+    'versions with rules': (n) =>
+      stored(times(n, () => '{"schema":{"x-kubernetes-validations":[{"rule":"true"}],"default":{}}}')),
+    'rules of one version': (n) => stored(`{"schema":[${times(n, () => '{"x-kubernetes-validations":[{}]}')}]}`),
+    'managed fields': (n) => `{"metadata":{"managedFields":[${times(n, () => '{"manager":"a"}')}]}}`,
+  })
 })
 
 describe('managed fields', () => {

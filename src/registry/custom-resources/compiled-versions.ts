@@ -17,7 +17,7 @@ import { prune } from '../../schema/prune.ts'
 import type { StructType } from '../../schema/structural.ts'
 import type { Tenant } from '../../storage/tenant.ts'
 import type { SchemaFacts } from '../../tenancy/definition-cuts.ts'
-import { factsWithin } from '../../tenancy/definition-cuts.ts'
+import { factsOfSchema } from '../../tenancy/definition-cuts.ts'
 import { factsOf, readSchema } from '../../tenancy/lazy-definition.ts'
 import type { Strategy } from '../strategy.ts'
 import { checkConversion, isConvertedByWebhook } from './conversion-webhook.ts'
@@ -57,7 +57,7 @@ function schemaFacts(version: CustomResourceDefinitionVersion | undefined): Sche
   if (known !== undefined) return known
   // a definition outside of the control snapshot is about to be written
   const text = JSON.stringify(version?.schema?.openAPIV3Schema ?? null)
-  return factsWithin(text, 0, text.length)
+  return factsOfSchema(text)
 }
 
 interface Kept {

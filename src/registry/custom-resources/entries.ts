@@ -1,6 +1,7 @@
 /** Turns CustomResourceDefinitions into served resources, for routing, discovery and OpenAPI. */
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/apiextensions/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
+import { lazy } from '../../api/lazy.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { bytesToBase64 } from '../../api/base64.ts'
 import { sha256 } from '../../api/sha256.ts'
@@ -50,24 +51,61 @@ function makeGroup(group: string, definitions: readonly CustomResourceDefinition
   })
 }
 
-/** Bound: the versions of a definition. An entry goes with its definition. */
-const entries = new WeakMap<CustomResourceDefinition, Map<string, ResourceEntry>>()
+/** What the entries of all versions of a definition share. It is found once, because there may be thousands. */
+class DefinitionEntries {
+  /** Bound: the versions of the definition. */
+  private readonly byVersion = new Map<string, ResourceEntry>()
+  readonly stored: string
+  readonly storageHash = lazy(() => storageVersionHash(this.definition, this.stored))
+  /** The newest version that is served and not deprecated. */
+  private readonly newest = lazy(() => newestOf(this.definition))
+
+  constructor(private readonly definition: CustomResourceDefinition) {
+    this.stored = storageVersion(definition)
+  }
+
+  entryOf(version: CustomResourceDefinitionVersion): ResourceEntry {
+    const name = version.name ?? ''
+    let entry = this.byVersion.get(name)
+    if (entry === undefined) this.byVersion.set(name, (entry = makeEntry(this.definition, version, this)))
+    return entry
+  }
+
+  deprecationOf({ name = '', deprecationWarning }: CustomResourceDefinitionVersion): string {
+    if (deprecationWarning !== undefined) return deprecationWarning
+    const { group, names } = this.definition.spec ?? {}
+    const text = `${group}/${name} ${names?.kind} is deprecated`
+    const newest = this.newest()
+    const isBetter = newest !== undefined && compareVersions(newest, name) < 0
+    return isBetter ? `${text}; use ${group}/${newest} ${names?.kind}` : text
+  }
+}
+
+function newestOf(definition: CustomResourceDefinition): string | undefined {
+  let newest: string | undefined
+  for (const { name = '', served, deprecated } of versionsOf(definition))
+    if (served && !deprecated && (newest === undefined || compareVersions(name, newest) < 0)) newest = name
+  return newest
+}
+
+/** An entry goes with its definition. */
+const entries = new WeakMap<CustomResourceDefinition, DefinitionEntries>()
 
 /** The same state of a definition gives the same entry. */
 export function entryOf(definition: CustomResourceDefinition, version: CustomResourceDefinitionVersion): ResourceEntry {
   let ofDefinition = entries.get(definition)
-  if (ofDefinition === undefined) entries.set(definition, (ofDefinition = new Map()))
-  const name = version.name ?? ''
-  let entry = ofDefinition.get(name)
-  if (entry === undefined) ofDefinition.set(name, (entry = makeEntry(definition, version)))
-  return entry
+  if (ofDefinition === undefined) entries.set(definition, (ofDefinition = new DefinitionEntries(definition)))
+  return ofDefinition.entryOf(version)
 }
 
-function makeEntry(definition: CustomResourceDefinition, version: CustomResourceDefinitionVersion): ResourceEntry {
+function makeEntry(
+  definition: CustomResourceDefinition,
+  version: CustomResourceDefinitionVersion,
+  shared: DefinitionEntries,
+): ResourceEntry {
   const { spec, status } = definition
   const group = spec?.group ?? ''
   const name = version.name ?? ''
-  const stored = storageVersion(definition)
   // an established definition has all of these names, and keeps them if an update asks for names that another one has
   const { plural = '', singular = '', kind = '', listKind = '', shortNames, categories } = status?.acceptedNames ?? {}
   const namespaced = isNamespaced(definition)
@@ -87,8 +125,11 @@ function makeEntry(definition: CustomResourceDefinition, version: CustomResource
     subresources: subresourcesOf(version, { group, version: name, kind }),
     serving: customServing,
     persisted: true,
-    storage: { ...customStorageOf({ group, resource: plural }), version: stored },
-    storageVersionHash: storageVersionHash({ group, version: stored, kind }),
+    storage: { ...customStorageOf({ group, resource: plural }), version: shared.stored },
+    // a getter, because only discovery needs it
+    get storageVersionHash() {
+      return shared.storageHash()
+    },
     fieldSelectors: [
       'metadata.name',
       ...(namespaced ? ['metadata.namespace'] : []),
@@ -112,7 +153,7 @@ function makeEntry(definition: CustomResourceDefinition, version: CustomResource
     ...((version.additionalPrinterColumns ?? []).length === 0
       ? {}
       : { printerColumns: version.additionalPrinterColumns }),
-    ...(version.deprecated ? { deprecationWarning: deprecationOf(definition, version) } : {}),
+    ...(version.deprecated ? { deprecationWarning: shared.deprecationOf(version) } : {}),
     definition,
   }
 }
@@ -126,20 +167,6 @@ function subresourcesOf({ subresources }: CustomResourceDefinitionVersion, kind:
   ]
 }
 
-function deprecationOf(
-  definition: CustomResourceDefinition,
-  { name = '', deprecationWarning }: CustomResourceDefinitionVersion,
-): string {
-  if (deprecationWarning !== undefined) return deprecationWarning
-  const { group, names } = definition.spec ?? {}
-  const better = versionsOf(definition)
-    .filter(({ served, deprecated, name: other = '' }) => served && !deprecated && compareVersions(other, name) < 0)
-    .map(({ name: other = '' }) => other)
-    .sort(compareVersions)[0]
-  const text = `${group}/${name} ${names?.kind} is deprecated`
-  return better === undefined ? text : `${text}; use ${group}/${better} ${names?.kind}`
-}
-
 /** The hash that discovery lists: the first 8 bytes of the digest of `group/version/kind`. */
-const storageVersionHash = ({ group, version, kind }: GroupVersionKind): string =>
-  bytesToBase64(sha256(`${group}/${version}/${kind}`).subarray(0, 8))
+const storageVersionHash = ({ spec, status }: CustomResourceDefinition, version: string): string =>
+  bytesToBase64(sha256(`${spec?.group ?? ''}/${version}/${status?.acceptedNames?.kind ?? ''}`).subarray(0, 8))
