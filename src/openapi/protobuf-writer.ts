@@ -2,6 +2,7 @@
  * Writes OpenAPI documents in protobuf (github.com/google/gnostic). A `Message` maps each JSON member to a field
  * number and to a `Write`, which encodes its value.
  */
+import { append } from '../api/append.ts'
 import { lazy } from '../api/lazy.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -10,29 +11,43 @@ import { mapNames, mapParts } from '../api/parts.ts'
 
 const encoder = new TextEncoder()
 
-/** A buffer that grows. A nested message has a buffer of its own, because its length comes first. */
+/** Bytes from this number on are kept where they are until the end. A document may have tens of megabytes. */
+const LONG = 1024
+
+/** A buffer that grows, and longer pieces between its parts. A nested message has one of its own, as its length comes first. */
 export class Bytes {
+  private readonly pieces: Uint8Array[] = []
+  private lengthOfPieces = 0
   private buffer = new Uint8Array(256)
-  private length = 0
+  /** Where the part of the buffer begins that follows the pieces. */
+  private begin = 0
+  private end = 0
+
+  get length(): number {
+    return this.lengthOfPieces + this.end - this.begin
+  }
 
   private reserve(more: number): void {
-    if (this.length + more <= this.buffer.length) return
-    const grown = new Uint8Array(Math.max(this.buffer.length * 2, this.length + more))
-    grown.set(this.buffer.subarray(0, this.length))
+    if (this.end + more <= this.buffer.length) return
+    const rest = this.buffer.subarray(this.begin, this.end)
+    const grown = new Uint8Array(Math.max(rest.length * 2, rest.length + more))
+    grown.set(rest)
     this.buffer = grown
+    this.end = rest.length
+    this.begin = 0
   }
 
   varint(value: number): void {
     this.reserve(10)
     let rest = value
-    for (; rest >= 0x80; rest = Math.floor(rest / 128)) this.buffer[this.length++] = (rest % 128) | 0x80
-    this.buffer[this.length++] = rest
+    for (; rest >= 0x80; rest = Math.floor(rest / 128)) this.buffer[this.end++] = (rest % 128) | 0x80
+    this.buffer[this.end++] = rest
   }
 
   double(value: number): void {
     this.reserve(8)
-    new DataView(this.buffer.buffer).setFloat64(this.length, value, true)
-    this.length += 8
+    new DataView(this.buffer.buffer).setFloat64(this.end, value, true)
+    this.end += 8
   }
 
   chunk(number: number, bytes: Uint8Array): void {
@@ -42,9 +57,33 @@ export class Bytes {
   }
 
   put(bytes: Uint8Array): void {
+    if (bytes.length >= LONG) return this.keep(bytes)
     this.reserve(bytes.length)
-    this.buffer.set(bytes, this.length)
-    this.length += bytes.length
+    this.buffer.set(bytes, this.end)
+    this.end += bytes.length
+  }
+
+  private keep(piece: Uint8Array): void {
+    this.keepBuffer()
+    this.pieces.push(piece)
+    this.lengthOfPieces += piece.length
+  }
+
+  private keepBuffer(): void {
+    if (this.end === this.begin) return
+    this.pieces.push(this.buffer.subarray(this.begin, this.end))
+    this.lengthOfPieces += this.end - this.begin
+    this.begin = this.end
+  }
+
+  /** Appends what another has. It is not written to afterwards. */
+  private append(other: Bytes): void {
+    if (other.pieces.length > 0) {
+      this.keepBuffer()
+      append(this.pieces, other.pieces)
+      this.lengthOfPieces += other.lengthOfPieces
+    }
+    this.put(other.buffer.subarray(other.begin, other.end))
   }
 
   doubleField(number: number, value: number): void {
@@ -65,11 +104,21 @@ export class Bytes {
   message(number: number, write: (bytes: Bytes) => void): void {
     const nested = new Bytes()
     write(nested)
-    this.chunk(number, nested.done())
+    this.varint(number * 8 + 2)
+    this.varint(nested.length)
+    this.append(nested)
   }
 
   done(): Uint8Array {
-    return this.buffer.slice(0, this.length)
+    if (this.pieces.length === 0) return this.buffer.slice(this.begin, this.end)
+    this.keepBuffer()
+    const all = new Uint8Array(this.lengthOfPieces)
+    let at = 0
+    for (const piece of this.pieces) {
+      all.set(piece, at)
+      at += piece.length
+    }
+    return all
   }
 }
 

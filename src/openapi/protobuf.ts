@@ -3,7 +3,8 @@
  * and client-go versions ask for.
  */
 import type { Json } from '../api/object.ts'
-import { inParts, kept } from '../api/parts.ts'
+import { parseStoredInParts } from '../api/parse-json.ts'
+import { inParts } from '../api/parts.ts'
 import { documentV2, parameterV2, pathItemV2, schemaV2 } from './protobuf-v2.ts'
 import { documentV3 } from './protobuf-v3.ts'
 import { Bytes, message, named, writeMessage } from './protobuf-writer.ts'
@@ -17,11 +18,7 @@ function encoded(document: { readonly text: string }, form: Message): Uint8Array
   let bytes = made.get(document)
   if (bytes === undefined) {
     const writer = new Bytes()
-    writeMessage(
-      writer,
-      form,
-      kept(document, () => JSON.parse(document.text) as Json),
-    )
+    writeMessage(writer, form, parseStoredInParts(document.text, document, 'rounded'))
     made.set(document, (bytes = writer.done()))
   }
   return bytes

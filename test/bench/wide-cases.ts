@@ -286,7 +286,7 @@ const shapes: readonly (readonly [what: string, most: number, versions: (n: numb
   ],
   [
     'deprecated versions',
-    20_000,
+    10_000,
     (n) => many(n, (at) => ({ name: `v${at + 1}alpha1`, schema: ANY_OBJECT, more: { deprecated: at % 2 === 0 } })),
   ],
   [
