@@ -10,6 +10,8 @@ import { build } from 'esbuild'
 import type { answer } from '../../src/server.ts'
 import type { memoryServer } from '../request-in-memory.ts'
 import { cpu, median } from './in-process.ts'
+import { TABLE } from './lists.ts'
+import type { Call } from './load.ts'
 import { medianInterval } from './median-interval.ts'
 import { table } from './report.ts'
 import { configMap } from './side.ts'
@@ -55,10 +57,13 @@ type Turn = () => Promise<void>
 interface Measure {
   readonly what: string
   readonly requests: number
-  readonly request: (n: number) => { readonly method: string; readonly path: string; readonly body?: string }
+  readonly request: (n: number) => Pick<Call, 'method' | 'path' | 'accept' | 'contentType'> & { readonly body?: string }
   /** Objects that the case creates are dropped with its server. */
   readonly isFresh?: true
 }
+
+/** Makes each write a change. */
+let count = 0
 
 const measures: readonly Measure[] = [
   { what: 'get', requests: 300, request: () => ({ method: 'GET', path: `${PATH}/listed-7` }) },
@@ -69,13 +74,48 @@ const measures: readonly Measure[] = [
     request: (n) => ({ method: 'POST', path: PATH, body: configMap(`made-${n}`) }),
     isFresh: true,
   },
+  {
+    what: `Table of ${OBJECTS}`,
+    requests: 4,
+    request: () => ({ method: 'GET', path: PATH, accept: TABLE }),
+  },
+  {
+    what: '1 % by label',
+    requests: 20,
+    request: () => ({ method: 'GET', path: `${PATH}?labelSelector=one%3Dpercent` }),
+  },
+  {
+    what: 'update by merge patch',
+    requests: 50,
+    request: (n) => ({
+      method: 'PATCH',
+      path: `${PATH}/listed-${n}`,
+      body: `{"data":{"number":"${count++}"}}`,
+      contentType: 'application/merge-patch+json',
+    }),
+  },
+  {
+    what: 'server-side apply',
+    requests: 50,
+    request: (n) => ({
+      method: 'PATCH',
+      path: `${PATH}/listed-${n}?fieldManager=bench&force=true`,
+      body: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"listed-${n}"},"data":{"applied":"${count++}"}}`,
+      contentType: 'application/apply-patch+yaml',
+    }),
+  },
 ]
 
 async function turnOf({ answer, memoryServer }: Tree, measure: Measure): Promise<() => Promise<Turn>> {
   const serve = async (): Promise<Turn> => {
     const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
-    const ask = async ({ method, path, body }: ReturnType<Measure['request']>): Promise<void> => {
-      const headers = { Authorization: `Bearer ${TOKEN}`, ...(body && { 'Content-Type': 'application/json' }) }
+    const ask = async (call: ReturnType<Measure['request']>): Promise<void> => {
+      const { method, path, body, accept, contentType = 'application/json' } = call
+      const headers = {
+        Authorization: `Bearer ${TOKEN}`,
+        ...(accept && { Accept: accept }),
+        ...(body && { 'Content-Type': contentType }),
+      }
       const response = await answer(server.request(path, { method, headers, ...(body && { body }) }))
       await response.text()
       if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status}`)
