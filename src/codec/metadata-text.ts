@@ -10,3 +10,10 @@ export function metadataText(text: string): string | undefined {
   const match = head.exec(text)
   return match === null ? undefined : objectAt(text, match[0].length)
 }
+
+/** The position behind `metadata` in the JSON text of a stored object; undefined under the same condition. */
+export function endOfMetadata(text: string): number | undefined {
+  const match = head.exec(text)
+  const metadata = match === null ? undefined : objectAt(text, match[0].length)
+  return metadata === undefined ? undefined : match![0].length + metadata.length
+}

@@ -6,6 +6,7 @@ import type { JsonObject, KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
 import { kept } from '../api/parts.ts'
 import { encodeJson, encodeKeepingEmpty } from '../codec/encode.ts'
+import { endOfMetadata } from '../codec/metadata-text.ts'
 import type { Live } from '../codec/stored-object.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { NewValue } from '../storage/storage.ts'
@@ -89,7 +90,21 @@ export class FinalObject {
 }
 
 /** Whether a write of `value` would leave `live` as it is. */
-export function isUnchanged(value: NewValue, { stored }: Live): boolean {
-  const { text, at } = value
-  return text.slice(0, at) + stored.revision + text.slice(at) === stored.text
+export function isUnchanged({ text, at }: NewValue, { stored }: Live): boolean {
+  const revision = String(stored.revision)
+  return (
+    stored.text.length === text.length + revision.length &&
+    stored.text.startsWith(revision, at) &&
+    stored.text.slice(at + revision.length) === text.slice(at) &&
+    stored.text.slice(0, at) === text.slice(0, at)
+  )
+}
+
+/**
+ * Whether a write of `value` changes more than the metadata of `live`. It says so without a look at the metadata, and
+ * may miss a change.
+ */
+export function changesContent({ text }: NewValue, { stored }: Live): boolean {
+  const [end, before] = [endOfMetadata(text), endOfMetadata(stored.text)]
+  return end !== undefined && before !== undefined && text.slice(end) !== stored.text.slice(before)
 }

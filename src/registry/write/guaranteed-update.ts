@@ -8,7 +8,7 @@ import { sameButTimes } from '../../patch/managers.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { knownLive, readLive, referenceKey } from '../store.ts'
 import type { FinalObject } from '../stored-form.ts'
-import { isUnchanged } from '../stored-form.ts'
+import { changesContent, isUnchanged } from '../stored-form.ts'
 import { admitted, allocating } from './allocate.ts'
 import type { WriteMode } from './allocate.ts'
 import { commitUpdate, encode } from './commit.ts'
@@ -111,7 +111,10 @@ async function put(
   const old = live.object
   if (isWithoutFinalizers(scope, object, old)) return { object: await removeEmptied(scope, object, live, update) }
   const encoded = await encode(scope, object, final)
-  const isNoChange = isUnchanged(encoded.value, live) || (await isUnchangedButTimes(scope, object, live))
+  const isNoChange =
+    isUnchanged(encoded.value, live) ||
+    // a walk over all managedFields, and another encoding of the object
+    (!changesContent(encoded.value, live) && (await isUnchangedButTimes(scope, object, live)))
   if (isNoChange && live.stored.isStale !== true) return { object: old }
   if (update.options.dryRun) return { object }
   const result = await commitUpdate(scope, encoded, live)
