@@ -11,8 +11,9 @@ const { spawn } = childProcess
 fs.writeFileSync = (file, data, ...rest) => {
   const isEngines = String(file).endsWith('/workerd.capnp')
   const more = flags.split(' ').filter(Boolean)
-  const text = more.map((flag) => `${JSON.stringify(flag)}, `).join('')
-  return writeFileSync(file, isEngines ? data.replace('v8Flags = [', `v8Flags = [${text}`) : data, ...rest)
+  // V8 takes the last of several values
+  const text = more.map((flag) => `, ${JSON.stringify(flag)}`).join('')
+  return writeFileSync(file, isEngines ? data.replace(/(v8Flags = \[[^\]]*)/, `$1${text}`) : data, ...rest)
 }
 childProcess.spawn = (command, args, ...rest) => {
   const isEngine = String(command).endsWith('/workerd') && args?.[0] === 'serve'
