@@ -2,6 +2,7 @@
 import type { AdmissionPlugin, Attributes, Operation } from '../../src/admission/attributes.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
+import type { Env } from '../../src/env.ts'
 import type { UserInfo } from '../../src/request/user-info.ts'
 import type { MemoryServer } from '../request-in-memory.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -22,8 +23,8 @@ export interface Asked {
   readonly groups?: readonly string[]
 }
 
-export async function serverWith(stored: Stored): Promise<MemoryServer> {
-  const server = memoryServer()
+export async function serverWith(stored: Stored, settings: Partial<Env> = {}): Promise<MemoryServer> {
+  const server = memoryServer(settings)
   for (const [resource, objects] of Object.entries(stored)) {
     const [name = '', ...group] = resource.split('.')
     for (const object of objects) await server.put(group.join('.'), name, object)

@@ -30,7 +30,7 @@ describe('a pod has the zone and region of its node', () => {
   test.each<[string, object, object, object | undefined]>([
     ['when it is created on it', { nodeName: 'eu' }, {}, TOPOLOGY],
     [
-      'whatever it said',
+      'in place of the labels that it names',
       { nodeName: 'eu' },
       { 'topology.kubernetes.io/zone': 'mine', a: 'b' },
       { a: 'b', ...TOPOLOGY },
