@@ -2,18 +2,21 @@ import { objectAt } from '../storage/value-text.ts'
 
 const head = /^\{(?:"(?:kind|apiVersion)":"[^"\\]*",)*"metadata":(?=\{)/
 
+/** The place of `metadata`, without parsing the rest, which may be large. */
+function placeOf(text: string): { readonly begin: number; readonly metadata: string } | undefined {
+  const begin = head.exec(text)?.[0].length
+  const metadata = begin === undefined ? undefined : objectAt(text, begin)
+  return metadata === undefined ? undefined : { begin: begin!, metadata }
+}
+
 /**
- * Cuts the JSON text of `metadata` out of a stored object, without parsing the rest, which may be large.
+ * Cuts the JSON text of `metadata` out of a stored object.
  * @returns undefined where metadata does not directly follow kind and apiVersion
  */
-export function metadataText(text: string): string | undefined {
-  const match = head.exec(text)
-  return match === null ? undefined : objectAt(text, match[0].length)
-}
+export const metadataText = (text: string): string | undefined => placeOf(text)?.metadata
 
 /** The position behind `metadata` in the JSON text of a stored object; undefined under the same condition. */
 export function endOfMetadata(text: string): number | undefined {
-  const match = head.exec(text)
-  const metadata = match === null ? undefined : objectAt(text, match[0].length)
-  return metadata === undefined ? undefined : match![0].length + metadata.length
+  const place = placeOf(text)
+  return place && place.begin + place.metadata.length
 }

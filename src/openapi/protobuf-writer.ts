@@ -14,11 +14,14 @@ const encoder = new TextEncoder()
 /** Bytes from this number on are kept where they are until the end. A document may have tens of megabytes. */
 const LONG = 1024
 
+/** The least size of a buffer. */
+const SHORT = 256
+
 /** A buffer that grows, and longer pieces between its parts. A nested message has one of its own, as its length comes first. */
 export class Bytes {
   private readonly pieces: Uint8Array[] = []
   private lengthOfPieces = 0
-  private buffer = new Uint8Array(256)
+  private buffer = new Uint8Array(SHORT)
   /** Where the part of the buffer begins that follows the pieces. */
   private begin = 0
   private end = 0
@@ -30,7 +33,7 @@ export class Bytes {
   private reserve(more: number): void {
     if (this.end + more <= this.buffer.length) return
     const rest = this.buffer.subarray(this.begin, this.end)
-    const grown = new Uint8Array(Math.max(rest.length * 2, rest.length + more))
+    const grown = new Uint8Array(Math.max(SHORT, rest.length * 2, rest.length + more))
     grown.set(rest)
     this.buffer = grown
     this.end = rest.length
