@@ -3,7 +3,7 @@ import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import type { Amounts } from '../../registry/quota/amounts.ts'
-import { amountsOf, growth, textsOf } from '../../registry/quota/amounts.ts'
+import { amountsNamed, growth, sum, textsOf } from '../../registry/quota/amounts.ts'
 import { loopbackScope } from '../../registry/scope.ts'
 import { readLive } from '../../registry/store.ts'
 import type { Admission } from '../../registry/write/admission.ts'
@@ -22,44 +22,37 @@ export interface Charge {
 }
 
 /**
- * @param usageAfter computes the usage after the write from the current quota; throws where the write does not fit
+ * @param addedTo computes from the current quota what the write adds to its usage; throws where the write does not fit
  * @returns undefined where nothing was charged
  */
 export async function charge(
   request: ApiCall,
   admission: Admission,
   { metadata }: ResourceQuota,
-  usageAfter: (quota: ResourceQuota) => Amounts | undefined,
+  addedTo: (quota: ResourceQuota) => Amounts | undefined,
 ): Promise<Charge | undefined> {
   const { namespace = '', name = '' } = metadata
   let amounts: Amounts | undefined
-  await changeUsage(request, admission, { namespace, name }, (quota) => {
-    const after = usageAfter(quota)
-    amounts = after && growth(after, amountsOf(quota.status?.used))
-    return after
+  await changeStatus(request, admission, { namespace, name }, (quota) => {
+    amounts = addedTo(quota)
+    return amounts && withUsage(quota, sum(usedOf(quota, amounts), amounts))
   })
   return amounts && { namespace, name, amounts }
 }
 
 /** The usage never falls below zero: the quota's controller may have recounted meanwhile, without this write. */
-export async function giveBack(
-  request: ApiCall,
-  admission: Admission,
-  { namespace, name, amounts }: Charge,
-): Promise<void> {
-  await changeUsage(request, admission, { namespace, name }, ({ status }) => growth(amountsOf(status?.used), amounts))
-}
+export const giveBack = (request: ApiCall, admission: Admission, { namespace, name, amounts }: Charge): Promise<void> =>
+  changeStatus(request, admission, { namespace, name }, (quota) =>
+    withUsage(quota, growth(usedOf(quota, amounts), amounts)),
+  )
 
-const changeUsage = (
-  request: ApiCall,
-  admission: Admission,
-  place: ObjectMeta,
-  usageOf: (quota: ResourceQuota) => Amounts | undefined,
-): Promise<void> =>
-  changeStatus(request, admission, place, (quota) => {
-    const used = usageOf(quota)
-    return used && { ...quota.status, used: textsOf(used) }
-  })
+const usedOf = ({ status }: ResourceQuota, amounts: Amounts): Amounts => amountsNamed(amounts.keys(), status?.used)
+
+/** The status with the usage of some names changed. */
+const withUsage = ({ status }: ResourceQuota, changed: Amounts): ResourceQuota['status'] => ({
+  ...status,
+  used: { ...status?.used, ...textsOf(changed) },
+})
 
 /**
  * A deleted quota limits nothing, so NotFound is no error.

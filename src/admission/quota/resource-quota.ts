@@ -39,7 +39,7 @@ export const resourceQuota = (admission: Admission): AdmissionPlugin => ({
     if (known?.handles(write) !== true) return undefined
     const found = await quotasOf(request, namespace)
     const evaluator = await informed(request, known, write, found)
-    const check = (quota: ResourceQuota): Amounts | undefined => usedAfter(attributes, quota, evaluator, write)
+    const check = (quota: ResourceQuota): Amounts | undefined => addedBy(attributes, quota, evaluator, write)
     // every quota is checked before the first one is charged
     const all: (ResourceQuota & KubeObject)[] = []
     for (const quota of found)
@@ -72,7 +72,7 @@ function writeOf({ operation, subresource, object, oldObject }: Attributes): Wri
 }
 
 /** @throws StatusError where the write does not fit */
-function usedAfter(
+function addedBy(
   { request, resource, name, object }: Attributes,
   quota: ResourceQuota,
   evaluator: Evaluator,
@@ -80,7 +80,7 @@ function usedAfter(
 ): Amounts | undefined {
   const checked = checkQuota(quota, evaluator, write, request.now)
   if ('refusal' in checked) throw forbidden(resource, shownName(name, object), checked.refusal)
-  return checked.used
+  return checked.added
 }
 
 /** A name that is not generated yet is shown by its prefix. */

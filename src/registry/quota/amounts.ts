@@ -1,4 +1,5 @@
 /** Amounts of named resources, with the arithmetic of quotas. */
+import { ownValue } from '../../api/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 
 export type Amounts = ReadonlyMap<string, Quantity>
@@ -8,6 +9,19 @@ export const ONE = Quantity.of(1)
 /** @param texts stored quantities, which validation has checked */
 export const amountsOf = (texts: Readonly<Record<string, string>> = {}): Map<string, Quantity> =>
   new Map(Object.entries(texts).map(([name, text]) => [name, Quantity.parse(text)]))
+
+/** The amounts of these names alone. Names without an amount are left out. */
+export function amountsNamed(
+  names: Iterable<string>,
+  texts: Readonly<Record<string, string>> = {},
+): Map<string, Quantity> {
+  const amounts = new Map<string, Quantity>()
+  for (const name of names) {
+    const text = ownValue(texts, name)
+    if (text !== undefined) amounts.set(name, Quantity.parse(text))
+  }
+  return amounts
+}
 
 /** The amounts as texts by name, in the form that storage keeps. */
 export const textsOf = (amounts: Amounts): Record<string, string> =>
@@ -46,7 +60,7 @@ export const growth = (a: Amounts, b: Amounts): Map<string, Quantity> =>
   )
 
 /** Returns only the amounts with these names. */
-export const only = (amounts: Amounts, names: ReadonlySet<string>): Map<string, Quantity> =>
+export const only = (amounts: Amounts, names: { has(name: string): boolean }): Map<string, Quantity> =>
   new Map([...amounts].filter(([name]) => names.has(name)))
 
 export const withoutZeros = (amounts: Amounts): Map<string, Quantity> =>

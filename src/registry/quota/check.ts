@@ -1,14 +1,14 @@
-/** Decides whether the usage of a write fits into a quota, and computes the quota's usage after the write. */
+/** Decides whether the usage of a write fits into a quota, and computes what the write adds to the quota's usage. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { Amounts } from './amounts.ts'
-import { amountsOf, amountsText, growth, isSame, only, sum, withoutZeros } from './amounts.ts'
+import { amountsNamed, amountsText, growth, only, sum, withoutZeros } from './amounts.ts'
 import type { Evaluator, Write } from './evaluator.ts'
 import { isInScope } from './evaluators.ts'
 
 export type Checked =
   | { readonly refusal: string }
-  /** The usage after the write. Undefined if the write does not change it. */
-  | { readonly used: Amounts | undefined }
+  /** What the write adds to the usage. Undefined if it adds nothing. */
+  | { readonly added: Amounts | undefined }
 
 /** The names that the spec limits now, and those that the status limits. */
 export const namesOf = ({ spec, status }: ResourceQuota): string[] => [
@@ -16,14 +16,13 @@ export const namesOf = ({ spec, status }: ResourceQuota): string[] => [
 ]
 
 /** The tracked names without a limit or a usage in the status. */
-export function unknownNames(quota: ResourceQuota, evaluator: Evaluator): string[] {
-  const { hard = {}, used = {} } = quota.status ?? {}
-  return namesOf(quota).filter(
-    (one) => evaluator.tracks(one) && !(Object.hasOwn(hard, one) && Object.hasOwn(used, one)),
-  )
-}
+export const unknownNames = (quota: ResourceQuota, evaluator: Evaluator): string[] =>
+  namesOf(quota).filter((one) => evaluator.tracks(one) && isUnknown(quota, one))
 
-const UNCHANGED: Checked = { used: undefined }
+const isUnknown = ({ status }: ResourceQuota, name: string): boolean =>
+  !(Object.hasOwn(status?.hard ?? {}, name) && Object.hasOwn(status?.used ?? {}, name))
+
+const UNCHANGED: Checked = { added: undefined }
 
 export function checkQuota(quota: ResourceQuota, evaluator: Evaluator, write: Write, now: Date): Checked {
   const { object, oldObject, subresource } = write
@@ -34,21 +33,22 @@ export function checkQuota(quota: ResourceQuota, evaluator: Evaluator, write: Wr
   if (tracked.length === 0 || !isInScope(evaluator, quota, object)) return UNCHANGED
   const problem = evaluator.problem?.(tracked, object)
   if (problem !== undefined) return { refusal: `failed quota: ${name}: ${problem}` }
-  if (unknownNames(quota, evaluator).length > 0)
+  if (tracked.some((one) => isUnknown(quota, one)))
     return { refusal: `status unknown for quota: ${name}, resources: ${tracked.join(',')}` }
-  const hard = amountsOf(quota.status?.hard)
-  const used = amountsOf(quota.status?.used)
   const usage = evaluator.usage(object, now)
   const negative = [...usage].filter(([, amount]) => amount.sign < 0).map(([one]) => one)
   if (negative.length > 0) return { refusal: `quota usage is negative for resource(s): ${negative.sort().join(',')}` }
   const wasCounted = oldObject !== undefined && isInScope(evaluator, quota, oldObject)
-  const grown = wasCounted ? growth(usage, evaluator.usage(oldObject, now)) : usage
-  const asked = only(withoutZeros(grown), new Set(hard.keys()))
-  const after = sum(used, asked)
-  if (isSame(used, after)) return UNCHANGED
-  const exceeded = new Set([...asked.keys()].filter((one) => after.get(one)!.compare(hard.get(one)!) > 0))
+  const grown = withoutZeros(wasCounted ? growth(usage, evaluator.usage(oldObject, now)) : usage)
+  // a quota may have very many other names
+  const hard = amountsNamed(grown.keys(), quota.status?.hard)
+  if (hard.size === 0) return UNCHANGED
+  const added = only(grown, hard)
+  const used = amountsNamed(hard.keys(), quota.status?.used)
+  const after = sum(used, added)
+  const exceeded = new Set([...hard.keys()].filter((one) => after.get(one)!.compare(hard.get(one)!) > 0))
   // the controller writes the counted usage even if it exceeds the limit
-  if (exceeded.size === 0 || subresource === 'status') return { used: after }
-  const [requested, before, limited] = [asked, used, hard].map((amounts) => amountsText(only(amounts, exceeded)))
+  if (exceeded.size === 0 || subresource === 'status') return { added }
+  const [requested, before, limited] = [added, used, hard].map((amounts) => amountsText(only(amounts, exceeded)))
   return { refusal: `exceeded quota: ${name}, requested: ${requested}, used: ${before}, limited: ${limited}` }
 }
