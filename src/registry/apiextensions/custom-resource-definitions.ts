@@ -3,22 +3,21 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
   CustomResourceDefinitionStatus,
-  JSONSchemaProps,
 } from '../../api/apiextensions/v1.ts'
 import { isKnownFormat } from '../../validation/value-formats.ts'
 import { conditionOf, versionsOf } from '../custom-resources/definition.ts'
 import { renewWatches } from '../custom-resources/renew-watches.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
-import { ruleEngineFor } from '../custom-resources/rules.ts'
+import { definitionHasRules, loadRuleEngine } from '../custom-resources/rules.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import type { FieldError } from '../../api/field.ts'
-import { inPartsAwaiting, resuming } from '../../api/parts.ts'
+import { inPartsAwaiting, kept, resuming } from '../../api/parts.ts'
 import { turnOfOthers } from '../../api/slices.ts'
 import { timeText } from '../../schema/time.ts'
 import { wasWritten } from '../written-types.ts'
 import { customStorageOf, groupResourceNamed } from '../../storage/collections.ts'
-import { schemasBelow } from './schemas-below.ts'
+import { someSchema } from './schemas-below.ts'
 import { loadPatterns } from '../../validation/go-pattern.ts'
 import { validateDefinition, validateDefinitionStatus, validateDefinitionUpdate } from './definition-validation.ts'
 import { definitionWork } from './definition-work.ts'
@@ -92,7 +91,8 @@ async function validated(
 ): Promise<FieldError[]> {
   const inParts = resuming()
   await loadPatterns()
-  const engine = await ruleEngineFor(definition)
+  const hasRules = inParts(() => definitionHasRules(definition))
+  const engine = hasRules ? await loadRuleEngine() : undefined
   return engine === undefined
     ? inParts(() => validate(undefined))
     : inPartsAwaiting(() => validate(engine), turnOfOthers)
@@ -129,13 +129,13 @@ const formatWarning = (format: string) => `unrecognized format ${JSON.stringify(
 
 /** Formats in any version that validate no value. */
 function unknownFormats(definition: CustomResourceDefinition): string[] {
-  const found: string[] = []
-  const visit = (schema: JSONSchemaProps): void => {
-    const { format = '', type = '' } = schema
-    if (!isKnownFormat(format, type === '' ? [] : [type])) found.push(format)
-    for (const below of schemasBelow(schema)) visit(below)
-  }
-  for (const { schema } of versionsOf(definition)) if (schema?.openAPIV3Schema) visit(schema.openAPIV3Schema)
+  const found = kept(definition, (): string[] => [])
+  for (const { schema } of versionsOf(definition))
+    if (schema?.openAPIV3Schema)
+      someSchema(schema.openAPIV3Schema, ({ format = '', type = '' }) => {
+        if (!isKnownFormat(format, type === '' ? [] : [type])) found.push(format)
+        return false
+      })
   return found
 }
 

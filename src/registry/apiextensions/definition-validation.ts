@@ -22,7 +22,7 @@ import type { RuleEngine } from '../custom-resources/rules.ts'
 import { approvalOf, APPROVED_BY, isProtectedGroup } from './approval.ts'
 import { isPruned } from './default-validation.ts'
 import { internalSpec, internalVersions } from '../../validation/apiextensions/internal-form.ts'
-import { schemasBelow } from './schemas-below.ts'
+import { someSchema } from './schemas-below.ts'
 import { isNonAtomicSet, mapKeyProblems } from './schema-validation.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 import { STRICT } from './leniency.ts'
@@ -87,10 +87,8 @@ const bundleOf = ({ spec }: CustomResourceDefinition): string | undefined =>
 
 function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDefinition): Leniency {
   const schemas = versionsOf(old).flatMap(({ schema }) => (schema?.openAPIV3Schema ? [schema.openAPIV3Schema] : []))
-  const anywhere = (test: (schema: JSONSchemaProps) => boolean): boolean => {
-    const visit = (schema: JSONSchemaProps): boolean => test(schema) || schemasBelow(schema).some(visit)
-    return schemas.some(visit)
-  }
+  const anywhere = (test: (schema: JSONSchemaProps) => boolean): boolean =>
+    schemas.some((schema) => someSchema(schema, test))
   const nowhere = path()
   const versionsBefore = firstBy(versionsOf(old), ({ name = '' }) => name)
   const reviews = old.spec?.conversion?.webhook?.conversionReviewVersions ?? []
@@ -127,8 +125,7 @@ function leniencyOf(definition: CustomResourceDefinition, old: CustomResourceDef
 const TYPES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object'])
 
 const hasDefault = (schema: JSONSchemaProps | undefined): boolean =>
-  schema !== undefined &&
-  ((schema.default !== undefined && schema.default !== null) || schemasBelow(schema).some(hasDefault))
+  schema !== undefined && someSchema(schema, (one) => one.default !== undefined && one.default !== null)
 
 function specProblems(spec: CustomResourceDefinitionSpec, checks: Checks): FieldError[] {
   const { lenient } = checks

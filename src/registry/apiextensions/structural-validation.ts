@@ -10,6 +10,7 @@ import { ownValue } from '../../api/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { goPatternError } from '../../validation/go-pattern.ts'
 import { oneSchema } from './schema-validation.ts'
+import { findSchema } from './schemas-below.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 type Level = 'root' | 'item' | 'field'
@@ -35,13 +36,21 @@ const unsupported: readonly (readonly [name: string, isThere: (schema: JSONSchem
 
 /** Why the server cannot read a schema as a structural one. */
 export function structuralError(schema: JSONSchemaProps | undefined): string | undefined {
-  if (schema === undefined) return undefined
+  const found = schema && findSchema(schema, (one) => ownError(one) !== undefined, structuralBelow)
+  return found && ownError(found)
+}
+
+function ownError(schema: JSONSchemaProps): string | undefined {
   for (const [name, isThere] of unsupported) if (isThere(schema)) return `OpenAPIV3Schema '${name}' is not supported`
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
     return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
   if (Array.isArray(schema.items) && schema.items.length > 0)
     return "OpenAPIV3Schema 'items' must be a schema, but is an array"
-  const below = [
+  return undefined
+}
+
+const structuralBelow = (schema: JSONSchemaProps): JSONSchemaProps[] =>
+  [
     schema.not,
     ...(schema.allOf ?? []),
     ...(schema.anyOf ?? []),
@@ -49,13 +58,7 @@ export function structuralError(schema: JSONSchemaProps | undefined): string | u
     oneSchema(schema.items),
     ...Object.values(schema.properties ?? {}),
     oneSchema(schema.additionalProperties),
-  ]
-  for (const one of below) {
-    const problem = structuralError(one)
-    if (problem !== undefined) return problem
-  }
-  return undefined
-}
+  ].filter((one) => one !== undefined)
 
 const hasAdditional = ({ additionalProperties }: JSONSchemaProps): boolean =>
   additionalProperties !== undefined && additionalProperties !== null && additionalProperties !== false

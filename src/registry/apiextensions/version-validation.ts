@@ -106,7 +106,7 @@ export function schemaProblems(
   if (hasStatus) append(errors, rootProblems(schema, at))
   if (schema.nullable)
     errors.push(forbiddenField(at.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'))
-  const unreadable = apart(schema, () => structuralError(schema))
+  const unreadable = structuralError(schema)
   // an update cannot keep this error, because the server prunes fields by the structural schema
   const structural = unreadable === undefined ? structuralProblems(schema, here, lenient, engine) : []
   append(errors, structural)
