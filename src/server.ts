@@ -36,6 +36,7 @@ import { servedAt } from './registry/served.ts'
 import { beginFirstRead } from './registry/first-read.ts'
 import type { ApiRequest } from './request/context.ts'
 import { receive } from './request/receive.ts'
+import type { RequestInfo } from './request/request-info.ts'
 import { checkTimeout } from './request/timeout.ts'
 import { StorageError } from './storage/errors.ts'
 import { bootstrapWith, controlSnapshot, snapshotAtHand, SnapshotData } from './tenancy/control-snapshot.ts'
@@ -127,12 +128,18 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   request.delegate = leave
   try {
     const authorized = await authorize(request, asked)
-    const served = await servedAt(request.env, snapshot)
+    const served = servedAt(request.env, snapshot)
+    const reading = served.reading(groupOf(request.info))
+    if (reading !== undefined) await reading
     return await (serveFixedPath(request, served) ?? serveResource(request, authorized, served, handlers))
   } finally {
     leave()
   }
 }
+
+/** The group in a path: of a resource, of a discovery document or of an OpenAPI document. */
+const groupOf = ({ isResourceRequest, apiGroup, path }: RequestInfo): string =>
+  isResourceRequest ? apiGroup : (/^(?:\/openapi\/v3)?\/apis\/([^/]+)/.exec(path)?.[1] ?? '')
 
 /**
  * Starts the first read of the request beside the call for the snapshot. Its result is dropped where the request is

@@ -5,10 +5,20 @@
  */
 import { ownValue } from './own.ts'
 
-export function compareVersions(a: string, b: string): number {
-  const left = parse(a)
-  const right = parse(b)
-  if (left === undefined && right === undefined) return a < b ? -1 : a > b ? 1 : 0
+export const compareVersions = (a: string, b: string): number => compareParsed(parseVersion(a), parseVersion(b))
+
+/** A version's name and, if it has Kubernetes' form, its parts. A long list parses each name once. */
+export interface ParsedVersion {
+  readonly name: string
+  readonly parts: { readonly stage: number; readonly major: number; readonly minor: number } | undefined
+}
+
+export const parseVersion = (name: string): ParsedVersion => ({ name, parts: partsOf(name) })
+
+/** The same order for parsed versions. */
+export function compareParsed(a: ParsedVersion, b: ParsedVersion): number {
+  const [left, right] = [a.parts, b.parts]
+  if (left === undefined && right === undefined) return a.name < b.name ? -1 : a.name > b.name ? 1 : 0
   if (left === undefined) return 1
   if (right === undefined) return -1
   return right.stage - left.stage || right.major - left.major || right.minor - left.minor
@@ -16,7 +26,7 @@ export function compareVersions(a: string, b: string): number {
 
 const stages: Readonly<Record<string, number>> = { alpha: 0, beta: 1 }
 
-function parse(version: string): { stage: number; major: number; minor: number } | undefined {
+function partsOf(version: string): ParsedVersion['parts'] {
   const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version)
   if (match === null) return undefined
   const [, major, stage, minor] = match
@@ -25,6 +35,6 @@ function parse(version: string): { stage: number; major: number; minor: number }
 
 /** The stage of a version; `ga` for v1. Undefined: the version has another form. */
 export function stageOf(version: string): 'alpha' | 'beta' | 'ga' | undefined {
-  const parsed = parse(version)
+  const parsed = partsOf(version)
   return parsed === undefined ? undefined : (['alpha', 'beta', 'ga'] as const)[parsed.stage]
 }

@@ -5,7 +5,7 @@
 import { stringifySorted } from '../api/write-json.ts'
 import { encodeJson } from './encode.ts'
 import type { ResourceForms } from './resource-forms.ts'
-import { customLayout, customScaleLayout } from './table.ts'
+import { customLayout, customScaleLayout, readCustomLayout } from './table.ts'
 
 export const customForms: ResourceForms = {
   matchesFirst: false,
@@ -28,6 +28,7 @@ export const customForms: ResourceForms = {
     tail: `,"kind":"${kind}","metadata":${stringifySorted(metadata)}}`,
   }),
   tableLayout: customLayout,
+  readTableLayout: readCustomLayout,
 }
 
 /** The Scale of custom resources has a Go type, but kube-apiserver cannot convert it to another version. */
@@ -37,4 +38,5 @@ export const customScaleForms: ResourceForms = {
   hasInternalType: false,
   objectText: encodeJson,
   tableLayout: customScaleLayout,
+  readTableLayout: () => undefined,
 }

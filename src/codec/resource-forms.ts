@@ -42,4 +42,6 @@ export interface ResourceForms {
   /** The JSON around the items of a list. @param metadata the result of listMetadata */
   listFrame(kind: string, apiVersion: string, metadata: JsonObject): { readonly head: string; readonly tail: string }
   tableLayout(resource: EncodedResource): TableLayout
+  /** Makes a large layout in steps before its first use. Undefined if there is nothing to do. */
+  readTableLayout?(resource: EncodedResource): Promise<unknown> | undefined
 }

@@ -225,6 +225,8 @@ export async function respondList(
     readonly again?: () => Promise<ReadableStream<Uint8Array>>
   },
 ): Promise<Response> {
+  const reading = output.transform?.kind === 'Table' ? resource.forms.readTableLayout?.(resource) : undefined
+  if (reading !== undefined) await reading
   const presenter = new Presenter(resource, output)
   const metadata = metadataOf(list)
   try {

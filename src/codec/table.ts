@@ -5,6 +5,8 @@
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { EncodedResource } from './encoded-resource.ts'
+import type { Steps } from '../api/slices.ts'
+import { atOnce, inTurns } from '../api/slices.ts'
 import { stringify } from '../api/write-json.ts'
 import { metaApiVersion } from './partial-object-metadata.ts'
 import type { MetaVersion } from './partial-object-metadata.ts'
@@ -46,23 +48,34 @@ export function builtInLayout({ kind, gvr, view, presentation }: EncodedResource
 
 type PrinterColumns = NonNullable<EncodedResource['entry']['printerColumns']>
 
-/** Layouts by the columns of a definition. They are parsed once for each version of the definition. */
+/** Layouts by the columns of a definition. They are made once for each version of the definition. */
 const ofDefinitions = new WeakMap<PrinterColumns, TableLayout>()
 
 /** Bound: it stays empty. */
 const noColumns: PrinterColumns = []
 
-export const customLayout = ({ entry }: EncodedResource): TableLayout => layoutBy(entry.printerColumns ?? noColumns)
+export const customLayout = (resource: EncodedResource): TableLayout => layoutBy(columnsDeclared(resource))
 export const customScaleLayout = (): TableLayout => layoutBy(CUSTOM_SCALE_COLUMNS)
 
+const columnsDeclared = ({ entry }: EncodedResource): PrinterColumns => entry.printerColumns ?? noColumns
+
 function layoutBy(columns: PrinterColumns): TableLayout {
-  let layout = ofDefinitions.get(columns)
-  if (layout === undefined) {
-    const made = customTable(columns.length === 0 ? [AGE_COLUMN] : columns)
-    layout = layoutOf(made.columns, made.printer, false)
-    ofDefinitions.set(columns, layout)
-  }
+  return ofDefinitions.get(columns) ?? atOnce(makingLayout(columns))
+}
+
+function* makingLayout(columns: PrinterColumns): Steps<TableLayout> {
+  const layout = { ...(yield* customTable(columns.length === 0 ? [AGE_COLUMN] : columns)), isDefault: false }
+  ofDefinitions.set(columns, layout)
   return layout
+}
+
+/** Columns that are made at once: a few milliseconds. */
+const MANY_COLUMNS = 2048
+
+/** Makes the layout of a definition with very many columns in steps. Undefined if there is nothing to do. */
+export function readCustomLayout(resource: EncodedResource): Promise<unknown> | undefined {
+  const columns = columnsDeclared(resource)
+  return columns.length < MANY_COLUMNS || ofDefinitions.has(columns) ? undefined : inTurns(makingLayout(columns))
 }
 
 const layoutOf = (columns: readonly Column[], printer: Printer, isDefault: boolean): TableLayout => ({

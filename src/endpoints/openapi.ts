@@ -120,8 +120,8 @@ export async function serveOpenApiV3(request: ApiRequest, served: ServedResource
 
 async function serveIndex(apiRequest: ApiRequest, documents: OpenApiDocuments): Promise<Response> {
   const { request, now } = apiRequest
-  const own = documents.keys.map(async (key) => [key, urlOf(key, await documents.hash(key))] as const)
-  const [known, remote] = await Promise.all([Promise.all(own), remoteIndex(apiRequest)])
+  const [hashes, remote] = await Promise.all([documents.hashes(), remoteIndex(apiRequest)])
+  const known = hashes.map(([key, hash]) => [key, urlOf(key, hash)] as const)
   const urls = remote.length === 0 ? known : [...known, ...remote].sort(([a], [b]) => (a < b ? -1 : 1))
   const paths = Object.fromEntries(urls.map(([key, serverRelativeURL]) => [key, { serverRelativeURL }]))
   return serveContent(request, {

@@ -47,6 +47,8 @@ export interface OpenApiDocuments {
   /** `api/v1`, `apis/apps`, `apis/apps/v1`, `version` …, in alphabetical order. */
   readonly keys: readonly string[]
   hash(key: string): Promise<string>
+  /** The hash of each document, in the order of the keys. In turns, because a definition may have thousands of versions. */
+  hashes(): Promise<(readonly [key: string, hash: string])[]>
   /** Undefined for an unknown key. A large document of custom resources is built while it is sent. */
   v3(key: string): Promise<OpenApiDocument | OpenApiStream | undefined>
   /** A large document is built while it is sent: a thousand definitions make tens of megabytes. */
@@ -94,6 +96,9 @@ const MAX_WHOLE = 4 * 1024 * 1024
 
 /** With more custom resources than this a v2 document is larger than MAX_WHOLE: each has 16 Ki of text. */
 const MANY_CUSTOM = 256
+
+/** Documents that are hashed in one step. */
+const TOGETHER = 64
 
 const versionHashes = new WeakMap<ServedVersion, string>()
 
@@ -173,19 +178,32 @@ class Documents implements OpenApiDocuments {
     return this.all.document.get(() => this.makeV2(remote))
   }
 
+  async hashes(): Promise<(readonly [key: string, hash: string])[]> {
+    const found: (readonly [string, string])[] = []
+    for (const [at, key] of this.keys.entries()) {
+      if (at % TOGETHER === TOGETHER - 1) await turnOfOthers()
+      found.push([key, await this.hash(key)])
+    }
+    return found
+  }
+
   private async makeV2({ key, specs }: RemoteSpecs): Promise<OpenApiDocument | SwaggerStream> {
     const { describe } = await openApiTexts()
     const members = () => swaggerMembers(this.served, describe, this.settings, specs)
     const pieces = () => swaggerPieces(members())
-    const versions = [...this.versions.values()]
-    const custom = versions
-      .filter(({ version }) => publishesSchemas(version))
-      .flatMap(({ version }) => version.resources)
-    const whole = custom.length > MANY_CUSTOM ? undefined : await joined(pieces(), MAX_WHOLE, turnOfOthers)
+    const whole = this.hasManyCustom() ? undefined : await joined(pieces(), MAX_WHOLE, turnOfOthers)
     if (whole !== undefined) return hashed(whole)
-    const hashes = await Promise.all(versions.map(({ group, version }) => versionHash(group, version)))
-    const { hash } = await hashed(JSON.stringify([info.version, this.settings, key, hashes]))
+    const { hash } = await hashed(JSON.stringify([info.version, this.settings, key, await this.hashes()]))
     return { hash, pieces, members }
+  }
+
+  private hasManyCustom(): boolean {
+    let found = 0
+    for (const { version } of this.versions.values()) {
+      if (publishesSchemas(version)) found += version.resources.length
+      if (found > MANY_CUSTOM) return true
+    }
+    return false
   }
 
   private async custom(group: string, version: ServedVersion): Promise<OpenApiDocument | OpenApiStream> {

@@ -7,7 +7,7 @@ import { lazy } from '../api/lazy.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { mapNames, mapParts } from '../api/parts.ts'
+import { kept, mapNames, mapParts } from '../api/parts.ts'
 
 const encoder = new TextEncoder()
 
@@ -172,9 +172,17 @@ function yamlScalar(value: Json): string {
   return /["'\\\0-\x1f\x7f-\x9f]/.test(value) || beyondText().test(value) ? JSON.stringify(value) : `'${value}'`
 }
 
+/** Strings of a list that are written anew in each run of a walk in parts. */
+const FEW = 64
+
 /** Writes empty strings too. */
 export const strings: Write = (bytes, number, value) => {
-  for (const one of list(value)) bytes.text(number, String(one))
+  const texts = list(value)
+  const write = (into: Bytes): void => {
+    for (const one of texts) into.text(number, String(one))
+  }
+  if (texts.length < FEW) write(bytes)
+  else bytes.put(kept(texts, () => writtenBy(write), texts.length))
 }
 export const each =
   (write: Write): Write =>

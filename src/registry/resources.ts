@@ -117,6 +117,8 @@ export interface ServedResources {
   readonly groups: readonly ServedGroup[]
   /** Reads all definitions, a few at a time, so that other requests need not wait. `groups` costs little afterwards. */
   read(turn?: () => Promise<void>): Promise<void>
+  /** Reads one group's definitions in steps, if they are long. Undefined if there is nothing to read. */
+  reading(group: string): Promise<void> | undefined
   /** Computed on each use. With a thousand definitions this takes long. */
   readonly resources: readonly ResourceEntry[]
   inGroup(name: string): readonly ResourceEntry[]

@@ -1,6 +1,6 @@
 /** Merges built-in groups with those of definitions and APIServices, and looks up resources in them. */
 import { turnOfOthers } from '../api/slices.ts'
-import { compareVersions } from '../api/version-order.ts'
+import { compareParsed, parseVersion } from '../api/version-order.ts'
 import type { ResourceEntry, ServedGroup, ServedResources, ServedVersion } from './resources.ts'
 
 /**
@@ -16,11 +16,13 @@ export function withDynamic(served: ServedResources, dynamic: readonly ServedGro
 /**
  * Does the same as `withDynamic`, but makes each group on first use. Only discovery needs all of them.
  * @param names the groups that differ from the built-in ones
+ * @param reading reads in steps what `added` needs; undefined if there is nothing to read
  */
 export function withGroups(
   served: ServedResources,
   names: Iterable<string>,
   added: (name: string) => readonly ServedGroup[],
+  reading: (name: string) => Promise<void> | undefined = () => undefined,
 ): ServedResources {
   const made = new Map<string, ServedGroup | undefined>()
   const dynamic = new Set(names)
@@ -34,9 +36,11 @@ export function withGroups(
     group,
     isBuiltInGroup: served.isBuiltInGroup,
     all: () => ordered(served, (name) => group(name)!, [...dynamic].map(group).filter(isPresent)),
+    reading: (name) => (dynamic.has(name) && !made.has(name) ? reading(name) : undefined),
     async read(turn = turnOfOthers) {
       for (const [at, name] of [...dynamic].entries()) {
         if (at > 0 && at % READ_TOGETHER === 0) await turn()
+        if (!made.has(name)) await reading(name)
         group(name)
       }
     },
@@ -72,8 +76,11 @@ const compareGroups = (a: ServedGroup, b: ServedGroup): number =>
 
 /** Sorts the versions by preference. Returns the same value if they are sorted already. */
 export function sortedVersions(group: ServedGroup): ServedGroup {
-  const versions = group.versions.toSorted((a, b) => b.priority - a.priority || compareVersions(a.version, b.version))
-  return versions.every((version, at) => version === group.versions[at]) ? group : { ...group, versions }
+  const versions = group.versions.map((served) => ({ served, parsed: parseVersion(served.version) }))
+  const compare = (a: (typeof versions)[number], b: (typeof versions)[number]): number =>
+    b.served.priority - a.served.priority || compareParsed(a.parsed, b.parsed)
+  if (versions.every((one, at) => at === 0 || compare(versions[at - 1]!, one) <= 0)) return group
+  return { ...group, versions: versions.sort(compare).map(({ served }) => served) }
 }
 
 function mergedGroup(there: ServedGroup, added: ServedGroup): ServedGroup {
@@ -103,22 +110,44 @@ function shownIn(builtIn: ServedGroup, added: ServedGroup): ServedGroup {
   }
 }
 
-/**
- * Finds the resources and kinds of a group by name. Each group has its own index, so a change of one group keeps the
- * others.
- */
-class GroupIndex {
-  readonly versions: ReadonlyMap<string, ServedVersion>
+/** Finds the resources and kinds of a version by name. */
+class VersionIndex {
   readonly resources = new Map<string, ResourceEntry>()
   readonly kinds = new Map<string, ResourceEntry>()
 
+  constructor({ resources, unreachable }: ServedVersion) {
+    for (const entry of unreachable === true ? [] : resources) {
+      this.resources.set(entry.resource, entry)
+      this.kinds.set(entry.kind, entry)
+    }
+  }
+}
+
+/**
+ * Finds the versions of a group, and what they serve, by name. Each group has its own index, so a change of one group
+ * keeps the others. A group may have thousands of versions, so each is indexed on first use.
+ */
+class GroupIndex {
+  readonly versions: ReadonlyMap<string, ServedVersion>
+  /** Bound: the versions of the group. */
+  private readonly indexes = new Map<string, VersionIndex>()
+
   constructor({ versions }: ServedGroup) {
     this.versions = new Map(versions.map((version) => [version.version, version]))
-    for (const { version, resources, unreachable } of versions)
-      for (const entry of unreachable === true ? [] : resources) {
-        this.resources.set(`${version}/${entry.resource}`, entry)
-        this.kinds.set(`${version}/${entry.kind}`, entry)
-      }
+  }
+
+  version(name: string): VersionIndex | undefined {
+    const known = this.indexes.get(name)
+    if (known !== undefined) return known
+    const version = this.versions.get(name)
+    if (version === undefined) return undefined
+    const index = new VersionIndex(version)
+    this.indexes.set(name, index)
+    return index
+  }
+
+  get resources(): ResourceEntry[] {
+    return [...this.versions.keys()].flatMap((name) => [...this.version(name)!.resources.values()])
   }
 }
 
@@ -135,6 +164,7 @@ const READ_TOGETHER = 4
 
 interface Groups {
   /** Absent if there is nothing to read. */
+  reading?(name: string): Promise<void> | undefined
   read?(turn?: () => Promise<void>): Promise<void>
   group(name: string): ServedGroup | undefined
   isBuiltInGroup(group: string): boolean
@@ -142,7 +172,7 @@ interface Groups {
   all(): readonly ServedGroup[]
 }
 
-export function servedResources({ group: groupNamed, isBuiltInGroup, all, read }: Groups): ServedResources {
+export function servedResources({ group: groupNamed, isBuiltInGroup, all, reading, read }: Groups): ServedResources {
   let groups: readonly ServedGroup[] | undefined
   const allGroups = () => (groups ??= all())
   const inGroup = (name: string): GroupIndex | undefined => {
@@ -150,18 +180,19 @@ export function servedResources({ group: groupNamed, isBuiltInGroup, all, read }
     return group === undefined ? undefined : indexOf(group)
   }
   return {
+    reading: (name) => reading?.(name),
     read: async (turn) => read?.(turn),
     get groups() {
       return allGroups()
     },
     get resources() {
-      return allGroups().flatMap((group) => [...indexOf(group).resources.values()])
+      return allGroups().flatMap((group) => indexOf(group).resources)
     },
-    inGroup: (name) => [...(inGroup(name)?.resources.values() ?? [])],
+    inGroup: (name) => inGroup(name)?.resources ?? [],
     group: groupNamed,
     version: (group, version) => inGroup(group)?.versions.get(version),
-    find: (group, version, resource) => inGroup(group)?.resources.get(`${version}/${resource}`),
-    findKind: ({ group, version, kind }) => inGroup(group)?.kinds.get(`${version}/${kind}`),
+    find: (group, version, resource) => inGroup(group)?.version(version)?.resources.get(resource),
+    findKind: ({ group, version, kind }) => inGroup(group)?.version(version)?.kinds.get(kind),
     isServedGroupVersion: (group, version) => inGroup(group)?.versions.has(version) === true,
     isBuiltInGroup,
   }

@@ -56,7 +56,8 @@ export function servedAt(env: Env, snapshot: ControlSnapshot): ServedResources {
       const groups = [...simulated, ...(custom === undefined ? [] : [custom]), ...remote.groups]
       return groups.filter(({ group }) => group === name)
     }
-    const all = names.length === 0 ? builtIn : withGroups(builtIn, names, added)
+    const all =
+      names.length === 0 ? builtIn : withGroups(builtIn, names, added, (name) => definitions.get(name)?.read())
     byDefinitions.set(definitions, (known = { builtIn, remote: remote.text, isSimulated, all }))
   }
   return known.all

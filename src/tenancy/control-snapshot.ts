@@ -32,9 +32,15 @@ export interface ControlSnapshot {
   /** CustomResourceDefinitions or APIServices whose names end with a group. */
   inGroup<O extends KubeObject>(resource: GroupResource, group: string): readonly O[]
   /** The same by group. Unchanged lists are the same values in later views, and so is the whole map. */
-  groups<O extends KubeObject>(resource: GroupResource): ReadonlyMap<string, { readonly list: readonly O[] }>
+  groups<O extends KubeObject>(resource: GroupResource): ReadonlyMap<string, ObjectsOfGroup<O>>
   /** @param key NAME, or NAMESPACE/NAME */
   get<O extends KubeObject>(resource: GroupResource, key: string): O | undefined
+}
+
+export interface ObjectsOfGroup<O extends KubeObject> {
+  readonly list: readonly O[]
+  /** Reads long objects in steps before the first use of `list`. Undefined if there is nothing to read. */
+  read(): Promise<void> | undefined
 }
 
 export interface ControlPlane {

@@ -9,7 +9,7 @@ import type { Json, KubeObject } from '../api/object.ts'
 import type { PackedText } from '../api/packed-text.ts'
 import { parseStored, parsingStored } from '../api/parse-json.ts'
 import type { Steps } from '../api/slices.ts'
-import { turnOfOthers } from '../api/slices.ts'
+import { atOnce, turnOfOthers } from '../api/slices.ts'
 import type { Cut, SchemaFacts } from './definition-cuts.ts'
 import { cutDefinition } from './definition-cuts.ts'
 
@@ -77,7 +77,7 @@ class Part {
 }
 
 /** UTF-16 units that are parsed at once: some milliseconds. */
-const AT_ONCE = 256 * 1024
+export const AT_ONCE = 256 * 1024
 
 const underWay = new BoundedMap<Part, Steps<Json>>({ entries: 4 })
 
@@ -86,10 +86,13 @@ const SCHEMA = Symbol('schema')
 
 type LazyVersion = CustomResourceDefinitionVersion & { readonly [SCHEMA]?: Part }
 
-export function lazyDefinition(source: PackedText): KubeObject {
+export const lazyDefinition = (source: PackedText): KubeObject => atOnce(lazyDefinitionInSteps(source))
+
+export function* lazyDefinitionInSteps(source: PackedText): Steps<KubeObject> {
   const { rest, managedFields, schemas } = cutDefinition(source.text)
+  const parsed = rest.length > AT_ONCE ? yield* parsingStored(rest) : parseStored(rest)
   // only definitions are stored in this collection
-  const definition = parseStored(rest) as unknown as Definition
+  const definition = parsed as unknown as Definition
   const { metadata, spec } = definition
   if (managedFields !== undefined) {
     const part = new Part(source, managedFields)

@@ -3,10 +3,12 @@ import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { PackedText } from '../api/packed-text.ts'
+import type { Steps } from '../api/slices.ts'
+import { turnOfOthers } from '../api/slices.ts'
 import { parseStoredObject } from '../codec/stored-object.ts'
 import type { Revision, ShardChanges } from '../storage/storage.ts'
-import type { ControlSnapshot } from './control-snapshot.ts'
-import { lazyDefinition } from './lazy-definition.ts'
+import type { ControlSnapshot, ObjectsOfGroup } from './control-snapshot.ts'
+import { AT_ONCE, lazyDefinition, lazyDefinitionInSteps } from './lazy-definition.ts'
 import { packedLater } from './packing.ts'
 import { SortedEntries } from './sorted-entries.ts'
 
@@ -23,6 +25,7 @@ class Entry {
   readonly length: number
   private readonly source: string | PackedText
   private parsed: KubeObject | undefined
+  private underWay: Steps<KubeObject> | undefined
 
   /** Most definitions are only looked up by name, so their texts are packed after a while without changes. */
   constructor(prefix: string, text: string) {
@@ -33,6 +36,26 @@ class Entry {
   get object(): KubeObject {
     const { source } = this
     return (this.parsed ??= typeof source === 'string' ? parseStoredObject(source) : lazyDefinition(source))
+  }
+
+  /** UTF-16 units that the first use of the object parses. */
+  get unread(): number {
+    return this.parsed === undefined ? this.length : 0
+  }
+
+  /** Parses a long object in steps. Every request that waits for it does its next step, so none delays the others. */
+  async read(): Promise<void> {
+    const { source } = this
+    if (typeof source === 'string' || this.unread <= AT_ONCE) return void this.object
+    while (this.parsed === undefined) {
+      await turnOfOthers()
+      const steps = this.underWay ?? lazyDefinitionInSteps(source)
+      // it begins anew if this step throws
+      this.underWay = undefined
+      const { done, value } = steps.next(true)
+      if (done === true) this.parsed ??= value
+      else this.underWay = steps
+    }
   }
 
   /** The object was replaced; it lives on in older snapshots. */
@@ -57,6 +80,14 @@ class Objects {
     return (this.all ??= this.entries.values().map(({ object }) => object))
   }
 
+  /** Undefined if `list` takes little time already. */
+  read(): Promise<void> | undefined {
+    if (this.all !== undefined) return undefined
+    let length = 0
+    for (const entry of this.entries.values()) length += entry.unread
+    return length <= AT_ONCE ? undefined : readAll(this.entries.values())
+  }
+
   inNamespace(namespace: string): readonly KubeObject[] {
     const known = this.byNamespace.get(namespace)
     if (known !== undefined) return known
@@ -69,6 +100,20 @@ class Objects {
   with(changes: readonly Change[]): Objects {
     return new Objects(this.entries.with(changes))
   }
+}
+
+async function readAll(entries: readonly Entry[]): Promise<void> {
+  let read = 0
+  for (const entry of entries) {
+    read += entry.unread
+    if (read > AT_ONCE) {
+      await turnOfOthers()
+      read = 0
+    }
+    await entry.read()
+  }
+  // the caller goes on in a step of its own
+  await turnOfOthers()
 }
 
 /** The objects of one type, also by group where their names end with one. */
@@ -130,10 +175,10 @@ export class SnapshotData implements ControlSnapshot {
     return (this.type(resource).groups.get(group) ?? Objects.none).list as readonly O[]
   }
 
-  groups<O extends KubeObject>(resource: GroupResource): ReadonlyMap<string, { readonly list: readonly O[] }> {
+  groups<O extends KubeObject>(resource: GroupResource): ReadonlyMap<string, ObjectsOfGroup<O>> {
     // as above
     const groups: ReadonlyMap<string, object> = this.type(resource).groups
-    return groups as ReadonlyMap<string, { readonly list: readonly O[] }>
+    return groups as ReadonlyMap<string, ObjectsOfGroup<O>>
   }
 
   get<O extends KubeObject>(resource: GroupResource, key: string): O | undefined {

@@ -23,6 +23,7 @@ type Sent = Omit<Call, 'body'> & {
 
 const TOKEN = 'an-administrator-whose-token-is-long-enough'
 
+/** `text` is the begin of the answer. */
 export type Send = (call: Sent) => Promise<{ readonly status: number; readonly text: string }>
 
 /** Stores an object without validation or admission. Definitions must be stored before the first request. */
@@ -63,16 +64,20 @@ export async function memoryTarget(
       ...(body === undefined ? {} : { body }),
     })
     const response = await answer(request).catch((error: unknown) => respondStatus(request, error))
-    return { status: response.status, text: isWatch === true ? await firstOf(response.body!) : await response.text() }
+    return { status: response.status, text: await startOf(response.body, isWatch === true) }
   }
   return Object.assign(answered, { put: server.put.bind(server) })
 }
 
-async function firstOf(body: ReadableStream<Uint8Array>): Promise<string> {
-  const reader = body.getReader()
-  const { value } = await reader.read()
-  await reader.cancel()
-  return new TextDecoder().decode(value)
+/** Bytes of an answer that are decoded. The rest is read and dropped, as decoding it is no work of the server. */
+const SHOWN = 1024
+
+async function startOf(body: ReadableStream<Uint8Array> | null, isWatch: boolean): Promise<string> {
+  const reader = body?.getReader()
+  const first = (await reader?.read())?.value?.subarray(0, SHOWN)
+  if (isWatch) await reader?.cancel()
+  else while ((await reader?.read())?.done === false);
+  return new TextDecoder().decode(first)
 }
 
 /** A case may give a protobuf or CBOR body as JSON: the cost of encoding belongs to the client, not to the server. */

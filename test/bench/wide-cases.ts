@@ -304,6 +304,7 @@ const shapes: readonly (readonly [what: string, most: number, versions: (n: numb
 
 const DOCUMENTS: Readonly<Record<string, Call>> = {
   'OpenAPI v3': get(`/openapi/v3/apis/${GROUP}/v1`),
+  'the index of OpenAPI v3': get('/openapi/v3'),
   'OpenAPI v2': get('/openapi/v2'),
   'OpenAPI v3 in protobuf': get(
     `/openapi/v3/apis/${GROUP}/v1`,

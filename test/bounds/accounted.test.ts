@@ -95,6 +95,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
     'test/bounds/goes-with-its-object.test.ts: what is served of a definition',
   'src/registry/custom-resources/watched-kinds.ts': FILLED,
   'src/registry/owner-kinds.ts': 'test/registry/owner-kinds.test.ts: twenty thousand made-up kinds are told',
+  'src/registry/served-groups.ts': 'test/bounds/goes-with-its-object.test.ts: what is served of a definition',
   'src/schema/path-element.ts': FILLED,
   'src/storage/shard-client.ts': FILLED,
   'src/storage/shard-watch.ts': 'test/storage/watch-buffer.test.ts: a hundred watches that nobody reads',

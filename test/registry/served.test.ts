@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
 import { builtInServed } from '../../src/registry/built-in-served.ts'
 import { servedAt } from '../../src/registry/served.ts'
@@ -77,4 +77,67 @@ test('a group goes with its last definition', () => {
   const next = thousand.with({ revision: 1_010, reset: false, more: false, changed: gone })
   expect(servedAt(env, next).group('g0.example.com')).toBeUndefined()
   expect(servedAt(env, next).group('g1.example.com')).toBeDefined()
+})
+
+describe('a group with long definitions', () => {
+  const versions = (n: number) =>
+    Array.from({ length: n }, (_, at) => ({
+      name: `v${at + 1}`,
+      served: true,
+      storage: at === 0,
+      deprecated: at > 0,
+      deprecationWarning: 'x'.repeat(200),
+    }))
+  const snapshotOf = (...definitions: object[]) =>
+    SnapshotData.empty.with({
+      revision: 1,
+      reset: true,
+      more: false,
+      changed: definitions.map((value, at) => {
+        const { key, text } = definition(at)
+        return { key, revision: 1, text: JSON.stringify({ ...(JSON.parse(text) as object), ...value }) }
+      }),
+    })
+  const long = { spec: { group: 'g0.example.com', scope: 'Namespaced', versions: versions(4_000) } }
+
+  test('is read in steps, and is then what a use at once reads', async () => {
+    const served = servedAt(env, snapshotOf(long))
+    const reading = served.reading('g0.example.com')
+    expect(reading).toBeInstanceOf(Promise)
+    let isRead = false
+    void reading!.then(() => (isRead = true))
+    let turns = 0
+    for (; !isRead; turns++) await new Promise((resolve) => setTimeout(resolve, 0))
+    expect(turns).toBeGreaterThan(2)
+    expect(served.reading('g0.example.com')).toBeUndefined()
+    const atOnce = servedAt(env, snapshotOf(long))
+    const [inSteps, whole] = [served, atOnce].map((one) => one.group('g0.example.com')!.versions)
+    expect(inSteps!.map(({ version }) => version)).toEqual(whole!.map(({ version }) => version))
+    expect(inSteps![17]).toEqual(whole![17])
+    expect(served.version('g0.example.com', 'v4000')?.resources).toHaveLength(1)
+  })
+
+  test('is read once by several requests that wait, also if one of them does not go on', async () => {
+    const served = servedAt(env, snapshotOf(long))
+    const [first, second] = [served.reading('g0.example.com'), served.reading('g0.example.com')]
+    await Promise.all([first, second])
+    expect(served.reading('g0.example.com')).toBeUndefined()
+  })
+
+  test('has many short ones: they are read a few at a time', async () => {
+    const served = servedAt(env, snapshotOf(...Array.from({ length: 10 }, () => ({ note: 'x'.repeat(50_000) }))))
+    await served.reading('g0.example.com')
+    const parse = vi.spyOn(JSON, 'parse')
+    expect(served.inGroup('g0.example.com')).toHaveLength(10)
+    expect(parse).not.toHaveBeenCalled()
+  })
+
+  test('nothing is to be read of a short one, of a built-in group and of none', () => {
+    const served = servedAt(env, snapshotOf({}))
+    expect(['g0.example.com', 'apps', 'nope.example.com'].map((group) => served.reading(group))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
 })

@@ -3,7 +3,8 @@ import type { CustomResourceColumnDefinition } from '../../api/apiextensions/v1.
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { kept, mapParts, PART } from '../../api/parts.ts'
 import { parseTime, TimeError } from '../../schema/time.ts'
-import { stringifySorted } from '../../api/write-json.ts'
+import type { Steps } from '../../api/slices.ts'
+import { stringify, stringifySorted } from '../../api/write-json.ts'
 import { goFloat } from '../../go/float.ts'
 import { humanDuration, since } from './age.ts'
 import type { Printer } from './cells.ts'
@@ -39,13 +40,19 @@ export const CUSTOM_SCALE_COLUMNS: readonly CustomResourceColumnDefinition[] = [
   AGE_COLUMN,
 ]
 
-/** Makes a Table's columns and printer. An invalid path ends the columns: kube-apiserver omits it and all after it. */
-export function customTable(declared: readonly CustomResourceColumnDefinition[]): {
-  readonly columns: readonly Column[]
-  readonly printer: Printer
-} {
-  const columns: Column[] = [nameColumn()]
+/** Columns that are made in one step. */
+const COLUMNS = 2048
+
+/**
+ * Makes a Table's columns, as JSON, and its printer. An invalid path ends the columns: kube-apiserver omits it and all
+ * after it.
+ */
+export function* customTable(
+  declared: readonly CustomResourceColumnDefinition[],
+): Steps<{ readonly columns: string; readonly printer: Printer }> {
+  const texts = [membersOf([nameColumn()])]
   const paths: CustomColumn[] = []
+  let columns: Column[] = []
   for (const { name = '', type = '', format = '', description, priority = 0, jsonPath = '' } of declared) {
     const path = parsed(jsonPath)
     if (path === undefined) break
@@ -57,9 +64,14 @@ export function customTable(declared: readonly CustomResourceColumnDefinition[])
       priority,
     })
     paths.push({ type, path, isWide: looksAround(path) })
+    if (columns.length < COLUMNS) continue
+    texts.push(membersOf(columns))
+    columns = []
+    yield
   }
+  if (columns.length > 0) texts.push(membersOf(columns))
   return {
-    columns,
+    columns: `[${texts.join(',')}]`,
     printer: {
       exact: true,
       cells(object, now) {
@@ -70,6 +82,10 @@ export function customTable(declared: readonly CustomResourceColumnDefinition[])
     },
   }
 }
+
+/** The items of a list, as JSON. */
+const membersOf = (columns: readonly Column[]): string =>
+  stringify(columns.map((column) => ({ ...column }))).slice(1, -1)
 
 /**
  * The most values that the paths of all columns in a row may visit together. Each column may pass through a whole

@@ -1,6 +1,7 @@
 /** Makes the discovery documents from the served resources. Keys have the order of kube-apiserver. */
 import type { Json, JsonObject } from '../../api/object.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
+import type { Steps } from '../../api/slices.ts'
 import type { RemoteDiscovery } from '../aggregation/remote-discovery.ts'
 import type {
   ResourceEntry,
@@ -76,34 +77,42 @@ function subresourceEntry(entry: ResourceEntry, { name, group, version, kind, ve
   }
 }
 
-/** apidiscovery.k8s.io/v2: everything below `/api` or `/apis` in one document. */
-export function aggregatedDiscovery(
+/** Resources that one step of an aggregated document describes. */
+const DESCRIBED = 1024
+
+/** apidiscovery.k8s.io/v2: everything below `/api` or `/apis` in one document. In steps: a group may be very large. */
+export function* aggregatedDiscovery(
   served: ServedResources,
   prefix: 'api' | 'apis',
   remote: RemoteDiscovery['versions'] = new Map(),
-): JsonObject {
+): Steps<JsonObject> {
   const groups = prefix === 'api' ? served.groups.filter(({ group }) => group === '') : namedGroups(served)
-  return {
-    kind: 'APIGroupDiscoveryList',
-    apiVersion: 'apidiscovery.k8s.io/v2',
-    metadata: {},
-    items: groups.map((group) => aggregatedGroup(group, remote)),
+  const items: Json[] = []
+  let described = 0
+  for (const { group, versions } of groups) {
+    const ofGroup: Json[] = []
+    for (const version of versions) {
+      ofGroup.push(aggregatedVersion(group, version, remote))
+      described += 1 + version.resources.length
+      if (described < DESCRIBED) continue
+      yield
+      described = 0
+    }
+    items.push({ metadata: group === '' ? {} : { name: group }, versions: ofGroup })
   }
+  return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items }
 }
 
-const aggregatedGroup = ({ group, versions }: ServedGroup, remote: RemoteDiscovery['versions']): JsonObject => ({
-  metadata: group === '' ? {} : { name: group },
-  versions: versions.map((served) => {
-    const said = served.remote === true ? remote.get(`${group}/${served.version}`) : undefined
-    const resources = said?.resources ?? served.resources.map(aggregatedResource)
-    const isCurrent = said?.isCurrent ?? served.stale !== true
-    return {
-      version: served.version,
-      ...(resources.length === 0 ? {} : { resources: [...resources] }),
-      freshness: isCurrent ? 'Current' : 'Stale',
-    }
-  }),
-})
+function aggregatedVersion(group: string, served: ServedVersion, remote: RemoteDiscovery['versions']): JsonObject {
+  const said = served.remote === true ? remote.get(`${group}/${served.version}`) : undefined
+  const resources = said?.resources ?? served.resources.map(aggregatedResource)
+  const isCurrent = said?.isCurrent ?? served.stale !== true
+  return {
+    version: served.version,
+    ...(resources.length === 0 ? {} : { resources: [...resources] }),
+    freshness: isCurrent ? 'Current' : 'Stale',
+  }
+}
 
 function aggregatedResource(entry: ResourceEntry): Json {
   return {

@@ -2,7 +2,8 @@
 import { settingsOf } from '../../settings.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { methodNotAllowed } from '../../api/status.ts'
-import { stringify } from '../../api/write-json.ts'
+import { inTurns, turnOfOthers } from '../../api/slices.ts'
+import { escapeHtml, stringify } from '../../api/write-json.ts'
 import { negotiateDocument } from '../../codec/negotiate.ts'
 import type { Target } from '../../codec/negotiate.ts'
 import { mediaTypes } from '../../codec/negotiate.ts'
@@ -166,17 +167,23 @@ function aggregatedOf(
   return known.document.get(() => build(served, prefix, remote))
 }
 
-/** The ETag is a hash of the content only: `{"metadata":{},"items":[…]}`. */
+/** The ETag is a hash of the content only: `{"metadata":{},"items":[…]}`. The text may be long, so each use is a step. */
 async function build(
   served: ServedResources,
   prefix: 'api' | 'apis',
   remote: RemoteDiscovery | undefined,
 ): Promise<Aggregated> {
   await served.read()
-  const document = aggregatedDiscovery(served, prefix, remote?.versions)
-  const { kind: _kind, apiVersion: _apiVersion, ...content } = document
-  const digest = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(JSON.stringify(content)))
-  return { document, json: stringify(document), etag: `"${hexadecimal(new Uint8Array(digest))}"` }
+  await turnOfOthers()
+  const document = await inTurns(aggregatedDiscovery(served, prefix, remote?.versions))
+  await turnOfOthers()
+  const { kind, apiVersion, ...content } = document
+  const text = JSON.stringify(content)
+  await turnOfOthers()
+  const digest = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(text))
+  await turnOfOthers()
+  const json = `${stringify({ kind: kind!, apiVersion: apiVersion! }).slice(0, -1)},${escapeHtml(text.slice(1))}`
+  return { document, json, etag: `"${hexadecimal(new Uint8Array(digest))}"` }
 }
 
 const hexadecimal = (bytes: Uint8Array): string =>

@@ -8,7 +8,7 @@ import { sha256 } from '../../api/sha256.ts'
 import { customModelName } from './custom-model-name.ts'
 import { customServing } from './custom-serving.ts'
 import { customStorageOf } from '../../storage/collections.ts'
-import type { ResourceEntry, ServedGroup, SubresourceEntry } from '../resources.ts'
+import type { ResourceEntry, ServedGroup, ServedVersion, SubresourceEntry } from '../resources.ts'
 import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../resources.ts'
 import { sortedVersions } from '../served-groups.ts'
 import { compareVersions } from '../../api/version-order.ts'
@@ -32,23 +32,37 @@ export function customGroup(group: string, definitions: readonly CustomResourceD
 }
 
 function makeGroup(group: string, definitions: readonly CustomResourceDefinition[]): ServedGroup | undefined {
-  const versions = new Map<string, ResourceEntry[]>()
+  const versions = new Map<string, Declared[]>()
   for (const definition of definitions) {
     if (!isEstablished(definition)) continue
     for (const version of versionsOf(definition)) {
       if (!version.served) continue
       const name = version.name ?? ''
-      const ofVersion = versions.get(name) ?? []
-      versions.set(name, ofVersion)
-      ofVersion.push(entryOf(definition, version))
+      const declared = versions.get(name)
+      if (declared === undefined) versions.set(name, [[definition, version]])
+      else declared.push([definition, version])
     }
   }
   if (versions.size === 0) return undefined
   return sortedVersions({
     group,
     priority: CUSTOM_GROUP_PRIORITY,
-    versions: [...versions].map(([version, resources]) => ({ version, priority: CUSTOM_VERSION_PRIORITY, resources })),
+    versions: [...versions].map(([version, declared]) => customVersion(version, declared)),
   })
+}
+
+type Declared = readonly [CustomResourceDefinition, CustomResourceDefinitionVersion]
+
+/** A version makes its entries on first use, because a definition may have thousands of versions. */
+function customVersion(version: string, declared: readonly Declared[]): ServedVersion {
+  const resources = lazy(() => declared.map(([definition, of]) => entryOf(definition, of)))
+  return {
+    version,
+    priority: CUSTOM_VERSION_PRIORITY,
+    get resources() {
+      return resources()
+    },
+  }
 }
 
 /** What the entries of all versions of a definition share. It is found once, because there may be thousands. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { atOnce } from '../../../src/api/slices.ts'
 import {
   aggregatedDiscovery,
   apiGroup,
@@ -29,7 +30,7 @@ function documentAt(path: string, served: ServedResources, featureGates?: string
   if (path === '/api') return apiVersions(served, ADDRESS)
   if (path === '/apis') return apiGroupList(served)
   const aggregated = /^\/(apis?) \(aggregated v2\)$/.exec(path)
-  if (aggregated !== null) return aggregatedDiscovery(served, aggregated[1] as 'api' | 'apis')
+  if (aggregated !== null) return atOnce(aggregatedDiscovery(served, aggregated[1] as 'api' | 'apis'))
   const [, , first = '', second] = path.split('/')
   if (path.startsWith('/api/')) return apiResourceList('', served.version('', first)!)
   return second === undefined ? apiGroup(served.group(first)!) : apiResourceList(first, served.version(first, second)!)
