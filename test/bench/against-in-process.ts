@@ -13,6 +13,7 @@ import { cpu, median } from './in-process.ts'
 import { TABLE } from './lists.ts'
 import type { Call } from './load.ts'
 import { medianInterval } from './median-interval.ts'
+import { matchingPolicies } from './policies.ts'
 import { table } from './report.ts'
 import { configMap } from './side.ts'
 
@@ -60,7 +61,11 @@ interface Measure {
   readonly request: (n: number) => Pick<Call, 'method' | 'path' | 'accept' | 'contentType'> & { readonly body?: string }
   /** Objects that the case creates are dropped with its server. */
   readonly isFresh?: true
+  /** Objects that are created before. */
+  readonly before?: readonly { readonly path: string; readonly body: object }[]
 }
+
+const POLICIES = 100
 
 /** Makes each write a change. */
 let count = 0
@@ -83,6 +88,12 @@ const measures: readonly Measure[] = [
     what: '1 % by label',
     requests: 20,
     request: () => ({ method: 'GET', path: `${PATH}?labelSelector=one%3Dpercent` }),
+  },
+  {
+    what: `create with ${POLICIES} policies`,
+    requests: 50,
+    request: () => ({ method: 'POST', path: PATH, body: configMap(`policed-${count++}`) }),
+    before: matchingPolicies(POLICIES),
   },
   {
     what: 'update by merge patch',
@@ -122,6 +133,7 @@ async function turnOf({ answer, memoryServer }: Tree, measure: Measure): Promise
     }
     const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'default' } }
     await server.put('', 'namespaces', { ...namespace, status: { phase: 'Active' } })
+    for (const { path, body } of measure.before ?? []) await ask({ method: 'POST', path, body: JSON.stringify(body) })
     const listed = measure.isFresh ? 1 : OBJECTS
     for (let n = 0; n < listed; n++) await ask({ method: 'POST', path: PATH, body: configMap(`listed-${n}`) })
     return async () => {

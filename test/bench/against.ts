@@ -11,8 +11,10 @@ import { medianInterval } from './median-interval.ts'
 import { millisecondsOfTree } from './process-usage.ts'
 import { table } from './report.ts'
 import { ownPod } from './requests.ts'
+import { createPolicies } from './policies.ts'
 import { apiSide, readKubeconfig } from './side.ts'
 import type { ApiSide } from './side.ts'
+import { openWatchers } from './watchers.ts'
 
 interface Measure {
   readonly what: string
@@ -20,6 +22,29 @@ interface Measure {
   /** Requests in a turn. */
   readonly requests: number
   call(side: ApiSide, id: string): Call
+  prepare?(side: ApiSide): Promise<Prepared>
+}
+
+/** What a side keeps during a measure. */
+interface Prepared {
+  /** Called after the requests of a turn, and belongs to it. */
+  finished?(): Promise<void>
+  close(): Promise<void> | void
+}
+
+const WATCHERS = 2_000
+/** Events of a turn for each watcher. */
+const EVENTS = 16
+const POLICIES = 100
+
+/** Opens watches. A turn is over when each has got each event. */
+async function watching({ target, watchPath }: ApiSide, requests: number): Promise<Prepared> {
+  const watchers = await openWatchers(target, watchPath, WATCHERS)
+  let expected = watchers.events()
+  return {
+    finished: () => watchers.until((expected += requests * WATCHERS)),
+    close: () => watchers.close(),
+  }
 }
 
 /** The lists run before the cases that create objects. */
@@ -93,6 +118,20 @@ const measures: readonly Measure[] = [
     requests: 100,
     call: ({ namespace }, id) => ({ method: 'POST', path: `${namespace}/pods`, body: ownPod(`p${id}`) }),
   },
+  {
+    what: `fan-out to ${WATCHERS}`,
+    clients: 8,
+    requests: EVENTS,
+    call: (side, id) => side.create(`event-${id}`),
+    prepare: (side) => watching(side, EVENTS),
+  },
+  {
+    what: `create with ${POLICIES} policies, 16 clients`,
+    clients: 16,
+    requests: 100,
+    call: (side, id) => side.create(`policed-${id}`),
+    prepare: async ({ target }) => ({ close: await createPolicies(target, POLICIES, 'that match') }),
+  },
 ]
 
 /** Milliseconds of CPU for one request. */
@@ -149,13 +188,16 @@ const WARM_UP = 15
 
 async function measured(
   [other, own]: readonly [ApiSide, ApiSide],
-  { clients, requests, call }: Measure,
+  { clients, requests, call, prepare }: Measure,
   pairs: number,
 ): Promise<Pair[]> {
   let id = 0
+  const prepared = new Map<ApiSide, Prepared>()
+  if (prepare !== undefined) for (const side of [other, own]) prepared.set(side, await prepare(side))
   const turn = async (side: ApiSide): Promise<Cost> => {
     const before = millisecondsOfTree(side.pids[0] ?? 0)
     await fill(side.target, clients, requests, () => call(side, `${clients}-${id++}`))
+    await prepared.get(side)?.finished?.()
     const after = millisecondsOfTree(side.pids[0] ?? 0)
     const front = (after.own - before.own) / requests
     return { front, engine: (after.all - before.all) / requests - front }
@@ -168,6 +210,7 @@ async function measured(
     const late = await turn(isFirst ? own : other)
     if (round >= 0) found.push(isFirst ? { other: early, own: late } : { other: late, own: early })
   }
+  for (const one of prepared.values()) await one.close()
   return found
 }
 

@@ -38,18 +38,32 @@ const binding = (n: number): object => ({
   spec: { policyName: `bench-${n}`, validationActions: ['Deny'] },
 })
 
-async function withPolicies(target: Target, count: number, matching: Matching, work: () => Promise<void>) {
-  for (let n = 0; n < count; n++) {
-    const post = (resource: string, body: object) =>
-      succeed(target, { method: 'POST', path: `${GROUP}/${resource}`, body: JSON.stringify(body) })
-    await post('validatingadmissionpolicies', policy(n, matching))
-    await post('validatingadmissionpolicybindings', binding(n))
-  }
+const policiesOf = (count: number, matching: Matching): { readonly path: string; readonly body: object }[] =>
+  Array.from({ length: count }, (_, n) => [
+    { path: `${GROUP}/validatingadmissionpolicies`, body: policy(n, matching) },
+    { path: `${GROUP}/validatingadmissionpolicybindings`, body: binding(n) },
+  ]).flat()
+
+/** Policies with their bindings. Each matches every ConfigMap and allows it. */
+export const matchingPolicies = (count: number): { readonly path: string; readonly body: object }[] =>
+  policiesOf(count, 'that match')
+
+/** Creates policies. @returns a function that deletes them */
+export async function createPolicies(target: Target, count: number, matching: Matching): Promise<() => Promise<void>> {
+  for (const { path, body } of policiesOf(count, matching))
+    await succeed(target, { method: 'POST', path, body: JSON.stringify(body) })
   await pause(SETTLE)
+  return async () => {
+    for (let n = 0; n < count; n++)
+      for (const resource of ['validatingadmissionpolicybindings', 'validatingadmissionpolicies'])
+        await succeed(target, { method: 'DELETE', path: `${GROUP}/${resource}/bench-${n}` })
+  }
+}
+
+async function withPolicies(target: Target, count: number, matching: Matching, work: () => Promise<void>) {
+  const remove = await createPolicies(target, count, matching)
   await work()
-  for (let n = 0; n < count; n++)
-    for (const resource of ['validatingadmissionpolicybindings', 'validatingadmissionpolicies'])
-      await succeed(target, { method: 'DELETE', path: `${GROUP}/${resource}/bench-${n}` })
+  await remove()
 }
 
 const ruled = (rules: number): object => {

@@ -4,6 +4,8 @@
 // largest size, and `--profile` prints what the longest steps did.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { loadCases } from './in-process.ts'
 import { LongSteps } from './long-steps.ts'
 import { stepsOf } from './longest-step.ts'
@@ -19,6 +21,10 @@ const { values: flags } = parseArgs({
   },
 })
 
+setFlagsFromString('--expose-gc')
+// of the flag above
+const collectGarbage = runInNewContext('gc') as () => void
+
 const { memoryTarget } = await loadCases<typeof Target>(join(import.meta.dirname, 'memory-target.ts'), ['js-yaml'])
 const rows: string[][] = []
 for (const { what, most, definitions = () => [], stored = () => [], calls } of wideCases) {
@@ -31,6 +37,8 @@ for (const { what, most, definitions = () => [], stored = () => [], calls } of w
   await to({ method: 'GET', path: '/api/v1/namespaces/default' })
   for (const call of before.reverse()) await to(call)
   let answer = { status: 0, text: '' }
+  // the garbage of the cases before is no work of this one
+  collectGarbage()
   const profiler = flags.profile ? await LongSteps.start() : undefined
   const { all, steps, longest } = await stepsOf(
     async () => void (answer = await to(last!)),

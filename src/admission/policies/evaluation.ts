@@ -54,24 +54,23 @@ export class OutOfBudget extends Error {
 export type Evaluated = { readonly value: Value; readonly error?: undefined } | { readonly error: string }
 
 export class Evaluation {
-  private readonly variables: Variables
+  /** Made on first use, because most policies have none. */
+  private variables: Variables | undefined
   private readonly known = new Map<string, Value | undefined>()
 
   /** @param remaining cost units that all expressions together may spend */
   constructor(
     private readonly subject: Subject,
-    variables: readonly CompiledVariable[],
+    private readonly declared: readonly CompiledVariable[],
     public remaining: number,
-  ) {
-    this.variables = new Variables(variables, this.lookUp, () => this.remaining)
-  }
+  ) {}
 
   /** @throws OutOfBudget */
   async run(expression: AdmissionExpression): Promise<Evaluated> {
     if (expression.program === undefined) return { error: `compilation error: ${expression.problem}` }
     const { value, cost } = await this.decided(expression.program)
-    const all = cost + this.variables.spent
-    this.variables.spent = 0
+    const all = cost + (this.variables?.spent ?? 0)
+    if (this.variables !== undefined) this.variables.spent = 0
     if (all > this.remaining) throw new OutOfBudget()
     this.remaining -= all
     return value instanceof CelError
@@ -101,7 +100,8 @@ export class Evaluation {
   }
 
   private readonly lookUp = (name: string): Value | undefined => {
-    if (name === 'variables') return this.variables
+    if (name === 'variables')
+      return (this.variables ??= new Variables(this.declared, this.lookUp, () => this.remaining))
     if (!this.known.has(name)) this.known.set(name, valueNamed(this.subject, name))
     return this.known.get(name)
   }

@@ -38,22 +38,26 @@ export async function validateByPolicy(
     failurePolicy === 'Ignore' ? { action: 'admit', ignored: message } : { action: 'deny', message }
   const failedAltogether = (message: string): Verdict => ({ decisions: [failed(message)], auditAnnotations: [] })
 
-  const matches = await conditionsMatch(compiled.matchConditions, compiled.variables, subject, failurePolicy, owner)
-  if (matches === false) return { decisions: [], auditAnnotations: [] }
-  if (matches !== true) return failedAltogether(matches.error)
+  if (compiled.matchConditions.length > 0) {
+    const matches = await conditionsMatch(compiled.matchConditions, compiled.variables, subject, failurePolicy, owner)
+    if (matches === false) return { decisions: [], auditAnnotations: [] }
+    if (matches !== true) return failedAltogether(matches.error)
+  }
 
   const evaluation = new Evaluation(subject, compiled.variables, RUNTIME_BUDGET)
   const results = await allOf(
     compiled.validations.map(({ expression }) => expression),
-    evaluation,
+    () => evaluation,
   )
   if (results instanceof OutOfBudget) return failedAltogether(results.message)
 
-  const { authorizer: _, ...unauthorized } = subject
-  const ofMessages = new Evaluation(unauthorized, compiled.variables, evaluation.remaining)
+  const unauthorized = (remaining: number) => (): Evaluation => {
+    const { authorizer: _, ...without } = subject
+    return new Evaluation(without, compiled.variables, remaining)
+  }
   const messages = await allOf(
     compiled.validations.map(({ messageExpression }) => messageExpression),
-    ofMessages,
+    unauthorized(evaluation.remaining),
   )
   const decisions = validations.map((validation, at): PolicyDecision => {
     const result = results[at]!
@@ -64,21 +68,27 @@ export async function validateByPolicy(
     return { action: 'deny', message: messageOf(validation, messages[at]), reason: validation.reason }
   })
 
-  const ofAnnotations = new Evaluation(unauthorized, compiled.variables, RUNTIME_BUDGET)
   const values = await allOf(
     compiled.auditAnnotations.map(({ expression }) => expression),
-    ofAnnotations,
+    unauthorized(RUNTIME_BUDGET),
   )
   if (values instanceof OutOfBudget) return failedAltogether(values.message)
   const annotations = auditAnnotations.map((annotation, at) => auditValue(annotation, values[at]!, failurePolicy))
   return { decisions, auditAnnotations: annotations.filter((value) => value !== undefined) }
 }
 
-/** The results of the expressions; undefined for absent ones. */
-async function allOf(
-  expressions: readonly (Parameters<Evaluation['run']>[0] | undefined)[],
-  evaluation: Evaluation,
-): Promise<readonly (Evaluated | undefined)[] | OutOfBudget> {
+type Expressions = readonly (Parameters<Evaluation['run']>[0] | undefined)[]
+type Results = readonly (Evaluated | undefined)[] | OutOfBudget
+
+/**
+ * The results of the expressions; undefined for absent ones.
+ * @param evaluation is called if there is an expression. Most policies have no expressions of messages or annotations.
+ */
+function allOf(expressions: Expressions, evaluation: () => Evaluation): Results | Promise<Results> {
+  return expressions.some((one) => one !== undefined) ? evaluated(expressions, evaluation()) : []
+}
+
+async function evaluated(expressions: Expressions, evaluation: Evaluation): Promise<Results> {
   const results: (Evaluated | undefined)[] = []
   try {
     for (const expression of expressions) results.push(expression && (await evaluation.run(expression)))
