@@ -1,3 +1,4 @@
+import { append } from '../../api/append.ts'
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
@@ -6,20 +7,22 @@ import { forAsLong, kept } from '../../api/parts.ts'
 /** The schemas directly within a schema, under any keyword. */
 export function schemasBelow(schema: JSONSchemaProps): JSONSchemaProps[] {
   const below: JSONSchemaProps[] = []
-  // the decoder reads these fields as schemas
-  const add = (one: unknown): void => void (isJsonObject(one as Json) && below.push(one as JSONSchemaProps))
-  for (const one of [schema.items, schema.additionalItems, schema.additionalProperties, schema.not]) {
-    if (Array.isArray(one)) one.forEach(add)
-    else if (one !== undefined) add(one)
-  }
-  for (const list of [schema.allOf, schema.oneOf, schema.anyOf]) for (const one of list ?? []) below.push(one)
+  for (const one of [schema.items, schema.additionalItems, schema.additionalProperties, schema.not])
+    if (one !== undefined)
+      for (const each of Array.isArray(one) ? (one as Json[]) : [one as Json])
+        // the decoder reads these fields as schemas
+        if (isJsonObject(each)) below.push(each as JSONSchemaProps)
+  for (const list of [schema.allOf, schema.oneOf, schema.anyOf]) if (list !== undefined) append(below, list)
   for (const map of [schema.properties, schema.patternProperties, schema.definitions])
-    for (const one of Object.values(map ?? {})) below.push(one)
+    if (map !== undefined) append(below, Object.values(map))
   return below
 }
 
-/** Schemas that are visited without a stop. A visit takes a microsecond. */
+/** What is visited without a stop, as a weight in `PART`. */
 const AT_ONCE = 256
+
+/** The weight of a visit: a few tests. A schema that it lists weighs one. */
+const VISIT = 3
 
 /**
  * The first of a schema and all schemas within it that passes a test, each before those within it. In parts
@@ -33,16 +36,23 @@ export function findSchema(
   const walk = kept(root, () => ({ waiting: [root], found: undefined as JSONSchemaProps | undefined }))
   const { waiting } = walk
   forAsLong(() => {
-    for (let visited = 0; visited < AT_ONCE && walk.found === undefined; visited++) {
-      const schema = waiting.at(-1)
-      if (schema === undefined) return false
+    let work = 0
+    while (work < AT_ONCE && waiting.length > 0) {
+      const schema = waiting.at(-1)!
       // the test may stop, and is then repeated
-      if (test(schema)) walk.found = schema
+      const isFound = test(schema)
       waiting.pop()
+      work += VISIT
+      if (isFound) {
+        walk.found = schema
+        waiting.length = 0
+        continue
+      }
       const inner = below(schema)
+      work += inner.length
       for (let at = inner.length - 1; at >= 0; at--) waiting.push(inner[at]!)
     }
-    return walk.found === undefined && AT_ONCE
+    return work > 0 && work
   })
   return walk.found
 }

@@ -6,7 +6,7 @@ import { append } from '../../api/append.ts'
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { isEmpty, ownValue } from '../../api/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { goPatternError } from '../../validation/go-pattern.ts'
 import { oneSchema } from './schema-validation.ts'
@@ -22,17 +22,19 @@ export function validateStructural(schema: JSONSchemaProps, at: FieldPath): Fiel
   return errors.sort((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0))
 }
 
-const hasMembers = (map: object | undefined): boolean => map !== undefined && Object.keys(map).length > 0
+const hasMembers = (map: object | undefined): boolean => map !== undefined && !isEmpty(map)
 
-const unsupported: readonly (readonly [name: string, isThere: (schema: JSONSchemaProps) => boolean])[] = [
-  ['id', ({ id }) => !!id],
-  ['schema', ({ $schema }) => !!$schema],
-  ['$ref', ({ $ref }) => !!$ref],
-  ['patternProperties', ({ patternProperties }) => hasMembers(patternProperties)],
-  ['dependencies', ({ dependencies }) => hasMembers(dependencies)],
-  ['additionalItems', ({ additionalItems }) => additionalItems !== undefined],
-  ['definitions', ({ definitions }) => hasMembers(definitions)],
-]
+/** A keyword that no structural schema may have. */
+function unsupported(schema: JSONSchemaProps): string | undefined {
+  if (schema.id) return 'id'
+  if (schema.$schema) return 'schema'
+  if (schema.$ref) return '$ref'
+  if (hasMembers(schema.patternProperties)) return 'patternProperties'
+  if (hasMembers(schema.dependencies)) return 'dependencies'
+  if (schema.additionalItems !== undefined) return 'additionalItems'
+  if (hasMembers(schema.definitions)) return 'definitions'
+  return undefined
+}
 
 /** Why the server cannot read a schema as a structural one. */
 export function structuralError(schema: JSONSchemaProps | undefined): string | undefined {
@@ -41,7 +43,8 @@ export function structuralError(schema: JSONSchemaProps | undefined): string | u
 }
 
 function ownError(schema: JSONSchemaProps): string | undefined {
-  for (const [name, isThere] of unsupported) if (isThere(schema)) return `OpenAPIV3Schema '${name}' is not supported`
+  const keyword = unsupported(schema)
+  if (keyword !== undefined) return `OpenAPIV3Schema '${keyword}' is not supported`
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
     return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
   if (Array.isArray(schema.items) && schema.items.length > 0)
@@ -49,16 +52,17 @@ function ownError(schema: JSONSchemaProps): string | undefined {
   return undefined
 }
 
-const structuralBelow = (schema: JSONSchemaProps): JSONSchemaProps[] =>
-  [
-    schema.not,
-    ...(schema.allOf ?? []),
-    ...(schema.anyOf ?? []),
-    ...(schema.oneOf ?? []),
-    oneSchema(schema.items),
-    ...Object.values(schema.properties ?? {}),
-    oneSchema(schema.additionalProperties),
-  ].filter((one) => one !== undefined)
+function structuralBelow(schema: JSONSchemaProps): JSONSchemaProps[] {
+  const below: JSONSchemaProps[] = []
+  if (schema.not !== undefined) below.push(schema.not)
+  for (const list of [schema.allOf, schema.anyOf, schema.oneOf]) if (list !== undefined) append(below, list)
+  const items = schema.items === undefined ? undefined : oneSchema(schema.items)
+  if (items !== undefined) below.push(items)
+  if (schema.properties !== undefined) append(below, Object.values(schema.properties))
+  const more = schema.additionalProperties === undefined ? undefined : oneSchema(schema.additionalProperties)
+  if (more !== undefined) below.push(more)
+  return below
+}
 
 const hasAdditional = ({ additionalProperties }: JSONSchemaProps): boolean =>
   additionalProperties !== undefined && additionalProperties !== null && additionalProperties !== false
