@@ -65,10 +65,19 @@ export class Evaluation {
     public remaining: number,
   ) {}
 
-  /** @throws OutOfBudget */
-  async run(expression: AdmissionExpression): Promise<Evaluated> {
+  /**
+   * A promise only where the expression needs turns or decisions: a request may run hundreds that do not.
+   * @throws OutOfBudget
+   */
+  run(expression: AdmissionExpression): Evaluated | Promise<Evaluated> {
     if (expression.program === undefined) return { error: `compilation error: ${expression.problem}` }
-    const { value, cost } = await this.decided(expression.program)
+    const result = this.decided(expression.program)
+    return result instanceof Promise
+      ? result.then((ended) => this.charged(expression, ended))
+      : this.charged(expression, result)
+  }
+
+  private charged(expression: AdmissionExpression, { value, cost }: Result): Evaluated {
     const all = cost + (this.variables?.spent ?? 0)
     if (this.variables !== undefined) this.variables.spent = 0
     if (all > this.remaining) throw new OutOfBudget()
@@ -78,23 +87,37 @@ export class Evaluation {
       : { value }
   }
 
+  /** Runs at once if it is cheap, else in steps. */
+  private decided(program: Program): Result | Promise<Result> {
+    if (isTurnDue()) return this.decidedLater(program)
+    try {
+      return atOnce(program, this.lookUp)
+    } catch (error) {
+      return this.decidedLater(program, error)
+    }
+  }
+
   /**
-   * Runs at once if it is cheap, else in steps. The repeated attempts end, because each authorizer decision has a
-   * cost and the budget allows only a few.
+   * The repeated attempts end, because each authorizer decision has a cost and the budget allows only a few.
+   * @param problem the error of an attempt at once
    */
-  private async decided(program: Program): Promise<Result> {
+  private async decidedLater(program: Program, problem?: unknown): Promise<Result> {
     if (isTurnDue()) await turn()
     let started: Started | undefined
-    for (;;) {
+    for (let error = problem; ;) {
+      if (error instanceof Undecided) await error.decide()
+      else if (error !== undefined) {
+        if (started !== undefined || !isDear(error)) throw error
+        started = program.start(this.lookUp, PER_CALL_LIMIT)
+      }
+      error = undefined
       try {
         if (started === undefined) return atOnce(program, this.lookUp)
         const result = step(started)
         if (result !== undefined) return result
         await turn()
-      } catch (error) {
-        if (error instanceof Undecided) await error.decide()
-        else if (started !== undefined || !isDear(error)) throw error
-        else started = program.start(this.lookUp, PER_CALL_LIMIT)
+      } catch (caught) {
+        error = caught
       }
     }
   }

@@ -91,7 +91,10 @@ function allOf(expressions: Expressions, evaluation: () => Evaluation): Results 
 async function evaluated(expressions: Expressions, evaluation: Evaluation): Promise<Results> {
   const results: (Evaluated | undefined)[] = []
   try {
-    for (const expression of expressions) results.push(expression && (await evaluation.run(expression)))
+    for (const expression of expressions) {
+      const result = expression && evaluation.run(expression)
+      results.push(result instanceof Promise ? await result : result)
+    }
   } catch (error) {
     if (error instanceof OutOfBudget) return error
     throw error
