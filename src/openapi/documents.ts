@@ -100,6 +100,18 @@ const MANY_CUSTOM = 256
 /** Documents that are hashed in one step. */
 const TOGETHER = 64
 
+async function mapInTurns<Item, Result>(
+  items: readonly Item[],
+  hash: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const found: Result[] = []
+  for (const [at, item] of items.entries()) {
+    if (at % TOGETHER === TOGETHER - 1) await turnOfOthers()
+    found.push(await hash(item))
+  }
+  return found
+}
+
 const versionHashes = new WeakMap<ServedVersion, string>()
 
 /** A hash of the sources of a document. An index of documents needs only the hashes, and builds no document. */
@@ -178,13 +190,8 @@ class Documents implements OpenApiDocuments {
     return this.all.document.get(() => this.makeV2(remote))
   }
 
-  async hashes(): Promise<(readonly [key: string, hash: string])[]> {
-    const found: (readonly [string, string])[] = []
-    for (const [at, key] of this.keys.entries()) {
-      if (at % TOGETHER === TOGETHER - 1) await turnOfOthers()
-      found.push([key, await this.hash(key)])
-    }
-    return found
+  hashes(): Promise<(readonly [key: string, hash: string])[]> {
+    return mapInTurns(this.keys, async (key) => [key, await this.hash(key)] as const)
   }
 
   private async makeV2({ key, specs }: RemoteSpecs): Promise<OpenApiDocument | SwaggerStream> {
@@ -193,7 +200,9 @@ class Documents implements OpenApiDocuments {
     const pieces = () => swaggerPieces(members())
     const whole = this.hasManyCustom() ? undefined : await joined(pieces(), MAX_WHOLE, turnOfOthers)
     if (whole !== undefined) return hashed(whole)
-    const { hash } = await hashed(JSON.stringify([info.version, this.settings, key, await this.hashes()]))
+    // of the sources: no v3 document needs to be built for it
+    const hashes = await mapInTurns([...this.versions.values()], ({ group, version }) => versionHash(group, version))
+    const { hash } = await hashed(JSON.stringify([info.version, this.settings, key, hashes]))
     return { hash, pieces, members }
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { customServing } from '../../src/registry/custom-resources/custom-serving.ts'
 import { customModelName } from '../../src/registry/custom-resources/custom-model-name.ts'
 import { modelMembers } from '../../src/openapi/custom-resources.ts'
@@ -169,6 +169,20 @@ describe('documents with custom resources', () => {
     expect(swagger.paths['/apis/demo.example.com/v1/things'].get.operationId).toBe(
       'listDemoExampleComV1ThingForAllNamespaces',
     )
+  })
+
+  test('the hash of a v2 document of many resources builds no v3 document', async () => {
+    const resources = Array.from({ length: 300 }, (_, n) => ({ ...things, resource: `things${n}` }))
+    const many = withDynamic(served, [
+      { group: things.group, priority: 1000, versions: [{ version: 'v1', priority: 100, resources }] },
+    ])
+    const documents = openApiDocuments(many, { cbor: true })
+    const v3 = vi.spyOn(documents, 'v3')
+    const { hash } = await documents.v2()
+    expect(hash).toMatch(/^[0-9A-F]{128}$/)
+    expect(v3).not.toHaveBeenCalled()
+    await documents.hashes()
+    expect(v3).toHaveBeenCalled()
   })
 
   test('a large version is made while it is read, its largest schemas in parts, and says the same', async () => {
