@@ -96,7 +96,16 @@ async function protobufOf(
   const { protobufPieces, protobufV2, protobufV3 } = await import('../openapi/protobuf.ts')
   if ('members' in document) return () => slowBytes(protobufPieces(document.members))
   const whole = 'text' in document ? document : { text: await wholeText(document.pieces(), turnOfOthers) }
-  return inPartsAwaiting(() => (version === 'v2' ? protobufV2(whole) : protobufV3(whole)), turnOfOthers)
+  const bytes = await inPartsAwaiting(() => (version === 'v2' ? protobufV2(whole) : protobufV3(whole)), turnOfOthers)
+  // a Response copies its bytes at once, and a large document has tens of megabytes
+  return 'text' in document ? bytes : () => slowBytes(slicesOf(bytes))
+}
+
+/** Bytes of a slice. */
+const SLICE_BYTES = 32 * 1024
+
+function* slicesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) yield bytes.subarray(at, at + SLICE_BYTES)
 }
 
 const acceptsGzip = (request: Request): boolean =>
