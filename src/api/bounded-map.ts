@@ -19,13 +19,24 @@ export function charactersOf(value: unknown): number {
   return sum
 }
 
+interface Entry<Key, Value> {
+  readonly key: Key
+  readonly value: Value
+  readonly size: number
+  /** The entries that were used just before and just after this one. */
+  older: Entry<Key, Value> | undefined
+  newer: Entry<Key, Value> | undefined
+}
+
+/**
+ * The order of use is a list of linked entries. The order of the keys in a `Map` would be simpler, but an iterator that
+ * waits at its oldest key keeps every former hash table of the map, with all values that they had.
+ */
 export class BoundedMap<Key, Value> {
-  /** The entries in the order of their last use. */
-  private readonly kept = new Map<Key, { value: Value; readonly size: number }>()
+  private readonly kept = new Map<Key, Entry<Key, Value>>()
   private total = 0
-  private newest: Key | undefined
-  /** Iterates over the keys once. A new iterator for each removal would skip all deleted entries again. */
-  private oldest = this.kept.keys()
+  private oldest: Entry<Key, Value> | undefined
+  private newest: Entry<Key, Value> | undefined
   private readonly bounds: Bounds<Key, Value>
 
   constructor(bounds: Bounds<Key, Value>) {
@@ -39,10 +50,9 @@ export class BoundedMap<Key, Value> {
   get(key: Key): Value | undefined {
     const found = this.kept.get(key)
     if (found === undefined) return undefined
-    if (key !== this.newest) {
-      this.kept.delete(key)
-      this.kept.set(key, found)
-      this.newest = key
+    if (found !== this.newest) {
+      this.unlink(found)
+      this.link(found)
     }
     return found.value
   }
@@ -56,20 +66,11 @@ export class BoundedMap<Key, Value> {
     const { entries, size: most = Infinity } = this.bounds
     const size = most === Infinity ? 0 : this.sizeOf(key, value)
     if (size > most) return
-    this.kept.set(key, { value, size })
-    this.newest = key
+    const entry: Entry<Key, Value> = { key, value, size, older: undefined, newer: undefined }
+    this.kept.set(key, entry)
+    this.link(entry)
     this.total += size
-    while (this.kept.size > entries || this.total > most) this.forgetOldest()
-  }
-
-  /**
-   * Removes the oldest entry. The keys that the iterator has passed are removed, or they were used again and are at the
-   * end.
-   */
-  private forgetOldest(): void {
-    let { done, value } = this.oldest.next()
-    if (done === true) ({ value } = (this.oldest = this.kept.keys()).next())
-    this.delete(value as Key) // the map exceeds a bound, so it has a key
+    while (this.oldest !== undefined && (this.kept.size > entries || this.total > most)) this.delete(this.oldest.key)
   }
 
   private sizeOf(key: Key, value: Value): number {
@@ -80,15 +81,32 @@ export class BoundedMap<Key, Value> {
     const found = this.kept.get(key)
     if (found === undefined) return
     this.kept.delete(key)
+    this.unlink(found)
     this.total -= found.size
-    if (key === this.newest) this.newest = undefined
   }
 
   clear(): void {
     this.kept.clear()
-    this.oldest = this.kept.keys()
+    this.oldest = undefined
     this.newest = undefined
     this.total = 0
+  }
+
+  /** Makes the entry the newest. */
+  private link(entry: Entry<Key, Value>): void {
+    entry.older = this.newest
+    entry.newer = undefined
+    if (this.newest === undefined) this.oldest = entry
+    else this.newest.newer = entry
+    this.newest = entry
+  }
+
+  private unlink(entry: Entry<Key, Value>): void {
+    const { older, newer } = entry
+    if (older === undefined) this.oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.newest = older
+    else newer.older = older
   }
 
   /** The value of a key. Makes it if there is none. */
@@ -100,11 +118,19 @@ export class BoundedMap<Key, Value> {
     return made
   }
 
+  /** In the order of their last use, the oldest first. */
   keys(): Key[] {
-    return [...this.kept.keys()]
+    return this.inOrder().map(({ key }) => key)
   }
 
+  /** In the order of their last use, the oldest first. */
   values(): Value[] {
-    return [...this.kept.values()].map(({ value }) => value)
+    return this.inOrder().map(({ value }) => value)
+  }
+
+  private inOrder(): Entry<Key, Value>[] {
+    const all: Entry<Key, Value>[] = []
+    for (let entry = this.oldest; entry !== undefined; entry = entry.newer) all.push(entry)
+    return all
   }
 }

@@ -2,6 +2,7 @@
 import { BoundedMap } from '../api/bounded-map.ts'
 import { frozen } from '../api/frozen.ts'
 import type { KubeObject } from '../api/object.ts'
+import { ownText } from '../api/own-text.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 
@@ -26,6 +27,7 @@ export function parsedOnce(tenant: Tenant, text: string, parse: () => KubeObject
   const known = parsed.get(key)
   if (known?.text === text) return known.object
   const object = frozen(parse())
-  parsed.set(key, { text, object })
+  const own = ownText(text)
+  parsed.set(own.slice(0, key.length), { text: own, object })
   return object
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { BoundedMap, charactersOf } from '../../src/api/bounded-map.ts'
 
@@ -59,6 +61,50 @@ test('without a measure of its own both key and value count', () => {
   map.set('k', { status: { reason: 'x'.repeat(10_000) } })
   map.set('l'.repeat(10_000), {})
   expect([map.get('k'), map.size]).toEqual([undefined, 9])
+})
+
+/** `gc` of V8, which collects all that is not reachable. */
+function collector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+}
+
+test('what it has let go is garbage, however often the kept entries are used', async () => {
+  const collect = collector()
+  const map = new BoundedMap<string, object>({ entries: 100 })
+  const gone: WeakRef<object>[] = []
+  // in a function of its own, so that no local variable keeps a value
+  const use = (): void => {
+    for (let n = 0; n < 200; n++) {
+      const value = { n }
+      gone.push(new WeakRef(value))
+      map.set(`key-${n}`, value)
+      if (n % 3 === 0) map.delete(`key-${n}`)
+    }
+    for (let n = 0; n < 200; n++) map.delete(`key-${n}`)
+    for (let n = 0; n < 10; n++) map.set(`kept-${n}`, {})
+    for (let n = 0; n < 10_000; n++) map.get(`kept-${n % 10}`)
+  }
+  use()
+  // a WeakRef keeps its target until the task ends
+  await new Promise<void>((resolve) => setTimeout(resolve, 0))
+  collect()
+  expect(gone.filter((value) => value.deref() !== undefined)).toHaveLength(0)
+})
+
+test('using the entries again and again takes no memory', async () => {
+  const collect = collector()
+  const map = new BoundedMap<string, number>({ entries: 100 })
+  const use = (times: number): void => {
+    for (let n = 0; n < times; n++) map.get(`key-${n % 10}`)
+  }
+  for (let n = 0; n < 10; n++) map.set(`key-${n}`, n)
+  use(10_000)
+  collect()
+  const before = process.memoryUsage().heapUsed
+  use(200_000)
+  collect()
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(1_000_000)
 })
 
 test.each<[unknown, number]>([

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test, vi } from 'vitest'
 import { parseStoredObject } from '../../src/codec/stored-object.ts'
 import { parsedOnce } from '../../src/controllers/parsed-once.ts'
@@ -34,4 +36,17 @@ test('nobody changes what others see', () => {
   const { object } = reader('frozen')(pod('1'))
   expect(() => Object.assign(object.metadata, { name: 'b' })).toThrow(TypeError)
   expect(() => Object.assign(object.metadata.labels!, { version: '2' })).toThrow(TypeError)
+})
+
+test('a text that was cut from a long one does not keep the long one', () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void // of the flag above
+  const heap = () => (collectGarbage(), process.memoryUsage().heapUsed)
+  const before = heap()
+  for (let n = 0; n < 50; n++) {
+    const long = new TextDecoder().decode(new TextEncoder().encode(`${pod('1', `u${n}`)}\n${'x'.repeat(1_000_000)}`))
+    const text = long.slice(0, long.indexOf('\n'))
+    parsedOnce({ uid: 'cut' }, text, () => parseStoredObject(text))
+  }
+  expect(heap() - before).toBeLessThan(5_000_000)
 })
