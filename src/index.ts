@@ -19,6 +19,18 @@ const serveAttested = (request: Request, env: Env, execution: ExecutionContext):
 /** The local server's front delivers requests with a client certificate here. On Cloudflare no route leads here. */
 export const AttestedRequests = { fetch: attestedRequests(serveAttested, platformClock) } satisfies ExportedHandler<Env>
 
+/**
+ * The local server's front asks for this when the engine is idle (cli/engine-memory.ts). On Cloudflare no route leads
+ * here, and there is no `gc`.
+ */
+export const GarbageCollection = {
+  fetch(): Response {
+    const { gc } = globalThis as { gc?: (options: object) => void }
+    gc?.({ type: 'major', flavor: 'last-resort' })
+    return new Response(null, { status: 204 })
+  },
+} satisfies ExportedHandler<Env>
+
 export default {
   fetch: serveNow,
 } satisfies ExportedHandler<Env>

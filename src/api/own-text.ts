@@ -1,5 +1,5 @@
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 /**
  * A copy for a cache. V8 keeps the whole text that a slice was cut from, so a cached line of a list keeps the lines

@@ -8,6 +8,8 @@ import type { WranglerConfig } from './wrangler-config.ts'
  * applies cost a tenth more CPU time (docs/decisions.md).
  */
 const V8_FLAGS = ['--max-semi-space-size=16', '--memory-saver-mode']
+/** Where the front lets the engine collect its garbage (engine-memory.ts), the isolate has the function `gc`. */
+const COLLECTING_FLAGS = ['--expose-gc']
 
 export interface EngineConfig {
   readonly worker: WranglerConfig
@@ -21,6 +23,8 @@ export interface EngineConfig {
   readonly socket: string
   /** Path of the socket for requests with a statement of the front; absent where there is none. */
   readonly attestedSocket?: string
+  /** Path of the socket where a POST collects the garbage; absent where nobody does. */
+  readonly collectionSocket?: string
   /** Path of the socket that takes audit events. */
   readonly auditSocket?: string
   /** Paths of the sockets that take calls to other servers, and requests that are passed on to them. */
@@ -36,6 +40,7 @@ export function engineConfig({
   objects,
   socket,
   attestedSocket,
+  collectionSocket,
   auditSocket,
   outgoingSockets,
   configurationSocket,
@@ -70,11 +75,13 @@ export function engineConfig({
   const sockets = [
     `(name = "front", address = ${text(`unix:${socket}`)}, service = "worker", http = ())`,
     ...(attestedSocket === undefined ? [] : [attested(attestedSocket)]),
+    ...(collectionSocket === undefined ? [] : [collecting(collectionSocket)]),
   ]
+  const v8Flags = [...V8_FLAGS, ...(collectionSocket === undefined ? [] : COLLECTING_FLAGS)]
   return `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
-  v8Flags = [${V8_FLAGS.map(text).join(', ')}],
+  v8Flags = [${v8Flags.map(text).join(', ')}],
   services = [
     ${services.join(',\n    ')}
   ],
@@ -106,6 +113,10 @@ const external = (name: string, socket: string): string =>
 const attested = (path: string): string =>
   `(name = "attested", address = ${text(`unix:${path}`)}, ` +
   `service = (name = "worker", entrypoint = "AttestedRequests"), http = (cfBlobHeader = ${text(FRONT_STATEMENT)}))`
+
+const collecting = (path: string): string =>
+  `(name = "collection", address = ${text(`unix:${path}`)}, ` +
+  `service = (name = "worker", entrypoint = "GarbageCollection"), http = ())`
 
 /** JavaScript, or a packed table. */
 const moduleKind = (name: string): string => (name.endsWith('.js') ? 'esModule' : 'data')

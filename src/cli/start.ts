@@ -15,6 +15,7 @@ import { configurationProblemAt, serveConfigurationFiles } from './configuration
 import type { ConfigurationFiles } from './configuration-files.ts'
 import { connectionLimits } from './descriptors.ts'
 import { startEngine } from './engine.ts'
+import { collectWhenIdle } from './engine-memory.ts'
 import { engineConfig } from './engine-config.ts'
 import type { EngineConfig } from './engine-config.ts'
 import { EngineFailed, EngineKeeper } from './engine-keeper.ts'
@@ -134,12 +135,15 @@ async function startLocked(
   checkSettings(settings(pki, `https://${urlHost(options.host)}:${options.port}`, options))
   await checkKeys(pki)
   const sockets = { socket: join(directory.run, 'engine.sock'), attestedSocket: join(directory.run, 'attested.sock') }
+  const collectionSocket = join(directory.run, 'collection.sock')
+  let pid: number | undefined
   const keeper = new EngineKeeper<EngineAddress>({
     launch: () => {
       // a new key each time, so that statements for an earlier engine are invalid
       const key = randomBytes(32)
-      for (const path of Object.values(sockets)) rmSync(path, { force: true })
-      const engine = startEngine(configure(key), (pid) => lock.engineStarted(pid))
+      for (const path of [...Object.values(sockets), collectionSocket]) rmSync(path, { force: true })
+      const engine = startEngine(configure(key), (started) => lock.engineStarted(started))
+      pid = engine.pid
       return { engine, address: { ...sockets, key: createSecretKey(key) } }
     },
     now: Date.now,
@@ -155,6 +159,7 @@ async function startLocked(
     build,
     {
       ...sockets,
+      collectionSocket,
       outgoingSockets: outgoing,
       ...(options.identity && { configurationSocket: configurationSocket(directory) }),
       ...(options.audit?.log && { auditSocket: auditSocket(directory) }),
@@ -172,9 +177,11 @@ async function startLocked(
     options.identity && (await serveConfigurationFiles(configurationSocket(directory), options.identity.files))
   void keeper.run()
   writeKubeconfig(directory.kubeconfig, { server: url, pki })
+  const stopCollecting = collectWhenIdle(() => (pid === undefined ? undefined : { pid, socket: collectionSocket }))
   let stopping: Promise<void> | undefined
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
+      stopCollecting()
       await front.close(FRONT_GRACE_MS)
       await keeper.stop(ENGINE_GRACE_MS)
       outgoingCalls.close()
@@ -366,7 +373,7 @@ async function listen(
 function prepareRun(
   directory: DataDirectory,
   build: Build,
-  sockets: Pick<EngineConfig, 'socket' | 'attestedSocket' | 'auditSocket' | 'outgoingSockets' | 'configurationSocket'>,
+  sockets: Omit<EngineConfig, 'worker' | 'modules' | 'settings' | 'objects'>,
   own: Record<string, string>,
 ): (key: Uint8Array) => string {
   rmSync(directory.run, { recursive: true, force: true })

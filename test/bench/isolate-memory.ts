@@ -1,7 +1,7 @@
 // `npm run bench:isolate` measures a thousand definitions in one isolate: the memory of the engine's process after a
-// client has read everything, both in the process that created the definitions and in one that started with them. `--
-// --heap 96` limits V8's heap to that many MB; it ends with an error if the heap and the buffers beside it exceed an
-// isolate of Cloudflare.
+// client has read everything, both in the process that created the definitions and in one that started with them.
+// `-- --idle` also measures when the engine has had nothing to do for a while. `-- --heap 96` limits V8's heap to that
+// many MB; it ends with an error if the heap and the buffers beside it exceed an isolate of Cloudflare.
 //
 // On Cloudflare a Worker and each Durable Object of its script run in isolates of 128 MB; several objects of a class
 // may share one. Here all of them share one isolate and one heap, so what fits here fits there.
@@ -27,7 +27,7 @@ const { values: flags } = parseArgs({
     inspector: { type: 'string', default: '127.0.0.1:21190' },
     port: { type: 'string', default: '0' },
     data: { type: 'string' },
-    settle: { type: 'string', default: '0' },
+    idle: { type: 'boolean', default: false },
   },
 })
 const count = Number(flags.count)
@@ -36,6 +36,8 @@ const ISOLATE = 128
 /** Where the heap is limited, each of the three halves of V8's young generation has so many MB. The local engine has 16. */
 const HALF = 8
 const CLIENTS = 8
+/** Longer than controllers work after the last definition, and the front then waits until it collects. */
+const IDLE_MS = 40_000
 const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 const heap = flags.heap === undefined ? undefined : Number(flags.heap)
@@ -111,8 +113,11 @@ async function createThings(target: Target): Promise<void> {
   })
 }
 
-async function settled(): Promise<void> {
-  await pause(Number(flags.settle) * 1000)
+/** With `--idle`: the memory after the engine has collected its garbage. */
+async function noteIdle(what: string, of: Kedge): Promise<void> {
+  if (!flags.idle) return
+  await pause(IDLE_MS)
+  note(`${what}, and idle`, of)
 }
 
 let most = { used: 0, buffers: 0 }
@@ -131,12 +136,13 @@ if (flags.data === undefined || (await textOf(target, DEFINITIONS)).length < 1_0
   await watched(async () => {
     await create(target)
     note('created', kedge)
+    await noteIdle('created', kedge)
     await askDocuments(target)
     note('created, and all documents', kedge)
+    await noteIdle('created, and all documents', kedge)
     await askMore(target)
     note('the same, and all lists', kedge)
   })
-await settled()
 await kedge.stop()
 
 kedge = await started()
@@ -146,12 +152,12 @@ await watched(async () => {
   note('started with them', kedge)
   await askDocuments(target)
   note('started, and all documents', kedge)
+  await noteIdle('started, and all documents', kedge)
   await askMore(target)
   note('the same, and all lists', kedge)
   await createThings(target)
   note('the same, with things of a hundred kinds', kedge)
 })
-await settled()
 await kedge.stop()
 if (flags.data === undefined) rmSync(directory, { recursive: true, force: true })
 

@@ -1,6 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test, vi } from 'vitest'
+import { cloneJson } from '../../src/api/clone-json.ts'
+import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { parseStoredObject } from '../../src/codec/stored-object.ts'
 import { parsedOnce } from '../../src/controllers/parsed-once.ts'
 
@@ -36,6 +38,42 @@ test('nobody changes what others see', () => {
   const { object } = reader('frozen')(pod('1'))
   expect(() => Object.assign(object.metadata, { name: 'b' })).toThrow(TypeError)
   expect(() => Object.assign(object.metadata.labels!, { version: '2' })).toThrow(TypeError)
+})
+
+const withFields = pod('1').replace(
+  '"labels"',
+  '"finalizers":["e.com/f"],"managedFields":[{"manager":"m","fieldsV1":{"f:spec":{}}}],"labels"',
+)
+
+test('managedFields are there for who asks, and in every copy', () => {
+  const { object } = reader('fields')(withFields)
+  const whole = parseStoredObject(withFields)
+  expect(object).toEqual(whole)
+  expect(object.metadata.managedFields).toEqual(whole.metadata.managedFields)
+  expect(JSON.parse(JSON.stringify(object))).toEqual(whole)
+  expect({ ...object.metadata }).toEqual(whole.metadata)
+  expect(cloneJson(object as unknown as JsonObject)).toEqual(whole)
+  expect(Object.isFrozen(object.metadata.finalizers)).toBe(true)
+})
+
+test('managedFields take no memory', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void // of the flag above
+  const fields: WeakRef<object>[] = []
+  const objects: KubeObject[] = []
+  for (let n = 0; n < 10; n++) {
+    const text = withFields.replace('"u"', `"u${n}"`)
+    const parse = (): KubeObject => {
+      const object = parseStoredObject(text)
+      fields.push(new WeakRef(object.metadata.managedFields!))
+      return object
+    }
+    objects.push(parsedOnce({ uid: 'memory' }, text, parse))
+  }
+  await new Promise((resolve) => setTimeout(resolve, 10)) // a WeakRef holds its object until the turn is over
+  collectGarbage()
+  expect(fields.filter((one) => one.deref() !== undefined)).toHaveLength(0)
+  expect(objects[9]!.metadata.managedFields).toHaveLength(1)
 })
 
 test('a text that was cut from a long one does not keep the long one', () => {
