@@ -1,7 +1,7 @@
 /**
  * State that outlives a request declares its bound. A collection at module level, or in an object that lives as long as
  * an isolate, a Durable Object or the local server, is a BoundedMap, or never grows, or has `Bound:` in the comment
- * above it.
+ * above it. No such place keeps an iterator of a collection.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +17,10 @@ const inAnInstance = new RegExp(
 )
 /** Collections keyed by a value in a WeakMap: they live as long as that value. */
 const besideAValue = /^(?:export )?const (\w+) = new WeakMap<.*\b(?:Map|Set)<.*>\(\)$/
+/** An iterator keeps every former hash table of its map or set until it goes on. */
+const keptIterator = new RegExp(
+  String.raw`^(?:export )?(?:const |let |  (?:(?:private|protected|public|readonly|static) )*(?!const |let |return ))(#?\w+)\b[^(]*= (?!Object\.)[\w.#]+\.(?:keys|values|entries)\(\)$`,
+)
 const withContents = /^(?:export )?const (\w+)\b.*= new (?:Map|Set)(?:<.*>)?\((?!\))/
 
 interface Found {
@@ -27,6 +31,8 @@ interface Found {
 export function collectionsOf(path: string, text: string): Found[] {
   const lines = text.split('\n')
   return lines.flatMap((line, at): Found[] => {
+    const iterator = keptIterator.exec(line)
+    if (iterator !== null) return [{ name: iterator[1]!, isBounded: false }]
     const grows =
       atModuleLevel.exec(line) ?? besideAValue.exec(line) ?? (LIVING.test(path) ? inAnInstance.exec(line) : null)
     const name = (grows ?? withContents.exec(line))?.[1]
