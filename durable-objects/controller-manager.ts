@@ -21,6 +21,7 @@ import { storageOfObject } from '../src/storage/environment-storage.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { OutboxRow } from '../src/storage/shard-protocol.ts'
 import type { Storage } from '../src/storage/storage.ts'
+import { TurnBudget } from '../src/storage/turn-budget.ts'
 import type { Tenant } from '../src/storage/tenant.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { databaseProblem } from './check-database.ts'
@@ -59,6 +60,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private storage: Storage | undefined
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
+  private readonly budget = new TurnBudget(this.now)
   private readonly pace = new LookPace(this.now)
   /** Ends the wait for work that is due soon. */
   private arrived: () => void = () => {}
@@ -150,10 +152,11 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     const plane = { env: this.env, tenant: this.tenant(), isObject: true }
     const context: Omit<ControllerContext, 'served' | 'user' | 'once'> = {
       ...plane,
-      storage: (this.storage ??= storageOfObject(this.env)),
+      storage: (this.storage ??= storageOfObject(this.env, this.budget)),
       freshServed: () => freshServedResources(plane),
       now: () => new Date(this.now()),
       waitUntil: (work) => this.ctx.waitUntil(work),
+      budget: this.budget,
       dependentsOf: (kind) => this.dependents.of(kind),
       addDependents: (resource, kinds) => this.dependents.add(resource, kinds),
       forgetDependents: (resource) => this.dependents.forget(resource),
@@ -169,8 +172,10 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
           const served = await servedResources(plane)
           const once = onceEach()
           const together = due.slice(at, at + PARALLEL)
-          await inTurns(together, (work) =>
-            this.reconcile(work, { ...context, served, once, user: userOf(work.controller) }),
+          await inTurns(
+            together,
+            (work) => this.reconcile(work, { ...context, served, once, user: userOf(work.controller) }),
+            this.budget,
           )
         }
     } while (await this.moreIsNear())

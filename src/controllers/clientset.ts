@@ -8,6 +8,7 @@ import type { Actor } from '../registry/write/actor.ts'
 import { withoutAdmission } from '../registry/write/admission.ts'
 import { API_SERVER, authenticated } from '../request/user-info.ts'
 import type { Tenant } from '../storage/tenant.ts'
+import type { WorkBudget } from '../storage/turn-budget.ts'
 import type { ControllerContext } from './controller.ts'
 import { ResourceClient } from './resource-client.ts'
 
@@ -27,6 +28,10 @@ export class Clientset {
     private readonly context: ControllerContext,
     private readonly actor: Actor,
   ) {}
+
+  get budget(): WorkBudget {
+    return this.context.budget
+  }
 
   get tenant(): Tenant {
     return this.context.tenant

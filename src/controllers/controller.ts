@@ -2,6 +2,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { WorkBudget } from '../storage/turn-budget.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import type { AbsentOwner } from '../registry/collector-work.ts'
 import type { UserInfo } from '../request/user-info.ts'
@@ -20,6 +21,8 @@ export interface ControllerContext {
   readonly user: UserInfo
   /** Keeps work alive that the reconciliation does not wait for. */
   waitUntil(work: Promise<unknown>): void
+  /** Divides the work into turns, between which the isolate serves requests. */
+  readonly budget: WorkBudget
   /** The present time, which advances during the work. */
   now(): Date
   /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */

@@ -1,31 +1,25 @@
 import { flatMapParts, inPartsAwaiting, PART } from '../api/parts.ts'
 import { SLICE, turnOfOthers } from '../api/slices.ts'
+import type { WorkBudget } from '../storage/turn-budget.ts'
 
-/** Work items that begin in one turn: each computes for a millisecond or two before it waits for storage. */
-export const TOGETHER = 4
-/**
- * Work items that run concurrently. Storage commits concurrent writes in one step and answers them all at once, and
- * then all items continue in the same turn.
- */
+/** Work items that run concurrently. Storage commits concurrent writes in one step. */
 export const MOST = 16
 
 /**
- * Begins a few work items a turn, and limits how many run concurrently, so that the isolate serves requests between
- * them. Throws the first failure when all items have ended.
+ * Begins work items while the turn has time left, and limits how many run concurrently, so that the isolate serves
+ * requests between them. Throws the first failure when all items have ended.
  */
 export async function inTurns<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
-  turn: () => Promise<void> = turnOfOthers,
+  budget: WorkBudget,
 ): Promise<void> {
   /** Bound: MOST. */
   const underWay = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
-  let begun = 0
   for (const item of items) {
-    if (begun > 0 && begun % TOGETHER === 0) await turn()
     while (underWay.size >= MOST) await Promise.race(underWay)
-    begun++
+    await budget.room()
     const done: Promise<void> = work(item)
       .then(
         () => {},

@@ -126,7 +126,15 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
       selection: selectionOf(options),
       at: { kind: 'latest' },
     })
-    for await (const text of linesOf(values)) yield this.stored(scope, { revision, text }, options.shared)
+    const { budget } = this.context
+    let isFirst = true
+    for await (const text of linesOf(values, () => budget.turn())) {
+      // the lines come some time after the answer
+      if (isFirst) await budget.room()
+      isFirst = false
+      yield this.stored(scope, { revision, text }, options.shared)
+    }
+    if (isFirst) await budget.room()
   }
 
   /**

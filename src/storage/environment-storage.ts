@@ -6,6 +6,7 @@ import { encrypted } from './encrypted.ts'
 import { Sealer } from './sealing.ts'
 import type { ShardStorage } from './shard-client.ts'
 import { objectStorage, shardStorage } from './shard-client.ts'
+import type { TurnBudget } from './turn-budget.ts'
 
 /** One for each environment of the isolate. It holds nothing of a request. */
 const storages = new WeakMap<Env, ShardStorage>()
@@ -17,7 +18,8 @@ export function storageOf(env: Env): ShardStorage {
 }
 
 /** The storage of one Durable Object instance: see objectStorage. */
-export const storageOfObject = (env: Env): ShardStorage => sealing(env, objectStorage(env.SHARDS, platformClock))
+export const storageOfObject = (env: Env, budget: TurnBudget): ShardStorage =>
+  sealing(env, objectStorage(env.SHARDS, platformClock, budget))
 
 const sealing = (env: Env, storage: ShardStorage): ShardStorage =>
   encrypted(storage, new Sealer(settingsOf(env).encryption))

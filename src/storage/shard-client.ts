@@ -36,6 +36,7 @@ import type {
 import { unbroken } from './unbroken-list.ts'
 import { withRevision } from './value-text.ts'
 import { WritePause } from './write-pause.ts'
+import type { TurnBudget } from './turn-budget.ts'
 import { WritesTogether } from './writes-together.ts'
 
 /** Each call makes its own stub, which is cheap: a stub whose call failed may stay broken. */
@@ -71,17 +72,17 @@ export function shardStorage(namespace: DurableObjectNamespace<ShardCalls>, cloc
 }
 
 /** The storage of one Durable Object instance. Writes of one turn go in one call. */
-export const objectStorage = (namespace: DurableObjectNamespace<ShardCalls>, clock: Clock): ShardStorage =>
-  storageIn(namespace, clock, new WritesTogether())
+export const objectStorage = (
+  namespace: DurableObjectNamespace<ShardCalls>,
+  clock: Clock,
+  budget: TurnBudget,
+): ShardStorage => storageIn(namespace, clock, budget)
 
 /** Names of shards whose ids the isolate keeps. */
 const MAX_IDS = 10_000
 
-function storageIn(
-  namespace: DurableObjectNamespace<ShardCalls>,
-  clock: Clock,
-  together?: WritesTogether,
-): ShardStorage {
+function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, budget?: TurnBudget): ShardStorage {
+  const together = budget && new WritesTogether(() => budget.nextTurn())
   // an id is a keyed hash of the name, which is worth keeping
   const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
   const idOf = (name: string): DurableObjectId => ids.getOrMake(name, () => namespace.idFromName(name))
@@ -97,11 +98,13 @@ function storageIn(
   /** @param call is repeated where that is safe; `keep` as in ListCall */
   const read = <Value>(shard: ShardName, call: (stub: ShardStub, keep: boolean) => Promise<Value>): Promise<Value> => {
     const name = nameOf(shard)
-    return retrying(
-      () => call(stubOf(shard), !pauses.isFailing(name)),
-      (code, why) => failed(name, code, why),
-      'read',
-    )
+    const asked = (): Promise<Value> =>
+      retrying(
+        () => call(stubOf(shard), !pauses.isFailing(name)),
+        (code, why) => failed(name, code, why),
+        'read',
+      )
+    return budget === undefined ? asked() : budget.call(asked)
   }
 
   /** Where storage fails during a write, the repeated call only asks whether the write was done. */
@@ -113,11 +116,13 @@ function storageIn(
     const refused = pauses.refusal(name)
     if (refused !== undefined) throw new StorageError(refused)
     let failure: StorageErrorCode | undefined
-    const reply = await retrying(
-      (attempt) => call(stubOf(shard), failure !== undefined ? 'check' : attempt > 0 ? 'again' : 'first'),
-      (code, why) => failed(name, (failure = code), why),
-      'write',
-    )
+    const asked = (): Promise<ShardReply<Value>> =>
+      retrying(
+        (attempt) => call(stubOf(shard), failure !== undefined ? 'check' : attempt > 0 ? 'again' : 'first'),
+        (code, why) => failed(name, (failure = code), why),
+        'write',
+      )
+    const reply = await (budget === undefined ? asked() : budget.awaited(asked))
     if (failure !== undefined && 'error' in reply && reply.error.code === 'Failed') throw new StorageError(failure)
     if (failure === undefined && 'value' in reply) pauses.worked(name)
     return valueOf(reply)

@@ -4,16 +4,13 @@
  * the next one. Each write has its own outcome. Requests do not use it: the engine ends a request whose client hangs
  * up, and with it the shared call.
  */
-import { turnOfOthers } from '../api/slices.ts'
 import type { ShardStub } from './shard-client.ts'
 import type { Attempt, ShardReply, ShardWrite, Written } from './shard-protocol.ts'
 
 /** Writes in one call. Their commit is one step of the shard, some milliseconds long. */
-const MOST = 32
+const MOST = 16
 /** UTF-16 units of the values in one call, which may have 32 MiB. */
 const LONGEST = 4 * 1024 * 1024
-/** Writers that continue in one turn. Each takes a millisecond or two before it waits again. */
-const AT_ONCE = 4
 
 interface Waiting {
   readonly stub: ShardStub
@@ -23,6 +20,8 @@ interface Waiting {
 }
 
 export class WritesTogether {
+  constructor(private readonly nextTurn: () => Promise<void>) {}
+
   /** The writes for the next call, by attempt and shard. Bound: the writes that controllers have in progress. */
   private readonly open = new Map<string, Waiting[]>()
 
@@ -41,18 +40,18 @@ export class WritesTogether {
   private async serve(key: string, attempt: Attempt): Promise<void> {
     const line = this.open.get(key)!
     while (line.length > 0) {
-      await gathered(line)
+      await this.gathered(line)
       await answer(line.splice(0, fitting(line)), attempt)
     }
     this.open.delete(key)
   }
-}
 
-/** Resolves when a turn brought no more writes, because writers begin a few in each turn. */
-async function gathered(line: readonly Waiting[]): Promise<void> {
-  for (let seen = 0; seen < line.length && line.length < MOST;) {
-    seen = line.length
-    await turnOfOthers()
+  /** Resolves when a turn brought no more writes, because writers begin a few in each turn. */
+  private async gathered(line: readonly Waiting[]): Promise<void> {
+    for (let seen = 0; seen < line.length && line.length < MOST;) {
+      seen = line.length
+      await this.nextTurn()
+    }
   }
 }
 
@@ -66,7 +65,7 @@ function fitting(line: readonly Waiting[]): number {
   return count
 }
 
-/** @returns when the call has ended; the writers then continue, a few in each turn */
+/** @returns when the call has ended */
 async function answer(waiting: readonly Waiting[], attempt: Attempt): Promise<void> {
   try {
     // each call uses the stub that was made last
@@ -74,15 +73,8 @@ async function answer(waiting: readonly Waiting[], attempt: Attempt): Promise<vo
       waiting.map(({ write }) => write),
       attempt,
     )
-    void goOn(waiting, replies)
+    for (const [at, { resolve }] of waiting.entries()) resolve(replies[at]!)
   } catch (error) {
     for (const { reject } of waiting) reject(error)
-  }
-}
-
-async function goOn(waiting: readonly Waiting[], replies: readonly ShardReply<Written>[]): Promise<void> {
-  for (const [at, { resolve }] of waiting.entries()) {
-    if (at > 0 && at % AT_ONCE === 0) await turnOfOthers()
-    resolve(replies[at]!)
   }
 }

@@ -100,6 +100,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/storage/shard-client.ts': FILLED,
   'src/storage/shard-watch.ts': 'test/storage/watch-buffer.test.ts: a hundred watches that nobody reads',
   'src/storage/shards-here.ts': BY_CLUSTERS,
+  'src/storage/turn-budget.ts': 'test/storage/turn-budget.test.ts: thousands of callers leave nothing behind',
   'src/storage/watch-buffer.ts': 'test/storage/watch-buffer.test.ts: a hundred users whose watches nobody reads',
   'src/storage/write-pause.ts': FILLED,
   'src/storage/writes-together.ts': 'test/storage/writes-together.test.ts: what thousands of writers began in one turn',

@@ -1,4 +1,5 @@
 /** A control plane in memory whose controllers do their work when the test says so. */
+import { turnOfOthers } from '../../src/api/slices.ts'
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../../src/api/object.ts'
 import { Clientset } from '../../src/controllers/clientset.ts'
@@ -130,6 +131,7 @@ export class ControlPlaneInMemory {
         set: (key, seen) => void (seen === undefined ? this.sightings.delete(key) : this.sightings.set(key, seen)),
       },
       alone: (_, work) => work(),
+      budget: { room: async () => {}, turn: turnOfOthers },
       user: userOf(controller),
       waitUntil: () => {},
       later: (controller, key, delay) => this.add(controller, key, delay),

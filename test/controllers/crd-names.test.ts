@@ -1,3 +1,4 @@
+import { turnOfOthers } from '../../src/api/slices.ts'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
@@ -39,6 +40,7 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     addDependents: () => {},
     forgetDependents: () => {},
     alone: (name, work) => turns.run(name, work),
+    budget: { room: async () => {}, turn: turnOfOthers },
     once: (_, read) => read(),
     later: () => {},
     user: API_SERVER,

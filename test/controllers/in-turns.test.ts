@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { eachPart, kept } from '../../src/api/parts.ts'
 import { turnOfOthers } from '../../src/api/slices.ts'
-import { MOST, PLANNED, TOGETHER, eachInTurns, inTurns, planned } from '../../src/controllers/in-turns.ts'
+import { MOST, PLANNED, eachInTurns, inTurns, planned } from '../../src/controllers/in-turns.ts'
 
-test('requests are served between, after a few pieces of work', async () => {
+/** Turns without an end. */
+const endless = { room: async () => {}, turn: turnOfOthers }
+
+test('each piece of work begins in a turn that has time left', async () => {
   const order: string[] = []
-  setTimeout(() => order.push('request'), 0)
-  await inTurns(
-    Array.from({ length: 2 * TOGETHER + 1 }, (_, n) => n),
-    async (item) => void order.push(`work ${item}`),
-  )
-  expect(order.indexOf('request')).toBe(TOGETHER)
+  const room = async () => void order.push('room')
+  await inTurns([1, 2], async (item) => void order.push(`work ${item}`), { ...endless, room })
+  expect(order).toEqual(['room', 'work 1', 'room', 'work 2'])
 })
 
 test('pieces of work run beside each other', async () => {
@@ -18,21 +18,29 @@ test('pieces of work run beside each other', async () => {
   let most = 0
   let release: () => void = () => {}
   const all = new Promise<void>((resolve) => (release = resolve))
-  await inTurns([1, 2, 3], async () => {
-    most = Math.max(most, ++open)
-    if (open === 3) release()
-    await all
-    open--
-  })
+  await inTurns(
+    [1, 2, 3],
+    async () => {
+      most = Math.max(most, ++open)
+      if (open === 3) release()
+      await all
+      open--
+    },
+    endless,
+  )
   expect(most).toBe(3)
 })
 
 test('a failure is thrown when all has begun', async () => {
   let begun = 0
-  const failing = inTurns([1, 2, 3], async (item) => {
-    begun++
-    if (item === 1) throw new Error('broken')
-  })
+  const failing = inTurns(
+    [1, 2, 3],
+    async (item) => {
+      begun++
+      if (item === 1) throw new Error('broken')
+    },
+    endless,
+  )
   await expect(failing).rejects.toThrow('broken')
   expect(begun).toBe(3)
 })
@@ -47,6 +55,7 @@ test('no more than a few are under way at a time', async () => {
       for (let turn = 0; turn < MOST; turn++) await turnOfOthers()
       open--
     },
+    endless,
   )
   expect(most).toBe(MOST)
 })

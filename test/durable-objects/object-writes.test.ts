@@ -3,6 +3,7 @@ import { evictDurableObject } from 'cloudflare:test'
 import { platformClock } from '../../src/api/clock.ts'
 import type { Env } from '../../src/env.ts'
 import { objectStorage } from '../../src/storage/shard-client.ts'
+import { TurnBudget } from '../../src/storage/turn-budget.ts'
 import type { ShardName } from '../../src/storage/storage.ts'
 import { storageSuite } from '../storage-suite.ts'
 import { inShard } from './in-shard.ts'
@@ -11,7 +12,7 @@ const { SHARDS } = env as unknown as Env
 const stubOf = ({ tenant, shard }: ShardName) => SHARDS.getByName(`${tenant}/${shard}`)
 
 storageSuite('a shard that an object writes to', async () => ({
-  storage: objectStorage(SHARDS, platformClock),
+  storage: objectStorage(SHARDS, platformClock, new TurnBudget(platformClock)),
   compact: (collection, floor) =>
     inShard(stubOf(collection), async ({ compactor }) => void (await compactor.run(floor))),
   restart: (collection) => evictDurableObject(stubOf(collection)),

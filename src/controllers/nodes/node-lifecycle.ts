@@ -181,17 +181,21 @@ async function podsNotReady(clients: Clientset, node: KubeObject & Node, context
   const onNode = await clients.resource(PODS).list({ fieldSelector: `spec.nodeName=${node.metadata.name}` })
   const isReady = ({ status }: Pod): boolean =>
     status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
-  await inTurns(onNode.filter(isReady), async (pod) => {
-    const { namespace, name = '', uid } = pod.metadata
-    const pods = clients.resource(PODS, namespace)
-    const live = await pods.get(name)
-    if (live === undefined || live.metadata.uid !== uid || !isReady(live)) return
-    await pods.updateStatusWithRetries(name, ({ metadata, status }) => {
-      if (metadata.uid !== uid) return
-      for (const condition of status?.conditions ?? [])
-        if (condition.type === 'Ready' && condition.status === 'True')
-          Object.assign(condition, { status: 'False', lastTransitionTime: timeText(context.now()) })
-    })
-    await events.warning(pod, 'NodeNotReady', 'Node is not ready')
-  })
+  await inTurns(
+    onNode.filter(isReady),
+    async (pod) => {
+      const { namespace, name = '', uid } = pod.metadata
+      const pods = clients.resource(PODS, namespace)
+      const live = await pods.get(name)
+      if (live === undefined || live.metadata.uid !== uid || !isReady(live)) return
+      await pods.updateStatusWithRetries(name, ({ metadata, status }) => {
+        if (metadata.uid !== uid) return
+        for (const condition of status?.conditions ?? [])
+          if (condition.type === 'Ready' && condition.status === 'True')
+            Object.assign(condition, { status: 'False', lastTransitionTime: timeText(context.now()) })
+      })
+      await events.warning(pod, 'NodeNotReady', 'Node is not ready')
+    },
+    context.budget,
+  )
 }

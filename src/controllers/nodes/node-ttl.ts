@@ -43,10 +43,13 @@ export const nodeTtlController: Controller = {
     const all = await nodes.list({ shared: true })
     const { seconds, others } = await planned(all, () => secondsFor(all))
     const body = { metadata: { annotations: { [NODE_TTL]: String(seconds) } } }
-    await inTurns(others, ({ metadata: { name = '' } }) =>
-      nodes.patch(name, 'application/strategic-merge-patch+json', body).catch((error: unknown) => {
-        if (!(error instanceof StatusError) || error.code !== 404) throw error
-      }),
+    await inTurns(
+      others,
+      ({ metadata: { name = '' } }) =>
+        nodes.patch(name, 'application/strategic-merge-patch+json', body).catch((error: unknown) => {
+          if (!(error instanceof StatusError) || error.code !== 404) throw error
+        }),
+      context.budget,
     )
     return undefined
   },

@@ -50,11 +50,15 @@ export const taintEviction: Controller = {
     const time = known?.time ?? context.now().getTime()
     if (known?.record !== record) context.sightings.set(key, { record, time })
     const waits: number[] = []
-    await inTurns(pods, async (pod) => {
-      const left = mostOf([time, boundAt(pod)]) + secondsLeft(taints, pod) * 1000 - context.now().getTime()
-      if (left > 0) waits.push(left)
-      else await evict(clients, events, pod, context)
-    })
+    await inTurns(
+      pods,
+      async (pod) => {
+        const left = mostOf([time, boundAt(pod)]) + secondsLeft(taints, pod) * 1000 - context.now().getTime()
+        if (left > 0) waits.push(left)
+        else await evict(clients, events, pod, context)
+      },
+      context.budget,
+    )
     const next = leastOf([...waits, Infinity])
     return next === Infinity ? undefined : next
   },

@@ -6,7 +6,6 @@
 import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
 import { leastOf } from '../../api/extremes.ts'
-import { turnOfOthers } from '../../api/slices.ts'
 import type { SchedulerSetting } from '../../configuration/scheduler/configuration.ts'
 import { settingsOf } from '../../settings.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
@@ -41,6 +40,7 @@ import type { Unfit } from './schedule.ts'
 import { choose, failureMessage, Filters } from './schedule.ts'
 import type { ClusterEvent } from './wake-up.ts'
 import { isHelped } from './wake-up.ts'
+import type { WorkBudget } from '../../storage/turn-budget.ts'
 import { WritesUnderWay } from './writes-under-way.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
@@ -48,7 +48,7 @@ const NAMESPACES = { group: '', resource: 'namespaces' }
 const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudgets')
 /** The most pods that one run binds. The next run binds the others, so that other controllers run in between. */
 const MOST = 250
-/** Decisions of one turn. Each takes a millisecond, and its writes take another one. */
+/** Decisions between two looks at the writes that are under way and at the nodes. */
 const AT_ONCE = 4
 /** Pods whose writes are under way. src/storage/writes-together.ts commits writes together that arrive together. */
 const UNDER_WAY = 32
@@ -85,7 +85,7 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   for await (const page of clients.resource(PODS).changes(state.podsAt, true)) state.takePods(page, profiles)
   if (isEvent(key)) state.tell(key)
   const now = context.now().getTime()
-  await wake(state, profiles, now)
+  await wake(state, profiles, now, context.budget)
   const due = [...state.waiting].filter(([, { refusedBy }]) => refusedBy === undefined)
   if (due.length === 0) return nextRetry(state, now)
   due.sort(([, a], [, b]) => moreUrgent(a.pod, b.pod))
@@ -93,32 +93,32 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   const turn = new Turn(state, clients, context, cluster, nodes, { profiles, backoffSeconds })
   try {
     for (const [at, [podKey, waiting]] of due.entries()) {
+      await context.budget.room()
       await turn.schedule(podKey, waiting)
       if ((at + 1) % AT_ONCE !== 0) continue
       await turn.hasRoom()
       if (turn.bound >= MOST) return 0
       await nodes.renew()
-      await turnOfOthers()
     }
   } finally {
     await turn.written()
   }
   // other pods may wait for a pod that this run bound
-  return (await wake(state, profiles, now)) ? 0 : nextRetry(state, now)
+  return (await wake(state, profiles, now, context.budget)) ? 0 : nextRetry(state, now)
 }
 
 /** The number of changed nodes that one turn compares with waiting pods. */
 const COMPARED = 1_024
 
 /** @returns whether the scheduler is to try a pod again */
-async function wake(state: ClusterState, profiles: Profiles, now: number): Promise<boolean> {
+async function wake(state: ClusterState, profiles: Profiles, now: number, budget: WorkBudget): Promise<boolean> {
   const happened = state.takeEvents()
   let isSome = false
   let compared = 0
   for (const waiting of state.waiting.values()) {
     if ((compared += 1 + happened.nodes.length) > COMPARED) {
       compared = 0
-      await turnOfOthers()
+      await budget.turn()
     }
     const { refusedBy, retry } = waiting
     const isTime = retry !== undefined && retry.at <= now
@@ -231,7 +231,7 @@ class Turn {
       this.writes.add(this.podWrites.refuse(pod, message, '', 'SchedulerError'))
     }
     // a search for devices may have taken long
-    if (claims !== undefined) await turnOfOthers()
+    if (claims !== undefined) await this.context.budget.turn()
   }
 
   private async decide(key: string, waiting: Waiting, profile: Profile, claims: ClaimPlan | undefined): Promise<void> {

@@ -3,7 +3,6 @@
  * due. The key is '', or says that claims of devices were reserved.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
-import { turnOfOthers } from '../../api/slices.ts'
 import { StatusError } from '../../api/status.ts'
 import { settingsOf } from '../../settings.ts'
 import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
@@ -102,7 +101,7 @@ class Look {
       if (isAnew) this.note(here)
       else await this.advance(here)
       state.podsAt = revision
-      await turnOfOthers()
+      await this.context.budget.turn()
     }
     if (!isFirst) for (const name of unknown) await this.readNode(name)
   }
@@ -132,25 +131,33 @@ class Look {
     const { state, clients } = this
     const keys = state.due(this.context.now().getTime(), MOST)
     const pods: Pod[] = []
-    await inTurns(keys, async (key) => {
-      const [namespace = '', name = ''] = key.split('/')
-      const pod = await clients.resource(PODS, namespace).get(name)
-      if (state.putPod(key, pod) && pod !== undefined) pods.push(pod)
-    })
+    await inTurns(
+      keys,
+      async (key) => {
+        const [namespace = '', name = ''] = key.split('/')
+        const pod = await clients.resource(PODS, namespace).get(name)
+        if (state.putPod(key, pod) && pod !== undefined) pods.push(pod)
+      },
+      this.context.budget,
+    )
     await this.advance(pods)
     const next = state.nextDue()
     return next === undefined ? undefined : Math.max(0, next - this.context.now().getTime())
   }
 
   private advance(pods: readonly Pod[]): Promise<void> {
-    return inTurns(pods, async (pod) => {
-      try {
-        await this.advanceOne(pod)
-      } catch (error) {
-        this.failure ??= error
-        this.state.setDue(keyOf(pod), 0)
-      }
-    })
+    return inTurns(
+      pods,
+      async (pod) => {
+        try {
+          await this.advanceOne(pod)
+        } catch (error) {
+          this.failure ??= error
+          this.state.setDue(keyOf(pod), 0)
+        }
+      },
+      this.context.budget,
+    )
   }
 
   private async advanceOne(pod: Pod): Promise<void> {

@@ -11,7 +11,6 @@ import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { observeLease } from '../leader-lease.ts'
 import { isOfLease } from '../leadership.ts'
-import { turnOfOthers } from '../../api/slices.ts'
 
 /** Objects that are read in one turn. */
 const TOGETHER = 100
@@ -36,7 +35,7 @@ export const beginWorkloads: Controller = {
           switches,
         ))
           if (lease === '' || isOfLease(topic, lease)) context.later(topic, payload, 0)
-        if (++seen % TOGETHER === 0) await turnOfOthers()
+        if (++seen % TOGETHER === 0) await context.budget.turn()
       }
     }
     return undefined

@@ -110,11 +110,12 @@ function foundOver({ metadata: { namespace, name }, spec, status }: Pod) {
 /** @returns whether the plan had changes */
 async function write({ set, hash }: Daemons, { create, remove }: Changes, control: PodControl): Promise<boolean> {
   const ref = controllerRefTo(set, DAEMON_SET)
-  await slowStart(Math.min(create.length, BURST), (at) => {
+  const createAt = (at: number) => {
     const template = templateFor(set, hash, create[at] ?? '')
     return control.create(podFromTemplate(template, set, ref), set)
-  })
-  await inTurns(remove.slice(0, BURST), (pod) => control.delete(pod, set))
+  }
+  await slowStart(Math.min(create.length, BURST), createAt, control.budget)
+  await inTurns(remove.slice(0, BURST), (pod) => control.delete(pod, set), control.budget)
   return create.length > 0 || remove.length > 0
 }
 

@@ -79,14 +79,14 @@ export async function createJobPods(making: Making): Promise<{ count: number; wa
   const ref = controllerRefTo(job, { group: 'batch', version: 'v1', kind: 'Job' })
   const pod = podFromTemplate(tracked(job), job, ref)
   if (!isIndexed(job)) {
-    await slowStart(count, () => control.create(pod, job))
+    await slowStart(count, () => control.create(pod, job), control.budget)
     return { count }
   }
   const running = new Set(state.active.flatMap((one) => indexOf(one) ?? []))
   const pending = firstPending(count, job.spec?.completions ?? 0, state.succeededIndexes, state.failedIndexes, running)
   const waits = pending.map((index) => (isPerIndex ? untilIndex(state, index, now) : 0))
   const due = pending.filter((_, at) => waits[at] === 0)
-  await slowStart(due.length, (at) => control.create(ofIndex(job, pod, due[at]!, state), job))
+  await slowStart(due.length, (at) => control.create(ofIndex(job, pod, due[at]!, state), job), control.budget)
   const later = waits.filter((wait) => wait > 0)
   return { count: due.length, ...(later.length === 0 ? {} : { wait: leastOf(later) }) }
 }

@@ -197,7 +197,7 @@ async function track(
     stored = await jobs.updateStatus({ ...stored, status: cloneJson(status) })
   }
   if (!sameJson(withoutEmpty(before), withoutEmpty(status))) await write()
-  await inTurns(counted.pods, (pod) => untrack(clients, pod))
+  await inTurns(counted.pods, (pod) => untrack(clients, pod), clients.budget)
   for (const pod of counted.pods) tracked.delete(pod.metadata.uid ?? '')
   const written = cloneJson(status)
   settleCounts(status, tracked, isIndexed(job))

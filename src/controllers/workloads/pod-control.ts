@@ -14,6 +14,7 @@ import { labelSelectorRequirements } from '../../storage/label-selector.ts'
 import { labelSelectorText } from '../../storage/label-selector-text.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
 import { matchesLabels } from '../../storage/selection.ts'
+import type { WorkBudget } from '../../storage/turn-budget.ts'
 import type { Clientset, TypedResource } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import type { EventRecorder } from './events.ts'
@@ -60,6 +61,10 @@ export class PodControl {
     private readonly events: EventRecorder,
   ) {}
 
+  get budget(): WorkBudget {
+    return this.clients.budget
+  }
+
   /**
    * @returns a shared object, which no caller may change.
    * @throws StatusError after an Event about it. In a namespace that is being deleted it creates nothing.
@@ -96,11 +101,15 @@ export class PodControl {
  * Calls `work` `count` times: first once, then in batches that double after each batch without an error. So an error
  * that affects all calls happens only once.
  */
-export async function slowStart(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+export async function slowStart(
+  count: number,
+  work: (index: number) => Promise<unknown>,
+  budget: WorkBudget,
+): Promise<void> {
   for (let begun = 0, size = 1; begun < count; size *= 2) {
     const batch = Array.from({ length: Math.min(size, count - begun) }, (_, index) => begun + index)
     begun += batch.length
-    await inTurns(batch, work)
+    await inTurns(batch, work, budget)
   }
 }
 

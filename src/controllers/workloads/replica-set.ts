@@ -79,7 +79,7 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
         if (change < 0) {
           const related = await podsOfFamily(clients, type.resource, set, pods)
           const going = podsToDelete(active, related, Math.min(-change, BURST), context.now())
-          await inTurns(going, (pod) => control.delete(pod, set, pod))
+          await inTurns(going, (pod) => control.delete(pod, set, pod), context.budget)
         }
       } catch (error) {
         if (!(error instanceof StatusError)) throw error
@@ -100,7 +100,7 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
 
 function createPods(control: PodControl, set: ReplicaSet, ref: OwnerReference, count: number): Promise<void> {
   const pod = podFromTemplate(set.spec?.template, set, ref)
-  return slowStart(count, () => control.create(pod, set))
+  return slowStart(count, () => control.create(pod, set), control.budget)
 }
 
 /** The pods of the set and of the other ReplicaSets of its Deployment. */

@@ -90,11 +90,15 @@ async function stillNeeding(
 ): Promise<ResourceClaimConsumerReference[]> {
   const pods = clients.resource(PODS, namespace)
   const over = new Set<ResourceClaimConsumerReference>()
-  await inTurns(reservedFor, async (reserved) => {
-    if ((reserved.apiGroup ?? '') !== '' || reserved.resource !== 'pods') return
-    const pod = await pods.get(reserved.name ?? '')
-    if (pod === undefined || pod.metadata.uid !== reserved.uid || isPodDone(pod)) over.add(reserved)
-  })
+  await inTurns(
+    reservedFor,
+    async (reserved) => {
+      if ((reserved.apiGroup ?? '') !== '' || reserved.resource !== 'pods') return
+      const pod = await pods.get(reserved.name ?? '')
+      if (pod === undefined || pod.metadata.uid !== reserved.uid || isPodDone(pod)) over.add(reserved)
+    },
+    clients.budget,
+  )
   return reservedFor.filter((reserved) => !over.has(reserved))
 }
 

@@ -3,6 +3,7 @@ import type { StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import { StatusError } from '../../api/status.ts'
+import type { WorkBudget } from '../../storage/turn-budget.ts'
 import type { ResourceClient } from '../resource-client.ts'
 import { scaled } from './deployment-numbers.ts'
 import type { EventRecorder } from './events.ts'
@@ -33,6 +34,7 @@ interface Looking {
   readonly pods: ResourceClient<Pod>
   readonly events: EventRecorder
   readonly now: Date
+  readonly budget: WorkBudget
   /** Whether the gate MaxUnavailableStatefulSet is on. */
   readonly maxUnavailable: boolean
 }
@@ -82,7 +84,7 @@ export class StatefulSetStep {
     for (let ordinal = firstOrdinal(set); ordinal < end && missing.length < BURST; ordinal++)
       if (!wanted.has(ordinal)) missing.push(ordinal)
     // few: at most BURST
-    await slowStart(missing.length, (at) => this.create(missing[at]!))
+    await slowStart(missing.length, (at) => this.create(missing[at]!), this.look.budget)
     return missing.length > 0 ? 'waits' : 'on'
   }
 
@@ -160,7 +162,7 @@ export class StatefulSetStep {
     const firstUnavailable = condemned.findLast((pod) => isUnavailable(pod, set, now))
     if (!this.isOrdered) {
       const going = condemned.filter((pod) => !isTerminating(pod)).slice(0, BURST)
-      await slowStart(going.length, (at) => this.delete(going[at]!))
+      await slowStart(going.length, (at) => this.delete(going[at]!), this.look.budget)
       return 'on'
     }
     const [pod] = condemned

@@ -42,6 +42,7 @@ export const statefulSetController: Controller = {
       pods: clients.resource(PODS, namespace),
       events,
       now,
+      budget: context.budget,
       maxUnavailable: settingsOf(context.env).gates.enabled('MaxUnavailableStatefulSet'),
     })
     let failure: unknown

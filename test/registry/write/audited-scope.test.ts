@@ -65,6 +65,7 @@ async function begin(policy: object): Promise<void> {
     served,
     user: controllerUsers.departed,
     waitUntil: () => {},
+    budget: { room: async () => {}, turn: async () => {} },
     freshServed: () => Promise.resolve(served),
     now: () => now,
     dependentsOf: () => [],
