@@ -39,7 +39,6 @@ import { WritePause } from './write-pause.ts'
 import type { TurnBudget } from './turn-budget.ts'
 import { WritesTogether } from './writes-together.ts'
 
-/** Each call makes its own stub, which is cheap: a stub whose call failed may stay broken. */
 export type ShardStub = DurableObjectStub<ShardCalls>
 
 export interface ShardStorage extends Storage {
@@ -80,16 +79,34 @@ export const objectStorage = (
 
 /** Names of shards whose ids the isolate keeps. */
 const MAX_IDS = 10_000
+/** Shards whose stubs an object keeps. */
+const MAX_STUBS = 200
 
 function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, budget?: TurnBudget): ShardStorage {
-  const together = budget && new WritesTogether(() => budget.nextTurn())
+  const together = budget && new WritesTogether(budget)
   // an id is a keyed hash of the name, which is worth keeping
   const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
   const idOf = (name: string): DurableObjectId => ids.getOrMake(name, () => namespace.idFromName(name))
   const nameOf = ({ tenant, shard }: ShardName): string => `${tenant}/${shard}`
-  const stubOf = (shard: ShardName): ShardStub => namespace.get(idOf(nameOf(shard)))
+  // The engine ends the stubs of a request with it. An object may keep its own. V8 counts 32 KiB for each stub, so
+  // those of calls alone would let it collect the whole heap every few seconds.
+  const stubs = budget && new BoundedMap<string, ShardStub>({ entries: MAX_STUBS })
+  const stubOf = (name: string): ShardStub => {
+    const make = (): ShardStub => namespace.get(idOf(name))
+    return stubs === undefined ? make() : stubs.getOrMake(name, make)
+  }
   const keyOf = ({ prefix }: Collection, key: string): string => `${prefix}/${key}`
   const pauses = new WritePause(clock)
+
+  /** A stub whose call failed may stay broken. */
+  const called = async <Answer>(name: string, call: (stub: ShardStub) => Promise<Answer>): Promise<Answer> => {
+    try {
+      return await call(stubOf(name))
+    } catch (error) {
+      stubs?.delete(name)
+      throw error
+    }
+  }
 
   const failed = (name: string, code: StorageErrorCode, why: string): void => {
     if (pauses.failed(name, code)) logError('a database failed', { shard: name, code, error: why })
@@ -100,7 +117,7 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
     const name = nameOf(shard)
     const asked = (): Promise<Value> =>
       retrying(
-        () => call(stubOf(shard), !pauses.isFailing(name)),
+        () => called(name, (stub) => call(stub, !pauses.isFailing(name))),
         (code, why) => failed(name, code, why),
         'read',
       )
@@ -118,7 +135,8 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
     let failure: StorageErrorCode | undefined
     const asked = (): Promise<ShardReply<Value>> =>
       retrying(
-        (attempt) => call(stubOf(shard), failure !== undefined ? 'check' : attempt > 0 ? 'again' : 'first'),
+        (attempt) =>
+          called(name, (stub) => call(stub, failure !== undefined ? 'check' : attempt > 0 ? 'again' : 'first')),
         (code, why) => failed(name, (failure = code), why),
         'write',
       )
@@ -129,8 +147,9 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
   }
 
   const writeOne = async (shard: ShardName, one: ShardWrite): Promise<StoredValue> => {
+    const name = nameOf(shard)
     const call = async (stub: ShardStub, attempt: Attempt) =>
-      together === undefined ? await alone(stub, one, attempt) : together.send(nameOf(shard), stub, one, attempt)
+      together === undefined ? await alone(stub, one, attempt) : together.send(name, () => stubOf(name), one, attempt)
     return stored(one.value, await write<Written>(shard, call))
   }
 
@@ -212,7 +231,8 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
     async restore(collection, restore, values) {
       const keyed = values.map((value) => ({ ...value, key: keyOf(collection, value.key) }))
       // never repeated, because a part would be there twice
-      for (const part of inParts(keyed)) valueOf(await stubOf(collection).restoreValues(restore, part))
+      for (const part of inParts(keyed))
+        valueOf(await called(nameOf(collection), async (stub) => await stub.restoreValues(restore, part)))
     },
 
     async unlock(shard, restore, cut) {

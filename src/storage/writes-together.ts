@@ -6,6 +6,7 @@
  */
 import type { ShardStub } from './shard-client.ts'
 import type { Attempt, ShardReply, ShardWrite, Written } from './shard-protocol.ts'
+import type { TurnBudget } from './turn-budget.ts'
 
 /** Writes in one call. Their commit is one step of the shard, some milliseconds long. */
 const MOST = 16
@@ -13,19 +14,19 @@ const MOST = 16
 const LONGEST = 4 * 1024 * 1024
 
 interface Waiting {
-  readonly stub: ShardStub
+  readonly stub: () => ShardStub
   readonly write: ShardWrite
   readonly resolve: (reply: ShardReply<Written>) => void
   readonly reject: (error: unknown) => void
 }
 
 export class WritesTogether {
-  constructor(private readonly nextTurn: () => Promise<void>) {}
+  constructor(private readonly budget: Pick<TurnBudget, 'call' | 'nextTurn'>) {}
 
   /** The writes for the next call, by attempt and shard. Bound: the writes that controllers have in progress. */
   private readonly open = new Map<string, Waiting[]>()
 
-  send(shard: string, stub: ShardStub, write: ShardWrite, attempt: Attempt): Promise<ShardReply<Written>> {
+  send(shard: string, stub: () => ShardStub, write: ShardWrite, attempt: Attempt): Promise<ShardReply<Written>> {
     const key = `${attempt} ${shard}`
     return new Promise((resolve, reject) => {
       const one = { stub, write, resolve, reject }
@@ -41,7 +42,7 @@ export class WritesTogether {
     const line = this.open.get(key)!
     while (line.length > 0) {
       await this.gathered(line)
-      await answer(line.splice(0, fitting(line)), attempt)
+      await this.answer(line.splice(0, fitting(line)), attempt)
     }
     this.open.delete(key)
   }
@@ -50,7 +51,21 @@ export class WritesTogether {
   private async gathered(line: readonly Waiting[]): Promise<void> {
     for (let seen = 0; seen < line.length && line.length < MOST;) {
       seen = line.length
-      await this.nextTurn()
+      await this.budget.nextTurn()
+    }
+  }
+
+  /** @returns when the call has ended */
+  private async answer(waiting: readonly Waiting[], attempt: Attempt): Promise<void> {
+    const writes = waiting.map(({ write }) => write)
+    try {
+      // the commits of several shards fall in turns of their own
+      const replies = await this.budget.call(async () => await waiting.at(-1)!.stub().writeTogether(writes, attempt))
+      for (const [at, { resolve }] of waiting.entries()) resolve(replies[at]!)
+    } catch (error) {
+      for (const { reject } of waiting) reject(error)
+      // until then the writers have forgotten the stub
+      await this.budget.nextTurn()
     }
   }
 }
@@ -63,18 +78,4 @@ function fitting(line: readonly Waiting[]): number {
     if (count > 0 && length > LONGEST) break
   }
   return count
-}
-
-/** @returns when the call has ended */
-async function answer(waiting: readonly Waiting[], attempt: Attempt): Promise<void> {
-  try {
-    // each call uses the stub that was made last
-    const replies = await waiting.at(-1)!.stub.writeTogether(
-      waiting.map(({ write }) => write),
-      attempt,
-    )
-    for (const [at, { resolve }] of waiting.entries()) resolve(replies[at]!)
-  } catch (error) {
-    for (const { reject } of waiting) reject(error)
-  }
 }
