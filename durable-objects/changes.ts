@@ -6,6 +6,10 @@ import { DELETED } from './statements.ts'
 
 /** UTF-16 units of a page. Reading, sending and receiving it take some milliseconds each. */
 const MAX_LENGTH = 1024 * 1024
+/** Objects of a page. */
+const MAX_OBJECTS = 128
+/** Rows that a page looks at. Those of versions that are not the newest are passed over. */
+const MAX_ROWS = 1_024
 
 /**
  * Pages are in the order of revisions, so a write between two pages is in a later one. Compaction hides nothing but
@@ -28,12 +32,15 @@ export function newestChanges(
   if (!reset && since === log.last) return { revision: since, reset, more: false, changed: [] }
   const changed = new Map<string, ShardChanges['changed'][number]>()
   let length = 0
+  let seen = 0
   let revision: Revision = reset ? 0 : since
   let more = false
   for (const { rv, k, t, v } of statements.newestChanges(revision)) {
-    more = length >= MAX_LENGTH
+    more = length >= MAX_LENGTH || changed.size >= MAX_OBJECTS || seen >= MAX_ROWS
     if (more) break
+    seen++
     revision = rv
+    if (v === null) continue
     if (t === DELETED) {
       changed.delete(k)
       if (!reset) changed.set(k, { key: k, revision: rv })

@@ -45,6 +45,7 @@ import { listAnswer } from './list-stream.ts'
 import type { WriteOutcome } from './log.ts'
 import { Log } from './log.ts'
 import { Outbox } from './outbox.ts'
+import { rowCounts } from './row-counts.ts'
 import { forgetInControlShard, receiverOf, shardNamed, takePlaceFor, tellControlShard } from './shard-neighbours.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { failure, reply } from './replies.ts'
@@ -273,12 +274,13 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     return newestChanges(this.log, this.statements, since, resetAt, keep)
   }
 
-  stats(): ShardStats {
+  async stats(): Promise<ShardStats> {
+    const counts = await rowCounts(this.statements)
     return {
       ...this.usage.report(this.now()),
       constructed: this.statements.meta('constructed'),
       name: this.name,
-      ...this.statements.counts(),
+      ...counts,
       sockets: this.ctx.getWebSockets().length,
       databaseBytes: this.ctx.storage.sql.databaseSize,
       revision: this.log.last,

@@ -293,11 +293,12 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         to,
       ),
 
-    /** The newest change of each key that changed after a revision. A deleted key may have several. */
+    /** The changes after a revision. `v` is null unless the change is its key's newest. A deleted key may have several. */
     newestChanges: (after: Revision) =>
-      rows<{ rv: Revision; k: string; t: ChangeType; v: string }>(
-        `SELECT rev.rv, rev.k, rev.t, rev.v FROM rev LEFT JOIN cur ON cur.k = rev.k
-         WHERE rev.rv > ? AND (cur.rv = rev.rv OR (rev.t = ${DELETED} AND cur.k IS NULL)) ORDER BY rev.rv`,
+      rows<{ rv: Revision; k: string; t: ChangeType; v: string | null }>(
+        `SELECT rev.rv, rev.k, rev.t,
+           CASE WHEN cur.rv = rev.rv THEN rev.v WHEN rev.t = ${DELETED} AND cur.k IS NULL THEN '' END AS v
+         FROM rev LEFT JOIN cur ON cur.k = rev.k WHERE rev.rv > ? ORDER BY rev.rv`,
         after,
       ),
 
@@ -353,12 +354,21 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     deleteOutbox: (upTo: number) => run('DELETE FROM outbox WHERE seq <= ?', upTo),
 
     isEmpty: () => first<{ k: string }>('SELECT k FROM cur LIMIT 1') === undefined,
-    counts: () =>
-      first<{ keys: number; versions: number; outbox: number }>(
-        'SELECT (SELECT COUNT(*) FROM cur) AS keys, (SELECT COUNT(*) FROM rev) AS versions, (SELECT COUNT(*) FROM outbox) AS outbox',
-      )!,
+    /** Counts at most `limit` rows of a table after a key. `last` is the last key of these. */
+    countAfter: (table: CountedTable, after: SqlStorageValue, limit: number) => {
+      const key = KEYS[table]
+      return first<{ count: number; last: SqlStorageValue }>(
+        `SELECT COUNT(*) AS count, MAX(${key}) AS last FROM (SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ?)`,
+        after,
+        limit,
+      )!
+    },
   }
 }
+
+/** The primary keys of the tables whose rows are counted. */
+const KEYS = { cur: 'k', rev: 'rv', outbox: 'seq' } as const
+export type CountedTable = keyof typeof KEYS
 
 /** Revisions as one text. As rows they would cost ten times as much. */
 type Together = { rvs: string; last: string | null }

@@ -6,8 +6,8 @@
 import { StorageError } from './errors.ts'
 import type { Revision, ShardChanges, ShardName, Storage } from './storage.ts'
 
-/** Pages of 1 MiB: more than any isolate could hold. */
-const MAX_PAGES = 1_000
+/** Pages of at most 1 MiB, 128 objects and 1,024 rows of the log: ten million rows. */
+const MAX_PAGES = 10_000
 /** Reading a state starts again where compaction has passed its beginning, which takes compaction minutes. */
 const MAX_BEGINNINGS = 3
 

@@ -92,6 +92,27 @@ describe('pages of the changes of a shard', () => {
     expect(pages.length).toBeLessThanOrEqual(Math.ceil(total / PAGE) + 1)
   })
 
+  it('hold 128 objects each, however small', async () => {
+    await Promise.all(Array.from({ length: 300 }, (_, index) => create(`n${index}`, 100)))
+    const { state, pages, resets } = await read()
+    expect(keysOf(state)).toHaveLength(300)
+    expect(resets).toBe(1)
+    expect(pages.map(({ changed }) => changed.length)).toEqual([128, 128, 44])
+  })
+
+  it('end after 1,024 versions, also where a page then has no object', async () => {
+    let hot = await create('hot', 100)
+    const first = hot.revision
+    for (let n = 0; n < 2_100; n++) hot = await update('hot', 100, hot)
+    await create('last', 100)
+    for (const since of [undefined, first]) {
+      const { pages, state, revision } = await read(since)
+      expect(pages.map(({ changed }) => changed.length)).toEqual([0, 0, 2])
+      expect(state.get('things/hot')).toBe(hot.revision)
+      expect(revision).toBe((await read(revision)).revision)
+    }
+  })
+
   it('hold up to 64 MiB: a reader gets all of it at every size on the way, after restarts and compactions', async () => {
     const own: string[] = []
     for (let size = 0; size <= 64; size += 8) {

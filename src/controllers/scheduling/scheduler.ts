@@ -107,8 +107,8 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   return (await wake(state, profiles, now, context.budget)) ? 0 : nextRetry(state, now)
 }
 
-/** The number of changed nodes that one turn compares with waiting pods. */
-const COMPARED = 1_024
+/** Changed nodes and waiting pods that are compared between two looks at the budget: a millisecond or two. */
+const COMPARED = 64
 
 /** @returns whether the scheduler is to try a pod again */
 async function wake(state: ClusterState, profiles: Profiles, now: number, budget: WorkBudget): Promise<boolean> {
@@ -118,7 +118,7 @@ async function wake(state: ClusterState, profiles: Profiles, now: number, budget
   for (const waiting of state.waiting.values()) {
     if ((compared += 1 + happened.nodes.length) > COMPARED) {
       compared = 0
-      await budget.turn()
+      await budget.room()
     }
     const { refusedBy, retry } = waiting
     const isTime = retry !== undefined && retry.at <= now
