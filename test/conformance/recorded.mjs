@@ -53,7 +53,14 @@ export function sessionsOf({ directory, wanted, matches }, skip) {
   if (kubectl === undefined) return skip(missing) ?? []
   if (!kubectl.version.startsWith(RECORDED_KUBECTL + '.'))
     return skip(`they need kubectl ${RECORDED_KUBECTL}, not ${kubectl.version}`) ?? []
-  let config
+  /** By the path of the kubeconfig. */
+  const configs = new Map()
+  const configOf = (kubeconfig) => {
+    const view = ['config', 'view', '--raw', '--flatten', '-o', 'json', '--kubeconfig', kubeconfig]
+    if (!configs.has(kubeconfig))
+      configs.set(kubeconfig, JSON.parse(execFileSync(kubectl.path, view, { encoding: 'utf8' })))
+    return configs.get(kubeconfig)
+  }
   return all.map((s) => ({
     id: s.id,
     area: 'kubectl',
@@ -61,12 +68,7 @@ export function sessionsOf({ directory, wanted, matches }, skip) {
     alone: s.alone,
     isSame: (a, b) => diff(a, b).length === 0,
     answer(client, kubeconfig) {
-      config ??= JSON.parse(
-        execFileSync(kubectl.path, ['config', 'view', '--raw', '--flatten', '-o', 'json', '--kubeconfig', kubeconfig], {
-          encoding: 'utf8',
-        }),
-      )
-      return runSession(client, kubectl.path, config, s)
+      return runSession(client, kubectl.path, configOf(kubeconfig), s)
     },
     judge(got) {
       const differences = diff(s.expect, got)

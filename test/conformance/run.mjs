@@ -1,12 +1,13 @@
-// `npm run conformance`: all recordings against a fresh server, a table area by area, and the comparison with the baseline.
+// `npm run conformance`: all recordings against fresh servers, a table area by area, and the comparison with the baseline.
 //   --area a,b        only these areas (also: mutations, kubectl)     --kind REGEX   only these files of mutations
-//   --id REGEX        only these scenarios and cases                  --jobs N       scenarios at once (default 16)
+//   --id REGEX        only these scenarios and cases                  --jobs N       scenarios at once on a server (default 16)
 //   --report FILE     every difference: pointer, wanted, got          --order        keys must come in the recorded order too
 //   --kubeconfig FILE a server that runs already                      --kubectl PATH --keep (leave objects)  --salt TEXT
 //   --times           what took longest, and each area's sum
 //   --record          write what the server of --kubeconfig, a kube-apiserver, answers into the recordings
 //   --raise           write what was reached to baseline.json where it is more, and the table into the README
 import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -22,6 +23,8 @@ const HERE = fileURLToPath(new URL('.', import.meta.url))
 const BASELINE = join(HERE, 'baseline.json')
 /** So long at most the failures of an area that fell below its baseline are tried once more: a busy machine must not fail a change. */
 const SECOND_CHANCE_MS = 300_000
+/** A server answers on one thread, so a second one uses a second processor. Each scenario meets one of them. */
+const SERVERS = Math.min(2, availableParallelism())
 const README = join(HERE, '../../README.md')
 
 const { values: opt } = parseArgs({
@@ -85,9 +88,25 @@ if (planned === 0) {
   console.error('nothing is selected')
   process.exit(2)
 }
-const server = opt.kubeconfig ? undefined : await startKedge()
-const kubeconfig = opt.kubeconfig ?? server.kubeconfig
-const client = new Client(kubeconfig)
+const servers = opt.kubeconfig ? [] : await Promise.all(Array.from({ length: SERVERS }, () => startKedge()))
+const targets = (opt.kubeconfig ? [opt.kubeconfig] : servers.map(({ kubeconfig }) => kubeconfig)).map((kubeconfig) => ({
+  kubeconfig,
+  client: new Client(kubeconfig),
+}))
+const targetOf = new Map([...items, ...mutations].map((of, at) => [of, targets[at % targets.length]]))
+const answerOf = (item) => item.answer(targetOf.get(item).client, targetOf.get(item).kubeconfig)
+const runOf = (kind, ids) => kind.run(targetOf.get(kind).client, ids)
+/** Calls f for each, on each server for so many at once. */
+const onEach = (all, jobs, f) =>
+  Promise.all(
+    targets.map((target) =>
+      pool(
+        all.filter((of) => targetOf.get(of) === target),
+        jobs,
+        f,
+      ),
+    ),
+  )
 useSalt(opt.salt)
 
 const judge = async (item) => {
@@ -95,7 +114,7 @@ const judge = async (item) => {
   let answer
   let result
   try {
-    answer = await item.answer(client, kubeconfig)
+    answer = await answerOf(item)
     result = item.judge(answer)
   } catch (e) {
     result = { exact: false, lenient: false, differences: [['', 'an answer', String(e)]] }
@@ -116,22 +135,22 @@ const one = (item) =>
     outcomes.push(await judge(item))
   })
 const jobs = Number(opt.jobs)
-await pool(
+await onEach(
   items.filter((i) => !i.alone && i.area !== 'kubectl'),
   jobs,
   one,
 )
-await pool(
+await onEach(
   items.filter((i) => !i.alone && i.area === 'kubectl'),
   Math.ceil(jobs / 2),
   one,
 )
-await pool(mutations, Math.ceil(jobs / 2), (kind) =>
+await onEach(mutations, Math.ceil(jobs / 2), (kind) =>
   timed('mutations', kind.name, async () => {
-    for (const outcome of await kind.run(client)) outcomes.push({ ...outcome, kind })
+    for (const outcome of await runOf(kind)) outcomes.push({ ...outcome, kind })
   }),
 )
-await pool(
+await onEach(
   items.filter((i) => i.alone),
   1,
   one,
@@ -147,7 +166,7 @@ async function record() {
   const items = (ofKinds.get(undefined) ?? []).filter(({ answer }) => answer !== undefined)
   ofKinds.delete(undefined)
   const again = async ({ item, answer }) => {
-    const second = await item.answer(client, kubeconfig)
+    const second = await answerOf(item)
     recorder.take(item.file, item.id, [answer, second], item.isSame)
   }
   for (const alone of [false, true])
@@ -158,7 +177,7 @@ async function record() {
     )
   await pool([...ofKinds], Math.ceil(jobs / 2), async ([kind, of]) => {
     const first = new Map(of.filter(({ have }) => !have.error).map(({ id, have }) => [id, have]))
-    for (const { id, have } of await kind.run(client, new Set(first.keys())))
+    for (const { id, have } of await runOf(kind, new Set(first.keys())))
       recorder.take(kind.file, id, [first.get(id), have], same)
   })
   console.log(`${recorder.write()} answers recorded`)
@@ -201,7 +220,7 @@ for (const area of fallen()) {
   await pool([...ofKinds], 4, async ([kind, of]) => {
     if (!goesOn()) return
     const ids = new Set(of.map((o) => o.id))
-    for (const again of await kind.run(client, ids))
+    for (const again of await runOf(kind, ids))
       Object.assign(
         of.find((o) => o.id === again.id),
         again,
@@ -273,7 +292,9 @@ if (opt.raise && whole) {
 // What counts is the comparison: one for each area.
 const compared = whole ? new Set([...Object.keys(rows), ...below]).size : 0
 console.log(lastLine(compared - below.length, below.length, skips))
-client.agent.destroy()
-client.anonymous?.destroy()
-await server?.stop()
+for (const { client } of targets) {
+  client.agent.destroy()
+  client.anonymous?.destroy()
+}
+await Promise.all(servers.map((server) => server.stop()))
 process.exit(below.length > 0 ? 1 : 0)
