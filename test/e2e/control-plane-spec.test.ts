@@ -15,7 +15,8 @@ const documented = /```yaml\n(apiVersion: kedge\.dev[^]*?)```/.exec(
 test('a ControlPlane switches controllers on and off while the server runs', async () => {
   await kubectl.run('create deployment web --image=nginx')
   await kubectl.run(`apply -f ${join(docs, 'controlplanes.yaml')}`)
-  await kubectl.run('wait --for=condition=Established crd/controlplanes.kedge.dev --timeout=60s')
+  // kubectl ends at once where the definition has no conditions yet, as on kube-apiserver
+  await eventually(() => kubectl.run('wait --for=condition=Established crd/controlplanes.kedge.dev --timeout=60s'))
   await eventually(() => kubectl.run('apply -f -', documented))
   await kubectl.run('wait --for=condition=Available deployment/web --timeout=180s')
   expect(await kubectl.run('get controlplanes --no-headers')).toMatch(/^root +simulated +\*,-cronjob-controller +3\s*$/)

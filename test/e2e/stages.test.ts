@@ -55,7 +55,8 @@ const shows = (path: string, app: string, expected: string) =>
 
 beforeEach(async () => {
   await apply(DEFINITION)
-  await kubectl.run('wait --for=condition=Established crd/stages.kwok.x-k8s.io --timeout=60s')
+  // kubectl ends at once where the definition has no conditions yet, as on kube-apiserver
+  await eventually(() => kubectl.run('wait --for=condition=Established crd/stages.kwok.x-k8s.io --timeout=60s'))
 })
 
 test('the Stage of the docs ends a pod that it is for, and says so in an Event; others run on', async () => {
