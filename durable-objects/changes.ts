@@ -6,8 +6,11 @@ import { DELETED } from './statements.ts'
 
 /** UTF-16 units of a page. Reading, sending and receiving it take some milliseconds each. */
 const MAX_LENGTH = 1024 * 1024
-/** Objects of a page. */
-const MAX_OBJECTS = 128
+/**
+ * Objects of a page, once it has this length: those of a control plane without definitions fit one page. A second page
+ * would be a call more for each new isolate, and may be a write.
+ */
+const MAX_OBJECTS = { count: 128, length: 256 * 1024 }
 /** Rows that a page looks at. Those of versions that are not the newest are passed over. */
 const MAX_ROWS = 1_024
 
@@ -36,7 +39,8 @@ export function newestChanges(
   let revision: Revision = reset ? 0 : since
   let more = false
   for (const { rv, k, t, v } of statements.newestChanges(revision)) {
-    more = length >= MAX_LENGTH || changed.size >= MAX_OBJECTS || seen >= MAX_ROWS
+    const isFull = length >= MAX_OBJECTS.length && changed.size >= MAX_OBJECTS.count
+    more = length >= MAX_LENGTH || isFull || seen >= MAX_ROWS
     if (more) break
     seen++
     revision = rv

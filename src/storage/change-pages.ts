@@ -6,7 +6,7 @@
 import { StorageError } from './errors.ts'
 import type { Revision, ShardChanges, ShardName, Storage } from './storage.ts'
 
-/** Pages of at most 1 MiB, 128 objects and 1,024 rows of the log: ten million rows. */
+/** Each page has at most 1 MiB and 1,024 rows of the log. */
 const MAX_PAGES = 10_000
 /** Reading a state starts again where compaction has passed its beginning, which takes compaction minutes. */
 const MAX_BEGINNINGS = 3

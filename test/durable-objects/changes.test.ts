@@ -92,12 +92,15 @@ describe('pages of the changes of a shard', () => {
     expect(pages.length).toBeLessThanOrEqual(Math.ceil(total / PAGE) + 1)
   })
 
-  it('hold 128 objects each, however small', async () => {
-    await Promise.all(Array.from({ length: 300 }, (_, index) => create(`n${index}`, 100)))
+  it.each([
+    ['of 3 KB', 3_000, [128, 128, 44]],
+    ['of 100 characters', 100, [300]],
+  ])('hold 300 objects %s in pages of few milliseconds', async (_, size, lengths) => {
+    await Promise.all(Array.from({ length: 300 }, (_, index) => create(`n${index}`, size)))
     const { state, pages, resets } = await read()
     expect(keysOf(state)).toHaveLength(300)
     expect(resets).toBe(1)
-    expect(pages.map(({ changed }) => changed.length)).toEqual([128, 128, 44])
+    expect(pages.map(({ changed }) => changed.length)).toEqual(lengths)
   })
 
   it('end after 1,024 versions, also where a page then has no object', async () => {
