@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-// Starts the command line (main.ts). Node 22.18 and newer run TypeScript as it is; an older one hands over to the Node
-// that the project brings along.
-import { spawn } from 'node:child_process'
+// Starts the command line (main.ts), bundled: Node reads that in a third of the time, and needs 40 MB less than for some
+// 250 files, most of them TypeScript. A Node older than 22.18 hands over to the Node that the project brings along.
+import { spawn, spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major > 22 || (major === 22 && minor >= 18)) {
-  const { main } = await import('./main.ts')
+  const { main } = await commandLine()
   await main(process.argv.slice(2))
 } else {
   const newer = bundledNode()
@@ -22,7 +23,7 @@ if (major > 22 || (major === 22 && minor >= 18)) {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   // Ctrl-C reaches both; this one waits for the other.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
     process.on(signal, () => signal === 'SIGINT' || child.kill(signal))
   child.on('exit', (code) => process.exit(code ?? 1))
 }
@@ -33,4 +34,18 @@ function bundledNode() {
   } catch {
     return undefined
   }
+}
+
+/** From the sources where nothing can be built, as in a directory that cannot be written. */
+async function commandLine() {
+  const { COMMAND_LINE, freshBuild } = await import('./fresh-build.mjs')
+  return freshBuild(COMMAND_LINE) !== undefined || isBuilt()
+    ? import(pathToFileURL(join(COMMAND_LINE, 'main.js')).href)
+    : import('./main.ts')
+}
+
+/** In a process of its own: what a build needs would stay in this one. */
+function isBuilt() {
+  const builder = fileURLToPath(new URL('build.ts', import.meta.url))
+  return spawnSync(process.execPath, [builder, '--command-line'], { stdio: 'ignore', timeout: 60_000 }).status === 0
 }

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { WORKER, build } from './build.ts'
+import { WORKER } from './fresh-build.mjs'
+import { build } from './build.ts'
 
 const LIMIT = 1_000_000
 

@@ -7,7 +7,8 @@ import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import type { Metafile, OutputFile } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { bundle, PROJECT } from '../../src/cli/build.ts'
+import { bundle } from '../../src/cli/build.ts'
+import { PROJECT } from '../../src/cli/fresh-build.mjs'
 import { lazyTable } from '../../src/cli/lazy-tables.ts'
 
 const LIMIT = 1_000_000

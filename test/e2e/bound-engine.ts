@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Miniflare } from 'miniflare'
-import { PROJECT, WORKER, upToDateBuild } from '../../src/cli/build.ts'
+import { upToDateBuild } from '../../src/cli/build.ts'
+import { PROJECT, WORKER } from '../../src/cli/fresh-build.mjs'
 import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
 
 /**
