@@ -39,9 +39,8 @@ function bundledNode() {
 /** From the sources where nothing can be built, as in a directory that cannot be written. */
 async function commandLine() {
   const { COMMAND_LINE, freshBuild } = await import('./fresh-build.mjs')
-  return freshBuild(COMMAND_LINE) !== undefined || isBuilt()
-    ? import(pathToFileURL(join(COMMAND_LINE, 'main.js')).href)
-    : import('./main.ts')
+  const [entry] = (freshBuild(COMMAND_LINE) ?? (isBuilt() ? freshBuild(COMMAND_LINE) : undefined))?.modules ?? []
+  return entry === undefined ? import('./main.ts') : import(pathToFileURL(join(COMMAND_LINE, entry)).href)
 }
 
 /** In a process of its own: what a build needs would stay in this one. */
