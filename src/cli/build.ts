@@ -13,11 +13,15 @@ import { fileOfInput, lazyTables } from './lazy-tables.ts'
 /** The build of the present sources. Builds only where a source has changed since the last build. */
 export const upToDateBuild = async (): Promise<Build> => freshBuild(WORKER) ?? (await build())
 
-type Bundle = BuildResult<{ metafile: true; write: false }>
+type Bundle = BuildResult<{ metafile: true; write: false }> & {
+  /** When esbuild began to read, in milliseconds since 1970. */
+  readonly since: number
+}
 
 /** Writes nothing to disk. */
 async function bundled(options: BuildOptions): Promise<Bundle> {
   const esbuild = await import('esbuild')
+  const since = Date.now()
   const result = await esbuild.build({
     ...options,
     absWorkingDir: PROJECT,
@@ -32,7 +36,7 @@ async function bundled(options: BuildOptions): Promise<Bundle> {
   })
   // else its process, with 190 MB, would stay as long as this one
   await esbuild.stop()
-  return result
+  return { ...result, since }
 }
 
 /** Bundles the Worker's modules. */
@@ -72,7 +76,7 @@ export const buildCommandLine = async (): Promise<Build> =>
 const BUILD_FILES = ['src/cli/build.ts', 'src/cli/lazy-tables.ts', 'package-lock.json']
 
 /** @param entry the output that the others are imported from */
-function written(directory: string, entry: string, { outputFiles, metafile }: Bundle): Build {
+function written(directory: string, entry: string, { outputFiles, metafile, since }: Bundle): Build {
   mkdirSync(directory, { recursive: true })
   const files = outputFiles.map((file) => ({ name: basename(file.path), contents: file.contents }))
   files.sort((a, b) => Number(b.name === entry) - Number(a.name === entry))
@@ -84,13 +88,23 @@ function written(directory: string, entry: string, { outputFiles, metafile }: Bu
     inputs: Object.fromEntries(
       [...inputs, ...BUILD_FILES].map((input) => {
         const path = relative(PROJECT, resolve(PROJECT, input))
-        return [path, fingerprint(path)]
+        return [path, fingerprintAsRead(path, since)]
       }),
     ),
     modules: files.map((file) => file.name).filter((name) => !name.endsWith('.map')),
   }
   replaceFile(join(directory, 'build.json'), JSON.stringify(made))
   return made
+}
+
+/** Equals that of no file. */
+const NEVER: readonly [number, number] = [-1, -1]
+
+/** A source that changed while esbuild read may be in the build as it was before, so it never counts as built. */
+export function fingerprintAsRead(path: string, since: number): readonly [number, number] {
+  const found = fingerprint(path)
+  const [changedAt] = found
+  return since <= changedAt && changedAt <= Date.now() ? NEVER : found
 }
 
 /** In one step, so that another process that starts now reads the old file or the new one. */

@@ -2,8 +2,9 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fingerprintAsRead } from '../../src/cli/build.ts'
 import { PROJECT, fingerprint, freshBuild } from '../../src/cli/fresh-build.mjs'
 
 const directories: string[] = []
@@ -43,6 +44,22 @@ describe('a build', () => {
     const directory = newDirectory()
     if (text !== undefined) writeFileSync(join(directory, 'build.json'), text)
     expect(freshBuild(directory)).toBeUndefined()
+  })
+})
+
+describe('a source counts as built', () => {
+  const source = join(newDirectory(), 'source.ts')
+  const path = relative(PROJECT, source)
+  const now = Date.now()
+
+  test.each([
+    ['where it changed before the build began', now - 60_000, true],
+    ['not where it changed while the build read', now - 20_000, false],
+    ['where its time is in the future, by another clock', now + 3_600_000, true],
+  ])('%s', (_, changedAt, counts) => {
+    writeFileSync(source, '')
+    utimesSync(source, changedAt / 1000, changedAt / 1000)
+    expect(`${fingerprintAsRead(path, now - 30_000)}` === `${fingerprint(path)}`).toBe(counts)
   })
 })
 
