@@ -1,5 +1,6 @@
+import { forbidden, internalError } from '../api/status.ts'
 import { attributesOf } from '../authorization/attributes.ts'
-import { authorize } from '../authorization/authorize.ts'
+import { authorize, verdictOn } from '../authorization/authorize.ts'
 import { assertAuthorized } from '../authorization/authorized.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { actionOf } from '../registry/resource-scope.ts'
@@ -15,4 +16,18 @@ export async function authorizeCreate(scope: RequestScope): Promise<void> {
   } = scope
   const asked = { ...attributesOf(request.user, request.info, request.query), verb: 'create', name }
   assertAuthorized(await authorize(request, asked), actionOf(scope, 'create'))
+}
+
+/**
+ * A stream to a pod needs the permission to create by every method: a WebSocket begins with a GET, and the right to
+ * read must not run commands.
+ * @throws StatusError 403, 500
+ */
+export async function authorizeStream({ request, resource: { gvr }, enabled }: RequestScope): Promise<void> {
+  if (request.info.verb === 'create' || !enabled('AuthorizePodWebsocketUpgradeCreatePermission')) return
+  const asked = { ...attributesOf(request.user, request.info, request.query), verb: 'create' }
+  const { allowed, reason, error } = await verdictOn(request, asked)
+  if (allowed) return
+  if (error !== undefined) throw internalError(`an authorizer could not be asked: create ${asked.path}`)
+  throw forbidden(gvr, asked.name, reason)
 }

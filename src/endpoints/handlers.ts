@@ -2,6 +2,7 @@
 import { notServed } from '../api/status.ts'
 import { parseListOptions } from '../request/options.ts'
 import { admitConnect } from './admit-connect.ts'
+import { authorizeStream } from './authorize-create.ts'
 import { serveComponentStatuses } from './component-statuses.ts'
 import { create } from './create.ts'
 import { deleteCollection, deleteOne } from './delete.ts'
@@ -44,6 +45,12 @@ const connecting =
     return connect(scope, verb, deeper)
   }
 
+const streaming = (stream: Handler): Handler =>
+  connecting(async (scope, verb, deeper) => {
+    await authorizeStream(scope)
+    return stream(scope, verb, deeper)
+  })
+
 export const handlers: Handlers = {
   verbs: {
     create,
@@ -58,13 +65,13 @@ export const handlers: Handlers = {
   endpoints: {
     'component-statuses': serveComponentStatuses,
     eviction,
-    exec: connecting(execOrAttach),
+    exec: streaming(execOrAttach),
     'legacy-binding': legacyBinding,
     log,
     'node-usage': serveNodeUsage,
     'pod-binding': binding,
     'pod-usage': servePodUsage,
-    'port-forward': connecting(portForward),
+    'port-forward': streaming(portForward),
     'node-proxy': connecting(nodeProxy),
     'pod-proxy': connecting(podProxy),
     'service-proxy': connecting(serviceProxy),

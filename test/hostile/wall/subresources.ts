@@ -1,10 +1,18 @@
 // A right to a resource gives none to its subresources, and none that needs a special verb.
 import { row } from './row.ts'
-import type { Row } from './row.ts'
+import type { Headers, Row } from './row.ts'
 
 const FORBIDDEN = '403 Forbidden'
 const A = '/api/v1/namespaces/a'
 const CSR = '/apis/certificates.k8s.io/v1/certificatesigningrequests/x'
+
+const WEB_SOCKET: Headers = {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Version': '13',
+  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  'Sec-WebSocket-Protocol': 'v5.channel.k8s.io',
+}
 
 const SUBRESOURCES: readonly (readonly [methods: string, path: string])[] = [
   ['GET POST', `${A}/pods/unbound/exec?command=sh`],
@@ -48,17 +56,18 @@ export const subresources: readonly Row[] = [
         ),
       ),
   ),
-  ...['exec', 'attach', 'portforward'].map((sub) =>
+  ...['exec', 'attach', 'portforward'].flatMap((sub) => [
     row('a WebSocket to a pod asks for the right, too', 'main', `GET ${A}/pods/unbound/${sub}?command=sh`, FORBIDDEN, {
-      headers: {
-        Connection: 'Upgrade',
-        Upgrade: 'websocket',
-        'Sec-WebSocket-Version': '13',
-        'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-        'Sec-WebSocket-Protocol': 'v5.channel.k8s.io',
-      },
+      headers: WEB_SOCKET,
     }),
-  ),
+    row('the right to read is none to create', 'reader', `GET ${A}/pods/unbound/${sub}?command=sh`, FORBIDDEN, {
+      headers: WEB_SOCKET,
+    }),
+    row('nor without an upgrade', 'reader', `GET ${A}/pods/unbound/${sub}?command=sh`, FORBIDDEN),
+    row('who may do both', 'owner', `GET ${A}/pods/unbound/${sub}?command=sh`, '400 BadRequest', {
+      headers: WEB_SOCKET,
+    }),
+  ]),
   row('binding beside pods is a subresource, too', 'main', `POST ${A}/bindings`, FORBIDDEN, {
     body: { metadata: { name: 'unbound' }, target: { name: 'n1' } },
   }),
