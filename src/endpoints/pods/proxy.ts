@@ -187,9 +187,10 @@ async function candidates(scope: RequestScope, name: string, portName: string): 
   })
 }
 
-async function isOfPod({ request }: RequestScope, { ip, targetRef }: EndpointAddress): Promise<boolean> {
-  if (targetRef === undefined || (targetRef.kind ?? 'Pod') !== 'Pod') return false
-  const key = `${targetRef.namespace}/${targetRef.name}`
+/** A right in one namespace leads to no pod of another, whatever endpoints name there. */
+async function isOfPod({ request, place: { namespace } }: RequestScope, { ip, targetRef }: EndpointAddress) {
+  if (targetRef === undefined || (targetRef.kind ?? 'Pod') !== 'Pod' || targetRef.namespace !== namespace) return false
+  const key = `${namespace}/${targetRef.name}`
   const pod = await storedObject<Pod>(request, { group: '', resource: 'pods' }, key)
   return (pod?.status?.podIPs ?? []).some((one) => one.ip === ip) || pod?.status?.podIP === ip
 }
