@@ -7,6 +7,8 @@ export interface ServiceAccountName {
 }
 
 const PREFIX = 'system:serviceaccount:'
+/** The key of `extra` with the node of the pod to which a token is bound. */
+export const NODE_NAME = 'authentication.kubernetes.io/node-name'
 export const SERVICE_ACCOUNTS = 'system:serviceaccounts'
 
 export const serviceAccountUser = ({ namespace, name }: ServiceAccountName): string => `${PREFIX}${namespace}:${name}`

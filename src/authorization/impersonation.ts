@@ -17,7 +17,7 @@ import { dns1123Subdomain } from '../validation/names.ts'
 import { labelKeyErrors } from '../api/label-syntax.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { extraKey, headerValues } from '../authentication/request-header.ts'
-import { parseServiceAccountUser, serviceAccountGroups } from '../authentication/service-account-name.ts'
+import { NODE_NAME, parseServiceAccountUser, serviceAccountGroups } from '../authentication/service-account-name.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { ANONYMOUS, AUTHENTICATED, SYSTEM_MASTERS, UNAUTHENTICATED } from '../request/user-info.ts'
@@ -80,7 +80,6 @@ interface Mode {
 }
 
 const NODE_PREFIX = 'system:node:'
-const NODE_NAME = 'authentication.kubernetes.io/node-name'
 const NODES_GROUP = 'system:nodes'
 
 const nodeName = (user: string): string | undefined => {

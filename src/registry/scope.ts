@@ -32,6 +32,7 @@ export function resourceScope<Call extends ApiCall>(
       now: request.now,
       namespace,
       apiVersion: apiVersionOf(entry),
+      verb: request.info?.verb,
       dryRun,
       tenant,
       env,

@@ -23,6 +23,8 @@ export interface StrategyContext {
   readonly namespace: string
   /** The apiVersion of the request: `v1`, `events.k8s.io/v1`. */
   readonly apiVersion: string
+  /** The verb of the client's request; undefined in a controller's call. */
+  readonly verb?: string | undefined
   readonly dryRun: boolean
   readonly tenant: Tenant
   readonly env: Env

@@ -26,6 +26,7 @@ import { keepMetadata } from '../metadata-of-status.ts'
 import { resourceClaimPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { adminAccessErrors } from './admin-access.ts'
+import { statusRightErrors } from './claim-status-rights.ts'
 import { bindingConditionErrors } from './binding-conditions.ts'
 import type { IsRequest } from './device-claim.ts'
 import {
@@ -85,6 +86,7 @@ export const resourceClaims: BuiltInDefinition<Claim> = {
       metadataOnUpdate: 'by strategy',
       validateUpdate: async (claim, old, context) => [
         ...(await adminAccessErrors(grantedAdminAccess(claim.status, old.status), context)),
+        ...(await statusRightErrors(claim.status, old.status, context)),
         ...validateKindMetaUpdate(claim.metadata, old.metadata),
         ...statusErrors(claim, old.status),
       ],
