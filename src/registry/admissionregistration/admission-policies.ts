@@ -34,6 +34,8 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { compilationErrors, expressionErrors, policyExpressions, problemErrors } from './expressions.ts'
 import { matchConditionErrors } from './match-conditions.ts'
 import { choiceErrors, FAILURE_POLICIES, matchErrors, mutableOperationErrors, REINVOCATION_POLICIES } from './rules.ts'
+import { kindRightErrors } from './parameter-rights.ts'
+import type { StrategyContext } from '../strategy.ts'
 import { staticNameWarnings } from './static-names.ts'
 import { work } from '../work.ts'
 import { errorsOf, weightOfExpressions } from '../../validation/errors-of.ts'
@@ -53,8 +55,10 @@ export const validatingAdmissionPolicies: BuiltInDefinition<ValidatingPolicy> = 
   resetFields: { status: withoutSpecAndMetadata },
   hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
-  validate: (policy) => validatingErrors(policy, true),
-  validateUpdate: (policy, old) => validatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
+  validate: async (policy, context) =>
+    withRights(await validatingErrors(policy, true), policy.spec, undefined, context),
+  validateUpdate: async (policy, old, context) =>
+    withRights(await validatingErrors(policy, hasNewConditions(policy.spec, old.spec)), policy.spec, old.spec, context),
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
   subresources: {
@@ -73,8 +77,9 @@ export const mutatingAdmissionPolicies: BuiltInDefinition<MutatingPolicy> = {
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
-  validate: (policy) => mutatingErrors(policy, true),
-  validateUpdate: (policy, old) => mutatingErrors(policy, hasNewConditions(policy.spec, old.spec)),
+  validate: async (policy, context) => withRights(await mutatingErrors(policy, true), policy.spec, undefined, context),
+  validateUpdate: async (policy, old, context) =>
+    withRights(await mutatingErrors(policy, hasNewConditions(policy.spec, old.spec)), policy.spec, old.spec, context),
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
 }
@@ -86,6 +91,15 @@ interface CommonSpec {
   readonly matchConditions?: MatchCondition[]
   readonly variables?: Variable[]
 }
+
+/** Rights are asked about where all else is in order. */
+const withRights = (
+  errors: readonly FieldError[],
+  spec: CommonSpec | undefined,
+  old: CommonSpec | undefined,
+  context: StrategyContext,
+): readonly FieldError[] | Promise<readonly FieldError[]> =>
+  errors.length > 0 ? errors : kindRightErrors(spec?.paramKind, old?.paramKind, context)
 
 /**
  * Conditions may use the parameters. A change of the parameters' kind therefore counts as a change of the conditions.

@@ -19,6 +19,8 @@ import {
 } from '../../codec/table/policies.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { choiceErrors, matchErrors, mutableOperationErrors } from './rules.ts'
+import { referenceRightErrors } from './parameter-rights.ts'
+import type { StrategyContext } from '../strategy.ts'
 import { staticNameWarnings } from './static-names.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
@@ -32,8 +34,8 @@ export const validatingAdmissionPolicyBindings: BuiltInDefinition<ValidatingBind
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
-  validate: (binding) => validatingErrors(binding),
-  validateUpdate: (binding) => validatingErrors(binding),
+  validate: (binding, context) => validatingErrors(binding, context),
+  validateUpdate: (binding, _old, context) => validatingErrors(binding, context),
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
 }
@@ -45,21 +47,30 @@ export const mutatingAdmissionPolicyBindings: BuiltInDefinition<MutatingBinding>
   allowUnconditionalUpdate: false,
   hasGenericMetadata: true,
   metadataOnUpdate: 'as new',
-  validate: (binding) => mutatingErrors(binding),
-  validateUpdate: (binding) => mutatingErrors(binding),
+  validate: (binding, context) => mutatingErrors(binding, context),
+  validateUpdate: (binding, _old, context) => mutatingErrors(binding, context),
   warningsOnCreate: staticNameWarnings,
   warningsOnUpdate: staticNameWarnings,
 }
 
-const validatingErrors = ({ spec = {} }: ValidatingBinding): FieldError[] => [
-  ...commonErrors(spec, path('spec')),
-  ...actionErrors(spec.validationActions ?? [], path('spec', 'validationActions')),
-]
+type Errors = readonly FieldError[] | Promise<readonly FieldError[]>
 
-const mutatingErrors = ({ spec = {} }: MutatingBinding): FieldError[] => [
-  ...commonErrors(spec, path('spec')),
-  ...mutableOperationErrors(spec.matchResources ?? {}, path('spec', 'matchResources')),
-]
+/** Rights are asked about where all else is in order. */
+function validatingErrors({ spec = {} }: ValidatingBinding, context: StrategyContext): Errors {
+  const errors = [
+    ...commonErrors(spec, path('spec')),
+    ...actionErrors(spec.validationActions ?? [], path('spec', 'validationActions')),
+  ]
+  return errors.length > 0 ? errors : referenceRightErrors(spec, 'validatingadmissionpolicies', context)
+}
+
+function mutatingErrors({ spec = {} }: MutatingBinding, context: StrategyContext): Errors {
+  const errors = [
+    ...commonErrors(spec, path('spec')),
+    ...mutableOperationErrors(spec.matchResources ?? {}, path('spec', 'matchResources')),
+  ]
+  return errors.length > 0 ? errors : referenceRightErrors(spec, 'mutatingadmissionpolicies', context)
+}
 
 const commonErrors = (spec: MutatingAdmissionPolicyBindingSpec, at: FieldPath): FieldError[] => [
   ...(spec.policyName
