@@ -75,7 +75,7 @@ async function approves(request: Request, context: ControllerContext): Promise<b
   const own = spec.username === content.commonName && (await may('selfnodeclient'))
   if (!own && !(await may('nodeclient'))) return false
   const what = own ? 'self kubelet client certificate' : 'kubelet client certificate'
-  await addCondition(context, metadata.name ?? '', 'approval', {
+  await addCondition(context, metadata, 'approval', {
     type: 'Approved',
     status: 'True',
     reason: 'AutoApproved',
@@ -84,9 +84,10 @@ async function approves(request: Request, context: ControllerContext): Promise<b
   return true
 }
 
+/** Another request that has the name by now gets nothing of what was decided about this one. */
 async function addCondition(
   context: ControllerContext,
-  name: string,
+  { name = '', uid }: Request['metadata'],
   subresource: 'approval' | 'status',
   added: CertificateSigningRequestCondition,
 ): Promise<void> {
@@ -96,6 +97,7 @@ async function addCondition(
       name,
       (object) => {
         const request = object as Request
+        if (request.metadata.uid !== uid) return
         request.status = { ...request.status, conditions: [...(request.status?.conditions ?? []), added] }
       },
       subresource,
@@ -112,7 +114,7 @@ async function sign(request: Request, context: ControllerContext): Promise<void>
   if (problem === 'not ours') return
   if (problem !== undefined) {
     const failed = { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message: problem }
-    return addCondition(context, metadata.name ?? '', 'status', failed)
+    return addCondition(context, metadata, 'status', failed)
   }
   const now = context.now().getTime()
   const lifetime = lifetimeOf(spec.expirationSeconds)
@@ -130,6 +132,7 @@ async function sign(request: Request, context: ControllerContext): Promise<void>
     .resource(RESOURCE)
     .updateStatusWithRetries(metadata.name ?? '', (object) => {
       const signed = object as Request
+      if (signed.metadata.uid !== metadata.uid) return
       signed.status = { ...signed.status, certificate: text }
     })
 }

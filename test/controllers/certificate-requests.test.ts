@@ -36,28 +36,36 @@ async function pemOf(commonName: string, organization: string): Promise<string> 
 }
 
 interface Wanted {
+  readonly subject?: readonly [commonName: string, organization: string]
   readonly signerName?: string
   readonly conditions?: readonly object[]
   readonly usages?: readonly string[]
 }
 
-async function planeWith({
-  signerName = 'kubernetes.io/kube-apiserver-client',
-  conditions = [],
-  usages = ['client auth'],
-}: Wanted) {
+async function planeWith(wanted: Wanted) {
   const plane = await newPlane()
-  const request = await pemOf('eve', 'developers')
+  await put(plane, wanted)
+  return plane
+}
+
+async function put(
+  plane: ControlPlaneInMemory,
+  {
+    subject = ['eve', 'developers'],
+    signerName = 'kubernetes.io/kube-apiserver-client',
+    conditions = [],
+    usages = ['client auth'],
+  }: Wanted,
+): Promise<void> {
   await plane.server.put(
     REQUESTS.group,
     REQUESTS.resource,
     of('certificates.k8s.io/v1', 'CertificateSigningRequest', {
       metadata: { name: 'r', creationTimestamp: '2026-01-01T00:00:00Z' },
-      spec: { signerName, request, usages, username: 'eve' },
+      spec: { signerName, request: await pemOf(...subject), usages, username: 'eve' },
       status: { conditions },
     }) as never,
   )
-  return plane
 }
 
 const got = async (plane: ControlPlaneInMemory) =>
@@ -122,4 +130,72 @@ test("a kubelet's request is approved by nobody whom no role lets have it", asyn
   const plane = await planeWith({ signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: NODE })
   expect(await reconcile(plane, 'certificate-request', 'r')).toBe(24 * HOUR)
   expect((await got(plane))?.status?.conditions ?? []).toEqual([])
+})
+
+describe('of a request that another replaces after it was read', () => {
+  const RBAC = 'rbac.authorization.k8s.io'
+  const KUBELET: Wanted = {
+    subject: ['system:node:n1', 'system:nodes'],
+    signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+    usages: NODE,
+  }
+
+  /** The object that is there after the controller has worked. */
+  async function afterwards(first: Wanted, second?: Wanted) {
+    const { certificate, key } = await createAuthority({ commonName: 'ca' }, new Date('2026-01-01T00:00:00Z'), 3650)
+    const plane = await planeWith(first)
+    const metadata = { name: 'approvable' }
+    const resources = ['certificatesigningrequests/nodeclient']
+    const rules = [{ apiGroups: [REQUESTS.group], resources, verbs: ['create'] }]
+    await plane.server.put(RBAC, 'clusterroles', { metadata, rules })
+    await plane.server.put(RBAC, 'clusterrolebindings', {
+      metadata,
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'approvable' },
+      subjects: [{ apiGroup: RBAC, kind: 'User', name: 'eve' }],
+    })
+    const context = await plane.context('certificate-request')
+    const env = { ...context.env, KEDGE_CA: certificate, KEDGE_CA_KEY: key }
+    const { SHARDS } = env
+    let reads = 0
+    env.SHARDS = new Proxy(SHARDS, {
+      get: (shards, name) =>
+        name !== 'get'
+          ? (Reflect.get(shards, name) as unknown)
+          : (id: DurableObjectId) => {
+              const stub = shards.get(id)
+              const get = stub.get.bind(stub)
+              if (String(id).endsWith('/certificatesigningrequests.certificates.k8s.io'))
+                stub.get = (async (...args: Parameters<typeof get>) => {
+                  if (++reads === 2 && second !== undefined) {
+                    await plane.delete(REQUESTS, '', 'r')
+                    await put(plane, second)
+                  }
+                  return get(...args)
+                }) as typeof stub.get
+              return stub
+            },
+    })
+    await controllers['certificate-request'].reconcile('r', { ...context, env })
+    const { status } = (await got(plane))!
+    return { types: (status?.conditions ?? []).map(({ type }) => type), isSigned: status?.certificate !== undefined }
+  }
+
+  test.each<[string, Wanted, Wanted | undefined, Awaited<ReturnType<typeof afterwards>>]>([
+    ['the one that stays is approved', KUBELET, undefined, { types: ['Approved'], isSigned: false }],
+    [
+      'the approval goes to nobody',
+      KUBELET,
+      { ...KUBELET, subject: ['system:node:n2', 'system:nodes'] },
+      { types: [], isSigned: false },
+    ],
+    ['the certificate goes to nobody', { conditions: decided('Approved') }, {}, { types: [], isSigned: false }],
+    [
+      'the failure goes to nobody',
+      { conditions: decided('Approved'), usages: ['server auth'] },
+      {},
+      { types: [], isSigned: false },
+    ],
+  ])('%s', async (_what, first, second, expected) => {
+    expect(await afterwards(first, second)).toEqual(expected)
+  })
 })
