@@ -8,6 +8,7 @@ import { trackingFields } from '../track-fields.ts'
 import type { Admission } from './admission.ts'
 import { checkName } from './check-name.ts'
 import { prepareNewMetadata } from './new-metadata.ts'
+import { dropDuplicateOwners } from './owner-references.ts'
 
 /**
  * @param sent the decoded object with defaults, in the version of the request; becomes part of the written object
@@ -27,5 +28,6 @@ export async function create(
   await finished(request, trackingFields(scope, undefined, wanted, options.fieldManager))
   const object = await walked(request, () => scope.resource.toStorage(wanted))
   await admission.mutate(scope, 'CREATE', options, { object })
+  await walked(request, () => dropDuplicateOwners(object, request.warnings, 'after admission'))
   return createObject(scope, object, { options, admission })
 }

@@ -16,7 +16,7 @@ export async function prepareNewMetadata(
 ): Promise<void> {
   if (!keepsSystemFields) wipeSystemFields(object)
   putInNamespaceOfPath(scope, object)
-  await walked(scope.request, () => dropDuplicateOwners(object, scope.request.warnings))
+  await walked(scope.request, () => dropDuplicateOwners(object, scope.request.warnings, 'as sent'))
 }
 
 /** Removes the fields that only the server sets. The field manager of the write does not own them either. */

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../api/object.ts'
-import { inParts } from '../../api/parts.ts'
 import { decodePatched } from '../../patch/decode-patched.ts'
 import type { PatchInput, PatchTypeName } from '../../patch/patch-types.ts'
 import { patchTypes } from '../../patch/patch-types.ts'
@@ -12,7 +11,6 @@ import { defaultingOf, endpointKind, endpointType } from '../resource-scope.ts'
 import type { Updated } from './guaranteed-update.ts'
 import type { Admission } from './admission.ts'
 import { checkName } from './check-name.ts'
-import { dropDuplicateOwners } from './owner-references.ts'
 import type { AuthorizeCreate } from './update.ts'
 import { updateWith } from './update.ts'
 
@@ -71,7 +69,6 @@ export function patch(
       // `throughView` checks the name of a view
       if (view !== undefined) return object
       checkName(scope.place, object)
-      yield* inParts(() => dropDuplicateOwners(object, request.warnings))
       return object
     },
   })

@@ -38,7 +38,7 @@ export async function update(
   { authorizeCreate, known }: UpdateBy = {},
 ): Promise<Updated> {
   checkName(scope.place, sent)
-  await walked(scope.request, () => dropDuplicateOwners(sent, scope.request.warnings))
+  await walked(scope.request, () => dropDuplicateOwners(sent, scope.request.warnings, 'as sent'))
   return updateWith(scope, options, admission, {
     // a PUT of the status creates the object, too (Services)
     mayCreate: ['', 'status'].includes(scope.place.subresource) && scope.resource.strategy.allowCreateOnUpdate === true,
@@ -93,6 +93,7 @@ export function updateWith(
       if (request.isLarge) await walked(request, () => checkLeastSize(made))
       const object = await walked(request, () => scope.resource.toStorage(made))
       await admit(object, stored)
+      await walked(request, () => dropDuplicateOwners(object, request.warnings, 'after admission'))
       return object
     },
   })
