@@ -23,6 +23,7 @@ import { storedObject } from '../tenancy/stored-object.ts'
 import { parseCertificateRequest } from '../x509/certificate-request.ts'
 import { fromBase64 } from '../x509/pem.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { MIRROR, podCertificateRequest } from './pod-certificate-request.ts'
 
 export const nodeRestriction: AdmissionPlugin = {
   name: 'NodeRestriction',
@@ -44,6 +45,7 @@ const restrictions: Readonly<Record<string, Restriction>> = {
   serviceaccounts: tokenRequest,
   'leases.coordination.k8s.io': leaseWrite,
   'certificatesigningrequests.certificates.k8s.io': certificateRequest,
+  'podcertificaterequests.certificates.k8s.io': podCertificateRequest,
   'csinodes.storage.k8s.io': csiNodeWrite,
   'resourceslices.resource.k8s.io': resourceSliceWrite,
 }
@@ -110,7 +112,6 @@ async function mirrorPod(attributes: Attributes, node: string): Promise<void> {
   if (refersTo !== undefined) throw refuse(`${who} can not create pods that reference ${refersTo}`)
 }
 
-const MIRROR = 'kubernetes.io/config.mirror'
 const NODES = { group: '', resource: 'nodes' }
 const PODS = { group: '', resource: 'pods' }
 

@@ -285,3 +285,84 @@ describe('objects with its name', () => {
     else expect(outcome).toMatch(new RegExp(`^403 .* is forbidden: ${expected.replace(/[()]/g, '\\$&')}$`))
   })
 })
+
+describe('certificates of pods', async () => {
+  const CERTIFICATES = 'podcertificaterequests.certificates.k8s.io'
+  const pod = (name: string, nodeName: string, metadata: object = {}) =>
+    ({
+      metadata: { name, namespace: 'blue', uid: `u-${name}`, ...metadata },
+      spec: { nodeName, serviceAccountName: 'a' },
+    }) as never
+  const stored = {
+    nodes: [{ metadata: { name: 'mine', uid: 'u-mine' } }],
+    serviceaccounts: [{ metadata: { name: 'a', namespace: 'blue', uid: 'u-a' } }],
+    pods: [
+      pod('here', 'mine'),
+      pod('there', 'other'),
+      pod('mirror', 'mine', { annotations: { 'kubernetes.io/config.mirror': 'x' } }),
+    ],
+  }
+  const withGate = await serverWith(stored, { KEDGE_FEATURE_GATES: 'PodCertificateRequest=true' })
+  const askFor = async (spec: object, more: Partial<Asked> = {}, of = withGate) => {
+    const whole = {
+      nodeName: 'mine',
+      nodeUID: 'u-mine',
+      podName: 'here',
+      podUID: 'u-here',
+      serviceAccountName: 'a',
+      serviceAccountUID: 'u-a',
+      ...spec,
+    }
+    const object = { metadata: { name: 'r' }, spec: whole } as never
+    return brief(await outcomeOf(nodeRestriction, of, { ...NODE, at: CERTIFICATES, name: 'r', object, ...more }))
+  }
+  const refused = (why: string) => `403 ${CERTIFICATES} "r" is forbidden: ${why}`
+
+  test.each<[string, object, string]>([
+    ['of a pod on the node', {}, 'taken'],
+    [
+      'for another node',
+      { nodeName: 'other' },
+      refused('PodCertificateRequest.Spec.NodeName="other", which is not the requesting node "mine"'),
+    ],
+    [
+      'for a node that was there before',
+      { nodeUID: 'u-old' },
+      '500 PodCertificateRequest for pod "blue/here" names node UID "u-old", inconsistent with the running node ("u-mine")',
+    ],
+    [
+      'of a pod elsewhere',
+      { podName: 'there', podUID: 'u-there' },
+      refused('pod "blue/there" is not running on node "mine" named in the PodCertificateRequest'),
+    ],
+    [
+      'of a pod that is gone',
+      { podName: 'gone' },
+      '500 while retrieving pod "blue/gone" named in the PodCertificateRequest: pod "gone" not found',
+    ],
+    [
+      'of a pod that was there before',
+      { podUID: 'u-old' },
+      '500 PodCertificateRequest for pod "blue/here" contains pod UID ("u-old") which differs from running pod "u-here"',
+    ],
+    ['of a mirror pod', { podName: 'mirror', podUID: 'u-mirror' }, refused('pod "blue/mirror" is a mirror pod')],
+    [
+      'of another account',
+      { serviceAccountName: 'admin' },
+      refused(
+        'PodCertificateRequest for pod "blue/here" contains serviceAccountName ("admin") that differs from running pod ("a")',
+      ),
+    ],
+    [
+      'of an account that was there before',
+      { serviceAccountUID: 'u-old' },
+      '500 PodCertificateRequest for pod "blue/here" names service account UID "u-old", which differs from the running service account ("u-a")',
+    ],
+  ])('%s', async (_what, spec, expected) => expect(await askFor(spec)).toBe(expected))
+
+  test('are only asked for, and only with the feature', async () => {
+    expect(await askFor({}, { operation: 'UPDATE' })).toBe(refused('unexpected operation UPDATE'))
+    expect(await askFor({}, { at: `${CERTIFICATES}/status` })).toBe(refused('unexpected subresource status'))
+    expect(await askFor({}, {}, server)).toBe(refused('PodCertificateRequest feature gate is disabled'))
+  })
+})
