@@ -5,6 +5,8 @@
 import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod } from '../api/core/v1.ts'
 import { ownValue } from '../api/own.ts'
 import { forbidden } from '../api/status.ts'
+import { aggregate } from '../authorization/verdict.ts'
+import { aggregatedResources } from '../schema/pod-resource-defaults.ts'
 import { Quantity } from '../schema/quantity.ts'
 import { recentObjects } from '../tenancy/recent-objects.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
@@ -37,7 +39,7 @@ export const limitRanger: AdmissionPlugin = {
         ? claimProblems(attributes.object as PersistentVolumeClaim, spec?.limits ?? [])
         : podProblems(podOf(attributes), spec?.limits ?? [])
       if (problems.length === 0) continue
-      const why = problems.length === 1 ? problems[0]! : `[${[...new Set(problems)].join(', ')}]`
+      const why = aggregate(problems)
       throw isOfClaims(attributes)
         ? forbidden(attributes.resource, attributes.object?.metadata.name ?? attributes.name, why)
         : podForbidden(attributes, why)
@@ -109,26 +111,13 @@ function podProblems(pod: Pod, limits: readonly LimitRangeItem[]): string[] {
   })
 }
 
-/** The total over the pod's containers, for resources that every container names. */
+/** What the whole pod uses. What it declares for itself counts in place of its containers. */
 function podTotal({ spec = {} }: Pod, part: 'requests' | 'limits'): Record<string, string> {
-  const own = spec.resources?.[part]
-  const total = new Map<string, Quantity>()
-  for (const { resources } of spec.containers ?? [])
-    for (const [name, text] of Object.entries(resources?.[part] ?? {}))
-      total.set(name, total.get(name)?.add(Quantity.parse(text)) ?? Quantity.parse(text))
-  const sidecars = new Map<string, Quantity>()
-  for (const { resources, restartPolicy } of spec.initContainers ?? [])
-    for (const [name, text] of Object.entries(resources?.[part] ?? {})) {
-      const amount = Quantity.parse(text)
-      const before = sidecars.get(name)
-      const needed = before?.add(amount) ?? amount
-      if (restartPolicy === 'Always') {
-        sidecars.set(name, needed)
-        total.set(name, total.get(name)?.add(amount) ?? amount)
-      } else if ((total.get(name)?.compare(needed) ?? -1) < 0) total.set(name, needed)
-    }
-  const sums = Object.fromEntries([...total].map(([name, amount]) => [name, amount.toString()]))
-  return { ...sums, ...own }
+  const total = Object.fromEntries(
+    [...aggregatedResources(spec, part)].map(([name, amount]) => [name, amount.toString()]),
+  )
+  const own = Object.entries(spec.resources?.[part] ?? {}).filter(([name]) => name === 'cpu' || name === 'memory')
+  return { ...total, ...Object.fromEntries(own) }
 }
 
 function each(bounds: Amounts | undefined, check: (name: string, bound: string) => string | undefined): string[] {

@@ -98,6 +98,43 @@ describe('bounds', () => {
     expect(typeof outcome === 'string' ? outcome : 'taken').toBe(expected)
   })
 
+  test('a problem of several containers is told once', async () => {
+    const item = { type: 'Container', max: { cpu: '1' } }
+    const object = pod(cpu('1', '2'), cpu('1', '2'))
+    expect(await outcomeOf(limitRanger, await limits(item), { at: 'pods', object })).toBe(
+      refused('maximum cpu usage per Container is 1, but limit is 2'),
+    )
+  })
+
+  const init = (requests: string) => ({ ...cpu(requests), name: 'i' })
+  const sidecar = (requests: string) => ({ ...init(requests), restartPolicy: 'Always' })
+  test.each<[string, object[], string]>([
+    ['an init container before a sidecar', [init('500m'), sidecar('100m')], '500m'],
+    ['a sidecar before an init container', [sidecar('100m'), init('500m')], '600m'],
+    ['sidecars beside the containers', [sidecar('100m'), sidecar('100m')], '300m'],
+    ['small init containers', [init('50m'), init('60m')], '100m'],
+  ])('of a pod with %s', async (_what, initContainers, total) => {
+    const spec = { containers: [cpu('100m')], initContainers }
+    const object = { metadata: { name: 'p' }, spec } as never
+    const server = await limits({ type: 'Pod', min: { cpu: '2' } })
+    expect(await outcomeOf(limitRanger, server, { at: 'pods', object })).toBe(
+      refused(`minimum cpu usage per Pod is 2, but request is ${total}`),
+    )
+  })
+
+  test('of a pod that has resources of its own: of these only cpu and memory count', async () => {
+    const huge = 'hugepages-2Mi'
+    const resources = { requests: { cpu: '1', [huge]: '4Mi' } }
+    const spec = { resources, containers: [container({ requests: { cpu: '3', [huge]: '2Mi' } })] }
+    const object = { metadata: { name: 'p' }, spec } as never
+    const server = await limits({ type: 'Pod', min: { cpu: '2', [huge]: '3Mi' } })
+    expect(await outcomeOf(limitRanger, server, { at: 'pods', object })).toBe(
+      refused(
+        '[minimum cpu usage per Pod is 2, but request is 1, minimum hugepages-2Mi usage per Pod is 3Mi, but request is 2Mi]',
+      ),
+    )
+  })
+
   test('of claims, also when they change', async () => {
     const server = await limits({ type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, max: { storage: '2Gi' } })
     const write = (storage: string, operation: 'CREATE' | 'UPDATE') =>
