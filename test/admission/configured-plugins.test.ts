@@ -66,6 +66,22 @@ describe('PodSecurity', () => {
     expect((await label('exempt', 'privileged')).warnings).toEqual([])
     expect((await label('blue', 'restricted')).warnings).toEqual([])
   })
+
+  test('a stricter level is not warned of for pods of an exempt runtime class', async () => {
+    const { send } = await server()
+    const label = (level: string) =>
+      send('PATCH', '/api/v1/namespaces/blue', {
+        metadata: { labels: { 'pod-security.kubernetes.io/enforce': level } },
+      })
+    await send('POST', '/api/v1/namespaces/blue/pods', pod({ ...HOST, runtimeClassName: 'sandbox' }))
+    expect((await label('restricted')).warnings).toEqual([])
+    await label('privileged')
+    await send('POST', '/api/v1/namespaces/blue/pods', pod(HOST, { name: 'q' }))
+    expect((await label('baseline')).warnings).toEqual([
+      'existing pods in namespace "blue" violate the new PodSecurity enforce level "baseline:latest"',
+      'q: host namespaces',
+    ])
+  })
 })
 
 describe('ResourceQuota', () => {

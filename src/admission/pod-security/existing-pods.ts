@@ -18,8 +18,16 @@ interface Found {
   count: number
 }
 
-/** @returns warnings: how many pods were not checked, what is violated, and by which pods */
-export async function warningsOfPods(request: ApiCall, namespace: string, standard: Standard): Promise<string[]> {
+/**
+ * @param isExempt whether the warnings leave a pod out: its runtime class is exempt
+ * @returns warnings: how many pods were not checked, what is violated, and by which pods
+ */
+export async function warningsOfPods(
+  request: ApiCall,
+  namespace: string,
+  standard: Standard,
+  isExempt: (pod: Pod) => boolean,
+): Promise<string[]> {
   const found = new Map<string, Found>()
   const judge = ({ metadata, spec }: Pod & KubeObject): void => {
     const reasons = reasonText(violationsOf(standard, metadata.annotations, spec))
@@ -32,7 +40,7 @@ export async function warningsOfPods(request: ApiCall, namespace: string, standa
       if (name < same.name) same.name = name
     }
   }
-  const { checked, total } = await eachPod(request, namespace, judge)
+  const { checked, total } = await eachPod(request, namespace, isExempt, judge)
   const warnings: string[] = []
   if (checked < total)
     warnings.push(`new PodSecurity enforce level only checked against the first ${checked} of ${total} existing pods`)
@@ -53,6 +61,7 @@ function andMore(count: number): string {
 async function eachPod(
   request: ApiCall,
   namespace: string,
+  isExempt: (pod: Pod) => boolean,
   judge: (pod: Pod & KubeObject) => void,
 ): Promise<{ checked: number; total: number }> {
   const controllers = new Set<string>()
@@ -60,6 +69,7 @@ async function eachPod(
   let checked = 0
   let total = 0
   for await (const pod of eachStoredObject<Pod>(request, PODS, namespace)) {
+    if (isExempt(pod)) continue
     total += 1
     const controller = pod.metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid
     if (checked === MOST_PODS) continue

@@ -67,7 +67,7 @@ async function judgeNamespace(attributes: Attributes): Promise<void> {
   if (isSame(enforce, old) || enforce.level === 'privileged') return
   if (enforce.version === old.version && !isStricter(enforce.level, old.level)) return
   if (exempt.namespaces.has(name)) warnOfExemption(attributes, policy)
-  else append(request.warnings, await warningsOfPods(request, name, enforce))
+  else append(request.warnings, await warningsOfPods(request, name, enforce, (pod) => hasExemptClass(attributes, pod)))
 }
 
 const settingOf = ({ request }: Attributes): PodSecuritySetting => settingsOf(request.env).admission.podSecurity
@@ -98,9 +98,11 @@ function isExempt(attributes: Attributes): boolean {
   return true
 }
 
-function isExemptClass(attributes: Attributes, { spec }: Template): boolean {
-  const { runtimeClasses } = settingOf(attributes).exempt
-  if (spec?.runtimeClassName === undefined || !runtimeClasses.has(spec.runtimeClassName)) return false
+const hasExemptClass = (attributes: Attributes, { spec }: Pick<Template, 'spec'>): boolean =>
+  spec?.runtimeClassName !== undefined && settingOf(attributes).exempt.runtimeClasses.has(spec.runtimeClassName)
+
+function isExemptClass(attributes: Attributes, template: Template): boolean {
+  if (!hasExemptClass(attributes, template)) return false
   annotate(attributes, 'exempt', 'runtimeClass')
   countExemption(attributes)
   return true
