@@ -9,6 +9,7 @@ import { MIRROR_POD } from '../validation/pod/pod-spec.ts'
 import { visitContainers } from '../validation/pod/visit-containers.ts'
 import { generatedName } from '../registry/generated-name.ts'
 import { parseBoolean } from '../api/feature-gates.ts'
+import { plainError } from '../api/status.ts'
 import { recentObject } from '../tenancy/recent-objects.ts'
 import { readOnce } from './read-once.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
@@ -50,21 +51,27 @@ export const serviceAccount: AdmissionPlugin = {
     if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec)
     if ((spec.imagePullSecrets ?? []).length === 0 && (account.imagePullSecrets ?? []).length > 0)
       spec.imagePullSecrets = account.imagePullSecrets!.map(({ name }) => ({ name: name ?? '' }))
+    // before a webhook is told of the pod, and once more when none changes it any more
+    await check(attributes)
   },
-  async validate(attributes) {
-    const pod = podOf(attributes)
-    const { spec = {} } = pod
-    if (isMirror(pod) && attributes.operation === 'CREATE') return refuseSecretsOfMirror(attributes, spec)
-    if (!spec.serviceAccountName)
-      throw podForbidden(
-        attributes,
-        `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`,
-      )
-    const account = await accountOf(attributes, spec.serviceAccountName)
-    if (parseBoolean(account.metadata.annotations?.[ENFORCE_SECRETS] ?? '') !== true) return
-    const problem = foreignSecret(spec, account, attributes.operation === 'UPDATE')
-    if (problem !== undefined) throw podForbidden(attributes, problem)
-  },
+  validate: check,
+}
+
+async function check(attributes: Attributes): Promise<void> {
+  const pod = podOf(attributes)
+  const { spec = {} } = pod
+  const isEphemeral = attributes.operation === 'UPDATE'
+  if (isMirror(pod) && !isEphemeral) return refuseSecretsOfMirror(attributes, spec)
+  if (!spec.serviceAccountName)
+    throw podForbidden(
+      attributes,
+      `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`,
+    )
+  const account = await accountOf(attributes, spec.serviceAccountName)
+  if (parseBoolean(account.metadata.annotations?.[ENFORCE_SECRETS] ?? '') !== true) return
+  const problem = foreignSecret(spec, account, isEphemeral)
+  // kube-apiserver makes no 403 of this error about ephemeral containers
+  if (problem !== undefined) throw isEphemeral ? plainError(problem) : podForbidden(attributes, problem)
 }
 
 const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.[MIRROR_POD] !== undefined

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { serviceAccount } from '../../src/admission/service-account.ts'
+import type { JsonObject } from '../../src/api/object.ts'
+import { frontAnswering } from '../webhooks/front.ts'
 import { outcomeOf, serverWith } from './plugin-outcome.ts'
+import { lineOf, pluginServer } from './plugin-server.ts'
+import { hook, patching } from './webhooks/creating.ts'
 
 const account = (name: string, more: object = {}) => ({ metadata: { name, namespace: 'blue' }, ...more }) as never
 const server = await serverWith({
@@ -121,8 +125,34 @@ describe('secrets that an account must name', () => {
     const object = pod({ serviceAccountName: 'strict', ephemeralContainers })
     const asked = { at: 'pods/ephemeralcontainers', operation: 'UPDATE', object } as const
     expect(await outcomeOf(serviceAccount, server, asked)).toBe(
-      refused(`ephemeral container e with envFrom referencing secret.secretName="other" ${notNamed} secret`),
+      // an error that kube-apiserver does not make a refusal of
+      `500 ephemeral container e with envFrom referencing secret.secretName="other" ${notNamed} secret`,
     )
+  })
+
+  test('are looked for before webhooks see the pod, which cannot help by removing them', async () => {
+    const removing = hook('a', patching({ op: 'remove', path: '/spec/volumes' }), {
+      rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+    })
+    const { answers, ...webhook } = removing
+    const front = frontAnswering(answers)
+    const { memory, send, namespace } = pluginServer({ OUTGOING: front.binding })
+    await memory.put('admissionregistration.k8s.io', 'mutatingwebhookconfigurations', {
+      metadata: { name: 'configuration' },
+      webhooks: [webhook] as unknown as JsonObject[], // they are JSON
+    })
+    await namespace('blue')
+    await send('POST', '/api/v1/namespaces/blue/serviceaccounts', {
+      metadata: { name: 'strict', annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } },
+      automountServiceAccountToken: false,
+    })
+    const volumes = [{ name: 'v', secret: { secretName: 'other' } }]
+    const containers = [{ name: 'c', image: 'i' }]
+    const object = { metadata: { name: 'p' }, spec: { serviceAccountName: 'strict', volumes, containers } }
+    expect(lineOf(await send('POST', '/api/v1/namespaces/blue/pods', object))).toBe(
+      refused(`volume with secret.secretName="other" ${notNamed} secret`),
+    )
+    expect(front.calls).toEqual([])
   })
 })
 
