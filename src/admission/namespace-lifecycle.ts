@@ -1,8 +1,10 @@
+import { groupResourceText } from '../api/group-version.ts'
 import { forbidden, notFound } from '../api/status.ts'
 import type { AdmissionPlugin } from './attributes.ts'
 import { namespaceOf } from '../tenancy/namespaces.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
+const LOCAL_REVIEWS = 'localsubjectaccessreviews.authorization.k8s.io'
 /** Namespaces that cannot be deleted. */
 const IMMORTAL = new Set(['default', 'kube-system', 'kube-public'])
 
@@ -13,17 +15,15 @@ const IMMORTAL = new Set(['default', 'kube-system', 'kube-public'])
 export const namespaceLifecycle: AdmissionPlugin = {
   name: 'NamespaceLifecycle',
   handles: ({ operation }) => operation !== 'CONNECT',
-  async admit({ operation, resource, name, namespace, request, kind, object }) {
+  async admit({ operation, resource, name, namespace, request, object }) {
     const isNamespace = resource.group === '' && resource.resource === 'namespaces'
     if (operation === 'DELETE' && isNamespace && IMMORTAL.has(name))
       throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
     if (namespace === '' || isNamespace) return
-    if (operation !== 'CREATE') {
-      // updates and deletes are allowed in a namespace that is being deleted, but not in one that never existed
-      if (operation === 'DELETE') return
-    }
+    // updates, too, are allowed in a namespace that is being deleted, but not in one that never existed
+    if (operation === 'DELETE') return
     // a LocalSubjectAccessReview is not stored, so its namespace need not exist
-    if (kind.kind === 'LocalSubjectAccessReview') return
+    if (groupResourceText(resource) === LOCAL_REVIEWS) return
     const found = await namespaceOf(request, namespace)
     if (found === undefined) throw notFound(NAMESPACES, namespace)
     if (operation !== 'CREATE' || found.status?.phase !== 'Terminating') return

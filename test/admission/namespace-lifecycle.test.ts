@@ -51,6 +51,11 @@ test.each<[string, Asked, unknown]>([
     },
     { metadata: {} },
   ],
+  [
+    'a custom object of a kind with that name',
+    { at: 'reviews.example.com', kind: 'LocalSubjectAccessReview', namespace: 'red', object: {} },
+    '404 namespaces "red" not found',
+  ],
   ['a new namespace', { at: 'namespaces', namespace: 'red', object: {} }, { metadata: {} }],
   ['the end of a namespace', { at: 'namespaces', operation: 'DELETE', namespace: 'blue', name: 'blue' }, undefined],
   ...['default', 'kube-system', 'kube-public'].map((name): [string, Asked, string] => [
