@@ -27,11 +27,13 @@ export function objectMatches(selector: LabelSelector = {}, { object, oldObject 
 }
 
 /**
- * A namespaceSelector exempts no cluster-scoped object except Namespaces.
+ * A namespaceSelector exempts no cluster-scoped object except Namespaces. A Namespace whose name is still to be
+ * generated is in no namespace yet.
  * @throws StatusError 404 for a namespace that does not exist
  */
 export async function namespaceMatches(selector: LabelSelector = {}, attributes: Attributes): Promise<boolean> {
-  if (attributes.namespace === '' || isEmptySelector(selector)) return true
+  const { namespace, resource } = attributes
+  if ((namespace === '' && !isNamespaces(resource)) || isEmptySelector(selector)) return true
   return selects(selector, await namespaceLabels(attributes))
 }
 

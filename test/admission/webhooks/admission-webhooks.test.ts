@@ -108,6 +108,11 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
       namespace({}),
     ],
     [
+      'selects a Namespace whose name is to be generated',
+      { ...ofNamespaces, namespaceSelector: blue },
+      { ...namespace({ colour: 'blue' }), namespace: '', name: '' },
+    ],
+    [
       'selects a Namespace that is deleted by those it has',
       { ...ofNamespaces, namespaceSelector: blue },
       { ...namespace({}), object: undefined, operation: 'DELETE' },
@@ -160,6 +165,11 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
     ['does not select the namespace', { namespaceSelector: notBlue }, {}],
     ['does not select the object', { objectSelector: { matchLabels: { app: 'db' } } }, {}],
     ['does not select a Namespace as it will be', { ...ofNamespaces, namespaceSelector: blue }, namespace({})],
+    [
+      'does not select a Namespace whose name is to be generated',
+      { ...ofNamespaces, namespaceSelector: blue },
+      { ...namespace({}), namespace: '', name: '' },
+    ],
     [
       'wants exactly its group',
       {
