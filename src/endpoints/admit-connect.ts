@@ -1,37 +1,68 @@
 /** Admission of CONNECT. Its object is an options object, which is made from the query. */
 import { admit, validateAdmission } from '../admission/chain.ts'
 import { apiVersionOf } from '../api/group-version.ts'
+import { ownValue } from '../api/own.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
+import { badRequest } from '../api/status.ts'
+import { valuesEqual } from '../api/value-order.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
-import type { QueryParameters } from '../request/query-parameters.ts'
+import { QueryParameters } from '../request/query-parameters.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { Field, Structural } from '../schema/structural.ts'
 import { admissionAttributes } from '../admission/write-admission.ts'
 
+/** A connection as admission has let it through. */
+export interface Admitted {
+  readonly scope: RequestScope
+  readonly deeper: readonly string[]
+}
+
 /**
  * @param deeper the path behind a proxy
+ * @returns the request with the options that mutating admission has changed
  * @throws StatusError where admission refuses
  */
-export async function admitConnect(scope: RequestScope, deeper: readonly string[]): Promise<void> {
+export async function admitConnect(scope: RequestScope, deeper: readonly string[]): Promise<Admitted> {
   const {
     request,
     resource: { entry },
     place: { subresource },
   } = scope
+  if (request.query.has('dryRun')) throw badRequest('dryRun is not supported')
   const kind = entry.subresources.find(({ name }) => name === subresource)
   if (kind === undefined) throw new Error(`assertion failed: ${entry.resource} have no ${subresource}`)
-  const options = {
+  const fields = typeOfKind(kind)?.fields ?? []
+  const options: JsonObject = {
     kind: kind.kind,
     apiVersion: apiVersionOf(kind),
-    ...optionsIn(request.query, typeOfKind(kind)?.fields ?? []),
+    ...optionsIn(request.query, fields),
     ...(deeper.length === 0 ? {} : { path: `/${deeper.join('/')}` }),
   }
+  const sent = structuredClone(options)
   // options have no metadata; plugins need metadata only of stored objects
   const object = options as unknown as KubeObject
   const of: RequestScope = { ...scope, resource: { ...scope.resource, kind } }
   const attributes = { ...admissionAttributes(of, 'CONNECT', { dryRun: false }, { object }), options: {} }
   await admit(attributes)
   await validateAdmission(attributes)
+  // admission changes the options in place
+  if (valuesEqual(options, sent)) return { scope, deeper }
+  return { scope: { ...scope, request: { ...request, query: queryOf(options, fields) } }, deeper: deeperIn(options) }
+}
+
+/** The options as the query that asks for them. */
+function queryOf(options: JsonObject, fields: readonly Field[]): QueryParameters {
+  const query = new QueryParameters()
+  for (const { name } of fields) {
+    const value = ownValue(options, name) ?? []
+    for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one))
+  }
+  return query
+}
+
+function deeperIn(options: JsonObject): readonly string[] {
+  const path = ownValue(options, 'path')
+  return typeof path === 'string' && path !== '' ? path.replace(/^\//, '').split('/') : []
 }
 
 function optionsIn(query: QueryParameters, fields: readonly Field[]): JsonObject {

@@ -37,12 +37,12 @@ export interface Handlers {
   readonly endpoints: Readonly<Record<Endpoint, Handler>>
 }
 
-/** Runs admission before the object is read. */
+/** Runs admission before the object is read. What admission has let through is what runs. */
 const connecting =
   (connect: Handler): Handler =>
   async (scope, verb, deeper) => {
-    await admitConnect(scope, deeper)
-    return connect(scope, verb, deeper)
+    const admitted = await admitConnect(scope, deeper)
+    return connect(admitted.scope, verb, admitted.deeper)
   }
 
 const streaming = (stream: Handler): Handler =>

@@ -1,5 +1,5 @@
 /** The variables that admission policies see for a CONNECT. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { admitConnect } from '../../src/endpoints/admit-connect.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
 import { builtInServed } from '../../src/registry/built-in-served.ts'
@@ -69,5 +69,47 @@ test('a CONNECT that no policy matches is allowed', async () => {
   const server = await policyServer('validating', {})
   const entry = builtInServed(server.env).resources.find('', 'v1', 'pods')!
   const scope = resourceScope(server.request('/'), entry, { name: 'a', subresource: 'exec', namespace: 'blue' })
-  await expect(admitConnect(scope, [])).resolves.toBeUndefined()
+  expect((await admitConnect(scope, [])).scope).toBe(scope)
+})
+
+test('a CONNECT cannot be tried: it would run', async () => {
+  const server = await policyServer('validating', {})
+  const entry = builtInServed(server.env).resources.find('', 'v1', 'pods')!
+  const request = server.request('/?command=a&dryRun=All')
+  const scope = resourceScope(request, entry, { name: 'a', subresource: 'exec', namespace: 'blue' })
+  await expect(admitConnect(scope, [])).rejects.toMatchObject({ code: 400, message: 'dryRun is not supported' })
+})
+
+describe('what mutating admission makes of a CONNECT is what runs', () => {
+  const replaced = (field: string, value: string): string =>
+    `[JSONPatch{op: "replace", path: "/${field}", value: ${value}}]`
+  test.each<[string, string, string, string[], string, Record<string, string[]>, string[]]>([
+    [
+      'pods',
+      'exec',
+      '?command=rm&command=-rf&container=c&stdin=true&tty=false',
+      [],
+      replaced('command', '["safe"]'),
+      { command: ['safe'], container: ['c'], stdin: ['true'], tty: [] },
+      [],
+    ],
+    ['pods', 'attach', '?stdin=true', [], replaced('stdin', 'false'), { stdin: [] }, []],
+    ['pods', 'portforward', '?ports=80', [], replaced('ports', '[443, 8443]'), { ports: ['443', '8443'] }, []],
+    ['services', 'proxy', '', ['a'], replaced('path', '"/b/c"'), {}, ['b', 'c']],
+    ['nodes', 'proxy', '', ['a'], '[JSONPatch{op: "remove", path: "/path"}]', {}, []],
+    ['pods', 'exec', '?command=a', [], replaced('command', '["a"]'), { command: ['a'] }, []],
+  ])('%s/%s%s %j', async (resource, subresource, query, deeper, expression, expected, path) => {
+    const resources = [`${resource}/${subresource}`]
+    const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CONNECT'], resources }]
+    const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression } }]
+    const server = await policyServer('mutating', {
+      policies: { p: { matchConstraints: { ...CONFIG_MAPS, resourceRules }, mutations } },
+    })
+    const entry = builtInServed(server.env).resources.find('', 'v1', resource)!
+    const place = { name: 'a', subresource, namespace: entry.namespaced ? 'blue' : '' }
+    const admitted = await admitConnect(resourceScope(server.request(`/${query}`), entry, place), deeper)
+    const got = Object.keys(expected).map((name) => [name, admitted.scope.request.query.getAll(name)])
+    expect(Object.fromEntries(got)).toEqual(expected)
+    expect(admitted.deeper).toEqual(path)
+  })
 })

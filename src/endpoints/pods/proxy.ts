@@ -207,9 +207,10 @@ const prefixOf = ({ resource: { namespaced, gvr: resource }, place: { namespace,
 
 /** The path behind `proxy`; '' where there is none. */
 function pathBehind(scope: RequestScope, deeper: readonly string[]): string {
-  const { path } = scope.request.info
+  const { path, deeper: sent } = scope.request.info
   const prefix = prefixOf(scope)
-  if (path.startsWith(prefix)) return path.slice(prefix.length)
+  // the path as it was sent has its last slash, unless mutating admission has changed it
+  if (path.startsWith(prefix) && deeper.join('/') === sent.join('/')) return path.slice(prefix.length)
   return deeper.length === 0 ? '' : `/${deeper.join('/')}`
 }
 
