@@ -1,7 +1,7 @@
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 
 /** registry/review.ts computes the answers to reviews. */
-const review: BuiltInDefinition = { withoutTable: [''], exemptFrom: ['policies'] }
+const review: BuiltInDefinition = { withoutTable: [''], exemptFrom: ['policies'], quota: 'uncounted' }
 
 export const authorizationDefinitions: Readonly<Record<string, BuiltInDefinition>> = {
   'localsubjectaccessreviews.authorization.k8s.io': review,

@@ -145,7 +145,14 @@ describe('other objects use', () => {
     ],
   ])('%s', (_, usage, expected) => expect(usage).toEqual(expected))
 
-  test('Events are counted by no quota', () => expect(evaluatorOf({ group: '', resource: 'events' })).toBeUndefined())
+  test.each([
+    ['', 'events'],
+    ['events.k8s.io', 'events'],
+    ['', 'bindings'],
+    // of reviews only this one is in a namespace
+    ['authorization.k8s.io', 'localsubjectaccessreviews'],
+    ['authentication.k8s.io', 'tokenreviews'],
+  ])('%s %s are counted by no quota', (group, resource) => expect(evaluatorOf({ group, resource })).toBeUndefined())
 })
 
 describe('scopes of a quota', () => {
