@@ -142,4 +142,24 @@ describe('ResourceQuota', () => {
     expect(lineOf(await send('POST', CLAIMS, claim('gold')))).toBe('201')
     expect(lineOf(await send('POST', PODS, vip))).toBe('201')
   })
+
+  test('an update into the scope of a quota needs cover for all that the object uses', async () => {
+    const limitedResources = [{ resource: 'pods', matchContains: ['requests.cpu'] }]
+    const made = pluginServer({}, { ResourceQuota: { ...setting, limitedResources } })
+    await made.namespace('blue')
+    const quotas = [
+      { name: 'brief', spec: { hard: { pods: '5' }, scopes: ['Terminating'] } },
+      { name: 'long', spec: { hard: { pods: '5', 'requests.cpu': '5' }, scopes: ['NotTerminating'] } },
+    ]
+    for (const { name, spec } of quotas)
+      await made.send('POST', '/api/v1/namespaces/blue/resourcequotas', { metadata: { name }, spec })
+    const resources = { requests: { cpu: '1' } }
+    const object = pod({ containers: [{ name: 'c', image: 'i', resources }] })
+    expect(lineOf(await made.send('POST', '/api/v1/namespaces/blue/pods', object))).toBe('201')
+    const change = (body: object) => made.send('PATCH', '/api/v1/namespaces/blue/pods/p', body)
+    expect(lineOf(await change({ metadata: { labels: { a: 'b' } } }))).toBe('200')
+    expect(lineOf(await change({ spec: { activeDeadlineSeconds: 60 } }))).toBe(
+      '403 pods "p" is forbidden: insufficient quota to consume: requests.cpu',
+    )
+  })
 })

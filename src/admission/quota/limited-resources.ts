@@ -3,6 +3,7 @@ import { forbidden, plainError } from '../../api/status.ts'
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import { amountsOf, growth, withoutZeros } from '../../registry/quota/amounts.ts'
 import type { Evaluator, Write } from '../../registry/quota/evaluator.ts'
+import { namesOf } from '../../registry/quota/check.ts'
 import { isInScope, scopesOf } from '../../registry/quota/evaluators.ts'
 import { settingsOf } from '../../settings.ts'
 import type { Attributes } from '../attributes.ts'
@@ -19,8 +20,12 @@ export function checkCovered(
   if (limited.length === 0) return
   const usage = evaluator.usage(object, request.now)
   const grown = oldObject === undefined ? usage : growth(usage, evaluator.usage(oldObject, request.now))
-  if (withoutZeros(grown).size === 0) return
   const covering = quotas.filter((quota) => isInScope(evaluator, quota, object))
+  // an update may bring the object into the scope of a quota, which then counts all that it uses
+  const added = covering
+    .filter((quota) => namesOf(quota).some((one) => evaluator.tracks(one)))
+    .map((quota) => (oldObject !== undefined && isInScope(evaluator, quota, oldObject) ? grown : usage))
+  if ((added.length === 0 ? [grown] : added).every((amounts) => withoutZeros(amounts).size === 0)) return
   const covered = new Set(covering.flatMap(({ status }) => [...amountsOf(status?.hard).keys()]))
   const parts = limited
     .filter(({ apiGroup, resource: of }) => apiGroup === resource.group && of === resource.resource)
