@@ -14,11 +14,12 @@ import { admissionAttributes } from '../admission/write-admission.ts'
 /** A connection as admission has let it through. */
 export interface Admitted {
   readonly scope: RequestScope
-  readonly deeper: readonly string[]
+  /** For a proxy the path behind it; '' where there is none. */
+  readonly path: string
 }
 
 /**
- * @param deeper the path behind a proxy
+ * @param deeper the segments of the path behind a proxy
  * @returns the request with the options that mutating admission has changed
  * @throws StatusError where admission refuses
  */
@@ -32,11 +33,13 @@ export async function admitConnect(scope: RequestScope, deeper: readonly string[
   const kind = entry.subresources.find(({ name }) => name === subresource)
   if (kind === undefined) throw new Error(`assertion failed: ${entry.resource} have no ${subresource}`)
   const fields = typeOfKind(kind)?.fields ?? []
+  const path = fields.some(({ name }) => name === 'path') ? pathBehind(scope, deeper) : ''
+  const { path: _, ...asked } = optionsIn(request.query, fields) // the path of a proxy is no parameter
   const options: JsonObject = {
     kind: kind.kind,
     apiVersion: apiVersionOf(kind),
-    ...optionsIn(request.query, fields),
-    ...(deeper.length === 0 ? {} : { path: `/${deeper.join('/')}` }),
+    ...asked,
+    ...(path === '' ? {} : { path }),
   }
   const sent = structuredClone(options)
   // options have no metadata; plugins need metadata only of stored objects
@@ -46,9 +49,27 @@ export async function admitConnect(scope: RequestScope, deeper: readonly string[
   await admit(attributes)
   await validateAdmission(attributes)
   // admission changes the options in place
-  if (valuesEqual(options, sent)) return { scope, deeper }
-  return { scope: { ...scope, request: { ...request, query: queryOf(options, fields) } }, deeper: deeperIn(options) }
+  if (valuesEqual(options, sent)) return { scope, path }
+  return { scope: { ...scope, request: { ...request, query: queryOf(options, fields) } }, path: pathIn(options) }
 }
+
+/** Whatever admission writes, it stays a path, and no part of the other server's name. */
+function pathIn(options: JsonObject): string {
+  const path = ownValue(options, 'path')
+  return typeof path !== 'string' || path === '' ? '' : path.replace(/^\/?/, '/')
+}
+
+/** What a proxy passes on, and so what policies see: the path with the slashes that the client has sent. */
+function pathBehind({ request: { info }, ...scope }: RequestScope, deeper: readonly string[]): string {
+  const prefix = placeText(scope)
+  if (!info.path.startsWith(prefix)) return deeper.length === 0 ? '' : `/${deeper.join('/')}`
+  // kube-apiserver drops one of several slashes at the start
+  return info.path.slice(prefix.length).replace(/^\/\//, '/')
+}
+
+/** The path of the subresource. */
+export const placeText = ({ resource: { namespaced, gvr }, place }: Pick<RequestScope, 'resource' | 'place'>): string =>
+  `/api/v1/${namespaced ? `namespaces/${place.namespace}/` : ''}${gvr.resource}/${place.name}/${place.subresource}`
 
 /** The options as the query that asks for them. */
 function queryOf(options: JsonObject, fields: readonly Field[]): QueryParameters {
@@ -58,11 +79,6 @@ function queryOf(options: JsonObject, fields: readonly Field[]): QueryParameters
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one))
   }
   return query
-}
-
-function deeperIn(options: JsonObject): readonly string[] {
-  const path = ownValue(options, 'path')
-  return typeof path === 'string' && path !== '' ? path.replace(/^\//, '').split('/') : []
 }
 
 function optionsIn(query: QueryParameters, fields: readonly Field[]): JsonObject {

@@ -39,10 +39,10 @@ export interface Handlers {
 
 /** Runs admission before the object is read. What admission has let through is what runs. */
 const connecting =
-  (connect: Handler): Handler =>
-  async (scope, verb, deeper) => {
+  (connect: (scope: RequestScope, path: string) => Promise<Response>): Handler =>
+  async (scope, _verb, deeper) => {
     const admitted = await admitConnect(scope, deeper)
-    return connect(admitted.scope, verb, admitted.deeper)
+    return connect(admitted.scope, admitted.path)
   }
 
 const streaming = (stream: Handler): Handler =>

@@ -83,7 +83,7 @@ test('a CONNECT cannot be tried: it would run', async () => {
 describe('what mutating admission makes of a CONNECT is what runs', () => {
   const replaced = (field: string, value: string): string =>
     `[JSONPatch{op: "replace", path: "/${field}", value: ${value}}]`
-  test.each<[string, string, string, string[], string, Record<string, string[]>, string[]]>([
+  test.each<[string, string, string, string[], string, Record<string, string[]>, string]>([
     [
       'pods',
       'exec',
@@ -91,13 +91,14 @@ describe('what mutating admission makes of a CONNECT is what runs', () => {
       [],
       replaced('command', '["safe"]'),
       { command: ['safe'], container: ['c'], stdin: ['true'], tty: [] },
-      [],
+      '',
     ],
-    ['pods', 'attach', '?stdin=true', [], replaced('stdin', 'false'), { stdin: [] }, []],
-    ['pods', 'portforward', '?ports=80', [], replaced('ports', '[443, 8443]'), { ports: ['443', '8443'] }, []],
-    ['services', 'proxy', '', ['a'], replaced('path', '"/b/c"'), {}, ['b', 'c']],
-    ['nodes', 'proxy', '', ['a'], '[JSONPatch{op: "remove", path: "/path"}]', {}, []],
-    ['pods', 'exec', '?command=a', [], replaced('command', '["a"]'), { command: ['a'] }, []],
+    ['pods', 'attach', '?stdin=true', [], replaced('stdin', 'false'), { stdin: [] }, ''],
+    ['pods', 'portforward', '?ports=80', [], replaced('ports', '[443, 8443]'), { ports: ['443', '8443'] }, ''],
+    ['services', 'proxy', '', ['a'], replaced('path', '"/b/c"'), {}, '/b/c'],
+    ['services', 'proxy', '', ['a'], replaced('path', '".example.com/b"'), {}, '/.example.com/b'],
+    ['nodes', 'proxy', '', ['a'], '[JSONPatch{op: "remove", path: "/path"}]', {}, ''],
+    ['pods', 'exec', '?command=a', [], replaced('command', '["a"]'), { command: ['a'] }, ''],
   ])('%s/%s%s %j', async (resource, subresource, query, deeper, expression, expected, path) => {
     const resources = [`${resource}/${subresource}`]
     const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CONNECT'], resources }]
@@ -110,6 +111,32 @@ describe('what mutating admission makes of a CONNECT is what runs', () => {
     const admitted = await admitConnect(resourceScope(server.request(`/${query}`), entry, place), deeper)
     const got = Object.keys(expected).map((name) => [name, admitted.scope.request.query.getAll(name)])
     expect(Object.fromEntries(got)).toEqual(expected)
-    expect(admitted.deeper).toEqual(path)
+    expect(admitted.path).toBe(path)
   })
+})
+
+test.each([
+  ['', ''],
+  ['/', '/'],
+  ['/a/', '/a/'],
+  ['/a//b', '/a//b'],
+  ['//a', '/a'],
+  ['?path=/b', ''],
+  ['/a?path=/b', '/a'],
+])('policies see the path that a proxy passes on: %j is %j', async (sent, path) => {
+  const server = await policyServer('validating', {})
+  const entry = builtInServed(server.env).resources.find('', 'v1', 'pods')!
+  const request = server.request(`/api/v1/namespaces/blue/pods/a/proxy${sent}`)
+  const scope = resourceScope(request, entry, { name: 'a', subresource: 'proxy', namespace: 'blue' })
+  expect((await admitConnect(scope, request.info.deeper)).path).toBe(path)
+  const seen = JSON.stringify(path)
+  const expression = path === '' ? 'has(object.path)' : `!has(object.path) || object.path != ${seen}`
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CONNECT'], resources: ['pods/proxy'] }
+  const validations = [{ expression }]
+  const strict = await policyServer('validating', {
+    policies: { p: { matchConstraints: { ...CONFIG_MAPS, resourceRules: [rule] }, validations } },
+  })
+  const asked = strict.request(`/api/v1/namespaces/blue/pods/a/proxy${sent}`)
+  const again = resourceScope(asked, entry, { name: 'a', subresource: 'proxy', namespace: 'blue' })
+  await expect(admitConnect(again, asked.info.deeper)).rejects.toMatchObject({ code: 422 })
 })

@@ -15,6 +15,7 @@ import type { RequestScope } from '../../registry/resource-scope.ts'
 import { targetOf as targetOfUrl } from '../../request/target.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
+import { placeText } from '../admit-connect.ts'
 import { encodedPath } from '../aggregation/proxy.ts'
 import { remoteAnswer } from '../aggregation/remote-answer.ts'
 import { wantsUpgrade } from '../aggregation/upgrade.ts'
@@ -25,16 +26,16 @@ type WayTo = (scope: RequestScope, target: Target) => Promise<Send>
 
 const proxyBy =
   (wayTo: WayTo) =>
-  (scope: RequestScope, _verb: string, deeper: readonly string[]): Promise<Response> =>
-    proxy(wayTo, scope, deeper)
+  (scope: RequestScope, path: string): Promise<Response> =>
+    proxy(wayTo, scope, path)
 
-async function proxy(wayTo: WayTo, scope: RequestScope, deeper: readonly string[]): Promise<Response> {
+/** @param path the one behind `proxy`, as admission has let it through; '' where there is none */
+async function proxy(wayTo: WayTo, scope: RequestScope, path: string): Promise<Response> {
   const target = targetOf(scope.place.name)
   if (target === undefined)
     throw badRequest(`invalid ${scope.resource.entry.singular ?? 'proxy'} request ${JSON.stringify(scope.place.name)}`)
   const send = await wayTo(scope, target)
   const { request, method } = scope.request
-  const path = pathBehind(scope, deeper)
   const address = targetOfUrl(request)
   const mark = address.indexOf('?')
   const query = mark < 0 ? '' : address.slice(mark)
@@ -202,18 +203,6 @@ async function wayToNode(scope: RequestScope, { scheme, name, port }: Target): P
   return wayToAddress(scope, { scheme, host: node.host, port })
 }
 
-const prefixOf = ({ resource: { namespaced, gvr: resource }, place: { namespace, name } }: RequestScope): string =>
-  `/api/v1/${namespaced ? `namespaces/${namespace}/` : ''}${resource.resource}/${name}/proxy`
-
-/** The path behind `proxy`; '' where there is none. */
-function pathBehind(scope: RequestScope, deeper: readonly string[]): string {
-  const { path, deeper: sent } = scope.request.info
-  const prefix = prefixOf(scope)
-  // the path as it was sent has its last slash, unless mutating admission has changed it
-  if (path.startsWith(prefix) && deeper.join('/') === sent.join('/')) return path.slice(prefix.length)
-  return deeper.length === 0 ? '' : `/${deeper.join('/')}`
-}
-
 function forwarded({ request: { headers, info } }: RequestScope): HeaderPairs {
   const host = headers.get('Host') ?? ''
   return [
@@ -234,7 +223,7 @@ function withOwnLocation(scope: RequestScope, response: Response, path: string):
   const to = new URL(location, `${base}${encodedPath(path)}`)
   if (to.origin !== new URL(base).origin) return response
   const moved = new Response(response.body, response)
-  moved.headers.set('Location', `${encodedPath(prefixOf(scope))}${to.pathname}${to.search}${to.hash}`)
+  moved.headers.set('Location', `${encodedPath(placeText(scope))}${to.pathname}${to.search}${to.hash}`)
   return moved
 }
 
