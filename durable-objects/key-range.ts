@@ -44,7 +44,9 @@ function needlesOf({ labels, fields, owner }: Selection): Needles {
     if (operator === 'In') groups.push(values.map((value) => member(key, value)))
     else if (operator === 'Exists' || operator === 'Gt' || operator === 'Lt') groups.push([`${JSON.stringify(key)}:`])
   }
-  for (const { field, operator, value } of fields) {
+  for (const { field, operator, value, place } of fields) {
+    // the text may lack a field that the object has
+    if (place !== undefined) continue
     // `metadata.` fields come from the key; an absent field equals the empty value
     if (operator === '=' && value !== '' && !field.startsWith('metadata.')) groups.push([member(field, value)])
   }

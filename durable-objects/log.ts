@@ -329,10 +329,18 @@ export class Log {
     }
   }
 
+  /** @throws StorageError Compacted, where a list is slower than the retention */
+  private textOf(revision: Revision): string {
+    const version = this.statements.version(revision)
+    if (version === undefined) throw new StorageError('Compacted', revision, this.floor)
+    return version.v
+  }
+
   private statesOf(revision: Revision): States {
     return {
       now: () => (revision === this.last ? this.statements.now : undefined),
       past: (...range) => new PastState(this, this.statements, revision, ...range),
+      text: (rv) => this.textOf(rv),
     }
   }
 

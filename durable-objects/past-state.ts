@@ -11,6 +11,7 @@ import { compareNames } from '../src/api/name-order.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import type { Log } from './log.ts'
+import type { Turn } from './selected-keys.ts'
 import type { CurrentRow, KeyRange, Statements } from './statements.ts'
 
 /** Changes that one turn reads: some milliseconds. */
@@ -40,14 +41,14 @@ export class PastState {
   private lastChanged = ''
   private isAtEnd = false
 
-  /** @param inATurn keys of `cur` that one turn reads */
+  /** @param turn `keys` is how many keys of `cur` one turn reads */
   constructor(
     private readonly log: Pick<Log, 'last' | 'floor'>,
     private readonly statements: Statements,
     private readonly revision: Revision,
     private range: KeyRange,
     private readonly isSelected: (row: CurrentRow) => boolean,
-    private readonly inATurn: number,
+    private readonly turn: Turn,
   ) {
     this.upTo = revision
   }
@@ -59,6 +60,7 @@ export class PastState {
   next(most: number): { readonly rows: readonly PastKey[]; readonly isEnd: boolean } {
     if (this.revision < this.log.floor) throw new StorageError('Compacted', this.revision, this.log.floor)
     this.begin()
+    this.turn.begin()
     if (!this.catchUp()) return { rows: [], isEnd: false }
     const { rows, end } = this.batch(most)
     this.goOnFrom(end)
@@ -80,13 +82,14 @@ export class PastState {
 
   /** @returns whether all changes up to now have been read */
   private catchUp(): boolean {
-    const { revision, range } = this
+    const { revision, range, turn } = this
     let seen = 0
     if (this.upTo < this.log.last)
       for (const { at, k, rv, l } of this.statements.replacedSince(this.upTo, SCANNED, revision, range)) {
         seen++
         this.upTo = at
         if (k !== null && rv !== null && l !== null) this.note({ k, rv, l })
+        if (turn.isOver()) return false
       }
     if (seen === SCANNED) return false
     this.upTo = this.log.last
@@ -118,22 +121,33 @@ export class PastState {
 
   /** The first keys that are certain, and the key where certainty ends. */
   private batch(most: number): { readonly rows: readonly PastKey[]; readonly end: string } {
-    const { range, changed, revision } = this
-    const wanted = Math.min(most, this.inATurn)
-    const read = this.statements.currentKeys(range, this.inATurn)
+    const { range, changed, turn } = this
+    const wanted = Math.min(most, turn.keys)
+    const read = this.statements.currentKeys(range, turn.keys)
     const ends = [range.to]
-    if (read.length === this.inATurn) ends.push(`${read.at(-1)!.k}\0`)
+    if (read.length === turn.keys) ends.push(`${read.at(-1)!.k}\0`)
     if (this.cut !== undefined) ends.push(this.cut)
     if (changed.length > wanted) ends.push(changed[wanted]!.k)
-    const end = ends.reduce((first, one) => (isBefore(one, first) ? one : first))
-    const isKnown = ({ k }: PastKey): boolean => isBefore(k, end)
-    const found = [
-      ...changed.slice(0, wanted).filter(isKnown),
-      ...read.filter((row) => row.rv <= revision && isKnown(row) && this.isSelected(row)),
-    ].sort((a, b) => compareNames(a.k, b.k))
+    const atMost = ends.reduce((first, one) => (isBefore(one, first) ? one : first))
+    const { rows: unchanged, end } = this.selectedOf(read, atMost)
+    const found = [...changed.slice(0, wanted).filter(({ k }) => isBefore(k, end)), ...unchanged].sort((a, b) =>
+      compareNames(a.k, b.k),
+    )
     if (found.length <= wanted) return { rows: found, end }
     const rows = found.slice(0, wanted)
     return { rows, end: `${rows.at(-1)!.k}\0` }
+  }
+
+  /** The selected rows before `atMost` that have not changed, and where this turn stopped looking at them. */
+  private selectedOf(read: readonly CurrentRow[], atMost: string): { readonly rows: PastKey[]; readonly end: string } {
+    const rows: PastKey[] = []
+    this.turn.begin()
+    for (const row of read) {
+      if (!isBefore(row.k, atMost)) break
+      if (this.turn.isOver()) return { rows, end: row.k }
+      if (row.rv <= this.revision && this.isSelected(row)) rows.push(row)
+    }
+    return { rows, end: atMost }
   }
 
   private goOnFrom(end: string): void {

@@ -2,8 +2,10 @@
 import { append } from '../src/api/append.ts'
 import { turnOfOthers } from '../src/api/slices.ts'
 import { matcherOf, requirementsOf, selectsEverything } from '../src/storage/selection.ts'
+import type { ReadObject } from '../src/storage/selection.ts'
 import type { KeyScope } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
+import { storedContent } from '../src/storage/stored-content.ts'
 import { narrowedTo } from './key-range.ts'
 import type { PastState } from './past-state.ts'
 import { decodeSelectable } from './selectable.ts'
@@ -15,9 +17,20 @@ export interface States {
   now(): StateStatements | undefined
   /**
    * @param isSelected is called in the order of keys
-   * @param inATurn keys that one turn looks at
+   * @param turn what one turn may do
    */
-  past(range: KeyRange, isSelected: (row: CurrentRow) => boolean, inATurn: number): PastState
+  past(range: KeyRange, isSelected: (row: CurrentRow) => boolean, turn: Turn): PastState
+  /** The text of a version. */
+  text(revision: Revision): string
+}
+
+/** The bounds of one turn. */
+export interface Turn {
+  /** Keys that it looks at. */
+  readonly keys: number
+  begin(): void
+  /** Whether it has read so many values that no further one may be read. */
+  isOver(): boolean
 }
 
 export interface Picked {
@@ -99,6 +112,9 @@ const GROWTH = 8
 const LOOKED = 500
 const COMPARED = 20_000
 
+/** Characters of the values that one turn reads, where a selection needs values. */
+const READ = 256 * 1024
+
 /** Fewer keys for long selectors: a selector may have ten thousand requirements. */
 const keysOfATurn = ({ selection }: KeyScope): number =>
   Math.max(1, Math.min(LOOKED, Math.floor(COMPARED / Math.max(1, requirementsOf(selection)))))
@@ -114,7 +130,9 @@ class SelectedKeys {
   readonly areAll: boolean
   private readonly isSelected: (row: CurrentRow) => boolean
   private readonly narrowed: Narrowed
-  private readonly inATurn: number
+  private readonly turn: Turn
+  /** Characters that this turn has read. */
+  private read = 0
   private past: PastState | undefined
   private size = FIRST_BATCH
   private lastKey = ''
@@ -125,9 +143,20 @@ class SelectedKeys {
     private rest: KeyRange,
   ) {
     this.areAll = selectsEverything(scope.selection)
-    this.isSelected = selecting(scope)
+    const matches = selecting(scope)
+    this.isSelected = (row) => matches(row, () => storedContent(this.textOf(row)))
     this.narrowed = narrowedTo(scope.selection)
-    this.inATurn = keysOfATurn(scope)
+    this.turn = {
+      keys: keysOfATurn(scope),
+      begin: () => (this.read = 0),
+      isOver: () => this.read > READ,
+    }
+  }
+
+  private textOf({ rv }: CurrentRow): string {
+    const text = this.states.text(rv)
+    this.read += text.length
+    return text
   }
 
   /** The number of keys in a range; undefined where something was written since. */
@@ -139,7 +168,7 @@ class SelectedKeys {
   next(most = Infinity): Batch {
     const now = this.past === undefined ? this.states.now() : undefined
     if (now !== undefined) return this.areAll ? this.nextOfAll(now, most) : this.nextSelected(now, most)
-    this.past ??= this.states.past(this.rest, this.isSelected, this.inATurn)
+    this.past ??= this.states.past(this.rest, this.isSelected, this.turn)
     const { rows, isEnd } = this.past.next(most)
     this.lastKey = rows.at(-1)?.k ?? this.lastKey
     return { found: rows.map(({ rv }) => rv), isEnd }
@@ -156,11 +185,12 @@ class SelectedKeys {
 
   private nextSelected(now: StateStatements, most: number): Batch {
     const found: Revision[] = []
-    const { inATurn } = this
+    const { turn } = this
     let looked = 0
+    turn.begin()
     for (const row of now.rows(this.rest, this.narrowed)) {
       if (this.isSelected(row)) found.push(row.rv)
-      if (found.length < most && ++looked < inATurn) continue
+      if (found.length < most && ++looked < turn.keys && !turn.isOver()) continue
       this.goOnBehind(row.k)
       return { found, isEnd: false }
     }
@@ -188,9 +218,11 @@ class SelectedKeys {
   }
 }
 
+export type Selects = (row: Pick<CurrentRow, 'k' | 'l'>, read: ReadObject) => boolean
+
 /** Returns a test whether the row of a key in the scope is selected. */
-export function selecting({ prefix, selection }: KeyScope): (row: Pick<CurrentRow, 'k' | 'l'>) => boolean {
+export function selecting({ prefix, selection }: KeyScope): Selects {
   if (selectsEverything(selection)) return () => true
   const matches = matcherOf(selection)
-  return ({ k, l }) => matches(k.slice(prefix.length + 1), decodeSelectable(l))
+  return ({ k, l }, read) => matches(k.slice(prefix.length + 1), decodeSelectable(l), read)
 }

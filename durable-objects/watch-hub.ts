@@ -10,12 +10,16 @@ import { StorageError } from '../src/storage/errors.ts'
 import type { BatchHeader, Pong, WatchCall } from '../src/storage/shard-protocol.ts'
 import { ENDED, MORE, PING } from '../src/storage/shard-protocol.ts'
 import type { Revision, WatchEventType } from '../src/storage/storage.ts'
+import { lazy } from '../src/api/lazy.ts'
+import type { JsonObject } from '../src/api/object.ts'
+import { storedContent } from '../src/storage/stored-content.ts'
 import { withOtherRevision } from '../src/storage/value-text.ts'
 import { encodeMessage, eventLine } from '../src/storage/watch-batch.ts'
 import { rangeOf } from './key-range.ts'
 import type { Log } from './log.ts'
 import { selecting } from './selected-keys.ts'
-import type { ChangeRow, KeyRange, Statements } from './statements.ts'
+import type { Selects } from './selected-keys.ts'
+import type { ChangeRow, KeyRange, Statements, VersionRow } from './statements.ts'
 import { DELETED } from './statements.ts'
 
 /** The platform keeps it with the socket, even while the shard sleeps: at most 16 KiB. */
@@ -158,9 +162,10 @@ export class WatchHub {
     for (const row of this.statements.changes(from, range)) {
       isMore = bytes >= MESSAGE_BYTES || seen >= PAST_CHANGES
       if (isMore) break
-      const found = new Change(row, this.statements).eventFor(isSelected)
+      const change = new Change(row, this.statements)
+      const found = change.eventFor(isSelected)
       append(events, found)
-      bytes += found.reduce((sum, { line }) => sum + line.length, 0)
+      bytes += found.reduce((sum, { line }) => sum + line.length, 0) + change.read
       seen++
       from = row.rv
     }
@@ -212,6 +217,10 @@ interface Event {
 class Change {
   /** Bound: one for each type of event. */
   private readonly lines: Partial<Record<WatchEventType, Uint8Array>> = {}
+  /** Characters that were read to see whether the change is selected. */
+  read = 0
+  private readonly content = lazy(() => this.contentOf(this.row.v))
+  private readonly contentBefore = lazy(() => this.contentOf(this.previous().v))
 
   constructor(
     readonly row: ChangeRow,
@@ -219,10 +228,10 @@ class Change {
   ) {}
 
   /** One event or none. */
-  eventFor(isSelected: ReturnType<typeof selecting>): Event[] {
+  eventFor(isSelected: Selects): Event[] {
     const { k, l, t, was, rv } = this.row
-    const before = was !== null && isSelected({ k, l: was })
-    const after = t !== DELETED && isSelected({ k, l })
+    const before = was !== null && isSelected({ k, l: was }, this.contentBefore)
+    const after = t !== DELETED && isSelected({ k, l }, this.content)
     if (!before && !after) return []
     const type = after ? (before ? 'MODIFIED' : 'ADDED') : 'DELETED'
     return [{ revision: rv, line: (this.lines[type] ??= encoder.encode(eventLine(type, this.text(type)))) }]
@@ -232,11 +241,22 @@ class Change {
    * An object that leaves the selection is shown in its last selected state, a deleted object as its deleter left it.
    */
   private text(type: WatchEventType): string {
-    const { t, prv, v, rv } = this.row
+    const { t, v, rv } = this.row
     if (type !== 'DELETED' || t === DELETED) return v
+    const previous = this.previous()
+    return withOtherRevision(previous.v, previous.at, previous.rv, rv)
+  }
+
+  private previous(): VersionRow {
+    const { prv, rv } = this.row
     const previous = prv === null ? undefined : this.statements.version(prv)
     if (previous === undefined) throw new Error(`the state that ${rv} replaced is missing: ${prv}`)
-    return withOtherRevision(previous.v, previous.at, previous.rv, rv)
+    return previous
+  }
+
+  private contentOf(text: string): JsonObject | undefined {
+    this.read += text.length
+    return storedContent(text)
   }
 }
 

@@ -7,7 +7,7 @@ import type { StorageErrorCode } from '../src/storage/errors.ts'
 import { parseFieldSelector } from '../src/storage/field-selector.ts'
 import { parseLabelSelector } from '../src/storage/label-selector.ts'
 import { revisionAt, TICKS } from '../src/storage/revision.ts'
-import type { Selection } from '../src/storage/selection.ts'
+import type { FieldPlace, Selection } from '../src/storage/selection.ts'
 import { everything } from '../src/storage/selection.ts'
 import type {
   Collection,
@@ -48,6 +48,11 @@ export function valueOf(
 
 export const labelled = (selector: string): Selection => ({ ...everything, labels: parseLabelSelector(selector) })
 export const fielded = (selector: string): Selection => ({ ...everything, fields: parseFieldSelector(selector) })
+/** By a field of the value, which a write may have kept beside the key. */
+export const placed = (selector: string, place: FieldPlace = { names: ['content'] }): Selection => ({
+  ...everything,
+  fields: parseFieldSelector(selector).map((one) => ({ ...one, place })),
+})
 
 interface Parsed {
   readonly metadata: { readonly name: string; readonly resourceVersion: string }
@@ -90,7 +95,8 @@ function messageText(message: WatchMessage): string {
   return `${message.type} ${metadata.name}=${content}`
 }
 
-export function storageSuite(name: string, open: () => Promise<StorageSubject>): void {
+/** @param isSealed where the shard cannot read values */
+export function storageSuite(name: string, open: () => Promise<StorageSubject>, isSealed = false): void {
   describe(name, () => {
     let subject: StorageSubject
     let storage: Storage
@@ -269,6 +275,31 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
         expect(await select({ ...labelled('app=web'), fields: parseFieldSelector('metadata.name=b') })).toBe('')
       })
 
+      it.skipIf(isSealed)('select by a field of the value that was not kept beside the key', async () => {
+        const a1 = await create('ns/a', 'red')
+        await create('ns/b', 'blue', { fields: { content: 'blue' } })
+        await create('ns/c', '', { fields: { content: '' } })
+        const select = async (selection: Selection, more: Partial<ListQuery> = {}) =>
+          (await listed(storage, things, { selection, ...more })).values
+        expect(await select(placed('content=red'))).toBe('a=red')
+        expect(await select(placed('content!=red'))).toBe('b=blue c=')
+        expect(await select(placed('content='))).toBe('c=')
+        expect(await select(placed('content=red'), { limit: 1 })).toBe('a=red')
+        expect(await select(placed('tier=gold', { names: ['tier'], filled: [true] }))).toBe('a=red b=blue c=')
+        expect(await select(placed('tier!=gold', { names: ['tier'], filled: [true] }))).toBe('')
+        expect(await select(placed('a.b=', { names: ['metadata', 'b'], filled: [false, true] }))).toBe(
+          'a=red b=blue c=',
+        )
+        const before = await storage.revision(things)
+        const a2 = await update('ns/a', 'blue', a1)
+        await create('ns/d', 'red')
+        await remove('ns/a', 'blue', a2)
+        const at = { kind: 'exact', revision: before } as const
+        expect(await select(placed('content=red'), { at })).toBe('a=red')
+        expect(await select(placed('content=blue'), { at })).toBe('b=blue')
+        expect(await select(placed('content=red'))).toBe('d=red')
+      })
+
       it('show any revision as it was', async () => {
         const a1 = await create('ns/a', '1', { labels: { l: 'x' } })
         const b1 = await create('ns/b', '1')
@@ -430,6 +461,21 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>):
         expect(await take(live, 5)).toEqual(events)
         await subject.restart(things)
         expect(await take(await watch(from, selection), 5)).toEqual(events)
+      })
+
+      it.skipIf(isSealed)('by a field that was not kept show objects that come and go', async () => {
+        const from = await storage.revision(things)
+        const live = await watch(from, placed('content=red'))
+        const a1 = await create('ns/a', 'blue')
+        const a2 = await update('ns/a', 'red', a1)
+        const a3 = await update('ns/a', 'red', a2)
+        const a4 = await update('ns/a', 'blue', a3)
+        const a5 = await update('ns/a', 'red', a4, { fields: { content: 'red' } })
+        await remove('ns/a', 'red', a5)
+        const events = ['ADDED a=red', 'MODIFIED a=red', 'DELETED a=red', 'ADDED a=red', 'DELETED a=red']
+        expect(await take(live, 5)).toEqual(events)
+        await subject.restart(things)
+        expect(await take(await watch(from, placed('content=red')), 5)).toEqual(events)
       })
 
       it('are of one namespace, or one name, or one type', async () => {

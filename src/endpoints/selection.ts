@@ -5,6 +5,7 @@ import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'
 import type { FieldRequirement, Selection } from '../storage/selection.ts'
 import { coreField } from '../registry/events/conversion.ts'
+import type { SelectableField } from '../registry/resource.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 
 const METADATA_NAME = 'metadata.name'
@@ -29,16 +30,25 @@ export function selectionOf(scope: RequestScope, options: ListOptions): Selectio
 }
 
 function knownField(
-  { resource: { entry, kind, strategy } }: RequestScope,
+  { resource: { entry, kind, strategy, fieldAt } }: RequestScope,
   requirement: FieldRequirement,
 ): FieldRequirement {
   const { field } = requirement
   const known = entry.fieldSelectors
   if (known.includes(field))
-    return entry.group === 'events.k8s.io' ? { ...requirement, field: coreField(field) } : requirement
+    return entry.group === 'events.k8s.io'
+      ? { ...requirement, field: coreField(field) }
+      : placed(requirement, fieldAt?.(field))
   const onlyMetadata = known.every((name) => name.startsWith('metadata.')) && known.length === 2
   if (onlyMetadata) throw badRequest(unknownMetadataField(field))
   throw badRequest(strategy.unknownField?.(field, kind) ?? `field label not supported: ${field}`)
+}
+
+function placed(requirement: FieldRequirement, at: SelectableField | undefined): FieldRequirement {
+  if (at === undefined) return requirement
+  const { names, defaults } = at
+  if (defaults.every((text) => text === '')) return { ...requirement, place: { names } }
+  return { ...requirement, place: { names, filled: defaults.map((text) => text === requirement.value) } }
 }
 
 const unknownMetadataField = (field: string): string =>

@@ -62,6 +62,8 @@ export interface Resource {
   /** How much the defaults of its definition enlarge an object. Absent: little. */
   readonly growth?: Growth
   readonly strategy: Strategy
+  /** Where objects of a definition have a field of field selectors. Undefined for a field of the key. */
+  fieldAt?(field: string): SelectableField | undefined
   /** The handler that serves it in place of its verbs. */
   readonly endpoint?: Endpoint
   /** The rules that find the controllers' work after a write. */
@@ -80,6 +82,13 @@ export interface Resource {
    * one lacks. The field manager of the write owns this value, too.
    */
   afterConversion(object: KubeObject): KubeObject
+}
+
+export interface SelectableField {
+  /** The names of the members that lead to the field. */
+  readonly names: readonly string[]
+  /** The value that defaults give the field, by the number of names that an object has. */
+  readonly defaults: readonly string[]
 }
 
 /**

@@ -12,6 +12,7 @@ import { lastRevisionAt, nextRevision, revisionAt } from './revision.ts'
 import { itemText } from './list-shape.ts'
 import type { Selection } from './selection.ts'
 import { matches, everything, selectsEverything } from './selection.ts'
+import { storedContent } from './stored-content.ts'
 import type {
   Collection,
   ListAt,
@@ -365,14 +366,14 @@ const keyPrefix = ({ prefix }: Collection, namespace: string | undefined): strin
   namespace === undefined ? `${prefix}/` : `${prefix}/${namespace}/`
 
 function isSelected(
-  { key, value }: Version,
+  { key, value, text }: Version,
   collection: Collection,
   namespace: string | undefined,
   selection: Selection,
 ): boolean {
   return (
     key.startsWith(keyPrefix(collection, namespace)) &&
-    matches(selection, key.slice(collection.prefix.length + 1), value)
+    matches(selection, key.slice(collection.prefix.length + 1), value, () => storedContent(text))
   )
 }
 

@@ -2,8 +2,11 @@
  * The selection of a list or a watch: labels and fields (parsed by label-selector and field-selector) and owners. It
  * is plain data, because it goes from the Worker to the shard and is kept in a socket's attachment.
  */
+import type { JsonObject, Json } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { parseInt64 } from '../go/int.ts'
+import { goValue } from '../go/value.ts'
 import type { Selectable } from './storage.ts'
 
 export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
@@ -19,6 +22,22 @@ export interface FieldRequirement {
   readonly field: string
   readonly operator: '=' | '!='
   readonly value: string
+  /** For objects of a definition. */
+  readonly place?: FieldPlace
+}
+
+/**
+ * Where an object has a field. What a write kept beside the key may lack the field: the definition may have got it
+ * since, or another version of the definition was written.
+ */
+export interface FieldPlace {
+  /** The names of the members that lead to the field. */
+  readonly names: readonly string[]
+  /**
+   * Whether defaults give an absent field the value of the requirement, by the number of names that the stored object
+   * has. Without it no default matters.
+   */
+  readonly filled?: readonly boolean[]
 }
 
 export interface Selection {
@@ -34,29 +53,36 @@ export function selectsEverything({ labels, fields, owner }: Selection): boolean
   return labels.length === 0 && fields.length === 0 && owner === undefined
 }
 
+/** Reads a stored object. Undefined where it is sealed. */
+export type ReadObject = () => JsonObject | undefined
+
+const notRead: ReadObject = () => undefined
+
 /**
  * @param key the object's key behind the prefix and its slash: `NAMESPACE/NAME` or `NAME`. From it come
  *   `metadata.name` and `metadata.namespace`, so that these need not be stored among `fields`.
+ * @param read called only for a field that has a place
  */
 export function matches(
   selection: Matched<Selection>,
   key: string,
   { labels = {}, fields = {}, owners = [] }: Selectable,
+  read: ReadObject = notRead,
 ): boolean {
   return (
     matchesLabels(selection.labels, labels) &&
-    matchesFields(selection.fields, key, fields) &&
+    matchesFields(selection.fields, key, fields, read) &&
     (selection.owner === undefined || owners.includes(selection.owner))
   )
 }
 
 /** Like `matches`, for many objects: a long list of values becomes a set. */
-export function matcherOf(selection: Selection): (key: string, of: Selectable) => boolean {
+export function matcherOf(selection: Selection): (key: string, of: Selectable, read: ReadObject) => boolean {
   const labels = selection.labels.map((requirement) =>
     requirement.values.length < LONG ? requirement : { ...requirement, values: new LongValues(requirement.values) },
   )
   const prepared = { ...selection, labels }
-  return (key, of) => matches(prepared, key, of)
+  return (key, of, read) => matches(prepared, key, of, read)
 }
 
 /** The number of comparisons for one object. A turn looks at fewer objects where a selector has many requirements. */
@@ -123,10 +149,42 @@ export function matchesFields(
   requirements: readonly FieldRequirement[],
   key: string,
   fields: Readonly<Record<string, string>>,
+  read: ReadObject = notRead,
 ): boolean {
   return requirements.every(
-    ({ field, operator, value }) => (fieldOf(field, key, fields) === value) === (operator === '='),
+    (requirement) => hasValue(requirement, key, fields, read) === (requirement.operator === '='),
   )
+}
+
+function hasValue(
+  { field, value, place }: FieldRequirement,
+  key: string,
+  fields: Readonly<Record<string, string>>,
+  read: ReadObject,
+): boolean {
+  if (place === undefined) return fieldOf(field, key, fields) === value
+  const kept = ownValue(fields, field)
+  // '' was an absent field or an empty one
+  if (kept !== undefined && (kept !== '' || place.filled === undefined)) return kept === value
+  const object = read()
+  return object === undefined ? (kept ?? '') === value : hasValueAt(place, object, value)
+}
+
+function hasValueAt({ names, filled }: FieldPlace, object: JsonObject, value: string): boolean {
+  let found: Json = object
+  for (const [depth, name] of names.entries()) {
+    if (!isJsonObject(found)) return value === ''
+    const below: Json | undefined = ownValue(found, name)
+    if (below === undefined) return filled?.[depth] ?? value === ''
+    found = below
+  }
+  return fieldText(found) === value
+}
+
+/** The value that a field selector compares: '' for an absent field. */
+export function fieldText(value: Json | undefined): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : goValue(value)
 }
 
 function fieldOf(field: string, key: string, fields: Readonly<Record<string, string>>): string {
@@ -136,9 +194,9 @@ function fieldOf(field: string, key: string, fields: Readonly<Record<string, str
 }
 
 /**
- * The only value that a field can have in this selection; undefined where there may be several. A list of one name
- * then reads one key.
+ * The only value that a field can have in this selection; undefined where there may be several, or where the field may
+ * be missing beside the key. A list of one name then reads one key.
  */
 export function exactField(selection: Selection, field: string): string | undefined {
-  return selection.fields.find((requirement) => requirement.field === field && requirement.operator === '=')?.value
+  return selection.fields.find((one) => one.field === field && one.operator === '=' && one.place === undefined)?.value
 }

@@ -65,6 +65,7 @@ class Writes {
 }
 
 const key = (n: number): string => `things/${String(n).padStart(6, '0')}`
+const TURN = { keys: 500, begin() {}, isOver: () => false }
 const RANGE = { from: 'things/', to: 'things0' }
 /** The most rows that a turn reads: changes, and existing keys. */
 const A_TURN = 1_500
@@ -85,7 +86,7 @@ it.each<[what: string, count: number, change: (writes: Writes, n: number) => voi
   const wanted = writes.state()
   const revision = writes.last
   for (let n = count - 1; n >= 0; n--) change(writes, n)
-  const past = new PastState(writes, writes.statements(), revision, RANGE, () => true, 500)
+  const past = new PastState(writes, writes.statements(), revision, RANGE, () => true, TURN)
   const found: string[] = []
   for (let turn = 0, isEnd = false; !isEnd; turn++) {
     writes.looked = 0
@@ -107,7 +108,7 @@ it('a page ends at its limit, and says whether more keys follow', () => {
   for (let n = 0; n < 1_200; n++) writes.put(key(n))
   const revision = writes.last
   for (let n = 0; n < 1_200; n += 3) writes.remove(key(n))
-  const past = new PastState(writes, writes.statements(), revision, RANGE, () => true, 500)
+  const past = new PastState(writes, writes.statements(), revision, RANGE, () => true, TURN)
   const taken: string[] = []
   while (taken.length < 700) for (const { k } of past.next(700 - taken.length).rows) taken.push(k)
   expect(taken).toEqual(Array.from({ length: 700 }, (_, n) => key(n)))
@@ -121,7 +122,7 @@ it('a past state below the compaction floor is refused', () => {
   const writes = new Writes()
   writes.put(key(1))
   writes.put(key(1))
-  const past = new PastState(writes, writes.statements(), 1, RANGE, () => true, 500)
+  const past = new PastState(writes, writes.statements(), 1, RANGE, () => true, TURN)
   writes.floor = 2
   expect(() => past.next(1)).toThrow('Compacted')
 })

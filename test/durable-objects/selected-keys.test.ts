@@ -7,6 +7,7 @@ import type { StateStatements, Statements } from '../../durable-objects/statemen
 import { parseFieldSelector } from '../../src/storage/field-selector.ts'
 
 const KEYS = 4_000
+const VALUE = JSON.stringify({ spec: { text: 'x'.repeat(100_000) } })
 const keyOf = (n: number) => `things/${String(n).padStart(6, '0')}`
 
 /** A state whose keys are numbers. It records the most keys that one turn read. */
@@ -39,6 +40,7 @@ const latest = (state: StateStatements): States => ({
   past() {
     throw new Error('there is no past')
   },
+  text: () => VALUE,
 })
 
 it.each<[which: string, selector: string, expected: readonly number[]]>([
@@ -69,7 +71,15 @@ const many = {
   fields: none.fields,
 }
 
+/** By a field that no row has, so that each value is read. */
+const read = {
+  labels: [],
+  fields: [{ field: 'spec.a', operator: '=' as const, value: 'x', place: { names: ['spec', 'a'] } }],
+}
+
 it.each([
+  ['all, by values of 100 KB', read, 0, false, 6],
+  ['a page of none, by values of 100 KB', read, 1, false, 6],
   ['a page of none', none, 3, false, 1_000],
   ['how many they are', none, 0, true, 1_000],
   ['all, by five thousand requirements', many, 0, false, 10],

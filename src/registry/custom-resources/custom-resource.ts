@@ -20,6 +20,7 @@ import { compiledVersion, currentForm, inVersion, renamedTo, servedForm } from '
 import { checkConversion, convertByWebhook, isConvertedByWebhook } from './conversion-webhook.ts'
 import { isTerminating, versionNamed } from './definition.ts'
 import { customScaleView } from './scale-view.ts'
+import { selectableField } from './selectable-field.ts'
 import { withoutCreates } from './strategy.ts'
 import { announceWatch } from './watched-kinds.ts'
 import { webhookConverter } from './webhook-converter.ts'
@@ -71,6 +72,7 @@ export function customResource(
           converter: webhookConverter(request, definition, version),
         }
       : {}),
+    fieldAt: (field) => selectableField(compiledVersion(tenant, definition, storage.version).type, field),
     strategy: strategyOf(withOwnRules(entry, strategy), definition, { group, resource }),
     ...(entry.endpoint && { endpoint: entry.endpoint }),
     presentation: NOTHING,

@@ -11,7 +11,7 @@ import { forbidden, invalid } from '../../api/status.ts'
 import { firstResults } from '../../codec/table/json-path.ts'
 import { JsonPathError } from '../../codec/table/parse-json-path.ts'
 import { parseJsonPath } from '../../codec/table/parse-json-path.ts'
-import { goValue } from '../../go/value.ts'
+import { fieldText } from '../../storage/selection.ts'
 import type { StructType } from '../../schema/structural.ts'
 import { validateEmbedded } from '../../validation/embedded-objects.ts'
 import { validateLists } from '../../validation/list-validation.ts'
@@ -110,7 +110,7 @@ export function customStrategy(
       ? {}
       : {
           selectableFields: (object: KubeObject) =>
-            Object.fromEntries(fields.map(({ name, path }) => [name, textAt(path, object)])),
+            Object.fromEntries(fields.map(({ name, path }) => [name, fieldText(found(path, object))])),
         }),
 
     subresources: {
@@ -253,12 +253,6 @@ function finalizerWarnings(added: readonly string[]): string[] {
       )
     return warnings.map((warning) => `metadata.finalizers: ${JSON.stringify(name)}: ${warning}`)
   })
-}
-
-/** The value that a field selector compares: '' for an absent field. */
-function textAt(at: ReturnType<typeof parseJsonPath>, object: KubeObject): string {
-  const value = found(at, object)
-  return value === undefined || value === null ? '' : typeof value === 'string' ? value : goValue(value)
 }
 
 function found(at: ReturnType<typeof parseJsonPath>, object: KubeObject): Json | undefined {
