@@ -23,6 +23,8 @@ const FIRST_AUTOMATIC = FIRST_NODE_PORT + 86
 const GUESSES = 8
 /** Milliseconds. A younger record without a Service stays, because the write of its Service may not be finished. */
 const ORPHAN_AGE = 60_000
+/** Orphans that one write frees. */
+const ORPHANS = 64
 /** A dry run answers this port in place of an allocated one. No Service can have it. */
 const DRY_RUN_PORT = LAST_NODE_PORT + 2
 
@@ -37,6 +39,12 @@ interface PortRecord {
   readonly service: string
   /** Milliseconds since 1970. */
   readonly since: number
+}
+
+interface StoredRecord {
+  readonly metadata: { readonly resourceVersion: string }
+  readonly port: number
+  readonly record: PortRecord
 }
 
 /** The ports of one write. It never allocates a port twice, not even on a dry run. */
@@ -87,22 +95,30 @@ export class NodePorts {
       const port = FIRST_AUTOMATIC + (random % (LAST_NODE_PORT - FIRST_AUTOMATIC + 1))
       if (await this.claim(port)) return port
     }
-    const used = await this.used()
+    const found = (await this.findUnused()) ?? ((await this.removeOrphans()) ? await this.findUnused() : undefined)
+    if (found === undefined) throw new NodePortError('range is full')
+    return found
+  }
+
+  private async findUnused(): Promise<number | undefined> {
+    const used = new Set<number>()
+    for await (const { port } of this.records()) used.add(port)
     for (const [from, to] of [
       [FIRST_AUTOMATIC, LAST_NODE_PORT],
       [FIRST_NODE_PORT, FIRST_AUTOMATIC - 1],
     ] as const)
       for (let port = from; port <= to; port++) if (!used.has(port) && (await this.claim(port))) return port
-    throw new NodePortError('range is full')
+    return undefined
   }
 
-  private async used(): Promise<ReadonlySet<number>> {
-    const { storage } = this.context
-    const { values } = await storage.list(this.collection, { selection: everything, at: { kind: 'latest' } })
-    const ports = new Set<number>()
+  private async *records(): AsyncGenerator<StoredRecord> {
     // `recordOf` wrote the record
-    for await (const text of linesOf(values)) ports.add((parseStored(text) as unknown as { port: number }).port)
-    return ports
+    for await (const text of this.texts(this.collection)) yield parseStored(text) as unknown as StoredRecord
+  }
+
+  private async *texts(collection: Collection): AsyncGenerator<string> {
+    const { values } = await this.context.storage.list(collection, { selection: everything, at: { kind: 'latest' } })
+    yield* linesOf(values)
   }
 
   private async claim(port: number): Promise<boolean> {
@@ -126,8 +142,15 @@ export class NodePorts {
     return this.context.storage.get(this.collection, String(port))
   }
 
-  private async remove(port: number, { revision }: StoredValue): Promise<void> {
-    await this.context.storage.delete(this.collection, String(port), this.recordOf(port), revision)
+  /** @returns false if another Service has the port by now */
+  private async remove(port: number, { revision }: Pick<StoredValue, 'revision'>): Promise<boolean> {
+    try {
+      await this.context.storage.delete(this.collection, String(port), this.recordOf(port), revision)
+    } catch (error) {
+      if (!(error instanceof StorageError) || (error.code !== 'KeyNotFound' && error.code !== 'Conflict')) throw error
+      return error.code === 'KeyNotFound'
+    }
+    return true
   }
 
   /** Frees an old record whose Service was never stored, or was lost between two writes. */
@@ -135,12 +158,32 @@ export class NodePorts {
     const stored = await this.read(port)
     if (stored === undefined) return true
     const { record } = parseStored(stored.text) as unknown as { record: PortRecord }
-    if (record.since > this.context.now.getTime() - ORPHAN_AGE) return false
+    if (!this.mayBeOrphan(record)) return false
     const { tenant, storage } = this.context
     const owner = await storage.get(collectionOf(tenant, services), record.service)
     if (owner !== undefined && portsOf(liveOf(owner).object).includes(port)) return false
-    await this.remove(port, stored)
-    return true
+    return this.remove(port, stored)
+  }
+
+  private mayBeOrphan({ since }: PortRecord): boolean {
+    return since <= this.context.now.getTime() - ORPHAN_AGE
+  }
+
+  /**
+   * Frees orphans where no port is left: nobody asks for them by number.
+   * @returns whether there were any
+   */
+  private async removeOrphans(): Promise<boolean> {
+    const old: StoredRecord[] = []
+    for await (const one of this.records()) if (this.mayBeOrphan(one.record)) old.push(one)
+    if (old.length === 0) return false
+    // read later: a Service whose record is old was written before
+    const used = new Set<number>()
+    for await (const text of this.texts(collectionOf(this.context.tenant, services)))
+      for (const port of portsOf(liveOf({ revision: 0, text }).object)) used.add(port)
+    const orphans = old.filter(({ port }) => !used.has(port)).slice(0, ORPHANS)
+    for (const { port, metadata } of orphans) await this.remove(port, { revision: Number(metadata.resourceVersion) })
+    return orphans.length > 0
   }
 
   private get collection(): Collection {

@@ -18,6 +18,7 @@ import { collectionOf } from '../../storage/collections.ts'
 import { readLive } from '../store.ts'
 import { BY_SERVER } from '../write/actor.ts'
 import { create } from '../write/create.ts'
+import { deleteObject } from '../write/delete.ts'
 import { removeIfThere } from '../write/remove-if-there.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import type { StrategyContext, WriteContext } from '../strategy.ts'
@@ -27,6 +28,8 @@ const GROUP = 'networking.k8s.io'
 const GUESSES = 8
 /** Milliseconds. A younger IPAddress without a Service stays, because the write of its Service may not be finished. */
 const ORPHAN_AGE = 60_000
+/** Orphans that one write frees. */
+const ORPHANS = 64
 
 export const FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family'
 export const MANAGED_BY_LABEL = 'ipaddress.kubernetes.io/managed-by'
@@ -79,15 +82,20 @@ export async function takeAnyAddress(context: WriteContext, service: Service, fa
   const own = ownRanges(context.env).filter(({ address }) => address.family === family)
   // a dry run reserves nothing: it answers the address of the network in place of a free one
   if (context.dryRun) return own[0] === undefined ? '' : ipText({ family, bits: networkOf(own[0]) })
-  for (const range of own) {
-    const found = await takeFrom(context, service, range)
-    if (found !== undefined) return found
+  const take = async (): Promise<string | undefined> => {
+    for (const range of own) {
+      const found = await takeFrom(context, service, range)
+      if (found !== undefined) return found
+    }
+    for (const range of await furtherRanges(context)) {
+      const found = range.address.family === family ? await takeFrom(context, service, range) : undefined
+      if (found !== undefined) return found
+    }
+    return undefined
   }
-  for (const range of await furtherRanges(context)) {
-    const found = range.address.family === family ? await takeFrom(context, service, range) : undefined
-    if (found !== undefined) return found
-  }
-  throw new AddressError('range is full', true)
+  const found = (await take()) ?? ((await removeOrphans(context)) ? await take() : undefined)
+  if (found === undefined) throw new AddressError('range is full', true)
+  return found
 }
 
 export const releaseAddress = (context: WriteContext, text: string): Promise<void> => {
@@ -195,15 +203,47 @@ async function* listed<O extends KubeObject>(
 
 /** Frees an old address whose Service was never stored, or was lost between two writes. */
 async function removeOrphan(context: WriteContext, name: string): Promise<boolean> {
-  const found: (IPAddress & KubeObject) | undefined = (await readLive(context.beside(ipAddresses), name))?.object
-  const parent = found?.spec?.parentRef
-  if (found === undefined || parent === undefined || found.metadata.labels?.[MANAGED_BY_LABEL] !== ALLOCATOR)
-    return false
-  if (Date.parse(found.metadata.creationTimestamp ?? '') > context.now.getTime() - ORPHAN_AGE) return false
-  const { name: owner = '', namespace = '' } = parent
+  const found: Reserved | undefined = (await readLive(context.beside(ipAddresses), name))?.object
+  if (found === undefined || !mayBeOrphan(context, found)) return false
+  const { name: owner = '', namespace = '' } = found.spec?.parentRef ?? {}
   const service: Service | undefined = (await readLive(context.beside(services, namespace), owner))?.object
   if (service?.spec?.clusterIPs?.some((ip) => ip === name)) return false
-  await removeIfThere(context.loopback('delete', ipAddresses), name, context.admission)
+  return remove(context, found)
+}
+
+type Reserved = IPAddress & KubeObject
+
+const mayBeOrphan = ({ now }: WriteContext, { metadata, spec }: Reserved): boolean =>
+  spec?.parentRef !== undefined &&
+  metadata.labels?.[MANAGED_BY_LABEL] === ALLOCATOR &&
+  Date.parse(metadata.creationTimestamp ?? '') <= now.getTime() - ORPHAN_AGE
+
+/**
+ * Frees orphans where no address is left: nobody asks for them by name.
+ * @returns whether there were any
+ */
+async function removeOrphans(context: WriteContext): Promise<boolean> {
+  const old: Reserved[] = []
+  for await (const one of listed<Reserved>(context, ipAddresses)) if (mayBeOrphan(context, one)) old.push(one)
+  if (old.length === 0) return false
+  // read later: a Service whose address is old was written before
+  const used = new Set<string>()
+  for await (const { spec } of listed<Service & KubeObject>(context, services))
+    for (const ip of spec?.clusterIPs ?? []) used.add(ip)
+  const orphans = old.filter(({ metadata }) => !used.has(metadata.name ?? '')).slice(0, ORPHANS)
+  for (const orphan of orphans) await remove(context, orphan)
+  return orphans.length > 0
+}
+
+/** @returns false if another Service has the address by now */
+async function remove(context: WriteContext, { metadata: { name = '', uid } }: Reserved): Promise<boolean> {
+  const preconditions = uid === undefined ? {} : { uid }
+  try {
+    await deleteObject(context.loopback('delete', ipAddresses), name, { preconditions }, context.admission)
+  } catch (error) {
+    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+    return error.code === 404
+  }
   return true
 }
 

@@ -3,28 +3,28 @@ import type { Service, ServiceSpec } from '../../../src/api/core/v1.ts'
 import { StatusError } from '../../../src/api/status.ts'
 import type { Env } from '../../../src/env.ts'
 import { collectionOf } from '../../../src/storage/collections.ts'
+import { FIRST_NODE_PORT, LAST_NODE_PORT } from '../../../src/registry/core/node-ports.ts'
 import { allocateForService, releaseService } from '../../../src/registry/core/service-allocation.ts'
 import type { WriteContext } from '../../../src/registry/strategy.ts'
 import { resourceScope } from '../../../src/registry/scope.ts'
 import { builtInServed } from '../../../src/registry/built-in-served.ts'
 import { withoutAdmission } from '../../../src/registry/write/admission.ts'
 import { everything } from '../../../src/storage/selection.ts'
+import type { Storage } from '../../../src/storage/storage.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
 const START = Date.parse('2026-01-01T00:00:00Z')
 
 function cluster(range = '10.96.0.0/28', settings: Partial<Env> = {}) {
   const server = memoryServer({ KEDGE_SERVICE_RANGE: range, ...settings })
-  server.now = new Date(START)
   const { storage, tenant } = server
-  const request = server.request('/api/v1/namespaces/default/services')
   const entry = builtInServed(server.env).resources.find('', 'v1', 'services')!
-  const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'default' })
-  const context = (over: Partial<WriteContext> = {}): WriteContext => ({
-    ...scope.strategyContext(false),
-    admission: withoutAdmission,
-    ...over,
-  })
+  const context = (over: Partial<WriteContext> = {}): WriteContext => {
+    server.now = over.now ?? new Date(START)
+    const request = server.request('/api/v1/namespaces/default/services')
+    const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'default' })
+    return { ...scope.strategyContext(false), admission: withoutAdmission, ...over }
+  }
   const count = async (prefix: string, shard = prefix) => {
     const { count: found, values } = await storage.list(
       { tenant: tenant.uid, shard, prefix },
@@ -107,6 +107,53 @@ describe('cluster IPs', () => {
     expect(one.spec?.clusterIP).toBe('10.96.0.5')
   })
 
+  test('a lost address that two Services ask for goes to one of them', async () => {
+    const { context, ips } = cluster()
+    await allocateForService(service({ clusterIP: '10.96.0.5' }, 'lost'), undefined, context())
+    const later = context({ now: new Date(START + 61_000) })
+    const gate = Promise.withResolvers<void>()
+    const isAsked = Promise.withResolvers<void>()
+    // the first one that finds it lost removes it when the other one has it
+    const slow: WriteContext = {
+      ...later,
+      loopback(verb, resource) {
+        const scope = later.loopback(verb, resource)
+        const remove: Storage['delete'] = async (...asked) => {
+          isAsked.resolve()
+          await gate.promise
+          return scope.storage.delete(...asked)
+        }
+        return verb === 'delete' ? { ...scope, storage: { ...scope.storage, delete: remove } } : scope
+      },
+    }
+    const first = message(allocateForService(service({ clusterIP: '10.96.0.5' }, 'a'), undefined, slow))
+    await isAsked.promise
+    expect(await message(allocateForService(service({ clusterIP: '10.96.0.5' }, 'b'), undefined, later))).toBe(
+      'nothing was thrown',
+    )
+    gate.resolve()
+    expect(await first).toContain('provided IP is already allocated')
+    expect(await ips()).toBe(1)
+  })
+
+  test('a range that is full of lost addresses is free again after a minute', async () => {
+    const { context, ips } = cluster()
+    for (let n = 0; n < 14; n++) await allocateForService(service({}, `lost-${n}`), undefined, context())
+    const soon = context({ now: new Date(START + 59_000) })
+    expect(await message(allocateForService(service({}), undefined, soon))).toContain('range is full')
+    const later = context({ now: new Date(START + 61_000) })
+    const found = await Promise.all(
+      Array.from({ length: 14 }, async (_, n) => {
+        const one = service({}, `s${n}`)
+        await allocateForService(one, undefined, later)
+        return one.spec?.clusterIP
+      }),
+    )
+    expect(new Set(found).size).toBe(14)
+    expect(await ips()).toBe(14)
+    expect(await message(allocateForService(service({}), undefined, later))).toContain('range is full')
+  })
+
   test('a dry run takes nothing', async () => {
     const { context, ips, ports } = cluster()
     await allocateForService(service({ type: 'NodePort' }), undefined, context({ dryRun: true }))
@@ -146,6 +193,23 @@ describe('node ports', () => {
       'Service "s" is invalid: spec.ports[0].nodePort: Invalid value: 30100: provided port is already allocated',
     )
     expect([await ips(), await ports()]).toEqual([1, 1])
+  })
+
+  test('a range that is full of lost ones is free again after a minute', async () => {
+    const { context, ports } = cluster()
+    const all = Array.from({ length: LAST_NODE_PORT - FIRST_NODE_PORT + 1 }, (_, n) => FIRST_NODE_PORT + n)
+    const lost = service({
+      type: 'NodePort',
+      ports: all.map((nodePort) => ({ name: `p${nodePort}`, port: 80, nodePort })),
+    })
+    await allocateForService(lost, undefined, context())
+    expect(await ports()).toBe(all.length)
+    const one = () => service({ type: 'NodePort', clusterIP: 'None', ports: [{ port: 80, protocol: 'TCP' }] })
+    const soon = context({ now: new Date(START + 59_000) })
+    expect(await message(allocateForService(one(), undefined, soon))).toContain('range is full')
+    const found = one()
+    await allocateForService(found, undefined, context({ now: new Date(START + 61_000) }))
+    expect(all).toContain(found.spec?.ports?.[0]?.nodePort)
   })
 
   test('outside of the range', async () => {
