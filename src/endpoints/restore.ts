@@ -4,10 +4,12 @@
  * control plane is a new one.
  */
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
+import { append } from '../api/append.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { badRequest, StatusError } from '../api/status.ts'
+import { isServices, RestoredPorts } from '../registry/core/node-ports.ts'
 import { announceOwners } from '../registry/owner-kinds.ts'
 import type { WorkRules } from '../registry/work.ts'
 import { restoredValue } from '../registry/write/commit.ts'
@@ -83,12 +85,15 @@ class Filling {
    * the backup.
    */
   readonly unserved: string[] = []
+  private readonly ports: RestoredPorts
 
   constructor(
     private readonly request: ApiRequest,
     private readonly plan: RestorePlan,
     private readonly lines: AsyncGenerator<string>,
-  ) {}
+  ) {
+    this.ports = new RestoredPorts(request.tenant)
+  }
 
   /** @returns the number of objects */
   async run(): Promise<number> {
@@ -113,6 +118,7 @@ class Filling {
     if (section.count === 0) return
     const { stored, collection, workRules, valueOf } = await this.kindOf(section)
     let batch: RestoredValue[] = []
+    let ports: RestoredValue[] = []
     for (let left = section.count; left > 0; left--) {
       const text = await this.next()
       if (text === undefined) throw endsTooEarly()
@@ -121,9 +127,12 @@ class Filling {
       await announceOwners(this.request.env, this.request.tenant, stored, object)
       const value = restoredValue(workRules, stored, { object, value: valueOf(object) }, this.request)
       batch.push(restored(section, object, value))
+      if (isServices(section)) append(ports, this.ports.of(object))
       if (batch.length < BATCH && left > 1) continue
       await this.plan.put(collection, batch)
+      if (ports.length > 0) await this.plan.put(this.ports.collection, ports)
       batch = []
+      ports = []
     }
     if (isDefinitions(section)) this.served = undefined
   }

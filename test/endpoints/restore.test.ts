@@ -3,6 +3,9 @@ import { platformClock } from '../../src/api/clock.ts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
 import { serveRestore } from '../../src/endpoints/restore.ts'
+import { builtInServed } from '../../src/registry/built-in-served.ts'
+import { NodePorts } from '../../src/registry/core/node-ports.ts'
+import { resourceScope } from '../../src/registry/scope.ts'
 import type { OutboxMessage } from '../../src/storage/storage.ts'
 import { serve } from '../../src/server.ts'
 import { freshControlSnapshot } from '../../src/tenancy/control-snapshot.ts'
@@ -154,6 +157,33 @@ test.each<[string, object, string]>([
     message: `a backup is restored into an empty control plane, and here is configmaps "mine", written by ${writer}`,
   })
   expect(await namespaces()).toContain('default')
+})
+
+test('node ports of restored Services are taken', async () => {
+  const services = { group: '', resource: 'services' }
+  const service = (name: string, resourceVersion: string, ...ports: number[]) =>
+    text(
+      'Service',
+      'v1',
+      { name, namespace: 'shop', resourceVersion },
+      { spec: { type: 'NodePort', ports: ports.map((nodePort) => ({ name: `p${nodePort}`, port: 80, nodePort })) } },
+    )
+  const lines = [
+    HEAD,
+    ...section(NAMESPACES, namespace('shop', 5)),
+    ...section(services, service('a', '6', 30_100, 30_101), service('b', '7', 30_100), service('c', '8', 0, 80)),
+    end(4),
+  ]
+  await restore(lines)
+  const request = server.request('/api/v1/namespaces/shop/services')
+  const entry = builtInServed(server.env).resources.find('', 'v1', 'services')!
+  const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'shop' })
+  const ports = new NodePorts(scope.strategyContext(false), 'shop/new')
+  for (const port of [30_100, 30_101])
+    await expect(ports.take(port)).rejects.toThrow('provided port is already allocated')
+  await ports.take(30_102)
+  await ports.release(30_101)
+  await ports.take(30_101)
 })
 
 test('controllers begin with what the backup holds', async () => {

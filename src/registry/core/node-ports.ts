@@ -8,7 +8,10 @@ import { linesOf } from '../../storage/lines.ts'
 import { parseStored } from '../../api/parse-json.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { everything } from '../../storage/selection.ts'
-import type { Collection, NewValue, StoredValue } from '../../storage/storage.ts'
+import type { Collection, NewValue, RestoredValue, StoredValue } from '../../storage/storage.ts'
+import type { Tenant } from '../../storage/tenant.ts'
+import type { GroupResource } from '../../api/group-version.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { collectionOf } from '../../storage/collections.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import type { StrategyContext } from '../strategy.ts'
@@ -132,10 +135,7 @@ export class NodePorts {
   }
 
   private recordOf(port: number): NewValue {
-    const uid = crypto.randomUUID()
-    const start = `{"metadata":{"name":"${port}","uid":"${uid}","resourceVersion":"`
-    const record: PortRecord = { service: this.service, since: this.context.now.getTime() }
-    return { text: `${start}"},"port":${port},"record":${JSON.stringify(record)}}`, at: start.length, uid }
+    return valueOf(port, { service: this.service, since: this.context.now.getTime() })
   }
 
   private read(port: number): Promise<StoredValue | undefined> {
@@ -187,9 +187,40 @@ export class NodePorts {
   }
 
   private get collection(): Collection {
-    return { ...collectionOf(this.context.tenant, services), prefix: 'nodeports' }
+    return recordsOf(this.context.tenant)
   }
 }
+
+const recordsOf = (tenant: Tenant): Collection => ({ ...collectionOf(tenant, services), prefix: 'nodeports' })
+
+function valueOf(port: number, record: PortRecord): NewValue {
+  const uid = crypto.randomUUID()
+  const start = `{"metadata":{"name":"${port}","uid":"${uid}","resourceVersion":"`
+  return { text: `${start}"},"port":${port},"record":${JSON.stringify(record)}}`, at: start.length, uid }
+}
+
+/** The records of restored Services. A backup has objects only. */
+export class RestoredPorts {
+  /** Bound: the range. */
+  private readonly known = new Set<number>()
+  readonly collection: Collection
+
+  constructor(tenant: Tenant) {
+    this.collection = recordsOf(tenant)
+  }
+
+  /** Each record has its port as revision, which is smaller than those of objects. */
+  of(service: Service & KubeObject): RestoredValue[] {
+    const { namespace, name } = service.metadata
+    const added = portsOf(service).filter((port) => isInRange(port) && !this.known.has(port))
+    return [...new Set(added)].map((port) => {
+      this.known.add(port)
+      return { key: String(port), revision: port, value: valueOf(port, { service: `${namespace}/${name}`, since: 0 }) }
+    })
+  }
+}
+
+export const isServices = ({ group, resource }: GroupResource): boolean => group === '' && resource === 'services'
 
 /** All node ports of a Service. */
 export const portsOf = ({ spec }: Service): number[] =>
