@@ -114,24 +114,58 @@ export async function start(options: StartOptions): Promise<RunningServer> {
   checkOptions(options)
   const directory = dataDirectory(options.ephemeral ? mkdtempSync(join(tmpdir(), 'kedge-')) : options.dataDir)
   const lock = lockDirectory(directory)
-  const release = (): void => {
-    if (options.ephemeral) rmSync(directory.path, { recursive: true, force: true, maxRetries: 3 })
-    else lock.release()
-  }
+  const parts: Parts = {}
+  let stopping: Promise<void> | undefined
+  const stop = (): Promise<void> =>
+    (stopping ??= (async () => {
+      await stopParts(parts)
+      if (options.ephemeral) rmSync(directory.path, { recursive: true, force: true, maxRetries: 3 })
+      else lock.release()
+    })())
   try {
-    return await startLocked(options, directory, lock, release)
+    const { url, keeper } = await startParts(options, directory, lock, parts)
+    return {
+      url,
+      kubeconfig: directory.kubeconfig,
+      dataDir: directory.path,
+      ended: keeper.ended.finally(stop),
+      stop,
+    }
   } catch (error) {
-    release()
-    throw error
+    // the directory stays locked until nothing runs on it
+    await stop()
+    throw error instanceof EngineFailed ? new CannotStart(error.message) : error
   }
 }
 
-async function startLocked(
+/** What runs, in the order in which it is stopped. A start that fails has started some of it. */
+interface Parts {
+  collecting?: { stop(): void }
+  front?: Front
+  keeper?: EngineKeeper<EngineAddress>
+  outgoingCalls?: { close(): void }
+  exchanges?: { close(): void }
+  configurations?: { close(): void }
+  auditLog?: AuditLog
+}
+
+async function stopParts(parts: Parts): Promise<void> {
+  parts.collecting?.stop()
+  await parts.front?.close(FRONT_GRACE_MS)
+  await parts.keeper?.stop(ENGINE_GRACE_MS)
+  parts.outgoingCalls?.close()
+  parts.exchanges?.close()
+  parts.configurations?.close()
+  await parts.auditLog?.close()
+}
+
+/** @param parts gets each part as soon as it runs */
+async function startParts(
   options: StartOptions,
   directory: DataDirectory,
   lock: Lock,
-  release: () => void,
-): Promise<RunningServer> {
+  parts: Parts,
+): Promise<{ readonly url: string; readonly keeper: EngineKeeper<EngineAddress> }> {
   const [build, pki] = await Promise.all([upToDateBuild(), openPki(directory.pki, serverNames(options), new Date())])
   checkSettings(settings(pki, `https://${urlHost(options.host)}:${options.port}`, options))
   await checkKeys(pki)
@@ -153,7 +187,7 @@ async function startLocked(
   })
   const tunnels = new Tunnels()
   const outgoing = outgoingSockets(directory)
-  const front = await listen(options, pki, tunnels, () => keeper.ready())
+  const front = (parts.front = await listen(options, pki, tunnels, () => keeper.ready()))
   const url = `https://${urlHost(options.host)}:${front.port}`
   const configure = prepareRun(
     directory,
@@ -167,45 +201,22 @@ async function startLocked(
     },
     settings(pki, url, options),
   )
-  const auditLog = await openAuditLog(directory, options).catch(async (error: unknown) => {
-    await front.close(0)
-    throw error
-  })
+  parts.auditLog = await openAuditLog(directory, options)
   const credentials = { 'front-proxy': pki.frontProxy, 'kubelet-client': pki.kubeletClient }
-  const outgoingCalls = await serveOutgoingCalls(outgoing.calls)
-  const exchanges = await serveOutgoingExchanges(outgoing.exchanges, credentials, tunnels)
-  const configurations =
+  parts.outgoingCalls = await serveOutgoingCalls(outgoing.calls)
+  parts.exchanges = await serveOutgoingExchanges(outgoing.exchanges, credentials, tunnels)
+  parts.configurations =
     options.identity && (await serveConfigurationFiles(configurationSocket(directory), options.identity.files))
-  void keeper.run()
   writeKubeconfig(directory.kubeconfig, { server: url, pki })
-  const stopCollecting = collectWhenIdle(() => (pid === undefined ? undefined : { pid, socket: collectionSocket }))
-  let stopping: Promise<void> | undefined
-  const stop = (): Promise<void> =>
-    (stopping ??= (async () => {
-      stopCollecting()
-      await front.close(FRONT_GRACE_MS)
-      await keeper.stop(ENGINE_GRACE_MS)
-      outgoingCalls.close()
-      exchanges.close()
-      configurations?.close()
-      await auditLog?.close()
-      release()
-    })())
-  try {
-    const { socket } = await keeper.ready()
-    const problem = (options.identity ?? signerOf(options)) && (await configurationProblemAt(socket))
-    if (problem !== undefined) throw new CannotStart(problem)
-  } catch (error) {
-    await stop()
-    throw error instanceof EngineFailed ? new CannotStart(error.message) : error
+  parts.keeper = keeper
+  void keeper.run()
+  parts.collecting = {
+    stop: collectWhenIdle(() => (pid === undefined ? undefined : { pid, socket: collectionSocket })),
   }
-  return {
-    url,
-    kubeconfig: directory.kubeconfig,
-    dataDir: directory.path,
-    ended: keeper.ended.finally(stop),
-    stop,
-  }
+  const { socket } = await keeper.ready()
+  const problem = (options.identity ?? signerOf(options)) && (await configurationProblemAt(socket))
+  if (problem !== undefined) throw new CannotStart(problem)
+  return { url, keeper }
 }
 
 function serverNames({ host, names }: StartOptions): string[] {

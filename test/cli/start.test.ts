@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import type { JsonWebKey } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -63,3 +65,42 @@ test('the command prints the error and ends, though its launcher waits', async (
     'kedge: The settings are wrong: KEDGE_ADMIN_TOKEN must have at least 32 characters, printable ASCII without blanks\n',
   )
 }, 60_000)
+
+/** Whether a process has this word in its command line. */
+const isInUse = (word: string): boolean =>
+  readdirSync('/proc').some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(word)
+    } catch {
+      return false
+    }
+  })
+
+test.each([
+  ['the kubeconfig cannot be written', (dataDir: string) => mkdirSync(join(dataDir, 'kubeconfig')), {}, 'EISDIR'],
+  ['the databases cannot be stored', (dataDir: string) => writeFileSync(join(dataDir, 'objects'), ''), {}, 'EEXIST'],
+  [
+    'the audit log cannot be written',
+    () => {},
+    { audit: { settings: {}, log: { path: '/proc/version/audit', maxBytes: 1, maxBackups: 0 } } },
+    'The audit log /proc/version/audit cannot be opened',
+  ],
+])(
+  'where %s, the command ends and leaves no engine on the data',
+  async (_, prepare, more, message) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'kedge-failed-'))
+    prepare(dataDir)
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    await new Promise((resolve) => server.close(resolve))
+    expect(String(await failureOf({ dataDir, port, ...more }))).toContain(message)
+    expect(isInUse(join(dataDir, 'run', 'workerd.capnp'))).toBe(false)
+    expect(existsSync(join(dataDir, 'lock'))).toBe(false)
+    // the front listens no more
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    server.close()
+  },
+  60_000,
+)
