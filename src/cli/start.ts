@@ -1,7 +1,7 @@
 // `kedge start`: the API server on this machine, in running order.
 import { ownValue } from '../api/own.ts'
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -113,6 +113,7 @@ const ENGINE_GRACE_MS = 400
 export async function start(options: StartOptions): Promise<RunningServer> {
   checkOptions(options)
   const directory = dataDirectory(options.ephemeral ? mkdtempSync(join(tmpdir(), 'kedge-')) : options.dataDir)
+  checkDirectory(directory)
   const lock = lockDirectory(directory)
   const parts: Parts = {}
   let stopping: Promise<void> | undefined
@@ -237,6 +238,26 @@ const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::
 function urlHost(host: string): string {
   if (isWildcard(host)) return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
+}
+
+/** Bytes of the path of a Unix socket: 108 on Linux and 104 elsewhere, with a zero at the end. */
+const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
+
+/**
+ * A start removes `run/`. So it refuses a directory with a `run/` that no start has made.
+ * @throws CannotStart
+ */
+function checkDirectory(directory: DataDirectory): void {
+  const { path, run, pki, objects } = directory
+  const longest = Buffer.byteLength(configurationSocket(directory))
+  if (longest > LONGEST_SOCKET_PATH)
+    throw new CannotStart(
+      `The path of the data directory ${path} is ${longest - LONGEST_SOCKET_PATH} bytes too long for the sockets in it. Choose another with --data-dir.`,
+    )
+  if (existsSync(run) && !existsSync(pki) && !existsSync(objects))
+    throw new CannotStart(
+      `${path} is no data directory of kedge, and a start would remove ${run}. Choose another with --data-dir.`,
+    )
 }
 
 /**

@@ -9,6 +9,16 @@ export function parse<Options extends NonNullable<Parameters<typeof parseArgs>[0
   args: string[],
   options: Options,
 ) {
+  const values = parsed(args, options)
+  // an empty path is the current directory; from a script it is a variable that is not set
+  if ('data-dir' in values && values['data-dir'] === '') throw new UsageError('--data-dir wants a directory, not "".')
+  return values
+}
+
+function parsed<Options extends NonNullable<Parameters<typeof parseArgs>[0]>['options']>(
+  args: string[],
+  options: Options,
+) {
   try {
     return parseArgs({ args, options, strict: true, allowPositionals: false }).values
   } catch (error) {

@@ -104,3 +104,20 @@ test.each([
   },
   60_000,
 )
+
+test.each([
+  [
+    'a directory of somebody else with a run/',
+    'own',
+    /own is no data directory of kedge, and a start would remove .*own\/run\. Choose/,
+  ],
+  ['a path that is too long for sockets', 'long'.repeat(25), /is \d+ bytes too long for the sockets in it\. Choose/],
+])('%s is refused, and nothing in it changes', async (_, name, message) => {
+  const dataDir = join(mkdtempSync(join(tmpdir(), 'kedge-directory-')), name)
+  mkdirSync(join(dataDir, 'run'), { recursive: true })
+  writeFileSync(join(dataDir, 'run', 'notes'), 'mine')
+  const failure = await failureOf({ dataDir })
+  expect(failure).toBeInstanceOf(CannotStart)
+  expect(String(failure)).toMatch(message)
+  expect(readdirSync(dataDir, { recursive: true })).toEqual(['run', 'run/notes'])
+})
