@@ -22,9 +22,9 @@ if (major > 22 || (major === 22 && minor >= 18)) {
   const child = spawn(newer, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
-  // Ctrl-C reaches both; this one waits for the other.
+  // Ctrl-C reaches both, and a supervisor's signal this one alone. The other ends once, however often it is told.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
-    process.on(signal, () => signal === 'SIGINT' || child.kill(signal))
+    process.on(signal, () => child.kill(signal))
   child.on('exit', (code) => process.exit(code ?? 1))
 }
 

@@ -1,6 +1,8 @@
 // How `kedge` comes to run: from its bundle, which is made anew where a source has changed.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -109,4 +111,36 @@ describe('the command', () => {
     expect(printed).toContain('kedge ')
     expect(loaded).toContain('src/cli/main.ts')
   }, 60_000)
+})
+
+const bundledNode = (): string | undefined => {
+  try {
+    return createRequire(import.meta.url).resolve(`node-${process.platform}-${process.arch}/bin/node`)
+  } catch {
+    return undefined
+  }
+}
+
+// The bundled Node is there on Linux alone.
+describe.skipIf(bundledNode() === undefined)('on an older Node', () => {
+  const older = `globalThis.process = Object.create(process, { versions: { value: { node: '20.0.0' } } })`
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s to the launcher alone stops the server',
+    async (signal) => {
+      const args = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, 'src/cli/kedge.mjs', 'start']
+      const launcher = spawn(process.execPath, [...args, '--ephemeral', '--port', '0', '--workloads', 'off'], {
+        cwd: PROJECT,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const ended = once(launcher, 'exit')
+      await once(launcher.stdout, 'data')
+      launcher.kill(signal)
+      // a launcher that does not end is killed and has no exit code
+      const timer = setTimeout(() => launcher.kill('SIGKILL'), 15_000)
+      expect(await ended).toEqual([0, null])
+      clearTimeout(timer)
+    },
+    60_000,
+  )
 })
