@@ -6,7 +6,7 @@
  */
 import type { Lease } from '../api/coordination/v1.ts'
 import { HopelessWork } from '../registry/hopeless-work.ts'
-import { SIMULATED } from '../registry/core/simulated-node.ts'
+import { SIMULATED } from '../api/simulated-node.ts'
 import { LEADER_LEASES } from '../registry/workload-controllers.ts'
 import { clientsetFor, typedResource } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'

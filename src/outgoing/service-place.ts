@@ -9,6 +9,7 @@ import { settingsOf } from '../settings.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import { eachStoredObject } from '../tenancy/stored-objects.ts'
+import { isOnSimulatedNode, refusalAt } from './simulated-node.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 
 export interface ServiceReference {
@@ -48,7 +49,7 @@ export async function placeOfService(plane: Plane, service: ServiceReference): P
   if (found === undefined) throw new CallFailed(`service ${goQuote(name)} not found`)
   if (plane.env.EXCHANGES === undefined)
     throw new CallFailed(`this server reaches no Services but those of KEDGE_SERVICES, which has no ${keyOf(service)}`)
-  return { base: `https://${hostOf(found, port, slices)}`, serverName }
+  return { base: `https://${await hostOf(plane, found, port, slices)}`, serverName }
 }
 
 export async function slicesOfService(plane: Plane, namespace: string, name: string): Promise<EndpointSlice[]> {
@@ -60,7 +61,12 @@ export async function slicesOfService(plane: Plane, namespace: string, name: str
 }
 
 /** HOST:PORT. @throws CallFailed */
-function hostOf({ metadata, spec = {} }: Service, port: number, slices: readonly EndpointSlice[]): string {
+async function hostOf(
+  plane: Plane,
+  { metadata, spec = {} }: Service,
+  port: number,
+  slices: readonly EndpointSlice[],
+): Promise<string> {
   const { name = '' } = metadata ?? {}
   if (spec.type === 'ExternalName') return hostPort(spec.externalName ?? '', port)
   const found = (spec.ports ?? []).find((one) => one.port === port)
@@ -68,7 +74,9 @@ function hostOf({ metadata, spec = {} }: Service, port: number, slices: readonly
   const [first] = spec.ipFamilies ?? []
   const endpoint = endpointOf(slices, found.name ?? '', first)
   if (endpoint === undefined) throw new CallFailed(`no endpoints available for service ${goQuote(name)}`)
-  return hostPort(endpoint.address, endpoint.port)
+  const address = hostPort(endpoint.address, endpoint.port)
+  if (await isOnSimulatedNode(plane, endpoint.nodeName)) throw new CallFailed(refusalAt(address))
+  return address
 }
 
 export interface Endpoint {

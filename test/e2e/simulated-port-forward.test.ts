@@ -1,4 +1,4 @@
-// What comes through kubectl port-forward, and that of other clients, from a pod on a simulated node.
+// What comes through kubectl port-forward, that of other clients, and proxies from a pod on a simulated node.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { connect } from 'node:net'
@@ -14,7 +14,7 @@ const kubectl = kubectlServer('--nodes', '1')
 const manifest = {
   kind: 'Pod',
   apiVersion: 'v1',
-  metadata: { name: 'web' },
+  metadata: { name: 'web', labels: { app: 'web' } },
   spec: {
     containers: [{ name: 'c', image: 'nginx', ports: [{ containerPort: 80 }] }],
   },
@@ -29,6 +29,8 @@ beforeAll(async () => {
   if (findKubectlOrNot().kubectl === undefined) return // and every test is skipped
   await kubectl.run('apply -f -', JSON.stringify(manifest))
   await eventually(() => kubectl.run('wait --for=condition=Ready pod/web --timeout=180s'))
+  await kubectl.run('expose pod web --port=80')
+  await eventually(async () => expect(await kubectl.run('get endpoints web')).toContain('10.244.'))
 })
 
 /** @returns the port on this machine */
@@ -97,4 +99,48 @@ test('clients with channels of a WebSocket are answered, too', async () => {
   await eventually(() => expect(got).toContain(TEXT))
   await new PortForward(config).portForward('default', 'web', [81], output, errors, input)
   await eventually(() => expect(wrong).toContain('connection refused'))
+})
+
+// Its address, 10.244.0.2, may be somebody else's in the network of this machine.
+test.each([
+  ['a port that a container declares', 'namespaces/default/pods/web/proxy/some/path', TEXT],
+  ['the same by number', 'namespaces/default/pods/web:80/proxy/', TEXT],
+  ['a Service of it', 'namespaces/default/services/web/proxy/', TEXT],
+  [
+    'a port that nobody declares',
+    'namespaces/default/pods/web:81/proxy/',
+    /error trying to reach service: dial tcp 10\.244\.\d+\.\d+:81: connect: connection refused/,
+  ],
+  [
+    'another port of its node',
+    'nodes/node-1:81/proxy/',
+    /error trying to reach service: dial tcp node-1:81: connect: connection refused/,
+  ],
+])('a proxy to %s is answered by the simulation', async (_, path, wanted) => {
+  const { stdout, stderr } = await kubectl.try(['get', '--raw', `/api/v1/${path}`])
+  expect(typeof wanted === 'string' ? stdout : stderr).toMatch(wanted)
+})
+
+test('a webhook is not sent to a simulated pod', async () => {
+  const webhook = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'simulated' },
+    webhooks: [
+      {
+        name: 'simulated.example.com',
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }],
+        clientConfig: { service: { name: 'web', namespace: 'default', port: 80 } },
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+      },
+    ],
+  }
+  await kubectl.run('apply -f -', JSON.stringify(webhook))
+  await eventually(async () =>
+    expect((await kubectl.try(['create', 'configmap', 'x', '--dry-run=server'])).stderr).toMatch(
+      /failed calling webhook "simulated\.example\.com": .*dial tcp 10\.244\.\d+\.\d+:80: connect: connection refused/,
+    ),
+  )
+  await kubectl.run('delete validatingwebhookconfiguration simulated')
 })

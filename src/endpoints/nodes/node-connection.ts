@@ -8,13 +8,11 @@ import { StatusError, notFound, plainError } from '../../api/status.ts'
 import type { ExchangeAnswer, ExchangeCall, Upgraded, WebSocketTranslation } from '../../outgoing/exchange.ts'
 import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
 import { hostPort } from '../../outgoing/service-place.ts'
+import { isSimulated } from '../../outgoing/simulated-node.ts'
 import { exchangeOf } from '../../outgoing/way-out.ts'
-import { SIMULATED } from '../../registry/core/simulated-node.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { settingsOf } from '../../settings.ts'
-import { switchesOf } from '../../tenancy/workload-switches.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
-import { ownValue } from '../../api/own.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import { simulatedKubelet } from './simulated/kubelet.ts'
 
@@ -37,6 +35,7 @@ export interface NodeConnection {
   /** Name or address of the node, and the port of its kubelet. */
   readonly host: string
   readonly port: string
+  readonly isSimulated: boolean
   /** Streams may be WebSockets; else they are SPDY. */
   readonly speaksWebSocket: boolean
   /** @throws CallFailed */
@@ -53,8 +52,7 @@ const PREFERRED = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'Exte
 export async function connectionTo(request: ApiRequest, nodeName: string): Promise<NodeConnection> {
   const node = await storedObject<Node>(request, NODES, nodeName)
   if (node === undefined) throw notFound(NODES, nodeName)
-  if (switchesOf(request).workloads === 'simulated' && ownValue(node.metadata.labels, SIMULATED) === 'true')
-    return simulatedKubelet(request, nodeName)
+  if (isSimulated(request, node)) return simulatedKubelet(request, nodeName)
   return kubelet(request, node)
 }
 
@@ -68,6 +66,7 @@ function kubelet(request: ApiRequest, { status }: KubeObject & Node): NodeConnec
   return {
     host,
     port,
+    isSimulated: false,
     speaksWebSocket: status?.declaredFeatures?.includes(WEBSOCKETS) ?? false,
     async ask({ target, isProxied = false, ...call }) {
       if (request.env.EXCHANGES === undefined) throw new CallFailed('this server reaches no nodes')

@@ -10,6 +10,7 @@ import { isProxyableAddress } from '../../outgoing/proxyable.ts'
 import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
 import { proxiedHeaders } from '../../outgoing/proxied-headers.ts'
 import { hostPort, isPlaced, placeOfService, slicesOfService } from '../../outgoing/service-place.ts'
+import { isOnSimulatedNode, refusalAt } from '../../outgoing/simulated-node.ts'
 import { exchangeOf } from '../../outgoing/way-out.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { targetOf as targetOfUrl } from '../../request/target.ts'
@@ -20,6 +21,8 @@ import { encodedPath } from '../aggregation/proxy.ts'
 import { remoteAnswer } from '../aggregation/remote-answer.ts'
 import { wantsUpgrade } from '../aggregation/upgrade.ts'
 import { connectionTo } from '../nodes/node-connection.ts'
+import { answer } from '../nodes/simulated/plain-answer.ts'
+import { listenerOf, textOf } from '../nodes/simulated/simulated-port.ts'
 
 /** Finds the server for the name in the path. */
 type WayTo = (scope: RequestScope, target: Target) => Promise<Send>
@@ -88,7 +91,7 @@ function targetOf(text: string): Target | undefined {
 
 /** As in kube-apiserver, certificates of pods are not verified, because no authority signs them for an address. */
 const wayToAddress =
-  ({ request }: RequestScope, { scheme, host, port }: { scheme: string; host: string; port: string }): Send =>
+  ({ request }: RequestScope, { scheme, host, port }: Address): Send =>
   (passed, body) => {
     if (!isPort(port)) throw new CallFailed(`dial tcp: lookup tcp/${port}: unknown port`)
     if (request.env.EXCHANGES === undefined) throw new CallFailed('this server reaches no pods and no nodes')
@@ -98,6 +101,22 @@ const wayToAddress =
       body,
     )
   }
+
+interface Address {
+  readonly scheme: string
+  readonly host: string
+  readonly port: string
+}
+
+/** A simulated pod answers without a network, as it does to port-forward. */
+async function wayToPodAt(scope: RequestScope, pod: Pod, { host, port, scheme }: Address): Promise<Send> {
+  if (!(await isOnSimulatedNode(scope.request, pod.spec?.nodeName))) return wayToAddress(scope, { scheme, host, port })
+  return async () => {
+    const listener = isPort(port) ? listenerOf(pod, Number(port)) : undefined
+    if (listener === undefined) throw new CallFailed(refusalAt(hostPort(host, port)))
+    return answer(200, textOf(listener, Number(port)))
+  }
+}
 
 const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535
 
@@ -124,7 +143,7 @@ async function wayToPod(scope: RequestScope, { scheme, name, port }: Target): Pr
   if (!isProxyableAddress(host)) throw badRequest('address not allowed')
   const [first] = (pod.spec?.containers ?? []).flatMap(({ ports = [] }) => ports)
   const byDefault = first?.containerPort ?? (scheme === 'https' ? 443 : 80)
-  return wayToAddress(scope, { scheme, host, port: port || String(byDefault) })
+  return wayToPodAt(scope, pod, { scheme, host, port: port || String(byDefault) })
 }
 
 /** Chooses an address of the port that belongs to a pod. Other endpoints could be any host. */
@@ -141,9 +160,10 @@ async function wayToService(scope: RequestScope, { scheme, name, port }: Target)
   }
   const portName = isNumber ? await portNameOf(scope, name, Number(port)) : port
   for (const { addresses, port: number } of await candidates(scope, name, portName))
-    for (const address of addresses)
-      if (isProxyableAddress(address.ip ?? '') && (await isOfPod(scope, address)))
-        return wayToAddress(scope, { scheme, host: address.ip ?? '', port: String(number) })
+    for (const address of addresses) {
+      const pod = isProxyableAddress(address.ip ?? '') ? await podOf(scope, address) : undefined
+      if (pod !== undefined) return wayToPodAt(scope, pod, { scheme, host: address.ip ?? '', port: String(number) })
+    }
   throw serviceUnavailable(`no endpoints available for service ${goQuote(scope.place.name)}`)
 }
 
@@ -188,18 +208,24 @@ async function candidates(scope: RequestScope, name: string, portName: string): 
   })
 }
 
-/** A right in one namespace leads to no pod of another, whatever endpoints name there. */
-async function isOfPod({ request, place: { namespace } }: RequestScope, { ip, targetRef }: EndpointAddress) {
-  if (targetRef === undefined || (targetRef.kind ?? 'Pod') !== 'Pod' || targetRef.namespace !== namespace) return false
+/**
+ * The pod that the address names, if it has the address. A right in one namespace leads to no pod of another, whatever
+ * endpoints name there.
+ */
+async function podOf({ request, place: { namespace } }: RequestScope, { ip, targetRef }: EndpointAddress) {
+  if (targetRef === undefined || (targetRef.kind ?? 'Pod') !== 'Pod') return undefined
+  if (targetRef.namespace !== namespace) return undefined
   const key = `${namespace}/${targetRef.name}`
   const pod = await storedObject<Pod>(request, { group: '', resource: 'pods' }, key)
-  return (pod?.status?.podIPs ?? []).some((one) => one.ip === ip) || pod?.status?.podIP === ip
+  const isIts = (pod?.status?.podIPs ?? []).some((one) => one.ip === ip) || pod?.status?.podIP === ip
+  return isIts ? pod : undefined
 }
 
 /** The port of the kubelet is reached as a kubelet, with this server's credentials. */
 async function wayToNode(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
   const node = await connectionTo(scope.request, name)
   if (port === '' || port === node.port) return (passed, body) => node.ask({ ...passed, body, isProxied: true })
+  if (node.isSimulated) return () => Promise.reject(new CallFailed(refusalAt(hostPort(node.host, port))))
   return wayToAddress(scope, { scheme, host: node.host, port })
 }
 

@@ -4,7 +4,7 @@ import { ownValue } from '../../api/own.ts'
 import type { Workloads } from '../../settings/schema.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { keyOf } from '../work.ts'
-import { SIMULATED } from './simulated-node.ts'
+import { SIMULATED } from '../../api/simulated-node.ts'
 
 function nodesWork({ object, old }: Change, mode: Workloads): readonly Work[] {
   if (mode !== 'simulated' || object === undefined) return []

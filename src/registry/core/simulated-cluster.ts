@@ -2,7 +2,7 @@
  * The first objects of a control plane with simulated nodes. `kedge start` creates them. A ControlPlane that is
  * switched on while the server runs does the same.
  */
-import { SIMULATED, simulatedNode } from './simulated-node.ts'
+import { SIMULATED, simulatedNode } from '../../api/simulated-node.ts'
 
 export interface Place {
   readonly group: string

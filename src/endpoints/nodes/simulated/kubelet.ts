@@ -35,6 +35,7 @@ export function simulatedKubelet(request: ApiRequest, node: string): NodeConnect
   return {
     host: node,
     port: '10250',
+    isSimulated: true,
     speaksWebSocket: true,
     async ask(call) {
       const { pathname, searchParams: query } = new URL(call.target, 'https://node')

@@ -23,6 +23,9 @@ export function refusalOf({ metadata: { name, uid } }: Pod, port: number): strin
   return `error forwarding port ${port} to pod ${name}, uid ${uid}: ${why} (simulated: no container that runs declares this port)`
 }
 
+export const textOf = ({ name, image }: Container, port: number): string =>
+  `simulated: container ${name} of image ${image} runs no process, nothing listens on port ${port}\n`
+
 /** One connection. It answers once, in HTTP where the client speaks HTTP, and ends. */
 export class SimulatedPort {
   private beginning = ''
@@ -59,8 +62,7 @@ export class SimulatedPort {
   }
 
   private get text(): string {
-    const { name, image } = this.container
-    return `simulated: container ${name} of image ${image} runs no process, nothing listens on port ${this.port}\n`
+    return textOf(this.container, this.port)
   }
 
   private httpAnswer(isHead: boolean): string {
