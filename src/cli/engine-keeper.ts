@@ -74,7 +74,9 @@ export class EngineKeeper<Address> {
   }
 
   async #runOnce(onListening: () => void): Promise<{ readonly signal: string | null; readonly didListen: boolean }> {
-    const { engine, address } = this.#options.launch()
+    const run = this.#launched()
+    if (run === undefined) return { signal: null, didListen: false }
+    const { engine, address } = run
     this.#engine = engine
     let didListen = false
     engine.listening.then(
@@ -88,6 +90,16 @@ export class EngineKeeper<Address> {
     const { signal } = await engine.ended
     if (didListen) this.#ready = pending()
     return { signal, didListen }
+  }
+
+  /** Undefined where the engine's files cannot be written, as on a full disk. */
+  #launched(): Run<Address> | undefined {
+    try {
+      return this.#options.launch()
+    } catch (error) {
+      this.#options.log(`kedge: the engine (workerd) could not be started: ${String(error)}`)
+      return undefined
+    }
   }
 
   #fail(what: string): void {

@@ -15,14 +15,20 @@ export interface Engine {
   stop(graceMs: number): Promise<void>
 }
 
+/** @param onStart notes the process; an engine that cannot be noted does not run on */
 export function startEngine(configFile: string, onStart: (pid: number) => void): Engine {
   const engine = spawn(workerdBinary(), ['serve', configFile, '--control-fd=3'], {
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     detached: true, // Ctrl-C goes to the front, which then ends the engine
   })
   const started = engine.pid
-  if (started !== undefined) onStart(started)
   const watchdog = started === undefined ? undefined : watchOver(started)
+  try {
+    if (started !== undefined) onStart(started)
+  } catch (error) {
+    engine.kill('SIGKILL')
+    throw error
+  }
   const ended = new Promise<{ readonly signal: string | null }>((resolve) => {
     engine.once('error', () => resolve({ signal: null }))
     engine.once('exit', (_code, signal) => {

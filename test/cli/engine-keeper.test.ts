@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { EngineFailed, EngineKeeper } from '../../src/cli/engine-keeper.ts'
 import type { Engine } from '../../src/cli/engine.ts'
 
-type Fate = 'listens' | 'listens and is killed' | 'is killed' | 'gives up'
+type Fate = 'listens' | 'listens and is killed' | 'is killed' | 'gives up' | 'cannot be launched'
 
 /** A keeper whose engines meet these fates one after the other; the last fate repeats. */
 function keeperOf(...fates: Fate[]) {
@@ -10,6 +10,7 @@ function keeperOf(...fates: Fate[]) {
   let [now, runs] = [0, 0]
   const launch = () => {
     const fate = fates[Math.min(runs, fates.length - 1)]!
+    if (fate === 'cannot be launched') throw new Error(`ENOSPC ${++runs}`)
     let end!: (exit: { signal: string | null }) => void
     const ended = new Promise<{ signal: string | null }>((resolve) => (end = resolve))
     const listens = fate.startsWith('listens')
@@ -75,4 +76,21 @@ test('the keeper gives up an engine that does not listen again within a minute',
   await expect(keeper.ready()).rejects.toThrow(EngineFailed)
   expect(runs()).toBeLessThan(25)
   expect(Math.max(...pauses)).toBe(5_000)
+})
+
+test('an engine that cannot be launched, as on a full disk, is tried again', async () => {
+  const { keeper, pauses } = keeperOf('listens and is killed', 'cannot be launched', 'cannot be launched', 'listens')
+  expect(await keeper.ready()).toBe(1)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(await keeper.ready()).toBe(4)
+  expect(pauses).toEqual([100, 200])
+  await keeper.stop(0)
+  await keeper.ended
+})
+
+test('a first engine that cannot be launched is not tried again', async () => {
+  const { keeper, runs } = keeperOf('cannot be launched')
+  await expect(keeper.ended).rejects.toThrow(EngineFailed)
+  await expect(keeper.ready()).rejects.toThrow('The engine (workerd) ended before it was ready; see above.')
+  expect(runs()).toBe(1)
 })
