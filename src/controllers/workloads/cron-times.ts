@@ -104,22 +104,27 @@ function fieldTimes({ minutes, hours, days, months, weekdays }: Fields, zone: st
     const [byDay, byWeekday] = [days.values.has(date.getUTCDate()), weekdays.values.has(date.getUTCDay())]
     return days.isAny || weekdays.isAny ? byDay && byWeekday : byDay || byWeekday
   }
+  // a local time, in fields of UTC
+  const wallAt = (time: number): number => time + offsetAt(time)
+  /** When the clock reaches a later local time; the end of the gap if it skips that time. */
+  const whenReached = (wall: number, time: number): number => {
+    const guess = time + wall - wallAt(time)
+    const earlier = guess + wall - wallAt(guess)
+    return earlier < guess && wallAt(earlier) < wall ? guess : earlier
+  }
   return (after) => {
-    // the local time, in fields of UTC
-    let wall = Math.floor((after + offsetAt(after)) / MINUTE) * MINUTE + MINUTE
-    const end = wall + NEVER_MS
-    while (wall < end) {
+    let time = Math.floor(after / MINUTE) * MINUTE + MINUTE
+    const end = time + NEVER_MS
+    // Goes from time to time: a local hour that daylight saving time skips has no times, one that comes twice has both.
+    while (time < end) {
+      const wall = wallAt(time)
       const date = new Date(wall)
-      if (!months.values.has(date.getUTCMonth() + 1)) wall = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
-      else if (!isDay(date)) wall = Math.floor(wall / DAY) * DAY + DAY
-      else if (!hours.values.has(date.getUTCHours())) wall = Math.floor(wall / HOUR) * HOUR + HOUR
-      else if (!minutes.values.has(date.getUTCMinutes())) wall += MINUTE
-      else {
-        const time = wall - offsetAt(wall - offsetAt(wall))
-        // a local hour that daylight saving time skips has no times, and one that comes twice counts once
-        if (time > after && time + offsetAt(time) === wall) return time
-        wall += MINUTE
-      }
+      if (!months.values.has(date.getUTCMonth() + 1))
+        time = whenReached(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1), time)
+      else if (!isDay(date)) time = whenReached(Math.floor(wall / DAY) * DAY + DAY, time)
+      else if (!hours.values.has(date.getUTCHours())) time += HOUR - (wall % HOUR)
+      else if (!minutes.values.has(date.getUTCMinutes())) time += MINUTE
+      else return time
     }
     return undefined
   }
