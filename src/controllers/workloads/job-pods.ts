@@ -4,7 +4,7 @@ import type { Job } from '../../api/batch/v1.ts'
 import type { Container, Pod, PodTemplateSpec } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import type { BackOff } from './job-back-off.ts'
-import { COMPLETION_INDEX, firstPending, indexOf } from './job-indexes.ts'
+import { COMPLETION_INDEX, Indexes, indexOf } from './job-indexes.ts'
 import { judge } from './job-policies.ts'
 import type { JobState } from './job-state.ts'
 import {
@@ -82,8 +82,9 @@ export async function createJobPods(making: Making): Promise<{ count: number; wa
     await slowStart(count, () => control.create(pod, job), control.budget)
     return { count }
   }
-  const running = new Set(state.active.flatMap((one) => indexOf(one) ?? []))
-  const pending = firstPending(count, job.spec?.completions ?? 0, state.succeededIndexes, state.failedIndexes, running)
+  const running = Indexes.of(state.active.flatMap((one) => indexOf(one) ?? []))
+  const taken = running.and(state.succeededIndexes, state.failedIndexes)
+  const pending = taken.missing(count, job.spec?.completions ?? 0)
   const waits = pending.map((index) => (isPerIndex ? untilIndex(state, index, now) : 0))
   const due = pending.filter((_, at) => waits[at] === 0)
   await slowStart(due.length, (at) => control.create(ofIndex(job, pod, due[at]!, state), job), control.budget)

@@ -1,7 +1,7 @@
 /** The pod failure policy and the success policy of a Job. */
 import type { Job, PodFailurePolicyOnExitCodesRequirement } from '../../api/batch/v1.ts'
 import type { ContainerStatus, Pod } from '../../api/core/v1.ts'
-import { parseIndexes } from './job-indexes.ts'
+import { Indexes } from './job-indexes.ts'
 
 export interface Verdict {
   /** Why the whole Job fails. */
@@ -54,12 +54,12 @@ function matchingCondition(
 }
 
 /** The message about the success rule that the succeeded indexes meet; undefined: they meet none. */
-export function successOf({ spec }: Job, succeeded: ReadonlySet<number>): string | undefined {
+export function successOf({ spec }: Job, succeeded: Indexes): string | undefined {
   if (succeeded.size === 0) return undefined
   for (const [index, { succeededIndexes, succeededCount }] of (spec?.successPolicy?.rules ?? []).entries()) {
-    const wanted = succeededIndexes === undefined ? undefined : parseIndexes(succeededIndexes, spec?.completions ?? 0)
+    const wanted = succeededIndexes === undefined ? undefined : Indexes.parse(succeededIndexes, spec?.completions ?? 0)
     if (wanted?.size === 0) continue
-    const reached = wanted === undefined ? succeeded.size : [...wanted].filter((one) => succeeded.has(one)).length
+    const reached = wanted === undefined ? succeeded.size : wanted.common(succeeded)
     if (reached >= (succeededCount ?? wanted?.size ?? Infinity)) return `Matched rules at index ${index}`
   }
   return undefined

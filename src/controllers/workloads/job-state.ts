@@ -4,7 +4,7 @@ import type { Job, JobCondition, JobStatus } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import { timeText } from '../../schema/time.ts'
-import { indexOf, parseIndexes } from './job-indexes.ts'
+import { Indexes, indexOf } from './job-indexes.ts'
 import { judge, successOf } from './job-policies.ts'
 import { isActive, isLeaving, isReady } from './pod-state.ts'
 
@@ -54,8 +54,8 @@ export interface JobState {
   /** Pods that ended and are not counted yet. */
   readonly ended: { readonly succeeded: readonly Pod[]; readonly failed: readonly Pod[] }
   /** The indexes of an indexed Job that succeeded, with those of pods not counted yet. */
-  readonly succeededIndexes: ReadonlySet<number>
-  readonly failedIndexes: ReadonlySet<number>
+  readonly succeededIndexes: Indexes
+  readonly failedIndexes: Indexes
   /** The last failed pod of each index that will be retried, kept until another pod replaces it. */
   readonly delayed: ReadonlyMap<number, Pod>
   /** The condition SuccessCriteriaMet or FailureTarget, which decides the Job. */
@@ -90,35 +90,38 @@ export function jobState(job: Job, pods: readonly Pod[], now: Date): JobState {
 }
 
 const NO_INDEXES = {
-  succeededIndexes: new Set<number>(),
-  failedIndexes: new Set<number>(),
+  succeededIndexes: Indexes.none,
+  failedIndexes: Indexes.none,
   delayed: new Map<number, Pod>(),
 }
 
 function indexesOf(job: Job, pods: readonly Pod[], active: readonly Pod[]): typeof NO_INDEXES {
   const completions = job.spec?.completions ?? 0
-  const succeededIndexes = parseIndexes(job.status?.completedIndexes, completions)
-  for (const pod of pods) {
-    const index = indexOf(pod)
-    if (pod.status?.phase === 'Succeeded' && isTracked(pod) && index !== undefined && index < completions)
-      succeededIndexes.add(index)
-  }
+  const tracked = pods.flatMap((pod) => {
+    const index = isTracked(pod) ? indexOf(pod) : undefined
+    return index !== undefined && index < completions ? [{ pod, index }] : []
+  })
+  const indexesWhere = (isMeant: (pod: Pod) => boolean) =>
+    Indexes.of(tracked.flatMap(({ pod, index }) => (isMeant(pod) ? [index] : [])))
+  const succeededIndexes = Indexes.parse(job.status?.completedIndexes, completions).and(
+    indexesWhere(({ status }) => status?.phase === 'Succeeded'),
+  )
   const limit = job.spec?.backoffLimitPerIndex
   if (limit === undefined) return { ...NO_INDEXES, succeededIndexes }
-  const failedIndexes = parseIndexes(job.status?.failedIndexes, completions)
+  const failsItsIndex = (pod: Pod): boolean => {
+    if (!isFailed(job, pod)) return false
+    const { counts, action } = judge(job, pod)
+    return action === 'FailIndex' || failureCount(pod) + (counts ? 1 : 0) > limit
+  }
+  const failedIndexes = Indexes.parse(job.status?.failedIndexes, completions).and(indexesWhere(failsItsIndex))
   const delayed = new Map<number, Pod>()
   const running = new Set(active.map(indexOf))
-  for (const pod of pods) {
-    const index = indexOf(pod)
-    if (index === undefined || index >= completions || !isTracked(pod) || !isFailed(job, pod)) continue
-    const { counts, action } = judge(job, pod)
-    const failures = failureCount(pod) + (counts ? 1 : 0)
-    if (action === 'FailIndex' || failures > limit) failedIndexes.add(index)
+  for (const { pod, index } of tracked) {
+    if (!isFailed(job, pod)) continue
     if (succeededIndexes.has(index) || failedIndexes.has(index) || running.has(index)) continue
     const last = delayed.get(index)
     if (last === undefined || failureCount(last) <= failureCount(pod)) delayed.set(index, pod)
   }
-  for (const index of failedIndexes) delayed.delete(index)
   return { succeededIndexes, failedIndexes, delayed }
 }
 

@@ -15,7 +15,7 @@ import type { Controller, ControllerContext } from '../controller.ts'
 import type { ResourceClient } from '../resource-client.ts'
 import { EventRecorder } from './events.ts'
 import { forgetBackOff, knownBackOff, nextBackOff, rememberBackOff } from './job-back-off.ts'
-import { indexesText, indexOf } from './job-indexes.ts'
+import { indexOf } from './job-indexes.ts'
 import { judge } from './job-policies.ts'
 import { JOB, JOB_COMPONENT, JOBS, OURS } from './job-kind.ts'
 import { untrack } from './job-orphans.ts'
@@ -187,8 +187,8 @@ async function track(
   const counted = countEnded(job, pods, state)
   if (isIndexed(job)) {
     status.succeeded = state.succeededIndexes.size
-    setText(status, 'completedIndexes', indexesText(state.succeededIndexes))
-    if (job.spec?.backoffLimitPerIndex !== undefined) status.failedIndexes = indexesText(state.failedIndexes)
+    setText(status, 'completedIndexes', state.succeededIndexes.text)
+    if (job.spec?.backoffLimitPerIndex !== undefined) status.failedIndexes = state.failedIndexes.text
   }
   if (decision !== undefined && !status.conditions?.some(({ type }) => type === decision.type))
     status.conditions = [...(status.conditions ?? []), decision]

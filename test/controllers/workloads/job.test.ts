@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Job, JobSpec } from '../../../src/api/batch/v1.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { JOBS } from '../../../src/controllers/workloads/job-kind.ts'
-import { indexesText, parseIndexes } from '../../../src/controllers/workloads/job-indexes.ts'
+import { Indexes } from '../../../src/controllers/workloads/job-indexes.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
@@ -242,13 +242,28 @@ describe('a Job', () => {
 })
 
 test.each([
-  ['', []],
-  ['0', [0]],
-  ['0,1', [0, 1]],
-  ['1,3-5,7', [1, 3, 4, 5, 7]],
-])('indexes %j', (text, indexes) => {
-  expect([...parseIndexes(text, 10)]).toEqual(indexes)
-  expect(indexesText(new Set(indexes))).toBe(text)
+  ['', [], [0, 1, 2]],
+  ['0', [0], [1, 2, 3]],
+  ['0,1', [0, 1], [2, 3, 4]],
+  ['1,3-5,7', [1, 3, 4, 5, 7], [0, 2, 6]],
+  ['0-7', [0, 1, 2, 3, 4, 5, 6, 7], [8, 9]],
+])('indexes %j', (text, indexes, next) => {
+  const parsed = Indexes.parse(text, 10)
+  expect([...Array(12).keys()].filter((index) => parsed.has(index))).toEqual(indexes)
+  expect(parsed.size).toBe(indexes.length)
+  expect(Indexes.of(indexes.toReversed()).text).toBe(text)
+  expect(parsed.missing(3, 10)).toEqual(next)
+  expect(parsed.common(Indexes.parse('1-4', 10))).toBe(indexes.filter((index) => index >= 1 && index <= 4).length)
+})
+
+test('two billion indexes take no more than two', async () => {
+  const rules = [{ succeededIndexes: '0-1999999998', succeededCount: 2 }]
+  await run({ completions: 2_000_000_000, parallelism: 2, completionMode: 'Indexed', successPolicy: { rules } })
+  await pass(2)
+  expect(await counts()).toMatchObject({ completedIndexes: '0,1', succeeded: 2 })
+  expect(await conditions()).toEqual(['SuccessCriteriaMet SuccessPolicy', 'Complete SuccessPolicy'])
+  const all = Indexes.parse('0-999999999', 2_000_000_000)
+  expect([all.size, all.text, all.missing(2, 2_000_000_000)]).toEqual([1e9, '0-999999999', [1e9, 1e9 + 1]])
 })
 
 test('a Job takes in a pod that has no owner, and lets go of one that it selects no more', async () => {
