@@ -21,7 +21,7 @@ import {
 } from './job-state.ts'
 import type { PodControl } from './pod-control.ts'
 import { controllerRefTo, podFromTemplate, slowStart } from './pod-control.ts'
-import { compareForDeletion } from './pod-state.ts'
+import { compareForJob } from './pod-state.ts'
 
 const MOST_AT_ONCE = 500
 const LONGEST_PREFIX = 58
@@ -35,14 +35,13 @@ export function wantedActive(job: Job, state: JobState, active: number): number 
 }
 
 /** The surplus pods, all pods of a suspended Job, and pods whose index another pod has. */
-export function podsToStop(job: Job, state: JobState, now: Date): readonly Pod[] {
-  const order = compareForDeletion(now)
-  const sorted = state.active.map((pod) => ({ pod, rank: 0 })).sort(order)
+export function podsToStop(job: Job, state: JobState): readonly Pod[] {
+  const sorted = state.active.toSorted(compareForJob())
   const stopped: Pod[] = []
   const left: Pod[] = []
   const seen = new Set<number>()
   // of each index, keep the pod that scaling down would delete last
-  for (const { pod } of sorted.toReversed()) {
+  for (const pod of sorted.toReversed()) {
     const index = isIndexed(job) ? indexOf(pod) : undefined
     const isSurplus =
       isIndexed(job) && (index === undefined || index >= (job.spec?.completions ?? 0) || seen.has(index))

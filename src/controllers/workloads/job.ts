@@ -113,7 +113,7 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
     active = 0
     ready = 0
   } else if (job.metadata.deletionTimestamp === undefined) {
-    const stopped = podsToStop(job, state, now)
+    const stopped = podsToStop(job, state)
     for (const pod of stopped) await stop(look, job, pod)
     active -= stopped.length
     leaving += stopped.length

@@ -96,21 +96,57 @@ class Standing {
   }
 }
 
-/** Sorts pods that scaling down deletes first to the front. */
-export function compareForDeletion(now: Date): (a: Ranked, b: Ranked) => number {
-  const age = (at: number) => magnitude(now.getTime() - at)
-  const standings = new Map<Pod, Standing>()
-  const standingOf = (pod: Pod): Standing => {
-    let standing = standings.get(pod)
-    if (standing === undefined) standings.set(pod, (standing = new Standing(pod)))
+function standings(): (pod: Pod) => Standing {
+  const known = new Map<Pod, Standing>()
+  return (pod) => {
+    let standing = known.get(pod)
+    if (standing === undefined) known.set(pod, (standing = new Standing(pod)))
     return standing
   }
+}
+
+/** Compares how far the pods have come: pods without a node first, then those that do not run, then those not ready. */
+function compareProgress(a: Standing, b: Standing): number {
+  if (a.nodeName !== b.nodeName && (a.nodeName === '' || b.nodeName === '')) return a.nodeName === '' ? -1 : 1
+  if (a.phase !== b.phase) return a.phase - b.phase
+  if ((a.ready === undefined) === (b.ready === undefined)) return 0
+  return a.ready === undefined ? -1 : 1
+}
+
+/** Pods that restarted more often first. */
+function compareRestarts(a: Standing, b: Standing): number {
+  const [[regularA, sidecarA], [regularB, sidecarB]] = [a.mostRestarts, b.mostRestarts]
+  return regularB - regularA || sidecarB - sidecarA
+}
+
+/**
+ * Sorts pods that a Job deletes first to the front. Unlike a ReplicaSet it compares exact times, and knows neither costs
+ * nor ranks.
+ */
+export function compareForJob(): (a: Pod, b: Pod) => number {
+  const standingOf = standings()
+  // an unknown time counts as the latest
+  const laterFirst = (a: number, b: number): number => (a === b ? 0 : a === 0 ? -1 : b === 0 ? 1 : b - a)
+  return (podA, podB) => {
+    const [a, b] = [standingOf(podA), standingOf(podB)]
+    return (
+      compareProgress(a, b) ||
+      laterFirst(a.ready ?? 0, b.ready ?? 0) ||
+      compareRestarts(a, b) ||
+      laterFirst(a.created || 0, b.created || 0)
+    )
+  }
+}
+
+/** Sorts pods that scaling down a ReplicaSet deletes first to the front. */
+export function compareForDeletion(now: Date): (a: Ranked, b: Ranked) => number {
+  const age = (at: number) => magnitude(now.getTime() - at)
+  const standingOf = standings()
   return ({ pod: podA, rank: rankA }, { pod: podB, rank: rankB }) => {
     const [a, b] = [standingOf(podA), standingOf(podB)]
-    if (a.nodeName !== b.nodeName && (a.nodeName === '' || b.nodeName === '')) return a.nodeName === '' ? -1 : 1
-    if (a.phase !== b.phase) return a.phase - b.phase
+    const progress = compareProgress(a, b)
+    if (progress !== 0) return progress
     const [readyA, readyB] = [a.ready, b.ready]
-    if ((readyA === undefined) !== (readyB === undefined)) return readyA === undefined ? -1 : 1
     if (a.cost !== b.cost) return a.cost - b.cost
     if (rankA !== rankB) return rankB - rankA
     const byUid = (podA.metadata.uid ?? '') < (podB.metadata.uid ?? '') ? -1 : 1
@@ -118,9 +154,8 @@ export function compareForDeletion(now: Date): (a: Ranked, b: Ranked) => number 
       if (readyA === 0 || readyB === 0) return readyA === 0 ? -1 : 1
       return age(readyA) - age(readyB) || byUid
     }
-    const [[regularA, sidecarA], [regularB, sidecarB]] = [a.mostRestarts, b.mostRestarts]
-    if (regularA !== regularB) return regularB - regularA
-    if (sidecarA !== sidecarB) return sidecarB - sidecarA
+    const restarts = compareRestarts(a, b)
+    if (restarts !== 0) return restarts
     const [createdA, createdB] = [a.created, b.created]
     return createdA === createdB ? 0 : age(createdA) - age(createdB) || byUid
   }
