@@ -81,8 +81,12 @@ export async function createJobPods(making: Making): Promise<{ count: number; wa
     await slowStart(count, () => control.create(pod, job), control.budget)
     return { count }
   }
-  const running = Indexes.of(state.active.flatMap((one) => indexOf(one) ?? []))
-  const taken = running.and(state.succeededIndexes, state.failedIndexes)
+  // a Job that replaces only failed pods also waits for those that are being deleted
+  const present = replacesFailedOnly(job) ? [...state.active, ...state.leavingPods] : state.active
+  const taken = Indexes.of(present.flatMap((one) => indexOf(one) ?? [])).and(
+    state.succeededIndexes,
+    state.failedIndexes,
+  )
   const pending = taken.missing(count, job.spec?.completions ?? 0)
   const waits = pending.map((index) => (isPerIndex ? untilIndex(state, index, now) : 0))
   const due = pending.filter((_, at) => waits[at] === 0)

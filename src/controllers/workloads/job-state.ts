@@ -48,6 +48,7 @@ export function newJobCondition(
 export interface JobState {
   readonly active: readonly Pod[]
   readonly leaving: number
+  readonly leavingPods: readonly Pod[]
   readonly ready: number
   readonly succeeded: number
   readonly failed: number
@@ -68,6 +69,7 @@ export function jobState(job: Job, pods: readonly Pod[], now: Date): JobState {
   // a pod with the finalizer is not counted yet
   const fresh = pods.filter((pod) => isTracked(pod) && !counted.has(pod.metadata.uid ?? ''))
   const active = pods.filter(isActive)
+  const leavingPods = pods.filter(isLeaving)
   const failures = fresh.filter((pod) => isFailed(job, pod) && judge(job, pod).counts)
   const indexes = isIndexed(job) ? indexesOf(job, pods, active) : NO_INDEXES
   const ended = {
@@ -77,7 +79,8 @@ export function jobState(job: Job, pods: readonly Pod[], now: Date): JobState {
   const successes = ended.succeeded.length
   const state = {
     active,
-    leaving: pods.filter(isLeaving).length,
+    leaving: leavingPods.length,
+    leavingPods,
     ready: active.filter(isReady).length,
     succeeded: isIndexed(job)
       ? indexes.succeededIndexes.size
