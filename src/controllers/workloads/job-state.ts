@@ -123,7 +123,7 @@ function indexesOf(job: Job, pods: readonly Pod[], active: readonly Pod[]): type
     if (!isFailed(job, pod)) continue
     if (succeededIndexes.has(index) || failedIndexes.has(index) || running.has(index)) continue
     const last = delayed.get(index)
-    if (last === undefined || failureCount(last) <= failureCount(pod)) delayed.set(index, pod)
+    if (last === undefined || isLater(pod, last)) delayed.set(index, pod)
   }
   return { succeededIndexes, failedIndexes, delayed }
 }
@@ -132,6 +132,11 @@ const countIn = ({ metadata }: Pod, key: string): number => {
   const text = ownValue(metadata.annotations, key) ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : 0
 }
+
+/** Whether a failed pod of an index came after another one. */
+const isLater = (pod: Pod, other: Pod): boolean => attempts(pod) >= attempts(other) && endOf(pod) >= endOf(other)
+
+const attempts = (pod: Pod): number => failureCount(pod) + ignoredFailureCount(pod)
 
 export const failureCount = (pod: Pod): number => countIn(pod, FAILURE_COUNT)
 export const ignoredFailureCount = (pod: Pod): number => countIn(pod, IGNORED_FAILURE_COUNT)
