@@ -56,10 +56,11 @@ export const jobController: Controller = {
     const jobs = clients.resource(JOBS, namespace)
     const found = await jobs.get(name)
     if (found === undefined || isOver(found)) forgetBackOff(context, namespace, name)
-    if (found?.spec?.selector === undefined || (found.spec.managedBy ?? OURS) !== OURS) return undefined
+    if (found?.spec?.selector === undefined) return undefined
+    if (isOver(found)) return afterTheEnd(jobs, found, context.now())
+    if ((found.spec.managedBy ?? OURS) !== OURS) return undefined
     const events = new EventRecorder(clients, JOB_COMPONENT, context.now)
     const look: Look = { context, clients, jobs, events, control: new PodControl(clients, events), now: context.now() }
-    if (isOver(found)) return afterTheEnd(look, found)
     const job = cloneJson(found)
     const pods = await dependentsOf(clients, PODS, job, controllerRefTo(job, JOB), selecting(job), {
       finalizer: TRACKING,
@@ -77,8 +78,12 @@ const selecting = ({ spec, metadata }: Job) => ({
   status: spec?.manualSelector === true ? {} : { observedGeneration: metadata.generation ?? 0 },
 })
 
-/** Deletes an ended Job after ttlSecondsAfterFinished. */
-async function afterTheEnd({ jobs, now }: Look, { metadata, spec, status }: Job): Promise<number | undefined> {
+/** Deletes an ended Job after ttlSecondsAfterFinished, whoever ran it. */
+async function afterTheEnd(
+  jobs: ResourceClient<Job>,
+  { metadata, spec, status }: Job,
+  now: Date,
+): Promise<number | undefined> {
   const seconds = spec?.ttlSecondsAfterFinished
   if (seconds === undefined || metadata.deletionTimestamp !== undefined) return undefined
   const end = status?.conditions?.find(
