@@ -130,18 +130,18 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
     } catch (error) {
       failure = error
     }
-    const { completions } = job.spec ?? {}
-    const isDone = completions === undefined ? state.succeeded > 0 : state.succeeded >= completions
-    if (isDone && active === 0 && failure === undefined)
-      decision = newJobCondition(
-        'SuccessCriteriaMet',
-        'True',
-        'CompletionsReached',
-        'Reached expected number of succeeded pods',
-        now,
-      )
-    else await tellSuspension(look, job, status)
   }
+  // also of a Job that is being deleted: its finalizers may wait for its end
+  if (decision === undefined && isReached(job, state) && active === 0 && failure === undefined)
+    decision = newJobCondition(
+      'SuccessCriteriaMet',
+      'True',
+      'CompletionsReached',
+      'Reached expected number of succeeded pods',
+      now,
+    )
+  else if (decision === undefined && job.metadata.deletionTimestamp === undefined)
+    await tellSuspension(look, job, status)
   // a stored status has no counter of 0
   if (active === 0) delete status.active
   else status.active = active
@@ -155,6 +155,9 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
   if (deadline !== undefined) waits.push(Math.max(deadline, 0))
   return waits.length === 0 ? undefined : leastOf(waits)
 }
+
+const isReached = ({ spec }: Job, { succeeded }: JobState): boolean =>
+  spec?.completions === undefined ? succeeded > 0 : succeeded >= spec.completions
 
 /** Stops a pod. Its finalizer is removed first, because a pod stopped on purpose is no failure. */
 async function stop({ clients, control }: Look, job: Job, pod: Pod): Promise<void> {
