@@ -215,7 +215,12 @@ async function track(
   if (!sameJson(withoutEmpty(written), withoutEmpty(status))) await write()
   if (!isEnded) return
   if (decision.type === 'FailureTarget') await events.warning(job, decision.reason ?? '', decision.message ?? '')
-  else await events.normal(job, 'Completed', 'Job completed')
+  else {
+    const tooMany = 'Too many succeeded pods running after completion count reached'
+    if ((status.succeeded ?? 0) > (job.spec?.completions ?? Infinity))
+      await events.warning(job, 'TooManySucceededPods', tooMany)
+    await events.normal(job, 'Completed', 'Job completed')
+  }
 }
 
 function setText(status: JobStatus, member: 'completedIndexes', text: string): void {

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Job, JobSpec } from '../../../src/api/batch/v1.ts'
+import type { Pod } from '../../../src/api/core/v1.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { JOBS } from '../../../src/controllers/workloads/job-kind.ts'
 import { Indexes } from '../../../src/controllers/workloads/job-indexes.ts'
+import { jobState } from '../../../src/controllers/workloads/job-state.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
+import { EVENTS } from '../control-plane.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
 
 let plane: ControlPlaneInMemory
@@ -238,6 +241,116 @@ describe('a Job', () => {
   test('of another controller is left alone', async () => {
     await run({ managedBy: 'example.com/other' })
     expect(await pods()).toEqual([])
+  })
+
+  test('of another controller goes when its time after the end is over', async () => {
+    await run({ managedBy: 'example.com/other', ttlSecondsAfterFinished: 10 })
+    const time = plane.now.toISOString().replace(/\.\d+Z/, 'Z')
+    const isTrue = { status: 'True', lastTransitionTime: time, lastProbeTime: time }
+    const ended = ['SuccessCriteriaMet', 'Complete'].map((type) => ({ type, ...isTrue }))
+    await clients.resource(JOBS, 'default').updateStatusWithRetries('work', (object) => {
+      object.status = { startTime: time, completionTime: time, conditions: ended }
+    })
+    await pass(9)
+    expect(await job()).toBeDefined()
+    await pass(5)
+    expect(await job()).toBeUndefined()
+  })
+
+  test('that is deleted ends all the same, which its finalizer may wait for', async () => {
+    await run({ parallelism: 2 }, { 'kedge.dev/duration': '1h' })
+    const finish = async (pod: Pod | undefined) => {
+      await clients.resource(PODS, 'default').updateWithRetries(pod?.metadata.name ?? '', ({ metadata }) => {
+        metadata.annotations = { 'kedge.dev/duration': '1s' }
+      })
+      await pass(3)
+    }
+    const [first, second] = await pods()
+    await finish(first)
+    const jobs = clients.resource(JOBS, 'default')
+    await jobs.updateWithRetries('work', ({ metadata }) => void (metadata.finalizers = ['example.com/queue']))
+    await jobs.delete('work', { propagationPolicy: 'Background' })
+    await pass(1)
+    expect([await conditions(), await counts()]).toMatchObject([[], { succeeded: 1, active: 1 }])
+    await finish(second)
+    expect([await conditions(), await counts()]).toMatchObject([COMPLETE, { succeeded: 1, active: 0 }])
+  })
+
+  test('stops the pod that is ready for the shortest time, whatever its deletion cost', async () => {
+    await run({ parallelism: 1, completions: 9 }, { 'kedge.dev/duration': '1h' })
+    const [first] = await pods()
+    const { name = '' } = first!.metadata
+    await clients.resource(PODS, 'default').updateWithRetries(name, ({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, 'controller.kubernetes.io/pod-deletion-cost': '-100' }
+    })
+    await pass(100)
+    const scale = async (parallelism: number) => {
+      await clients
+        .resource(JOBS, 'default')
+        .updateWithRetries('work', ({ spec }) => void (spec!.parallelism = parallelism))
+      await pass(1)
+    }
+    await scale(2)
+    await pass(20)
+    expect(await pods()).toHaveLength(2)
+    await scale(1)
+    expect((await pods()).map(({ metadata }) => metadata.name)).toEqual([name])
+  })
+
+  test('that replaces only failed pods gives no other pod the index of one that is being deleted', async () => {
+    await run(
+      { parallelism: 2, completions: 4, completionMode: 'Indexed', podReplacementPolicy: 'Failed' },
+      { 'kedge.dev/duration': '1h', 'kedge.dev/stop-delay': '25s' },
+    )
+    const indexes = async () => (await pods()).map(({ spec }) => spec?.hostname).sort()
+    const first = (await pods()).find(({ spec }) => spec?.hostname === 'work-0')
+    await clients.resource(PODS, 'default').delete(first?.metadata.name ?? '')
+    await clients.resource(JOBS, 'default').updateWithRetries('work', ({ spec }) => void (spec!.parallelism = 3))
+    await pass(3)
+    expect(await indexes()).toEqual(['work-0', 'work-1', 'work-2'])
+  })
+
+  test('tells of more pods that succeeded than it wants', async () => {
+    const labels = { app: 'old' }
+    for (const name of ['a', 'b'])
+      await plane.create(PODS, {
+        kind: 'Pod',
+        apiVersion: 'v1',
+        metadata: { name, namespace: 'default', labels, annotations: { 'kedge.dev/duration': '1s' } },
+        spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
+      })
+    await pass(3)
+    const template = { metadata: { labels }, spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
+    await run({ manualSelector: true, selector: { matchLabels: labels }, template })
+    await pass(3)
+    expect(await counts()).toMatchObject({ succeeded: 2 })
+    const events = await (await plane.client(EVENTS, 'default')).list()
+    expect(events.filter(({ involvedObject }) => involvedObject?.kind === 'Job').map(({ reason }) => reason)).toEqual(
+      expect.arrayContaining(['TooManySucceededPods', 'Completed']),
+    )
+  })
+
+  test('keeps the last failed pod of an index, also of failures that do not count', () => {
+    const failed = (name: string, ignored: number): Pod => ({
+      metadata: {
+        name,
+        uid: name,
+        creationTimestamp: `2026-01-01T00:0${ignored}:00Z`,
+        finalizers: ['batch.kubernetes.io/job-tracking'],
+        annotations: {
+          'batch.kubernetes.io/job-completion-index': '0',
+          'batch.kubernetes.io/job-index-failure-count': '0',
+          'batch.kubernetes.io/job-index-ignored-failure-count': String(ignored),
+        },
+      },
+      status: { phase: 'Failed' },
+    })
+    const spec = { completions: 1, completionMode: 'Indexed', backoffLimitPerIndex: 3 }
+    for (const all of [
+      [failed('a', 1), failed('b', 0)],
+      [failed('b', 0), failed('a', 1)],
+    ])
+      expect(jobState({ metadata: {}, spec }, all, plane.now).delayed.get(0)?.metadata.name).toBe('a')
   })
 })
 
