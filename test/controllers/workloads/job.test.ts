@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Job, JobSpec } from '../../../src/api/batch/v1.ts'
-import type { Pod } from '../../../src/api/core/v1.ts'
+import type { Event, Pod } from '../../../src/api/core/v1.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { JOBS } from '../../../src/controllers/workloads/job-kind.ts'
 import { Indexes } from '../../../src/controllers/workloads/job-indexes.ts'
@@ -324,7 +324,7 @@ describe('a Job', () => {
     await run({ manualSelector: true, selector: { matchLabels: labels }, template })
     await pass(3)
     expect(await counts()).toMatchObject({ succeeded: 2 })
-    const events = await (await plane.client(EVENTS, 'default')).list()
+    const events: Event[] = await (await plane.client(EVENTS, 'default')).list()
     expect(events.filter(({ involvedObject }) => involvedObject?.kind === 'Job').map(({ reason }) => reason)).toEqual(
       expect.arrayContaining(['TooManySucceededPods', 'Completed']),
     )
