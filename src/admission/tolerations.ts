@@ -51,7 +51,7 @@ function coveringKeys({ key = '', effect = '', operator, value = '' }: Toleratio
   )
 }
 
-const secondsOf = ({ effect, tolerationSeconds = Infinity }: Toleration): number =>
+const secondsOf = ({ effect, tolerationSeconds = Infinity }: Toleration): number | bigint =>
   effect === 'NoExecute' ? tolerationSeconds : Infinity
 
 /** Returns a test whether one of these tolerations covers a toleration. */

@@ -146,7 +146,7 @@ async function contentOf(objects: AsyncIterable<KubeObject>): Promise<Content> {
 
 function graceOf({ spec, status }: Pod): number {
   const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-  return hasEnded ? 0 : (spec?.terminationGracePeriodSeconds ?? 0)
+  return hasEnded ? 0 : Number(spec?.terminationGracePeriodSeconds ?? 0)
 }
 
 /** @param mayTakeLonger whether objects may be left although no finalizer holds them */

@@ -188,7 +188,8 @@ const costOf = (compiled: MaybeCompiled): number => (compiled.program === undefi
 
 /** The most values that a value can have at a node directly below its own. Undefined: unlimited. */
 function elementsOf(schema: JSONSchemaProps): number | undefined {
-  const limit = (size: number | undefined): number | undefined => (size === undefined ? undefined : Math.max(0, size))
+  const limit = (size: number | bigint | undefined): number | undefined =>
+    size === undefined ? undefined : Math.max(0, Number(size))
   if (schema.type === 'array') return limit(schema.maxItems)
   const { additionalProperties: values } = schema
   const isMap = schema.type === 'object' && values !== undefined && values !== null

@@ -77,7 +77,7 @@ export interface CustomOpenApi {
   /** Identifies the schema: the UID of the definition, and its generation at a revision. */
   readonly schemaOf: {
     readonly uid: string | undefined
-    readonly generation: number | undefined
+    readonly generation: number | bigint | undefined
     readonly revision?: string | undefined
   }
   /** The version's openAPIV3Schema as in the CustomResourceDefinition. Absent if the version has none. */

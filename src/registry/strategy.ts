@@ -146,7 +146,7 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
    * Seconds of grace of a DELETE. Undefined for kinds that a DELETE removes at once.
    * @param asked gracePeriodSeconds of the options
    */
-  gracePeriod?(object: O, asked: number | undefined): number | undefined
+  gracePeriod?(object: O, asked: number | bigint | undefined): number | bigint | undefined
   /**
    * Replaces the other steps of a DELETE: marks the object, in place. False: the DELETE continues as for other kinds.
    */

@@ -138,7 +138,7 @@ function dryRunErrors(dryRun: readonly string[]): FieldError[] {
 
 /** meta/v1 DeleteOptions, from the body or the query. */
 export interface DeleteOptions {
-  readonly gracePeriodSeconds?: number
+  readonly gracePeriodSeconds?: number | bigint
   readonly propagationPolicy?: string
   readonly orphanDependents?: boolean
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }

@@ -17,7 +17,7 @@ const specials = {
 const scalars = {
   string: 'string',
   int32: 'number',
-  int64: 'number',
+  int64: 'number | bigint',
   bool: 'boolean',
   bytes: 'string',
   double: 'number',

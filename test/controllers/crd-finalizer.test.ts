@@ -3,6 +3,7 @@ import type { CustomResourceDefinition, JSONSchemaProps } from '../../src/api/ap
 import type { JsonObject } from '../../src/api/object.ts'
 import { asJson } from '../../src/api/object.ts'
 import { conditionOf, DEFINITIONS } from '../../src/registry/custom-resources/definition.ts'
+import { nextInt64 } from '../../src/go/int.ts'
 import { definition } from './definition.ts'
 import { newPlane, of, reconcile } from './reconcile.ts'
 
@@ -72,7 +73,7 @@ async function setSchema(plane: Awaited<ReturnType<typeof planeWith>>, openAPIV3
   const definitions = await plane.client(DEFINITIONS, '')
   await definitions.updateWithRetries(NAME, (object) => {
     const { spec, metadata } = object as CustomResourceDefinition
-    metadata.generation = (metadata.generation ?? 0) + 1
+    metadata.generation = nextInt64(metadata.generation ?? 0)
     spec!.versions![0]!.schema = { openAPIV3Schema }
   })
 }

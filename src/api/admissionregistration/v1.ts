@@ -176,7 +176,7 @@ export interface ValidatingAdmissionPolicySpec {
   variables?: Variable[]
 }
 export interface ValidatingAdmissionPolicyStatus {
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   typeChecking?: TypeChecking
   conditions?: MetaV1.Condition[]
 }

@@ -44,7 +44,7 @@ export interface CustomResourceDefinitionCondition {
   lastTransitionTime?: MetaV1.Time
   reason?: string
   message?: string
-  observedGeneration?: number
+  observedGeneration?: number | bigint
 }
 export interface CustomResourceDefinitionList {
   kind?: string
@@ -72,7 +72,7 @@ export interface CustomResourceDefinitionStatus {
   conditions?: CustomResourceDefinitionCondition[]
   acceptedNames?: CustomResourceDefinitionNames
   storedVersions?: string[]
-  observedGeneration?: number
+  observedGeneration?: number | bigint
 }
 export interface CustomResourceDefinitionVersion {
   name?: string
@@ -116,16 +116,16 @@ export interface JSONSchemaProps {
   exclusiveMaximum?: boolean
   minimum?: number
   exclusiveMinimum?: boolean
-  maxLength?: number
-  minLength?: number
+  maxLength?: number | bigint
+  minLength?: number | bigint
   pattern?: string
-  maxItems?: number
-  minItems?: number
+  maxItems?: number | bigint
+  minItems?: number | bigint
   uniqueItems?: boolean
   multipleOf?: number
   enum?: JSON[]
-  maxProperties?: number
-  minProperties?: number
+  maxProperties?: number | bigint
+  minProperties?: number | bigint
   required?: string[]
   items?: JSONSchemaPropsOrArray
   allOf?: JSONSchemaProps[]

@@ -17,7 +17,7 @@ export interface StorageVersion {
 export interface StorageVersionCondition {
   type?: string
   status?: string
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   lastTransitionTime?: MetaV1.Time
   reason?: string
   message?: string

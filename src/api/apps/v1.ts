@@ -9,7 +9,7 @@ export interface ControllerRevision {
   apiVersion?: string
   metadata: MetaV1.ObjectMeta
   data?: PkgRuntime.RawExtension
-  revision?: number
+  revision?: number | bigint
 }
 export interface ControllerRevisionList {
   kind?: string
@@ -49,7 +49,7 @@ export interface DaemonSetStatus {
   numberMisscheduled?: number
   desiredNumberScheduled?: number
   numberReady?: number
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   updatedNumberScheduled?: number
   numberAvailable?: number
   numberUnavailable?: number
@@ -92,7 +92,7 @@ export interface DeploymentSpec {
   progressDeadlineSeconds?: number
 }
 export interface DeploymentStatus {
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   replicas?: number
   updatedReplicas?: number
   readyReplicas?: number
@@ -138,7 +138,7 @@ export interface ReplicaSetStatus {
   readyReplicas?: number
   availableReplicas?: number
   terminatingReplicas?: number
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   conditions?: ReplicaSetCondition[]
 }
 export interface RollingUpdateDaemonSet {
@@ -194,7 +194,7 @@ export interface StatefulSetSpec {
   ordinals?: StatefulSetOrdinals
 }
 export interface StatefulSetStatus {
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   replicas?: number
   readyReplicas?: number
   currentReplicas?: number

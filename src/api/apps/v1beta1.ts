@@ -9,7 +9,7 @@ export interface ControllerRevision {
   apiVersion?: string
   metadata: MetaV1.ObjectMeta
   data?: PkgRuntime.RawExtension
-  revision?: number
+  revision?: number | bigint
 }
 export interface ControllerRevisionList {
   kind?: string
@@ -57,7 +57,7 @@ export interface DeploymentSpec {
   progressDeadlineSeconds?: number
 }
 export interface DeploymentStatus {
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   replicas?: number
   updatedReplicas?: number
   readyReplicas?: number
@@ -72,7 +72,7 @@ export interface DeploymentStrategy {
   rollingUpdate?: RollingUpdateDeployment
 }
 export interface RollbackConfig {
-  revision?: number
+  revision?: number | bigint
 }
 export interface RollingUpdateDeployment {
   maxUnavailable?: UtilIntstr.IntOrString
@@ -138,7 +138,7 @@ export interface StatefulSetSpec {
   ordinals?: StatefulSetOrdinals
 }
 export interface StatefulSetStatus {
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   replicas?: number
   readyReplicas?: number
   currentReplicas?: number

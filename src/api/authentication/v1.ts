@@ -26,7 +26,7 @@ export interface TokenRequest {
 }
 export interface TokenRequestSpec {
   audiences?: string[]
-  expirationSeconds?: number
+  expirationSeconds?: number | bigint
   boundObjectRef?: BoundObjectReference
 }
 export interface TokenRequestStatus {

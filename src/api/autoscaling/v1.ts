@@ -58,7 +58,7 @@ export interface HorizontalPodAutoscalerSpec {
   targetCPUUtilizationPercentage?: number
 }
 export interface HorizontalPodAutoscalerStatus {
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   lastScaleTime?: MetaV1.Time
   currentReplicas?: number
   desiredReplicas?: number

@@ -68,7 +68,7 @@ export interface HorizontalPodAutoscalerSpec {
   behavior?: HorizontalPodAutoscalerBehavior
 }
 export interface HorizontalPodAutoscalerStatus {
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   lastScaleTime?: MetaV1.Time
   currentReplicas?: number
   desiredReplicas?: number

@@ -18,7 +18,7 @@ export interface CronJobList {
 export interface CronJobSpec {
   schedule?: string
   timeZone?: string
-  startingDeadlineSeconds?: number
+  startingDeadlineSeconds?: number | bigint
   concurrencyPolicy?: string
   suspend?: boolean
   jobTemplate?: JobTemplateSpec
@@ -54,7 +54,7 @@ export interface JobList {
 export interface JobSpec {
   parallelism?: number
   completions?: number
-  activeDeadlineSeconds?: number
+  activeDeadlineSeconds?: number | bigint
   podFailurePolicy?: PodFailurePolicy
   successPolicy?: SuccessPolicy
   backoffLimit?: number

@@ -19,7 +19,7 @@ export interface CronJobList {
 export interface CronJobSpec {
   schedule?: string
   timeZone?: string
-  startingDeadlineSeconds?: number
+  startingDeadlineSeconds?: number | bigint
   concurrencyPolicy?: string
   suspend?: boolean
   jobTemplate?: JobTemplateSpec

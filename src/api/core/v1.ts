@@ -205,7 +205,7 @@ export interface ContainerExtendedResourceRequest {
 }
 export interface ContainerImage {
   names?: string[]
-  sizeBytes?: number
+  sizeBytes?: number | bigint
 }
 export interface ContainerPort {
   name?: string
@@ -579,9 +579,9 @@ export interface LimitRangeSpec {
   limits?: LimitRangeItem[]
 }
 export interface LinuxContainerUser {
-  uid?: number
-  gid?: number
-  supplementalGroups?: number[]
+  uid?: number | bigint
+  gid?: number | bigint
+  supplementalGroups?: (number | bigint)[]
 }
 export interface List {
   kind?: string
@@ -741,7 +741,7 @@ export interface NodeStatus {
   declaredFeatures?: string[]
 }
 export interface NodeSwapStatus {
-  capacity?: number
+  capacity?: number | bigint
 }
 export interface NodeSystemInfo {
   machineID?: string
@@ -942,7 +942,7 @@ export interface PodCertificateProjection {
 }
 export interface PodCondition {
   type?: string
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   status?: string
   lastProbeTime?: MetaV1.Time
   lastTransitionTime?: MetaV1.Time
@@ -987,11 +987,11 @@ export interface PodLogOptions {
   container?: string
   follow?: boolean
   previous?: boolean
-  sinceSeconds?: number
+  sinceSeconds?: number | bigint
   sinceTime?: MetaV1.Time
   timestamps?: boolean
-  tailLines?: number
-  limitBytes?: number
+  tailLines?: number | bigint
+  limitBytes?: number | bigint
   insecureSkipTLSVerifyBackend?: boolean
   stream?: string
 }
@@ -1029,12 +1029,12 @@ export interface PodSchedulingGroup {
 export interface PodSecurityContext {
   seLinuxOptions?: SELinuxOptions
   windowsOptions?: WindowsSecurityContextOptions
-  runAsUser?: number
-  runAsGroup?: number
+  runAsUser?: number | bigint
+  runAsGroup?: number | bigint
   runAsNonRoot?: boolean
-  supplementalGroups?: number[]
+  supplementalGroups?: (number | bigint)[]
   supplementalGroupsPolicy?: string
-  fsGroup?: number
+  fsGroup?: number | bigint
   sysctls?: Sysctl[]
   fsGroupChangePolicy?: string
   seccompProfile?: SeccompProfile
@@ -1050,8 +1050,8 @@ export interface PodSpec {
   containers?: Container[]
   ephemeralContainers?: EphemeralContainer[]
   restartPolicy?: string
-  terminationGracePeriodSeconds?: number
-  activeDeadlineSeconds?: number
+  terminationGracePeriodSeconds?: number | bigint
+  activeDeadlineSeconds?: number | bigint
   dnsPolicy?: string
   nodeSelector?: Record<string, string>
   serviceAccountName?: string
@@ -1089,7 +1089,7 @@ export interface PodSpec {
   schedulingGroup?: PodSchedulingGroup
 }
 export interface PodStatus {
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   phase?: string
   conditions?: PodCondition[]
   message?: string
@@ -1166,7 +1166,7 @@ export interface Probe {
   periodSeconds?: number
   successThreshold?: number
   failureThreshold?: number
-  terminationGracePeriodSeconds?: number
+  terminationGracePeriodSeconds?: number | bigint
 }
 export interface ProbeHandler {
   exec?: ExecAction
@@ -1244,7 +1244,7 @@ export interface ReplicationControllerStatus {
   fullyLabeledReplicas?: number
   readyReplicas?: number
   availableReplicas?: number
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   conditions?: ReplicationControllerCondition[]
 }
 export interface ResourceClaim {
@@ -1378,8 +1378,8 @@ export interface SecurityContext {
   privileged?: boolean
   seLinuxOptions?: SELinuxOptions
   windowsOptions?: WindowsSecurityContextOptions
-  runAsUser?: number
-  runAsGroup?: number
+  runAsUser?: number | bigint
+  runAsGroup?: number | bigint
   runAsNonRoot?: boolean
   readOnlyRootFilesystem?: boolean
   allowPrivilegeEscalation?: boolean
@@ -1415,7 +1415,7 @@ export interface ServiceAccountList {
 }
 export interface ServiceAccountTokenProjection {
   audience?: string
-  expirationSeconds?: number
+  expirationSeconds?: number | bigint
   path?: string
 }
 export interface ServiceList {
@@ -1467,7 +1467,7 @@ export interface SessionAffinityConfig {
   clientIP?: ClientIPConfig
 }
 export interface SleepAction {
-  seconds?: number
+  seconds?: number | bigint
 }
 export interface StorageOSPersistentVolumeSource {
   volumeName?: string
@@ -1502,7 +1502,7 @@ export interface Toleration {
   operator?: string
   value?: string
   effect?: string
-  tolerationSeconds?: number
+  tolerationSeconds?: number | bigint
 }
 export interface TopologySelectorLabelRequirement {
   key?: string

@@ -28,7 +28,7 @@ export interface DaemonSetSpec {
   template?: CoreV1.PodTemplateSpec
   updateStrategy?: DaemonSetUpdateStrategy
   minReadySeconds?: number
-  templateGeneration?: number
+  templateGeneration?: number | bigint
   revisionHistoryLimit?: number
 }
 export interface DaemonSetStatus {
@@ -36,7 +36,7 @@ export interface DaemonSetStatus {
   numberMisscheduled?: number
   desiredNumberScheduled?: number
   numberReady?: number
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   updatedNumberScheduled?: number
   numberAvailable?: number
   numberUnavailable?: number
@@ -87,7 +87,7 @@ export interface DeploymentSpec {
   progressDeadlineSeconds?: number
 }
 export interface DeploymentStatus {
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   replicas?: number
   updatedReplicas?: number
   readyReplicas?: number
@@ -232,11 +232,11 @@ export interface ReplicaSetStatus {
   readyReplicas?: number
   availableReplicas?: number
   terminatingReplicas?: number
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   conditions?: ReplicaSetCondition[]
 }
 export interface RollbackConfig {
-  revision?: number
+  revision?: number | bigint
 }
 export interface RollingUpdateDaemonSet {
   maxUnavailable?: UtilIntstr.IntOrString

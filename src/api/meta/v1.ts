@@ -49,7 +49,7 @@ export interface ApplyOptions {
 export interface Condition {
   type?: string
   status?: string
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   lastTransitionTime?: Time
   reason?: string
   message?: string
@@ -64,7 +64,7 @@ export interface CreateOptions {
 export interface DeleteOptions {
   kind?: string
   apiVersion?: string
-  gracePeriodSeconds?: number
+  gracePeriodSeconds?: number | bigint
   preconditions?: Preconditions
   orphanDependents?: boolean
   propagationPolicy?: string
@@ -128,7 +128,7 @@ export interface ListMeta {
   selfLink?: string
   resourceVersion?: string
   continue?: string
-  remainingItemCount?: number
+  remainingItemCount?: number | bigint
   shardInfo?: ShardInfo
 }
 export interface ListOptions {
@@ -140,8 +140,8 @@ export interface ListOptions {
   allowWatchBookmarks?: boolean
   resourceVersion?: string
   resourceVersionMatch?: string
-  timeoutSeconds?: number
-  limit?: number
+  timeoutSeconds?: number | bigint
+  limit?: number | bigint
   continue?: string
   sendInitialEvents?: boolean
   shardSelector?: string
@@ -163,10 +163,10 @@ export interface ObjectMeta {
   selfLink?: string
   uid?: string
   resourceVersion?: string
-  generation?: number
+  generation?: number | bigint
   creationTimestamp?: Time
   deletionTimestamp?: Time
-  deletionGracePeriodSeconds?: number
+  deletionGracePeriodSeconds?: number | bigint
   labels?: Record<string, string>
   annotations?: Record<string, string>
   ownerReferences?: OwnerReference[]
@@ -270,7 +270,7 @@ export interface TableRowCondition {
 }
 export type Time = string
 export interface Timestamp {
-  seconds?: number
+  seconds?: number | bigint
   nanos?: number
 }
 export interface TypeMeta {

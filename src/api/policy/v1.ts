@@ -28,7 +28,7 @@ export interface PodDisruptionBudgetSpec {
   unhealthyPodEvictionPolicy?: string
 }
 export interface PodDisruptionBudgetStatus {
-  observedGeneration?: number
+  observedGeneration?: number | bigint
   disruptedPods?: Record<string, MetaV1.Time>
   disruptionsAllowed?: number
   currentHealthy?: number

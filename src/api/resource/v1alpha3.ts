@@ -41,7 +41,7 @@ export interface DeviceTaintSelector {
 export interface PoolStatus {
   driver?: string
   poolName?: string
-  generation?: number
+  generation?: number | bigint
   resourceSliceCount?: number
   totalDevices?: number
   allocatedDevices?: number

@@ -69,11 +69,11 @@ export interface DeviceAllocationResult {
   config?: DeviceAllocationConfiguration[]
 }
 export interface DeviceAttribute {
-  int?: number
+  int?: number | bigint
   bool?: boolean
   string?: string
   version?: string
-  ints?: number[]
+  ints?: (number | bigint)[]
   bools?: boolean[]
   strings?: string[]
   versions?: string[]
@@ -128,7 +128,7 @@ export interface DeviceRequest {
   deviceClassName?: string
   selectors?: DeviceSelector[]
   allocationMode?: string
-  count?: number
+  count?: number | bigint
   adminAccess?: boolean
   firstAvailable?: DeviceSubRequest[]
   tolerations?: DeviceToleration[]
@@ -154,7 +154,7 @@ export interface DeviceSubRequest {
   deviceClassName?: string
   selectors?: DeviceSelector[]
   allocationMode?: string
-  count?: number
+  count?: number | bigint
   tolerations?: DeviceToleration[]
   capacity?: CapacityRequirements
 }
@@ -169,7 +169,7 @@ export interface DeviceToleration {
   operator?: string
   value?: string
   effect?: string
-  tolerationSeconds?: number
+  tolerationSeconds?: number | bigint
 }
 export interface NetworkDeviceData {
   interfaceName?: string
@@ -229,8 +229,8 @@ export interface ResourceClaimTemplateSpec {
 }
 export interface ResourcePool {
   name?: string
-  generation?: number
-  resourceSliceCount?: number
+  generation?: number | bigint
+  resourceSliceCount?: number | bigint
 }
 export interface ResourceSlice {
   kind?: string

@@ -66,11 +66,11 @@ export interface DeviceAllocationResult {
   config?: DeviceAllocationConfiguration[]
 }
 export interface DeviceAttribute {
-  int?: number
+  int?: number | bigint
   bool?: boolean
   string?: string
   version?: string
-  ints?: number[]
+  ints?: (number | bigint)[]
   bools?: boolean[]
   strings?: string[]
   versions?: string[]
@@ -145,7 +145,7 @@ export interface DeviceSubRequest {
   deviceClassName?: string
   selectors?: DeviceSelector[]
   allocationMode?: string
-  count?: number
+  count?: number | bigint
   tolerations?: DeviceToleration[]
   capacity?: CapacityRequirements
 }
@@ -185,13 +185,13 @@ export interface DeviceToleration {
   operator?: string
   value?: string
   effect?: string
-  tolerationSeconds?: number
+  tolerationSeconds?: number | bigint
 }
 export interface ExactDeviceRequest {
   deviceClassName?: string
   selectors?: DeviceSelector[]
   allocationMode?: string
-  count?: number
+  count?: number | bigint
   adminAccess?: boolean
   tolerations?: DeviceToleration[]
   capacity?: CapacityRequirements
@@ -254,8 +254,8 @@ export interface ResourceClaimTemplateSpec {
 }
 export interface ResourcePool {
   name?: string
-  generation?: number
-  resourceSliceCount?: number
+  generation?: number | bigint
+  resourceSliceCount?: number | bigint
 }
 export interface ResourceSlice {
   kind?: string

@@ -24,7 +24,7 @@ export interface CSIDriverSpec {
   tokenRequests?: TokenRequest[]
   requiresRepublish?: boolean
   seLinuxMount?: boolean
-  nodeAllocatableUpdatePeriodSeconds?: number
+  nodeAllocatableUpdatePeriodSeconds?: number | bigint
   serviceAccountTokenInSecrets?: boolean
   preventPodSchedulingIfMissing?: boolean
 }
@@ -84,7 +84,7 @@ export interface StorageClassList {
 }
 export interface TokenRequest {
   audience?: string
-  expirationSeconds?: number
+  expirationSeconds?: number | bigint
 }
 export interface VolumeAttachment {
   kind?: string

@@ -6,6 +6,7 @@
 import type { Node, Pod, Taint, Toleration } from '../../api/core/v1.ts'
 import { leastOf, mostOf } from '../../api/extremes.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { durationOf } from '../../go/duration.ts'
 import { parseStored } from '../../api/parse-json.ts'
 import { StatusError } from '../../api/status.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
@@ -40,7 +41,7 @@ export const taintEviction: Controller = {
     const events = new EventRecorder(clients, COMPONENT, context.now)
     const before = known === undefined ? [] : (parseStored(known.record) as unknown as Taint[]) // written below
     for (const pod of pods)
-      if (isTimed(secondsLeft(before, pod)) && secondsLeft(taints, pod) === Infinity)
+      if (isTimed(timeLeft(before, pod)) && timeLeft(taints, pod) === Infinity)
         await events.normal(pod, REASON, `Cancelling deletion of Pod ${pod.metadata.namespace}/${pod.metadata.name}`)
     if (taints.length === 0) {
       context.sightings.set(key, undefined)
@@ -53,7 +54,7 @@ export const taintEviction: Controller = {
     await inTurns(
       pods,
       async (pod) => {
-        const left = mostOf([time, boundAt(pod)]) + secondsLeft(taints, pod) * 1000 - context.now().getTime()
+        const left = mostOf([time, boundAt(pod)]) + timeLeft(taints, pod) - context.now().getTime()
         if (left > 0) waits.push(left)
         else await evict(clients, events, pod, context)
       },
@@ -75,10 +76,10 @@ async function mayBeTainted(name: string, clients: Clientset, context: Controlle
 }
 
 /** Whether the pod tolerates the taints for a limited time. */
-const isTimed = (seconds: number): boolean => seconds > 0 && seconds !== Infinity
+const isTimed = (left: number): boolean => left > 0 && left !== Infinity
 
-/** The number of seconds for which the pod tolerates all of the taints. */
-function secondsLeft(taints: readonly Taint[], { spec }: Pod): number {
+/** Milliseconds for which the pod tolerates all of the taints. */
+function timeLeft(taints: readonly Taint[], { spec }: Pod): number {
   const used: Toleration[] = []
   for (const taint of taints) {
     // few: the taints of one node, the tolerations of one pod
@@ -86,10 +87,12 @@ function secondsLeft(taints: readonly Taint[], { spec }: Pod): number {
     if (found === undefined) return 0
     used.push(found)
   }
-  return leastOf([
-    ...used.flatMap(({ tolerationSeconds: seconds }) => (seconds === undefined ? [] : [seconds])),
-    Infinity,
-  ])
+  let least: number | bigint = Infinity
+  for (const { tolerationSeconds: seconds = Infinity } of used) if (seconds < least) least = seconds
+  if (least === Infinity || least <= 0) return Number(least)
+  const left = durationOf(least)
+  // more seconds than a Duration can hold are no limit
+  return left < 0 ? Infinity : left
 }
 
 function boundAt({ metadata, status }: KubeObject & Pod): number {

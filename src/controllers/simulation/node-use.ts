@@ -7,7 +7,7 @@ import { hostPorts, needsOf } from '../scheduling/pod-info.ts'
 
 export class PodUse {
   readonly uid: string | undefined
-  private readonly generation: number | undefined
+  private readonly generation: number | bigint | undefined
   readonly needs: Needs
   readonly ports: readonly string[]
   /** Characters. */

@@ -4,6 +4,7 @@
  */
 import { leastOf } from '../../api/extremes.ts'
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '../../api/core/v1.ts'
+import { durationOf } from '../../go/duration.ts'
 import { timeText } from '../../schema/time.ts'
 import type { News } from '../workloads/events.ts'
 import { sameJson } from '../workloads/same-json.ts'
@@ -60,7 +61,7 @@ function timeLeft({ spec, status }: Pod, now: Date): number | undefined {
   const seconds = spec?.activeDeadlineSeconds
   if (seconds === undefined) return undefined
   const age = status?.startTime === undefined ? 0 : now.getTime() - Date.parse(status.startTime)
-  return Math.max(0, Number(seconds) * 1000 - age)
+  return Math.max(0, durationOf(seconds) - age)
 }
 
 /** The status of a pod that its kubelet kills at once. */
@@ -89,7 +90,7 @@ function killed({ init, regular, ephemeral, isInitialized }: Containers, now: Da
 function leave(pod: Pod, script: Script, now: Date): Step {
   const { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = pod.metadata
   const ends = Date.parse(deletionTimestamp)
-  const stops = Math.min(ends, ends - deletionGracePeriodSeconds * 1000 + script.stopDelay)
+  const stops = Math.min(ends, ends - durationOf(deletionGracePeriodSeconds) + script.stopDelay)
   const wait = stops - now.getTime()
   return wait > 0 && script.stopDelay > 0 ? { after: wait } : { isGone: true }
 }

@@ -7,6 +7,7 @@ import type { ObjectReference } from '../../api/core/v1.ts'
 import { offsetOfZone } from '../../api/time-zone.ts'
 import { cloneJson } from '../../api/clone-json.ts'
 import { StatusError } from '../../api/status.ts'
+import { durationOf } from '../../go/duration.ts'
 import { goQuote } from '../../go/quote.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import { timeText } from '../../schema/time.ts'
@@ -136,7 +137,8 @@ async function startDue(look: Look, cronJob: CronJob): Promise<number | undefine
     await events.warning(cronJob, 'InvalidSchedule', message)
     return undefined
   }
-  const deadline = (spec.startingDeadlineSeconds ?? Infinity) * 1000
+  const { startingDeadlineSeconds: seconds } = spec
+  const deadline = seconds === undefined ? Infinity : durationOf(seconds)
   const { time, isManyMissed } = mostRecent(next, Math.max(since, now.getTime() - deadline), now.getTime())
   if (isManyMissed)
     await events.warning(

@@ -1,8 +1,8 @@
 /** The revisions of a DaemonSet's template. Creates the current revision where it is missing. */
-import { mostOf } from '../../api/extremes.ts'
 import type { ControllerRevision, DaemonSet } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
+import { nextInt64 } from '../../go/int.ts'
 import { StatusError } from '../../api/status.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import type { Clientset } from '../clientset.ts'
@@ -44,11 +44,9 @@ export async function daemonHistory(clients: Clientset, set: DaemonSet, pods: re
   const isPresent = (revision: ControllerRevision) => isRevisionOf(revision, set.spec?.template)
   const present = known.filter(isPresent)
   const old = known.filter((revision) => !isPresent(revision))
-  const next =
-    mostOf(
-      old.map(({ revision = 0 }) => revision),
-      0,
-    ) + 1
+  let most: number | bigint = 0
+  for (const { revision = 0 } of old) if (revision > most) most = revision
+  const next = nextInt64(most)
   const kept = present.at(-1)
   if (kept === undefined) return { current: await create(clients, set, next), old }
   if (present.length > 1) await merge(clients, set, present.slice(0, -1), kept, pods)
@@ -74,7 +72,7 @@ async function merge(
   for (const revision of others) await deleteIfThere(clients.resource(REVISIONS, namespace), revision)
 }
 
-async function create(clients: Clientset, set: DaemonSet, revision: number): Promise<ControllerRevision> {
+async function create(clients: Clientset, set: DaemonSet, revision: number | bigint): Promise<ControllerRevision> {
   const { namespace } = set.metadata
   const { template = {} } = set.spec ?? {}
   const hash = await templateHash(template, set.status?.collisionCount)

@@ -141,7 +141,7 @@ const ALLOWED = 'DisruptionAllowed'
 function conditions(
   status: PodDisruptionBudgetStatus | undefined,
   said: Pick<Condition, 'status' | 'reason' | 'message'>,
-  observedGeneration: number | undefined,
+  observedGeneration: number | bigint | undefined,
   now: Date,
 ): Condition[] {
   const known = status?.conditions ?? []

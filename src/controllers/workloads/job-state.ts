@@ -3,6 +3,7 @@ import { mostOf } from '../../api/extremes.ts'
 import type { Job, JobCondition, JobStatus } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
+import { durationOf } from '../../go/duration.ts'
 import { timeText } from '../../schema/time.ts'
 import { Indexes, indexOf } from './job-indexes.ts'
 import { judge, successOf } from './job-policies.ts'
@@ -189,7 +190,7 @@ export function untilDeadline(job: Job, now: Date): number | undefined {
   const { activeDeadlineSeconds } = job.spec ?? {}
   const { startTime } = job.status ?? {}
   if (activeDeadlineSeconds === undefined || startTime === undefined || isSuspended(job)) return undefined
-  return Date.parse(startTime) + activeDeadlineSeconds * 1000 - now.getTime()
+  return Date.parse(startTime) + durationOf(activeDeadlineSeconds) - now.getTime()
 }
 
 /** Milliseconds that a replacement waits after this many failures in a row. */
@@ -214,5 +215,7 @@ export function endOf({ metadata, spec, status }: Pod): number {
   if (ready?.lastTransitionTime !== undefined) return Date.parse(ready.lastTransitionTime)
   const { deletionTimestamp, deletionGracePeriodSeconds: grace = 0, creationTimestamp = '' } = metadata
   // deletionTimestamp is the time of the DELETE plus the grace period
-  return deletionTimestamp === undefined ? Date.parse(creationTimestamp) : Date.parse(deletionTimestamp) - grace * 1000
+  return deletionTimestamp === undefined
+    ? Date.parse(creationTimestamp)
+    : Date.parse(deletionTimestamp) - durationOf(grace)
 }

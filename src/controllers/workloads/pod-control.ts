@@ -115,7 +115,7 @@ export async function slowStart(
 
 interface Selecting {
   readonly spec?: { readonly selector?: LabelSelector }
-  readonly status?: { readonly observedGeneration?: number }
+  readonly status?: { readonly observedGeneration?: number | bigint }
 }
 
 interface Claiming<O> {

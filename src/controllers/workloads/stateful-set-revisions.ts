@@ -2,6 +2,7 @@
 import type { ControllerRevision, StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { StatusError } from '../../api/status.ts'
+import { nextInt64 } from '../../go/int.ts'
 import { stringifySorted } from '../../api/write-json.ts'
 import type { JsonObject } from '../../api/object.ts'
 import type { Clientset } from '../clientset.ts'
@@ -43,11 +44,11 @@ async function updateRevision(
   const collisionCount = set.status?.collisionCount ?? 0
   const newest = known.at(-1)
   const equal = known.findLast((revision) => isRevisionOf(revision, set.spec?.template))
-  if (equal === undefined) return create(clients, set, (newest?.revision ?? 0) + 1, collisionCount)
+  if (equal === undefined) return create(clients, set, nextInt64(newest?.revision ?? 0), collisionCount)
   if (equal === newest) return { update: equal, collisionCount }
   const revisions = clients.resource(REVISIONS, set.metadata.namespace)
   const again = await revisions.updateWithRetries(equal.metadata.name ?? '', (object) => {
-    object.revision = (newest?.revision ?? 0) + 1
+    object.revision = nextInt64(newest?.revision ?? 0)
   })
   return { update: again, collisionCount }
 }
@@ -56,7 +57,7 @@ async function updateRevision(
 async function create(
   clients: Clientset,
   set: StatefulSet,
-  revision: number,
+  revision: number | bigint,
   collisions: number,
 ): Promise<{ readonly update: ControllerRevision; readonly collisionCount: number }> {
   const { template } = set.spec ?? {}

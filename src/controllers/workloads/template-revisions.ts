@@ -48,7 +48,7 @@ export interface NewRevision {
   readonly template: PodTemplateSpec | undefined
   /** Labels in addition to those of the template. */
   readonly labels: Readonly<Record<string, string>>
-  readonly revision: number
+  readonly revision: number | bigint
 }
 
 export function newRevision({ name, owner, ref, template, labels, revision }: NewRevision): ControllerRevision {
@@ -79,8 +79,8 @@ export async function revisionsOf(
 }
 
 function byRevision(a: ControllerRevision, b: ControllerRevision): number {
-  const byNumber = (a.revision ?? 0) - (b.revision ?? 0)
-  if (byNumber !== 0) return byNumber
+  const [one, other] = [a.revision ?? 0, b.revision ?? 0]
+  if (one !== other) return one < other ? -1 : 1
   const [createdA = '', createdB = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp]
   if (createdA !== createdB) return createdA < createdB ? -1 : 1
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1

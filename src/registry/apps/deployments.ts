@@ -1,3 +1,4 @@
+import { nextInt64 } from '../../go/int.ts'
 import { without } from '../../patch/reset-fields.ts'
 import type { Deployment, DeploymentSpec, DeploymentStatus } from '../../api/apps/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -41,7 +42,7 @@ export const deployments: BuiltInDefinition<Deployment> = {
     dropDisabledPodFields(deployment.spec?.template?.spec, old.spec?.template?.spec, enabled)
     // the controller copies annotations to ReplicaSets, so changed annotations count too
     if (!sameTexts(deployment.metadata.annotations, old.metadata.annotations))
-      deployment.metadata.generation = (old.metadata.generation ?? 0) + 1
+      deployment.metadata.generation = nextInt64(old.metadata.generation ?? 0)
   },
   validate: (deployment, context) => validateSpec(deployment.spec ?? {}, templateRules(context)),
   validateUpdate: (deployment, old, context) => [

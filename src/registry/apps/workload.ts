@@ -61,7 +61,7 @@ const REPLICA_COUNTS = [
 /** For ReplicaSets and ReplicationControllers, which do not count terminating Pods. */
 export function validateReplicaCounts(
   at: FieldPath,
-  status: { readonly [Count in (typeof REPLICA_COUNTS)[number]]?: number },
+  status: { readonly [Count in (typeof REPLICA_COUNTS)[number]]?: number | bigint },
 ): FieldError[] {
   const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const
   return [

@@ -197,7 +197,7 @@ function unifyPodIps(status: PodStatus): void {
 /** Keeps the stored observedGenerations if the client, for example an older kubelet, does not set them. */
 function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
   if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration
-  const left = new Map<string, number[]>()
+  const left = new Map<string, (number | bigint)[]>()
   for (const { type = '', observedGeneration = 0 } of old.conditions ?? [])
     left.set(type, [...(left.get(type) ?? []), observedGeneration])
   for (const condition of status.conditions ?? []) {

@@ -1,3 +1,4 @@
+import { nextInt64 } from '../../go/int.ts'
 import { append } from '../../api/append.ts'
 import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../../api/discovery/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
@@ -47,7 +48,7 @@ export const endpointSlices: BuiltInDefinition<EndpointSlice> = {
     // changed labels raise the generation, because they name the Service of the slice
     const hasSameEndpoints = sameEndpoints(slice, old)
     if (!hasSameEndpoints || !sameBesideEndpoints(slice, old))
-      slice.metadata.generation = (old.metadata.generation ?? 0) + 1
+      slice.metadata.generation = nextInt64(old.metadata.generation ?? 0)
     if (!hasSameEndpoints) dropTopology(slice, old)
   },
   validate: (slice) => sliceErrors(slice),

@@ -22,7 +22,7 @@ const MOST_DEVICES = 32
 interface Asked {
   readonly deviceClassName?: string
   readonly allocationMode?: string
-  readonly count?: number | string
+  readonly count?: number | bigint | string
 }
 
 /** Evaluates ResourceClaims. Among the alternatives of a request, the one with the most devices counts. */

@@ -1,3 +1,4 @@
+import { durationOf } from '../../go/duration.ts'
 import type { Container, Pod, PodAffinityTerm } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { qosClassOf } from '../../validation/pod/pod-qos.ts'
@@ -114,7 +115,7 @@ const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Failed' || sta
 /** The end of the grace period of a pod that is being deleted. */
 function endOf({ metadata: { deletionTimestamp, deletionGracePeriodSeconds } }: Pod): number | undefined {
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return undefined
-  return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
+  return Date.parse(deletionTimestamp) + durationOf(deletionGracePeriodSeconds)
 }
 
 const usageOf = ({ resources }: Container): Amounts =>

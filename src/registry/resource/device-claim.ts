@@ -102,7 +102,7 @@ function wantedErrors(
   ]
 }
 
-function countErrors(mode: string, count: number, at: FieldPath): FieldError[] {
+function countErrors(mode: string, count: number | bigint, at: FieldPath): FieldError[] {
   const countAt = at.child('count')
   switch (mode) {
     case 'All':

@@ -1,3 +1,4 @@
+import { nextInt64 } from '../../go/int.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from '../../api/storage/v1.ts'
@@ -26,7 +27,7 @@ export const csiDrivers: BuiltInDefinition<CSIDriver> = {
   /** The generation starts at 0, and the first change makes it 1. */
   prepareForUpdate(driver, old) {
     if (!sameValue(SPEC_TYPE, driver.spec ?? {}, old.spec ?? {}))
-      driver.metadata.generation = (old.metadata.generation ?? 0) + 1
+      driver.metadata.generation = nextInt64(old.metadata.generation ?? 0)
   },
   validate: (driver, context) => specErrors(driver.spec ?? {}, context),
   validateUpdate: ({ spec: now = {} }, { spec: old = {} }, context) => [

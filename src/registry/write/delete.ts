@@ -2,6 +2,8 @@
  * DELETE: preconditions, grace period, finalizers, and work for the garbage collector (apiserver's
  * registry/generic/registry Store.Delete and registry/rest BeforeDelete).
  */
+import { durationOf } from '../../go/duration.ts'
+import { nextInt64 } from '../../go/int.ts'
 import { cloneInParts } from '../../api/clone-json.ts'
 import { walked } from '../../request/turns.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -183,7 +185,7 @@ function policyOf(scope: ResourceScope, finalizers: readonly string[], options: 
 }
 
 interface Grace {
-  readonly seconds: number
+  readonly seconds: number | bigint
   readonly until: Date
 }
 
@@ -201,11 +203,11 @@ function graceOf(
   const now = request.now.getTime()
   if (deletionTimestamp === undefined) {
     const seconds = strategy.gracePeriod?.(object, asked)
-    return seconds === undefined ? undefined : { seconds, until: new Date(now + seconds * 1000) }
+    return seconds === undefined ? undefined : { seconds, until: new Date(now + durationOf(seconds)) }
   }
   if (strategy.gracePeriod === undefined || current === undefined || current === 0) return undefined
   if (asked === undefined || asked >= current) return 'pending'
-  const until = Date.parse(deletionTimestamp) + (asked - current) * 1000
+  const until = Date.parse(deletionTimestamp) - durationOf(current) + durationOf(asked)
   if (until >= now) return { seconds: asked, until: new Date(until) }
   // the grace period has ended; a client that watches the object still sees its deletionTimestamp first
   return { seconds: asked === 0 ? 0 : 1, until: request.now }
@@ -229,7 +231,7 @@ function markNow({ request, resource: { strategy } }: ResourceScope, { metadata 
 /** The first mark raises the generation. */
 function countMark(metadata: KubeObject['metadata']): void {
   const { deletionTimestamp, generation = 0 } = metadata
-  if (deletionTimestamp === undefined && generation > 0) metadata.generation = generation + 1
+  if (deletionTimestamp === undefined && generation > 0) metadata.generation = nextInt64(generation)
 }
 
 async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Live): Promise<Live> {

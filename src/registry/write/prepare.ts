@@ -2,6 +2,7 @@
  * Prepares an object before storage: fields that the server sets or keeps, the strategy's changes, and validation
  * (apiserver's BeforeCreate and BeforeUpdate of registry/rest). Objects are in the storage version.
  */
+import { nextInt64 } from '../../go/int.ts'
 import { append } from '../../api/append.ts'
 import type { FieldError } from '../../api/field.ts'
 import { asJson } from '../../api/object.ts'
@@ -93,7 +94,7 @@ export async function beforeUpdate(
     !strategy.generationStays &&
     (isOtherAsSent || !(await walked(request, () => sameSpec(scope, object, old))))
   )
-    meta.generation = (before.generation ?? 0) + 1
+    meta.generation = nextInt64(before.generation ?? 0)
   if (!meta.uid) meta.uid = before.uid
   meta.creationTimestamp = before.creationTimestamp
   if (before.deletionTimestamp !== undefined) meta.deletionTimestamp = before.deletionTimestamp

@@ -12,7 +12,7 @@ type Handler = CoreV1.LifecycleHandler & Pick<CoreV1.Probe, 'grpc'>
 type Kind = 'exec' | 'httpGet' | 'tcpSocket' | 'grpc' | 'sleep'
 
 interface HandlerContext {
-  readonly gracePeriod: number | undefined
+  readonly gracePeriod: number | bigint | undefined
   readonly rules: PodRules
 }
 

@@ -75,8 +75,8 @@ export function validatePodUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules: PodRu
 }
 
 function validateDeadline(
-  deadline: number | undefined,
-  old: number | undefined,
+  deadline: number | bigint | undefined,
+  old: number | bigint | undefined,
 ): { readonly errors: FieldError[]; readonly ends: boolean } {
   const here = at.child('activeDeadlineSeconds')
   if (deadline === undefined)

@@ -15,7 +15,9 @@ const sets = () => simulated.clients.resource(DAEMON_SETS, 'default')
 const status = async () => (await sets().get('agent'))!.status
 const pods = () => simulated.clients.resource(PODS, 'default')
 const revisions = async () =>
-  (await simulated.clients.resource(REVISIONS, 'default').list()).sort((a, b) => a.revision! - b.revision!)
+  (await simulated.clients.resource(REVISIONS, 'default').list()).sort(
+    (a, b) => Number(a.revision) - Number(b.revision),
+  )
 const nodesOfPods = async () => (await simulated.pods()).map(({ spec }) => spec?.nodeName).sort()
 const images = async () => (await simulated.pods()).map(({ spec }) => spec?.containers?.[0]?.image).sort()
 

@@ -20,7 +20,9 @@ beforeEach(async () => {
 const sets = () => simulated.clients.resource(STATEFUL_SETS, 'default')
 const get = async () => (await sets().get('web'))!
 const revisions = async () =>
-  (await simulated.clients.resource(REVISIONS, 'default').list()).sort((a, b) => a.revision! - b.revision!)
+  (await simulated.clients.resource(REVISIONS, 'default').list()).sort(
+    (a, b) => Number(a.revision) - Number(b.revision),
+  )
 const claims = async () => (await simulated.clients.resource(CLAIMS, 'default').list()).map(({ metadata }) => metadata)
 const names = async () => (await simulated.pods()).map(({ metadata }) => metadata.name)
 const images = async () => (await simulated.pods()).map(({ spec }) => spec?.containers?.[0]?.image)

@@ -31,7 +31,7 @@ export const imageLocality: ScorePlugin = {
 }
 
 const sizeOn = ({ node }: NodeState, image: string): number =>
-  node.status?.images?.find(({ names = [] }) => names.includes(image))?.sizeBytes ?? 0 // few: a kubelet reports 50 images
+  Number(node.status?.images?.find(({ names = [] }) => names.includes(image))?.sizeBytes ?? 0) // few: a kubelet reports 50 images
 
 const withTag = (image: string): string =>
   image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image
