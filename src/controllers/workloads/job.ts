@@ -78,7 +78,7 @@ const selecting = ({ spec, metadata }: Job) => ({
   status: spec?.manualSelector === true ? {} : { observedGeneration: metadata.generation ?? 0 },
 })
 
-/** Deletes an ended Job after ttlSecondsAfterFinished, whoever ran it. */
+/** Deletes an ended Job after ttlSecondsAfterFinished, also one that another controller ran. */
 async function afterTheEnd(
   jobs: ResourceClient<Job>,
   { metadata, spec, status }: Job,
@@ -89,7 +89,10 @@ async function afterTheEnd(
   const end = status?.conditions?.find(
     ({ type, status: value }) => value === 'True' && (type === 'Complete' || type === 'Failed'),
   )
-  const wait = Date.parse(end?.lastTransitionTime ?? '') + seconds * 1000 - now.getTime()
+  const ended = Date.parse(end?.lastTransitionTime ?? '')
+  // another controller may write a condition without a time: then nobody knows when the Job ended
+  if (Number.isNaN(ended)) return undefined
+  const wait = ended + seconds * 1000 - now.getTime()
   if (wait > 0) return wait
   const { name = '', uid = '' } = metadata
   await jobs.delete(name, { propagationPolicy: 'Foreground', preconditions: { uid } }).catch((error: unknown) => {
