@@ -133,7 +133,7 @@ export class PodInfo {
 }
 
 export function needsOf(pod: Pod): Needs {
-  return new Map([...podAmounts(pod, 'requests')].map(([name, quantity]) => [name, amountOf(name, quantity)]))
+  return new Map([...podAmounts(pod, 'requests', true)].map(([name, quantity]) => [name, amountOf(name, quantity)]))
 }
 
 function nonZeroOf(pod: Pod, needs: Needs): { cpu: number; memory: number } {

@@ -1,6 +1,6 @@
 /** The total resources of a pod's containers (KEP-753 for sidecars, KEP-2837 for resources of the pod itself). */
 import type { Container, ContainerStatus, Pod } from '../../api/core/v1.ts'
-import type { Quantity } from '../../schema/quantity.ts'
+import { Quantity } from '../../schema/quantity.ts'
 import type { Amounts } from './amounts.ts'
 import { amountsOf, larger, sum } from './amounts.ts'
 
@@ -12,10 +12,12 @@ const isOfPods = (name: string): boolean => name === 'cpu' || name === 'memory' 
 export const hasOwnResources = ({ spec }: Pod): boolean =>
   [spec?.resources?.requests, spec?.resources?.limits].some((amounts) => Object.keys(amounts ?? {}).some(isOfPods))
 
-export function podAmounts(pod: Pod, part: Part): Amounts {
+/** @param duringResize also counts what the node has given the pod itself: the scheduler does, quotas do not */
+export function podAmounts(pod: Pod, part: Part, duringResize = false): Amounts {
   const { spec = {} } = pod
   let total = ofContainers(pod, part)
-  for (const [name, amount] of amountsOf(spec.resources?.[part])) if (isOfPods(name)) total.set(name, amount)
+  const own = amountsOf(spec.resources?.[part])
+  for (const [name, amount] of duringResize ? resized(pod, own) : own) if (isOfPods(name)) total.set(name, amount)
   const overhead = amountsOf(spec.overhead)
   // the pod's overhead limits a resource only if its containers do
   if (part === 'limits') for (const name of [...overhead.keys()]) if (!hasSome(total, name)) overhead.delete(name)
@@ -24,6 +26,15 @@ export function podAmounts(pod: Pod, part: Part): Amounts {
 }
 
 const hasSome = (amounts: Amounts, name: string): boolean => amounts.get(name)?.isZero === false
+
+/** The pod's own requests while its node resizes it, by the rule for containers. */
+function resized(pod: Pod, own: Amounts): Amounts {
+  const { resources, allocatedResources } = pod.status ?? {}
+  if (resources === undefined) return own
+  const known = larger(amountsOf(resources.requests), amountsOf(allocatedResources))
+  const all = isResizeInfeasible(pod) ? known : larger(own, known)
+  return new Map([...own.keys()].map((name) => [name, all.get(name) ?? Quantity.zero]))
+}
 
 /** Containers run together. An init container runs beside the sidecars that started before it. */
 function ofContainers(pod: Pod, part: Part): Map<string, Quantity> {
