@@ -6,7 +6,13 @@ import { dynamicResources } from './plugins/dynamic-resources.ts'
 import { imageLocality } from './plugins/image-locality.ts'
 import { interPodAffinity } from './plugins/inter-pod-affinity.ts'
 import { nodeAffinity } from './plugins/node-affinity.ts'
-import { nodeName, nodePorts, nodeUnschedulable, taintToleration } from './plugins/node-filters.ts'
+import {
+  nodeDeclaredFeatures,
+  nodeName,
+  nodePorts,
+  nodeUnschedulable,
+  taintToleration,
+} from './plugins/node-filters.ts'
 import { balancedAllocation, resourcesFit } from './plugins/resources.ts'
 import { podTopologySpread } from './plugins/topology-spread.ts'
 import { nodeVolumeLimits } from './plugins/volume-limits.ts'
@@ -50,7 +56,6 @@ const isPostFilter = (name: string): name is PostFilter => name === 'DynamicReso
 const byName = <T extends { readonly name: string }>(all: readonly T[]): ReadonlyMap<string, T> =>
   new Map(all.map((one) => [one.name, one]))
 
-/** The plug-ins that have an effect here. NodeDeclaredFeatures has none, because nodes declare no features. */
 function pluginsWith(args: PluginArgs) {
   const both = [
     taintToleration,
@@ -66,6 +71,7 @@ function pluginsWith(args: PluginArgs) {
       nodeUnschedulable,
       nodeName,
       nodePorts,
+      nodeDeclaredFeatures,
       volumeRestrictions,
       nodeVolumeLimits,
       volumeBinding,

@@ -6,7 +6,8 @@ import { ownValue } from '../../api/own.ts'
 import type { NodeChange, NodeHint } from './framework.ts'
 import type { NodeState } from './node-state.ts'
 
-export type NodeEvent = 'NodeAdded' | 'NodeLabelsChanged' | 'NodeTaintsChanged' | 'NodeAllocatableChanged'
+export type NodeEvent =
+  'NodeAdded' | 'NodeLabelsChanged' | 'NodeTaintsChanged' | 'NodeAllocatableChanged' | 'NodeFeaturesChanged'
 
 export type ClusterEvent =
   | NodeEvent
@@ -36,6 +37,7 @@ export function changesOf({ before, now }: NodeChange): readonly NodeEvent[] {
     ...of(({ metadata }) => metadata.labels, 'NodeLabelsChanged'),
     ...of(({ spec }) => [spec?.taints, spec?.unschedulable], 'NodeTaintsChanged'),
     ...of(({ status }) => status?.allocatable, 'NodeAllocatableChanged'),
+    ...of(({ status }) => status?.declaredFeatures, 'NodeFeaturesChanged'),
   ]
 }
 
@@ -52,6 +54,7 @@ const hintsOf: Readonly<Record<string, readonly ClusterEvent[]>> = {
   TaintToleration: NODES,
   NodeAffinity: LABELS,
   NodePorts: [...NODES, 'AssignedPodGone'],
+  NodeDeclaredFeatures: [...NODES, 'NodeFeaturesChanged'],
   NodeResourcesFit: [...NODES, 'NodeAllocatableChanged', 'AssignedPodGone', 'AssignedPodChanged', 'DeviceChanged'],
   PodTopologySpread: [...LABELS, ...PODS, 'NodeGone'],
   InterPodAffinity: [...LABELS, ...PODS],

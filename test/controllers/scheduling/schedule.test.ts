@@ -16,13 +16,17 @@ interface Given {
   readonly spec?: Node['spec']
   readonly cpu?: string
   readonly pods?: readonly Pod[]
+  readonly declaredFeatures?: string[]
 }
 
-function node(name: string, { labels = {}, spec = {}, cpu = '4', pods = [] }: Given = {}): NodeState {
+function node(
+  name: string,
+  { labels = {}, spec = {}, cpu = '4', pods = [], declaredFeatures = [] }: Given = {},
+): NodeState {
   const state = new NodeState({
     metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
     spec,
-    status: { allocatable: { cpu, memory: '8Gi', pods: '3' } },
+    status: { allocatable: { cpu, memory: '8Gi', pods: '3' }, declaredFeatures },
   })
   for (const [at, there] of pods.entries())
     state.add(new PodInfo({ ...there, metadata: { ...there.metadata, uid: `${name}-${at}` } }))
@@ -36,6 +40,20 @@ const pod = (spec: PodSpec = {}, labels: Record<string, string> = {}): Pod => ({
 
 const asking = (cpu: string): Pod => pod({ containers: [{ name: 'c', resources: { requests: { cpu } } }] })
 const onPort = (hostPort: number): Pod => pod({ containers: [{ name: 'c', ports: [{ containerPort: 1, hostPort }] }] })
+const restartingAll = pod({
+  containers: [
+    {
+      name: 'c',
+      restartPolicy: 'Never',
+      restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [42] } }],
+    },
+  ],
+})
+/** The pod itself asks for one core, and its node has not taken back the other two yet. */
+const shrinking: Pod = {
+  ...pod({ resources: { requests: { cpu: '1' } } }),
+  status: { resources: { requests: { cpu: '3' } } },
+}
 const web = { app: 'web' }
 const beside = { labelSelector: { matchLabels: web }, topologyKey: 'kubernetes.io/hostname' }
 
@@ -68,6 +86,24 @@ describe('a pod', () => {
     ['needs its cpu', asking('3'), [node('a', { pods: [asking('2')] })], none('1 Insufficient cpu', `1 ${NO_VICTIMS}`)],
     ['is larger than a node', asking('5'), [node('a')], none('1 Insufficient cpu', `1 ${NOT_HELPFUL}`)],
     ['needs a place', pod(), [node('a', { pods: [pod(), pod(), pod()] })], none('1 Too many pods', `1 ${NO_VICTIMS}`)],
+    [
+      'needs a feature of its kubelet',
+      restartingAll,
+      [node('a', { declaredFeatures: ['Other'] })],
+      none("1 node(s) didn't match Pod's required features", `1 ${NOT_HELPFUL}`),
+    ],
+    [
+      'goes where a kubelet declares the feature',
+      restartingAll,
+      [node('a'), node('b', { declaredFeatures: ['Other', 'RestartAllContainersOnContainerExits'] })],
+      'b',
+    ],
+    [
+      'waits while a node makes another pod smaller',
+      asking('2'),
+      [node('a', { pods: [shrinking] })],
+      none('1 Insufficient cpu', `1 ${NO_VICTIMS}`),
+    ],
     [
       'does not tolerate a taint',
       pod(),

@@ -10,15 +10,16 @@ import { changesOf, isHelped } from '../../../src/controllers/scheduling/wake-up
 interface Given {
   readonly labels?: Readonly<Record<string, string>>
   readonly cpu?: string
+  readonly declaredFeatures?: string[]
   readonly spec?: Node['spec']
   readonly conditions?: NonNullable<Node['status']>['conditions']
 }
 
-const node = ({ labels = {}, cpu = '4', spec = {}, conditions = [] }: Given = {}): NodeState =>
+const node = ({ labels = {}, cpu = '4', spec = {}, conditions = [], declaredFeatures = [] }: Given = {}): NodeState =>
   new NodeState({
     metadata: { name: 'n', labels },
     spec,
-    status: { allocatable: { cpu, memory: '8Gi', pods: '3' }, conditions },
+    status: { allocatable: { cpu, memory: '8Gi', pods: '3' }, conditions, declaredFeatures },
   })
 
 const pod = (spec: PodSpec = {}): Pod => ({
@@ -52,6 +53,8 @@ test.each<[what: string, refused: Pod, by: string, before: Given | undefined, no
   ['a change of labels, for domains', pod(), 'PodTopologySpread', {}, fast, true],
   ['a change of allocatable, for domains', pod(), 'PodTopologySpread', {}, { cpu: '8' }, false],
   ['a new node, for host ports', pod(), 'NodePorts', undefined, {}, true],
+  ['a node that declares a feature', pod(), 'NodeDeclaredFeatures', {}, { declaredFeatures: ['A'] }, true],
+  ['a change of labels, for a feature', pod(), 'NodeDeclaredFeatures', {}, fast, false],
   ['a change of a plug-in that nobody knows', pod(), 'Other', {}, fast, true],
 ])('%s', (_, refused, by, before, now, helped) => {
   const change = { before: before && node(before), now: node(now) }

@@ -1,5 +1,5 @@
 /** Filters that check the node itself: NodeUnschedulable, NodeName, TaintToleration, NodePorts. */
-import type { Pod } from '../../../api/core/v1.ts'
+import type { Pod, PodSpec } from '../../../api/core/v1.ts'
 import type { FilterPlugin, ScorePlugin } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
@@ -16,6 +16,33 @@ export const nodeUnschedulable: FilterPlugin = {
     if ((pod.spec?.tolerations ?? []).some((toleration) => tolerates(toleration, UNSCHEDULABLE))) return undefined
     const refusal = forGood('node(s) were unschedulable')
     return { refuses: ({ node }) => (node.spec?.unschedulable === true ? refusal : undefined) }
+  },
+}
+
+/**
+ * Features of kubelets that a pod needs to run, by the names under which nodes declare them (KEP-5328). Others matter
+ * only for updates.
+ */
+const features: Readonly<Record<string, (spec: PodSpec) => boolean>> = {
+  RestartAllContainersOnContainerExits: ({ containers = [], initContainers = [] }) =>
+    [...containers, ...initContainers].some(({ restartPolicyRules = [] }) =>
+      restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
+    ),
+  UserNamespacesHostNetworkSupport: ({ hostNetwork, hostUsers }) => hostNetwork === true && hostUsers === false,
+}
+
+export const nodeDeclaredFeatures: FilterPlugin = {
+  name: 'NodeDeclaredFeatures',
+  begin({ pod: { spec = {} } }) {
+    const needed = Object.keys(features).filter((name) => features[name]!(spec))
+    if (needed.length === 0) return undefined
+    const refusal = forGood("node(s) didn't match Pod's required features")
+    return {
+      refuses({ node }) {
+        const declared = new Set(node.status?.declaredFeatures)
+        return needed.every((name) => declared.has(name)) ? undefined : refusal
+      },
+    }
   },
 }
 
