@@ -38,6 +38,8 @@ interface Refused {
 }
 
 const MOST_REFUSED = 1_000
+/** After this many failures in a row a pod waits until it changes. */
+const MOST_FAILURES = 20
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 300_000
 /** Milliseconds without a refusal after which the count of an owner starts again. */
@@ -86,6 +88,8 @@ export class KubeletState {
   readonly nodes = new Map<string, KubeletNode>()
   /** By the UID of the pods' controller, or by the pod if it has none. Bound: MOST_REFUSED. */
   private readonly refused = new BoundedMap<string, Refused>({ entries: MOST_REFUSED })
+  /** By NAMESPACE/NAME of a pod whose write the API refused. Bound: MOST_REFUSED. */
+  private readonly failed = new BoundedMap<string, Refused>({ entries: MOST_REFUSED })
   /** The name of a pod's node, by NAMESPACE/NAME of the pod. */
   private readonly nodeOf = new Map<string, string>()
 
@@ -195,6 +199,18 @@ export class KubeletState {
     if (wait === 0) this.refused.set(who, { times: times + 1, at: now })
     else if (pod !== undefined) pod.isHeld = true
     return wait
+  }
+
+  /**
+   * Sets when the kubelet tries again to write a pod, after the API refused that. The pauses grow, and other pods do not
+   * wait meanwhile.
+   */
+  holdFailure(key: string, now: number): void {
+    const known = this.failed.get(key)
+    const times = known === undefined || now - known.at > FORGOTTEN_MS ? 0 : known.times
+    this.failed.set(key, { times: times + 1, at: now })
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** times, LONGEST_PAUSE_MS)
+    this.setDue(key, times < MOST_FAILURES ? now + pause : undefined)
   }
 
   private podOf(key: string): KnownPod | undefined {

@@ -10,6 +10,7 @@ import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns } from '../in-turns.ts'
+import { logError } from '../../log/log.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import { isFinished } from '../workloads/pod-state.ts'
@@ -66,7 +67,7 @@ export const simulatedPods: Controller = {
 }
 
 class Look {
-  /** The error of a pod's write. The run continues with the other pods, and the next run handles this one again. */
+  /** An error that is no refusal of a pod's write. The run continues with the other pods, and the next run handles this one again. */
   failure: unknown
   private readonly addresses = new FreeAddresses()
   private readonly isMissing: (image: string) => boolean
@@ -152,12 +153,21 @@ class Look {
         try {
           await this.advanceOne(pod)
         } catch (error) {
-          this.failure ??= error
-          this.state.setDue(keyOf(pod), 0)
+          // a refusal concerns this pod alone; after anything else the next run begins again
+          if (error instanceof StatusError && error.code < 500) this.hold(pod, error)
+          else {
+            this.failure ??= error
+            this.state.setDue(keyOf(pod), 0)
+          }
         }
       },
       this.context.budget,
     )
+  }
+
+  private hold(pod: Pod, error: StatusError): void {
+    logError('a simulated pod could not be written', { pod: keyOf(pod), error })
+    this.state.holdFailure(keyOf(pod), this.context.now().getTime())
   }
 
   private async advanceOne(pod: Pod): Promise<void> {
