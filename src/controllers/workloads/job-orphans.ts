@@ -9,6 +9,7 @@ import { controllerRefOf } from '../../registry/work.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import { inTurns } from '../in-turns.ts'
 import { JOB, JOB_COMPONENT, JOBS, OURS } from './job-kind.ts'
 import { isOver, isTracked, TRACKING } from './job-state.ts'
 import { keyParts } from './key.ts'
@@ -30,7 +31,8 @@ export const goneJob: Controller = {
   async reconcile(key, context) {
     const [namespace, owner] = keyParts(key)
     const clients = clientsetFor(context, JOB_COMPONENT)
-    for (const pod of await clients.resource(PODS, namespace).list({ owner })) await untrackIfOrphan(clients, pod)
+    const pods = await clients.resource(PODS, namespace).list({ owner })
+    await inTurns(pods, (pod) => untrackIfOrphan(clients, pod), clients.budget)
     return undefined
   },
 }

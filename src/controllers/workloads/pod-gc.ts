@@ -9,6 +9,7 @@ import { afterAWhile } from '../after-a-while.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
+import { inTurns } from '../in-turns.ts'
 import { keyParts } from './key.ts'
 import { PODS } from './pod-control.ts'
 import { isFinished, isTerminating } from './pod-state.ts'
@@ -39,9 +40,15 @@ async function ofNode(clients: Clientset, name: string, now: Date): Promise<numb
   const node = await clients.resource(NODES).get(name)
   if (node !== undefined && !isOutOfService(node)) return undefined
   const pods = await clients.resource(PODS).list({ fields: { 'spec.nodeName': name } })
-  for (const pod of pods)
-    if (node === undefined) await end(clients, pod, now, 'PodGC: node no longer exists')
-    else if (isTerminating(pod)) await end(clients, pod, now)
+  // a pod that the API refuses to end holds no other back
+  await inTurns(
+    pods,
+    async (pod) => {
+      if (node === undefined) await end(clients, pod, now, 'PodGC: node no longer exists')
+      else if (isTerminating(pod)) await end(clients, pod, now)
+    },
+    clients.budget,
+  )
   return node !== undefined && pods.length > 0 ? AGAIN_MS : undefined
 }
 
