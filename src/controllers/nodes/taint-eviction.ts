@@ -15,6 +15,7 @@ import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns } from '../in-turns.ts'
+import { logError } from '../../log/log.ts'
 import { tolerates } from '../scheduling/taints.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { PODS } from '../workloads/pod-control.ts'
@@ -23,6 +24,8 @@ import { isNoExecute, TaintedNodes } from './tainted-nodes.ts'
 const NODES = typedResource<Node>('', 'nodes')
 const COMPONENT = 'taint-eviction-controller'
 const REASON = 'TaintManagerEviction'
+/** Milliseconds until the next try to evict a pod after the API refused that. Other pods do not wait meanwhile. */
+const REFUSED_MS = 300_000
 /** The most names of tainted nodes that the controller keeps between two runs. */
 const MOST = 10_000
 
@@ -56,7 +59,7 @@ export const taintEviction: Controller = {
       async (pod) => {
         const left = mostOf([time, boundAt(pod)]) + timeLeft(taints, pod) - context.now().getTime()
         if (left > 0) waits.push(left)
-        else await evict(clients, events, pod, context)
+        else if (!(await evict(clients, events, pod, context))) waits.push(REFUSED_MS)
       },
       context.budget,
     )
@@ -100,9 +103,15 @@ function boundAt({ metadata, status }: KubeObject & Pod): number {
   return Date.parse(bound ?? metadata.creationTimestamp ?? '') || 0
 }
 
-async function evict(clients: Clientset, events: EventRecorder, pod: KubeObject & Pod, { now }: ControllerContext) {
+/** @returns false: the API refused it */
+async function evict(
+  clients: Clientset,
+  events: EventRecorder,
+  pod: KubeObject & Pod,
+  { now }: ControllerContext,
+): Promise<boolean> {
   const { namespace = '', name = '', uid = '', deletionTimestamp } = pod.metadata
-  if (deletionTimestamp !== undefined) return
+  if (deletionTimestamp !== undefined) return true
   const pods = clients.resource(PODS, namespace)
   await events.normal(pod, REASON, `Marking for deletion Pod ${namespace}/${name}`)
   const condition = {
@@ -124,7 +133,11 @@ async function evict(clients: Clientset, events: EventRecorder, pod: KubeObject 
     })
     await pods.delete(name, { preconditions: { uid } })
   } catch (error) {
+    if (!(error instanceof StatusError) || error.code >= 500) throw error
     // the pod is gone, or a new pod has its name: the controller checks a new pod separately
-    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+    if (error.code === 404 || error.code === 409) return true
+    logError('a pod could not be evicted', { pod: `${namespace}/${name}`, error })
+    return false
   }
+  return true
 }

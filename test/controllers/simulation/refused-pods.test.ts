@@ -1,10 +1,12 @@
 /** What the API refuses of one simulated pod holds no other pod back. */
 import { beforeEach, expect, test, vi } from 'vitest'
-import type { Pod } from '../../../src/api/core/v1.ts'
+import type { Node, Pod } from '../../../src/api/core/v1.ts'
+import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
 
 const PODS = { group: '', resource: 'pods' }
+const NODES = { group: '', resource: 'nodes' }
 /** The most bytes of an object. */
 const LARGEST = 1.5 * 1024 * 1024
 
@@ -19,14 +21,14 @@ beforeEach(async () => {
 })
 
 /** A pod that fits, but not with its status. */
-async function largePod(name: string): Promise<void> {
+async function largePod(name: string, spec: JsonObject = {}): Promise<void> {
   const containers = Array.from({ length: 40 }, (_, at) => ({ name: `c-${at}`, image: 'i' }))
   const make = (value: string) =>
     plane.create(PODS, {
       kind: 'Pod',
       apiVersion: 'v1',
       metadata: { name, namespace: 'default' },
-      spec: { containers: [{ name: 'c', image: 'i', env: [{ name: 'A', value }] }, ...containers] },
+      spec: { ...spec, containers: [{ name: 'c', image: 'i', env: [{ name: 'A', value }] }, ...containers] },
     })
   for (let spare = 2_000; ; spare += 2_000)
     try {
@@ -38,6 +40,39 @@ async function largePod(name: string): Promise<void> {
 
 const phase = async (name: string) =>
   ((await plane.get(PODS, 'default', name)) as Pod | undefined)?.status?.phase ?? 'Pending'
+
+test.each([
+  ['whose node is gone', true, async () => plane.delete(NODES, '', 'n')],
+  [
+    'whose node has a taint',
+    false,
+    async () =>
+      (await plane.client(NODES, '')).updateWithRetries('n', (node) => {
+        const { spec } = node as KubeObject & Node
+        Object.assign(spec!, { taints: [{ key: 'bad', effect: 'NoExecute' }] })
+      }),
+  ],
+])('a pod that has no room for a condition keeps no other pod %s', async (_, isTriedAgain, change) => {
+  await largePod('a-large', { nodeName: 'n' })
+  const toleration = { key: 'bad', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 10 }
+  for (const [name, tolerations] of [
+    ['now', []],
+    ['soon', [toleration]],
+  ] as const)
+    await plane.create(PODS, {
+      kind: 'Pod',
+      apiVersion: 'v1',
+      metadata: { name, namespace: 'default' },
+      spec: { nodeName: 'n', tolerations: [...tolerations], containers: [{ name: 'c', image: 'i' }] },
+    })
+  await plane.settle()
+  await change()
+  // work that fails is tried again, later and later; evictions that have their time cannot wait for that
+  let failures = 0
+  for (let second = 0; second < 45; second++) await plane.pass(1_000).catch(() => failures++)
+  expect(failures > 0).toBe(isTriedAgain)
+  expect(await plane.names(PODS, 'default')).toEqual(['a-large'])
+})
 
 test('a pod whose status is too large is tried less and less often, and other pods start and end in time', async () => {
   await largePod('large')
