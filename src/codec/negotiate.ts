@@ -68,9 +68,13 @@ export function negotiateOutput(request: ApiRequest, endpoint: OutputEndpoint): 
     includesTransforms: true,
   })
   if (negotiated === undefined) throw notAcceptable(available.map((serialization) => mediaTypes[serialization]))
-  if (endpoint.kind === 'watch' && streamTypes[negotiated.serialization] === undefined)
-    throw notAcceptable(available.flatMap((serialization) => streamRepresentation(serialization) ?? []))
   return negotiated
+}
+
+/** @throws StatusError 406 where the negotiated media type cannot be streamed. Watches find that last. */
+export function checkStream(request: ApiRequest, { serialization }: OutputNegotiation): void {
+  if (streamTypes[serialization] !== undefined) return
+  throw notAcceptable(serializations(request).flatMap((one) => streamRepresentation(one) ?? []))
 }
 
 /**

@@ -3,6 +3,7 @@ import { negotiateOutput } from '../codec/negotiate.ts'
 import { isPassedOn, respondObject, weightOfAnswer } from '../codec/respond.ts'
 import { LARGE } from '../api/slices.ts'
 import { walked } from '../request/turns.ts'
+import { checkGetOptions } from '../request/options.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
@@ -15,6 +16,7 @@ import { statusFor } from '../storage/storage-status.ts'
 export async function get(scope: RequestScope): Promise<Response> {
   const { request } = scope
   const output = negotiateOutput(request, { kind: 'object', forms: scope.resource.forms })
+  checkGetOptions(request.query)
   const notOlderThan = parseRevisionOfGet(scope, request.query.get('resourceVersion') ?? '')
   try {
     const key = keyOf(scope, scope.place.name)

@@ -1,6 +1,5 @@
 /** The handler of each verb and subresource. */
 import { notServed } from '../api/status.ts'
-import { parseListOptions } from '../request/options.ts'
 import { admitConnect } from './admit-connect.ts'
 import { authorizeStream } from './authorize-create.ts'
 import { serveComponentStatuses } from './component-statuses.ts'
@@ -55,8 +54,8 @@ export const handlers: Handlers = {
   verbs: {
     create,
     get,
-    list: listAlone,
-    watch: (scope) => watch(scope, parseListOptions(scope.request.query, true)),
+    list,
+    watch,
     update,
     patch,
     delete: deleteOne,
@@ -77,13 +76,6 @@ export const handlers: Handlers = {
     'service-proxy': connecting(serviceProxy),
     token,
   },
-}
-
-/** A list never becomes a watch, because authorization has decided about the verb before. */
-async function listAlone(scope: RequestScope): Promise<Response> {
-  const options = parseListOptions(scope.request.query, false)
-  if (options.watch) throw new Error('assertion failed: a watch was authorized as a list')
-  return list(scope, options)
 }
 
 /** Verbs of other subresources, which read and write the object of their resource. */

@@ -4,6 +4,7 @@ import type { OutputNegotiation } from '../codec/negotiate.ts'
 import { passesText } from '../codec/present.ts'
 import { respondList } from '../codec/respond.ts'
 import { decoratedLines } from '../codec/decorate.ts'
+import { parseListOptions } from '../request/options.ts'
 import type { ListOptions } from '../request/options.ts'
 import type { ContinueToken } from '../storage/continue-token.ts'
 import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from '../storage/continue-token.ts'
@@ -20,8 +21,13 @@ import { cacheless, statusFor } from '../storage/storage-status.ts'
 const CONTINUE_TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-export const list = (scope: RequestScope, options: ListOptions): Promise<Response> =>
-  answerList(scope, options, negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms }))
+/** A list never becomes a watch, because authorization has decided about the verb before. */
+export async function list(scope: RequestScope): Promise<Response> {
+  const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
+  const options = parseListOptions(scope.request.query, false)
+  if (options.watch) throw new Error('assertion failed: a watch was authorized as a list')
+  return answerList(scope, options, output)
+}
 
 /** @param state of the collection to return; overrides the options */
 export async function answerList(

@@ -1,6 +1,7 @@
-import { negotiateOutput } from '../codec/negotiate.ts'
+import { checkStream, negotiateOutput } from '../codec/negotiate.ts'
 import { watchFramer } from '../codec/watch-framer.ts'
 import { watchHeaders } from '../codec/respond.ts'
+import { parseListOptions } from '../request/options.ts'
 import type { ListOptions } from '../request/options.ts'
 import type { WatchQuery } from '../storage/storage.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
@@ -15,12 +16,14 @@ import { pumpWatch } from './watch-stream.ts'
  */
 const DEFAULT_SECONDS = 30 * 60
 
-export async function watch(scope: RequestScope, options: ListOptions): Promise<Response> {
+export async function watch(scope: RequestScope): Promise<Response> {
   const { request } = scope
   const output = negotiateOutput(request, { kind: 'watch', forms: scope.resource.forms })
+  const options = parseListOptions(request.query, true)
   const selection = selectionOf(scope, options)
   const namespace = scope.resource.namespaced && scope.place.namespace !== '' ? scope.place.namespace : undefined
   const revision = options.resourceVersion === '' ? 0 : parseRevisionOfWatch(options.resourceVersion)
+  checkStream(request, output)
   const seconds = options.timeoutSeconds ? Math.max(1, options.timeoutSeconds) : DEFAULT_SECONDS * (1 + Math.random())
   await scope.resource.announceWatch?.(request)
   const beginning = await beginningOf(scope, options, revision)

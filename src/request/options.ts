@@ -91,6 +91,12 @@ function watchErrors(options: ListOptions): FieldError[] {
   return errors
 }
 
+/** @throws StatusError 400 where the client asks for the object without what the server added to it */
+export function checkGetOptions(query: QueryParameters): void {
+  if (flag(query, 'export') === true)
+    throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
+}
+
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export interface WriteOptions {

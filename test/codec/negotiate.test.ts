@@ -68,7 +68,7 @@ describe('the form of the answer', () => {
     [TABLE.replace('json', 'vnd.kubernetes.protobuf'), list, only()],
     [METADATA.replace('json', 'vnd.kubernetes.protobuf'), list, '"protobuf PartialObjectMetadata v1"'],
     ['application/json;as=Table;v=v9;g=meta.k8s.io,application/json', list, '"json"'],
-    ['application/yaml', watch, only(LIST.slice(PLAIN.length + 2))],
+    ['application/yaml', watch, '"yaml"'],
     ['application/vnd.kubernetes.protobuf', custom, only()],
     ['application/vnd.kubernetes.protobuf,application/json', custom, '"json"'],
     [METADATA.replace('json', 'vnd.kubernetes.protobuf'), custom, '"protobuf PartialObjectMetadata v1"'],
