@@ -19,7 +19,11 @@ BigInt.prototype.toJSON = function () {
 
 /** A number whose text JavaScript would not reproduce: `3.0`, `1e2`, `12345678901234567890`. */
 export class NumberLiteral {
-  constructor(readonly text: string) {}
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
 
   toJSON(): unknown {
     return JSON.rawJSON(this.text)

@@ -41,7 +41,11 @@ export class NestingError extends Error {
 
 /** An object that repeats a member. It holds all members in the order of the text. */
 export class RepeatedMembers {
-  constructor(readonly entries: [name: string, value: JsonTree][]) {}
+  readonly entries: [name: string, value: JsonTree][]
+
+  constructor(entries: [name: string, value: JsonTree][]) {
+    this.entries = entries
+  }
 }
 
 /** Parsed JSON that loses nothing of its text. Every `Json` value is a tree, too. */

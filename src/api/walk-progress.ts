@@ -50,8 +50,11 @@ export class Progress {
   private readonly places = new Map<object, Places>()
   /** The owner of each place, in the order in which the places were created. */
   private readonly owners: object[] = []
+  private readonly part: number
 
-  constructor(private readonly part: number) {}
+  constructor(part: number) {
+    this.part = part
+  }
 
   begin(): void {
     this.run++

@@ -44,10 +44,10 @@ const connecting =
     return connect(admitted.scope, admitted.path)
   }
 
-const streaming = (stream: Handler): Handler =>
-  connecting(async (scope, verb, deeper) => {
+const streaming = (stream: (scope: RequestScope) => Promise<Response>): Handler =>
+  connecting(async (scope) => {
     await authorizeStream(scope)
-    return stream(scope, verb, deeper)
+    return stream(scope)
   })
 
 export const handlers: Handlers = {

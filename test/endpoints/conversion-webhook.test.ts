@@ -13,7 +13,6 @@ import { resourceScope } from '../../src/registry/scope.ts'
 import { update } from '../../src/endpoints/update.ts'
 import { watch } from '../../src/endpoints/watch.ts'
 import { freshServedResources, servedResources } from '../../src/registry/served.ts'
-import { parseListOptions } from '../../src/request/options.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
 import { everything } from '../../src/storage/selection.ts'
 import { storedObject } from '../../src/tenancy/stored-object.ts'
@@ -120,7 +119,6 @@ async function serverWith(strategy: 'None' | 'Webhook', stored = 'v1', webhook =
   return { scopeOf, put, stored: storedTexts, changeDefinition }
 }
 
-const listOptions = (scope: RequestScope) => parseListOptions(scope.request.query, false)
 const MERGE = 'application/merge-patch+json'
 const APPLY = 'application/apply-patch+yaml'
 const labelled = { metadata: { labels: { a: 'b' } } }
@@ -138,10 +136,7 @@ describe('a request in v2 of an object that is stored in v1', () => {
     ['get of its scale', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a', subresource: 'scale' }))],
     ...['', '?limit=5', '?resourceVersion=0'].map((query): [string, (server: Server) => Promise<unknown>] => [
       `list ${query}`,
-      async ({ scopeOf }) => {
-        const scope = await scopeOf('v2', { query })
-        return list(scope, listOptions(scope))
-      },
+      async ({ scopeOf }) => list(await scopeOf('v2', { query })),
     ]),
     [
       'update',
@@ -190,7 +185,7 @@ describe('a request in v2 of an object that is stored in v1', () => {
 
   const watched = async (server: Server, query: string) => {
     const scope = await server.scopeOf('v2', { query: `?watch=true&allowWatchBookmarks=true&timeoutSeconds=1${query}` })
-    const lines = (await (await watch(scope, listOptions(scope))).text()).split('\n').filter((line) => line !== '')
+    const lines = (await (await watch(scope)).text()).split('\n').filter((line) => line !== '')
     return lines.map((line) => JSON.parse(line) as { type: string; object: object })
   }
 
@@ -255,7 +250,7 @@ describe('once v2 is stored', () => {
     const { scopeOf } = await setup()
     expect(await (await get(await scopeOf('v1', { name: 'a' }))).json()).toMatchObject(thing('v1'))
     const scope = await scopeOf('v1')
-    const { items } = (await (await list(scope, listOptions(scope))).json()) as { items: KubeObject[] }
+    const { items } = (await (await list(scope)).json()) as { items: KubeObject[] }
     expect(items).toMatchObject([thing('v1')])
   })
 
@@ -348,7 +343,7 @@ describe('a webhook that converts', () => {
     const { scopeOf, put, calls } = await serverConverting()
     for (const name of ['a', 'b', 'c']) await put(thing('v1', { name }))
     const scope = await scopeOf('v2')
-    const { items } = await json(list(scope, listOptions(scope)))
+    const { items } = await json(list(scope))
     expect(items).toMatchObject([shown('v2'), shown('v2'), shown('v2')])
     expect(calls.map(({ review }) => review.request.objects.length)).toEqual([3])
   })
@@ -408,7 +403,7 @@ describe('a webhook that converts', () => {
     const { scopeOf, put } = await serverConverting()
     await put(thing('v1'))
     const scope = await scopeOf('v2', { query: '?watch=true&timeoutSeconds=1' })
-    const events = (await (await watch(scope, listOptions(scope))).text()).trim().split('\n')
+    const events = (await (await watch(scope)).text()).trim().split('\n')
     expect(events.map((line) => JSON.parse(line) as object)).toMatchObject([{ type: 'ADDED', object: shown('v2') }])
   })
 
