@@ -101,6 +101,8 @@ export class PodInfo {
   /** Names of the PersistentVolumeClaims that the pod mounts. */
   readonly claims: readonly string[]
   readonly ownerUid: string | undefined
+  /** Characters of the rules that a cycle compares with other pods and with nodes. */
+  readonly rules: number
   /** Characters, or the number of characters that take as much memory. */
   readonly length: number
 
@@ -123,6 +125,7 @@ export class PodInfo {
     this.nominatedNode = status.nominatedNodeName ?? ''
     this.claims = claimsOf(pod)
     this.ownerUid = controllerRefOf(pod)?.uid
+    this.rules = charactersOf([spec.affinity, spec.topologySpreadConstraints, spec.nodeSelector])
     const { labels, ports, claims, terms } = this
     this.length = LEAST + charactersOf([labels, ports, claims, terms])
   }

@@ -15,6 +15,23 @@ export interface Unfit {
 
 export type Choice = { readonly node: NodeState } | Unfit
 
+/**
+ * The most that a cycle compares, because a cycle is one turn: characters of the pod's rules of affinity and spreading,
+ * times the pods and nodes. Twenty rules in a cluster of 5,000 pods are half of it.
+ */
+const MOST_COMPARED = 50_000_000
+
+/** No event is left out that may help: each try costs little. */
+const TOO_MUCH = {
+  ...forGood('pod has too many rules of affinity and spreading to compare with all pods and nodes'),
+  plugin: 'Comparisons',
+}
+
+function comparesTooMuch({ info: { rules }, nodes }: Cycle): boolean {
+  if (rules === 0) return false
+  return rules * nodes.reduce((sum, { pods }) => sum + 1 + pods.size, 0) > MOST_COMPARED
+}
+
 /** The filters that take part in one cycle, and the plug-ins that have refused nodes so far. */
 export class Filters {
   private constructor(
@@ -31,6 +48,7 @@ export class Filters {
   ) {}
 
   static begin(profile: Profile, cycle: Cycle): Filters {
+    if (comparesTooMuch(cycle)) return new Filters(profile, cycle, [], [], TOO_MUCH, false)
     const begun = new Map<string, Filtering>()
     let hasAskedDevices = false
     for (const plugin of profile.preFilters) {

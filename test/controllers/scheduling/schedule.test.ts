@@ -192,6 +192,49 @@ describe('a pod', () => {
   })
 })
 
+describe('rules that are more than a cycle compares make the pod wait:', () => {
+  const TOO_MUCH = 'pod has too many rules of affinity and spreading to compare with all pods and nodes'
+  const MANY = 8_000
+  const terms = Array.from({ length: MANY }, (_, at) => ({
+    ...beside,
+    labelSelector: { matchLabels: { app: `a${at}` } },
+  }))
+  const preferred = terms.map((podAffinityTerm) => ({ weight: 1, podAffinityTerm }))
+  const matchExpressions = terms.map((_, at) => ({ key: `k${at}`, operator: 'DoesNotExist' }))
+  const labelSelector = { matchExpressions }
+  const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector }
+  const crowded = Array.from({ length: 100 }, (_, at) => node(`n${at}`, { pods: [pod({}, web)] }))
+
+  test.each<[string, PodSpec]>([
+    ['pod affinity', { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } }],
+    ['anti-affinity', { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } }],
+    ['preferences', { affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred } } }],
+    [
+      'one long selector',
+      {
+        affinity: {
+          podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ ...beside, labelSelector }] },
+        },
+      },
+    ],
+    ['spreading', { topologySpreadConstraints: [spread] }],
+    [
+      'node affinity',
+      {
+        affinity: {
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions } }],
+          },
+        },
+      },
+    ],
+    ['a node selector', { nodeSelector: Object.fromEntries(matchExpressions.map(({ key }) => [key, 'x'.repeat(40)])) }],
+  ])('%s', async (_, spec) => {
+    expect(await outcome(pod(spec), crowded)).toBe(`0/100 nodes are available: ${TOO_MUCH}. not found`)
+    expect((await outcome(pod(spec), [node('a')])).includes(TOO_MUCH)).toBe(false)
+  })
+})
+
 test('a profile that looks at a share of the nodes takes the best of the first places, and goes on from there', () => {
   const nodes = Array.from({ length: 200 }, (_, at) => node(`n${at}`, at === 150 ? {} : { pods: [asking('1')] }))
   const cluster = {
