@@ -6,6 +6,7 @@ import { endpointKind } from '../registry/resource-scope.ts'
 import type { Admission } from '../registry/write/admission.ts'
 import type { Undo } from '../registry/write/undo.ts'
 import type { Attributes, Operation } from './attributes.ts'
+import { isNamespaces } from './webhooks/rules.ts'
 
 /** The steps of an admission chain. */
 export interface Chain {
@@ -45,9 +46,7 @@ export function admissionAttributes(
     kind: endpointKind(scope),
     // for namespace rules a Namespace is in the namespace of its own name
     namespace:
-      namespace !== '' || resource.resource !== 'namespaces'
-        ? namespace
-        : (objects.object?.metadata.name ?? scope.place.name),
+      namespace !== '' || !isNamespaces(resource) ? namespace : (objects.object?.metadata.name ?? scope.place.name),
     name: scope.place.name !== '' ? scope.place.name : (objects.object?.metadata.name ?? ''),
     ...objects,
     options,
