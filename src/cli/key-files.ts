@@ -11,9 +11,13 @@ export class KeyFiles {
     this.#directory = directory
   }
 
+  path(name: string): string {
+    return join(this.#directory, name)
+  }
+
   text(name: string): string | undefined {
     try {
-      return readFileSync(join(this.#directory, name), 'utf8')
+      return readFileSync(this.path(name), 'utf8')
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error
@@ -21,14 +25,14 @@ export class KeyFiles {
   }
 
   write(name: string, text: string): string {
-    const path = join(this.#directory, name)
+    const path = this.path(name)
     writeFileSync(`${path}.new`, text, { mode: 0o600 })
     renameSync(`${path}.new`, path)
     return text
   }
 
   remove(name: string): void {
-    rmSync(join(this.#directory, name), { force: true })
+    rmSync(this.path(name), { force: true })
   }
 
   credential(name: string): Credential | undefined {

@@ -9,6 +9,7 @@ import { addressOctets, createAuthority, issue } from './certificate.ts'
 import type { Credential, Leaf } from './certificate.ts'
 import { KeyFiles } from './key-files.ts'
 import { AUTHORITY_DAYS, authorities, authorityBundle } from './rotate-authority.ts'
+import type { AuthorityName } from './rotate-authority.ts'
 import { RETIRED_KEYS, createServiceAccountKey } from './service-account-key.ts'
 
 export interface Pki {
@@ -47,11 +48,10 @@ export async function openPki(directory: string, names: readonly string[], now: 
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const files = new KeyFiles(directory)
   const serviceAccountKey = files.text('service-account.jwk') ?? createServiceAccountKey()
-  const authority =
-    files.credential('ca') ?? files.keep('ca', await createAuthority(authorities.ca, now, AUTHORITY_DAYS))
-  const frontProxyAuthority =
-    files.credential('front-proxy-ca') ??
-    files.keep('front-proxy-ca', await createAuthority(authorities['front-proxy-ca'], now, AUTHORITY_DAYS))
+  const authorityOf = async (name: AuthorityName, leaf: string): Promise<Credential> =>
+    wholeAuthority(files, name, leaf) ?? files.keep(name, await createAuthority(authorities[name], now, AUTHORITY_DAYS))
+  const authority = await authorityOf('ca', 'admin')
+  const frontProxyAuthority = await authorityOf('front-proxy-ca', 'front-proxy-client')
   const leafOf = async (signer: Credential, name: string, leaf: Leaf): Promise<Credential> => {
     const kept = files.credential(name)
     return kept && isGood(kept, signer, leaf.names ?? [], now) ? kept : files.keep(name, await issue(signer, leaf, now))
@@ -83,6 +83,26 @@ export async function openPki(directory: string, names: readonly string[], now: 
         : files.write('service-account.jwk', await serviceAccountKey),
     retiredServiceAccountKeys: files.text(RETIRED_KEYS),
   }
+}
+
+/**
+ * The authority of the directory; undefined where there is none yet. A first start that was interrupted leaves its key
+ * alone. Elsewhere one file without the other is a loss: a new authority would take the place of what is left, and end
+ * all certificates that clients and kubelets have of the old one.
+ * @param leaf a certificate that a start makes after the authority
+ * @throws Error where one of both files is missing
+ */
+function wholeAuthority(files: KeyFiles, name: AuthorityName, leaf: string): Credential | undefined {
+  const kept = files.credential(name)
+  if (kept !== undefined) return kept
+  const [hasCertificate, hasKey, hasLeaf] = [`${name}.crt`, `${name}.key`, `${leaf}.crt`].map(
+    (file) => files.text(file) !== undefined,
+  )
+  if (!hasCertificate && !(hasKey && hasLeaf)) return undefined
+  const [here, missing] = hasCertificate ? ['crt', 'key'] : ['key', 'crt']
+  throw new Error(
+    `${files.path(`${name}.${here}`)} has no ${name}.${missing} beside it. Put it back, or remove both: then a start makes a new CA, and certificates of the old one end.`,
+  )
 }
 
 /** Whether this authority issued it for all these names, and it is valid for some time. */

@@ -1,8 +1,8 @@
 import { X509Certificate, createPublicKey } from 'node:crypto'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { openPki } from '../../src/cli/pki.ts'
 import type { Pki } from '../../src/cli/pki.ts'
 import { rotateAuthority } from '../../src/cli/rotate-authority.ts'
@@ -104,4 +104,37 @@ test('rotation repeats an interrupted switch, and still trusts the old CA', asyn
   const { authority, authorities } = await open()
   expect(authorities).toBe(authority.certificate + old.authority.certificate)
   expect(isOf(await open(), authority.certificate)).toBe(true)
+})
+
+describe('an authority without', () => {
+  const file = (name: string): string => join(directory, name)
+
+  test.each([
+    ['ca.key', 'ca.crt'],
+    ['ca.crt', 'ca.key'],
+    ['front-proxy-ca.key', 'front-proxy-ca.crt'],
+    ['front-proxy-ca.crt', 'front-proxy-ca.key'],
+  ])('its %s is not replaced: %s stays as it is', async (missing, left) => {
+    await open()
+    const text = readFileSync(file(left), 'utf8')
+    rmSync(file(missing))
+    await expect(open()).rejects.toThrow(`${file(left)} has no ${missing} beside it.`)
+    expect(readFileSync(file(left), 'utf8')).toBe(text)
+  })
+
+  test('both of its files is made anew, and signs', async () => {
+    const old = await open()
+    for (const name of ['ca.key', 'ca.crt']) rmSync(file(name))
+    const { authority, ...others } = await open()
+    expect(authority.certificate).not.toBe(old.authority.certificate)
+    expect(isOf({ authority, ...others }, authority.certificate)).toBe(true)
+  })
+
+  test('its certificate is made by the start that follows an interrupted first one', async () => {
+    const { authority } = await open()
+    rmSync(directory, { recursive: true })
+    mkdirSync(directory)
+    writeFileSync(file('ca.key'), authority.key)
+    expect((await open()).authority.key).not.toBe(authority.key)
+  })
 })
