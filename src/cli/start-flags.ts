@@ -1,5 +1,6 @@
 // The flags of `kedge start`: their allowed values, and the options that they make.
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { identityFlags, identityOptions, identitySchema } from './identity-options.ts'
@@ -40,6 +41,9 @@ export const startFlags = {
   ...serviceAccountFlags,
 } as const
 
+/** Flags that mean nothing without a policy. */
+const auditFlags = ['audit-log-path', 'audit-log-mode', 'audit-webhook-config-file', 'audit-webhook-mode'] as const
+
 const DEFAULT_NODES = 2
 /** Each simulated node has its range of addresses, and there are this many ranges. */
 const MOST_NODES = 256
@@ -61,14 +65,35 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
   )
 }
 
+const DNS_NAME = /^(?:[a-z\d](?:[-a-z\d]{0,61}[a-z\d])?\.)*[a-z](?:[-a-z\d]{0,61}[a-z\d])?$/i
+/** Without a zone, which neither a URL nor a certificate can have. */
+const isAddress = (name: string): boolean => isIP(name) !== 0 && !name.includes('%')
+const isHost = (name: string): boolean => isAddress(name) || DNS_NAME.test(name)
+
+const host = z
+  .string()
+  .check(z.refine(isHost, { error: ({ input }) => `wants an address or a DNS name, not "${String(input)}".` }))
+
+/** Names for a certificate; a DNS name may begin with `*.`. */
+const certificateNames = z
+  .pipe(
+    z.optional(z.array(z.string())),
+    z.transform((all) => (all ?? []).flatMap((list) => list.split(',')).filter((name) => name !== '')),
+  )
+  .check(
+    z.refine((names) => names.every((name) => isHost(name.replace(/^\*\./, ''))), {
+      error: ({ input }) => `wants addresses or DNS names, not "${String(input)}".`,
+    }),
+  )
+
 /** Each error follows the name of its flag. */
 export const startSchema = z
   .object({
     port: wholeNumber(0, 65535),
-    host: z.string(),
+    host,
     'data-dir': text,
     ephemeral: z.boolean(),
-    san: lists,
+    san: certificateNames,
     'runtime-config': lists,
     'feature-gates': lists,
     history: lists,
@@ -101,9 +126,7 @@ export const startSchema = z
       error: 'and --data-dir exclude each other.',
     }),
     z.refine(
-      (flags) =>
-        flags['audit-policy-file'] !== undefined ||
-        (flags['audit-log-path'] ?? flags['audit-webhook-config-file']) === undefined,
+      (flags) => flags['audit-policy-file'] !== undefined || auditFlags.every((name) => flags[name] === undefined),
       { path: ['audit-policy-file'], error: 'is missing: nothing is audited without it.' },
     ),
     z.refine((flags) => flags.nodes === undefined || (flags.workloads ?? 'simulated') === 'simulated', {
@@ -128,7 +151,7 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     host: flags.host,
     dataDir: flags['data-dir'] ?? '.kedge',
     ephemeral: flags.ephemeral,
-    names: (flags.san ?? '').split(',').filter((name) => name !== ''),
+    names: flags.san,
     runtimeConfig: flags['runtime-config'],
     featureGates: flags['feature-gates'],
     history: flags.history,

@@ -43,6 +43,14 @@ test('the configuration of the scheduler is a setting, and a file that has none 
   expect(await read()).toBe('{"kind":"KubeSchedulerConfiguration"}')
 })
 
+test.each(['::1', '0.0.0.0', 'localhost', 'api.example.com', 'box-1'])(
+  '%s may be the host, and be named',
+  async (name) => {
+    const { data } = parsed('--host', name, '--san', `${name},*.example.com`)
+    expect(await startOptions(data!)).toMatchObject({ host: name, names: [name, '*.example.com'] })
+  },
+)
+
 test('lists may be given more than once, and with commas', async () => {
   const { data } = parsed(
     '--san',
@@ -67,6 +75,15 @@ test.each([
   [['--workloads', 'off', '--nodes', '2'], ['nodes'], 'is for --workloads simulated.'],
   [['--workloads', 'off', '--missing-images', 'x'], ['missing-images'], 'is for --workloads simulated.'],
   [['--workloads', 'controllers', '--scheduler-config', 'x'], ['scheduler-config'], 'is for --workloads simulated.'],
+  [['--host', ''], ['host'], 'wants an address or a DNS name, not "".'],
+  [['--host', '[::1]'], ['host'], 'wants an address or a DNS name, not "[::1]".'],
+  [['--host', 'a b'], ['host'], 'wants an address or a DNS name, not "a b".'],
+  [['--host', '0'], ['host'], 'wants an address or a DNS name, not "0".'],
+  [['--host', 'fe80::1%lo'], ['host'], 'wants an address or a DNS name, not "fe80::1%lo".'],
+  [['--san', 'a,https://x'], ['san'], 'wants addresses or DNS names, not "a,https://x".'],
+  [['--san', 'bücher.example'], ['san'], 'wants addresses or DNS names, not "bücher.example".'],
+  [['--audit-log-mode', 'batch'], ['audit-policy-file'], 'is missing: nothing is audited without it.'],
+  [['--audit-webhook-mode', 'batch'], ['audit-policy-file'], 'is missing: nothing is audited without it.'],
   [['--audit-log-path', '-'], ['audit-policy-file'], 'is missing: nothing is audited without it.'],
 ])('%j is refused by the name of the flag', (args, path, message) => {
   expect(parsed(...args).error?.issues).toMatchObject([{ path, message }])
