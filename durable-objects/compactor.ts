@@ -8,13 +8,14 @@
  *   floor 15                                    "b is not there"; 12 stays: 18 shows what a watcher lost by it
  *
  * The first batch raises the floor. The last batch notes that nothing is left below the floor. A run may be interrupted
- * anywhere: every revision from the floor on stays complete, and the next run drops the rest. A run writes three rows of
- * its own, however much it drops.
+ * anywhere: every revision from the floor on stays complete, and the next run drops the rest. A run that takes too long
+ * for one invocation notes how far it came. A run writes four rows of its own at most, however much it drops.
  */
 import type { History } from '../src/storage/history.ts'
 import { SHORTEST } from '../src/storage/history.ts'
 import { revisionAt, timeOf } from '../src/storage/revision.ts'
 import type { Revision } from '../src/storage/storage.ts'
+import { beginRun } from './invocation.ts'
 import type { Log } from './log.ts'
 import type { Statements } from './statements.ts'
 import { DELETED } from './statements.ts'
@@ -67,6 +68,7 @@ export class Compactor {
     this.isRunning = true
     this.log.appended = 0
     let dropped = 0
+    const isOver = beginRun(this.now)
     try {
       const floor = Math.max(this.log.floor, Math.min(target, this.log.last, this.held()))
       for (let from = this.clean; from < floor;) {
@@ -74,6 +76,10 @@ export class Compactor {
         this.drop(batch, from, floor)
         dropped += batch.revisions.length
         from = batch.upTo
+        if (from < floor && isOver()) {
+          this.statements.setMeta('clean', from)
+          break
+        }
         if (from < floor) await this.yieldToWriters()
       }
     } finally {

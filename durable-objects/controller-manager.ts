@@ -28,6 +28,7 @@ import { databaseProblem } from './check-database.ts'
 import { AbsentOwnerTable } from './absent-owners.ts'
 import { DependentTable } from './dependent-table.ts'
 import { WatchedKindTable } from './watched-kinds.ts'
+import { beginRun } from './invocation.ts'
 import { problemOf, settingsOf } from '../src/settings.ts'
 import { SightingTable } from './sightings.ts'
 import { WorkloadMode } from './workload-mode.ts'
@@ -166,6 +167,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       sightings: this.sightings,
       later: (controller, key, delay) => this.work.add(controller, key, delay),
     }
+    const isOver = beginRun(this.now)
     do {
       for (let due = this.work.due(BATCH); due.length > 0; due = this.work.due(BATCH))
         for (let at = 0; at < due.length; at += PARALLEL) {
@@ -177,6 +179,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
             (work) => this.reconcile(work, { ...context, served, once, user: userOf(work.controller) }),
             this.budget,
           )
+          if (isOver()) return this.alarms.wakeAt(this.work.nextDue())
         }
     } while (await this.moreIsNear())
     this.alarms.wakeAt(this.work.nextDue())

@@ -4,6 +4,7 @@
  */
 import type { History } from '../src/storage/history.ts'
 import { revisionAt, timeOf } from '../src/storage/revision.ts'
+import { beginRun } from './invocation.ts'
 import type { Log, WriteOutcome } from './log.ts'
 import type { Statements } from './statements.ts'
 
@@ -13,6 +14,9 @@ const BATCH = 64
 const SLACK = 60_000
 
 export class Expiry {
+  /** The last run ended before it was done. */
+  private hasMore = false
+
   /** @param write makes a write like any other */
   constructor(
     private readonly log: Log,
@@ -27,6 +31,7 @@ export class Expiry {
   due(): number | undefined {
     const oldest = this.history.expiry === undefined ? 0 : this.statements.oldestRevision()
     if (oldest === 0) return undefined
+    if (this.hasMore) return this.now()
     return Math.max(timeOf(oldest) + this.history.expiry!, this.now()) + SLACK
   }
 
@@ -38,10 +43,12 @@ export class Expiry {
   async run(): Promise<void> {
     if (this.history.expiry === undefined) return
     const upTo = revisionAt(this.now() - this.history.expiry)
+    const isOver = beginRun(this.now)
     for (let after = 0; ; await this.yieldToWriters()) {
       const expired = this.statements.current(after, upTo, BATCH)
       await Promise.all(expired.map(({ k, rv }) => this.write(() => this.log.expire(k, rv))))
-      if (expired.length < BATCH) return
+      this.hasMore = expired.length === BATCH
+      if (!this.hasMore || isOver()) return
       after = expired.at(-1)!.rv
     }
   }

@@ -33,6 +33,19 @@ describe('compaction', () => {
     vi.spyOn(Date, 'now').mockReturnValue(now)
   }
 
+  /** Each look at the clock takes five seconds from now on. */
+  const slowDown = () => {
+    let now = Date.now()
+    vi.spyOn(Date, 'now').mockImplementation(() => (now += 5_000))
+  }
+  /** @returns how many alarms it took */
+  const alarmsUntil = async (isDone: () => Promise<boolean>) => {
+    for (let alarms = 0; ; alarms++) {
+      if (await isDone()) return alarms
+      expect(await runDurableObjectAlarm(stub())).toBe(true)
+    }
+  }
+
   beforeEach(() => {
     things = { ...things, tenant: `compaction-${test++}` }
   })
@@ -146,6 +159,14 @@ describe('compaction', () => {
     const { rowsWritten, versions } = await stats()
     expect(versions).toBe(300)
     expect(rowsWritten - before - 300).toBeLessThanOrEqual(4)
+  })
+
+  it('leaves to further alarms what takes longer than an invocation', async () => {
+    const made = await Promise.all(Array.from({ length: 300 }, (_, n) => create(`n${n}`)))
+    await Promise.all(made.map((stored, n) => update(`n${n}`, '2', stored)))
+    later(6 * MINUTE)
+    slowDown()
+    expect(await alarmsUntil(async () => (await stats()).versions === 300)).toBeGreaterThan(1)
   })
 
   it('takes few bytes a turn where values are large', async () => {
@@ -349,6 +370,14 @@ describe('compaction', () => {
       await runDurableObjectAlarm(stub())
       expect(await stats()).toMatchObject({ keys: 0, versions: 0 })
       expect(await runDurableObjectAlarm(stub())).toBe(false)
+    })
+
+    it('leaves to further alarms what takes longer than an invocation', async () => {
+      things = { ...things, shard: 'events', prefix: 'events' }
+      await Promise.all(Array.from({ length: 300 }, (_, i) => create(`n${i}`)))
+      later(62 * MINUTE)
+      slowDown()
+      expect(await alarmsUntil(async () => (await stats()).keys === 0)).toBeGreaterThan(1)
     })
 
     it('deletes many expired Events in several turns', async () => {

@@ -43,9 +43,13 @@ class OneObject<Env> {
     make: ObjectClass<Env>,
     env: Env,
     seen: RowSeen,
+    rang: () => void,
   ) {
     const sql = new SqlInProcess(seen)
-    const alarm = new Alarm(() => this.call('alarm', []).then(() => {}))
+    const alarm = new Alarm(() => {
+      rang()
+      return this.call('alarm', []).then(() => {})
+    })
     const state = {
       id: { name, toString: () => name },
       storage: {
@@ -107,11 +111,17 @@ function piecewise(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>
   })
 }
 
-export function objectNamespace<Env>(make: ObjectClass<Env>, env: Env, seen: RowSeen): unknown {
+/** @param rang is called for each alarm of an object */
+export function objectNamespace<Env>(
+  make: ObjectClass<Env>,
+  env: Env,
+  seen: RowSeen,
+  rang: () => void = () => {},
+): unknown {
   const objects = new Map<string, OneObject<Env>>()
   const get = (name: string) => {
     let object = objects.get(name)
-    if (object === undefined) objects.set(name, (object = new OneObject(name, make, env, seen)))
+    if (object === undefined) objects.set(name, (object = new OneObject(name, make, env, seen, rang)))
     const found = object
     return new Proxy(
       {},

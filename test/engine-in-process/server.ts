@@ -35,6 +35,8 @@ export interface ServerInProcess {
   stats(shard: string): Promise<ShardStats>
   /** The number of queued controller tasks, those that are not due yet included. */
   queued(): Promise<number>
+  /** How many alarms of the controllers rang. */
+  alarms(): number
   /** Advances the clock by this many milliseconds; timers that are already set do not notice. */
   pass(milliseconds: number): void
 }
@@ -45,11 +47,12 @@ let servers = 0
 export function serverInProcess(settings: Partial<Env> = {}, rowSeen: () => void = () => {}): ServerInProcess {
   // isolates cache what they know of a tenant, so each server has a tenant of its own
   const tenant = `tenant-${++servers}`
+  let alarms = 0
   const env = { KEDGE_ADMIN_TOKEN: TOKEN, KEDGE_ROOT_TENANT: tenant, ...settings } as {
     -readonly [Name in keyof Env]: Env[Name]
   }
   env.SHARDS = objectNamespace<Env>(ResourceShard, env, rowSeen) as Env['SHARDS']
-  env.CONTROLLERS = objectNamespace<Env>(ControllerManager, env, rowSeen) as Env['CONTROLLERS']
+  env.CONTROLLERS = objectNamespace<Env>(ControllerManager, env, rowSeen, () => void alarms++) as Env['CONTROLLERS']
   const execution = { waitUntil: (work: Promise<unknown>) => void work.catch(() => {}), passThroughOnException() {} }
   return {
     async send(method, path, body, contentType = 'application/json') {
@@ -74,6 +77,7 @@ export function serverInProcess(settings: Partial<Env> = {}, rowSeen: () => void
       const counts = await env.CONTROLLERS.getByName(tenant).counts()
       return counts.reduce((sum, { queued }) => sum + queued, 0)
     },
+    alarms: () => alarms,
     pass: (milliseconds) => void (ahead += milliseconds),
   }
 }
