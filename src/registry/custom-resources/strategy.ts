@@ -142,15 +142,6 @@ export function customStrategy(
           return byRules(errors, context, object, old)
         },
       },
-      scale: {
-        validateUpdate: async (object, old, context) =>
-          byRules(
-            await withPatterns(() => [...bySchema(object, old), ...scaleProblems(object, scale)]),
-            context,
-            object,
-            old,
-          ),
-      },
     },
   }
 }

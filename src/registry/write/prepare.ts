@@ -69,16 +69,18 @@ export async function beforeUpdate(
   { options }: WriteMode,
 ): Promise<void> {
   const {
-    resource: { strategy },
+    resource: { strategy, view },
     place: { subresource },
   } = scope
   ensureNamespace(scope, object)
   const before = old.metadata
   object.metadata.generation = before.generation
   delete object.metadata.selfLink
-  const update = subresource === '' ? strategy : ownValue(strategy.subresources, subresource)
+  // a write through a view changes the main resource
+  const isMain = subresource === '' || view !== undefined
+  const update = isMain ? strategy : ownValue(strategy.subresources, subresource)
   const context = scope.strategyContext(options.dryRun)
-  if (subresource === '') keepStatus(scope, object, old)
+  if (isMain) keepStatus(scope, object, old)
   else if (subresource === 'status') keepAllButStatus(object, old)
   const { request } = scope
   const isOtherAsSent = strategy.countsDropped && !(await walked(request, () => sameSpec(scope, object, old)))
@@ -108,7 +110,7 @@ export async function beforeUpdate(
   ])
   append(errors, (await walked(request, () => update?.validateUpdate?.(object, old, context))) ?? [])
   if (errors.length > 0) throw invalid(scope.resource.storageKind, meta.name ?? '', errors)
-  if (subresource === '') strategy.completeOnUpdate?.(object, context)
+  if (isMain) strategy.completeOnUpdate?.(object, context)
   append(request.warnings, (await walked(request, () => update?.warningsOnUpdate?.(object, old, context))) ?? [])
 }
 
