@@ -16,7 +16,7 @@ import type { JsonTree } from '../api/json.ts'
 import type { Leaf, Structural, StructType } from '../schema/structural.ts'
 import { compareText } from '../api/value-order.ts'
 import { goKind, goType } from '../go/value.ts'
-import { copyOf } from './json-document.ts'
+import { sortedCopyOf } from './json-document.ts'
 
 export interface Converted {
   readonly object: JsonObject
@@ -42,7 +42,7 @@ function convert(type: Structural, tree: JsonTree, path: string, unknown: string
     case 'leaf':
       return type.scalar === 'bytes' ? convertBytes(tree) : convertScalar(type, tree)
     case 'special':
-      // these types decode themselves from JSON and fail with the errors of JSON decoding
+      // these types decode themselves from the JSON of a Go map, and fail with the errors of JSON decoding
       return withNumbers(type, tree)
     case 'list':
       if (!Array.isArray(tree)) throw new DecodeError(`cannot restore slice from ${goKind(tree)}`)
@@ -79,7 +79,7 @@ function convertStruct(type: StructType, tree: JsonTree, path: string, unknown: 
 }
 
 function withNumbers(type: Structural, tree: JsonTree): JsonTree {
-  const plain = plainJson(kept(tree, () => copyOf(tree)))
+  const plain = plainJson(kept(tree, () => sortedCopyOf(tree)))
   decodeValue(type, plain)
   return plain
 }

@@ -79,15 +79,22 @@ export function closed(node: DocumentNode): JsonTree {
 const sortedMembers = (node: OpenMap): string[] => sortedItems(() => [...node.members.keys()], sortNames, compareNames)
 
 /** Decoding flattens a tree in place and keeps parts of it. A caller that needs the tree again decodes a copy. */
-export function copyOf(tree: JsonTree): JsonTree {
+export const copyOf = (tree: JsonTree): JsonTree => copied(tree, Object.keys)
+
+/** A copy whose maps are sorted by name, as Go writes maps. */
+export const sortedCopyOf = (tree: JsonTree): JsonTree => copied(tree, sortedNames)
+
+const sortedNames = (map: object): string[] => sortedItems(() => Object.keys(map), sortNames, compareNames)
+
+function copied(tree: JsonTree, namesOf: (map: object) => string[]): JsonTree {
   if (typeof tree !== 'object' || tree === null || tree instanceof NumberLiteral) return tree
-  if (Array.isArray(tree)) return mapParts(tree, copyOf)
+  if (Array.isArray(tree)) return mapParts(tree, (item) => copied(item, namesOf))
   if (tree instanceof RepeatedMembers)
-    return new RepeatedMembers(mapParts(tree.entries, ([name, value]) => [name, copyOf(value)]))
+    return new RepeatedMembers(mapParts(tree.entries, ([name, value]) => [name, copied(value, namesOf)]))
   const copy = kept(tree, (): { [name: string]: JsonTree | undefined } => ({}))
-  eachName(tree, Object.keys, (name) => {
+  eachName(tree, namesOf, (name) => {
     const value = ownValue(tree, name)
-    if (value !== undefined) setOwn(copy, name, copyOf(value))
+    if (value !== undefined) setOwn(copy, name, copied(value, namesOf))
   })
   return copy
 }

@@ -138,6 +138,12 @@ describe('decoding of the result', () => {
     expect(replicas('3000000000')).toBe(-1294967296)
   })
 
+  test('free JSON is sorted, as Go writes maps', () => {
+    const revision = typeOfKind({ group: 'apps', version: 'v1', kind: 'ControllerRevision' })!
+    const { object } = fromUnstructured(revision, parseJson('{"data":{"b":[{"d":1,"c":{"z":1,"y":2}}],"a":1}}'))
+    expect(JSON.stringify(object['data'])).toBe('{"a":1,"b":[{"c":{"y":2,"z":1},"d":1}]}')
+  })
+
   test('unknown fields are reported, sorted', () => {
     expect(converted('{"spec":{"b":1,"a":1,"template":{"spec":{"containers":[{"x":1}]}}},"foo":1}').strict).toEqual([
       'unknown field "foo"',
