@@ -1,7 +1,8 @@
 // Writes the audit log of a local server. The engine has no file system, so it posts lines to a socket in a directory
 // that only the user who started the server may enter. A post is answered when its lines are in the file.
 import { listenAt } from './listen-at.ts'
-import { mkdirSync, renameSync, rmSync, statSync, readdirSync } from 'node:fs'
+import { makeDirectory } from './make-directory.ts'
+import { renameSync, rmSync, statSync, readdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -69,7 +70,7 @@ class RotatedFile {
   }
 
   static async open(options: AuditLogOptions): Promise<RotatedFile> {
-    mkdirSync(dirname(options.path), { recursive: true })
+    makeDirectory(dirname(options.path))
     const file = await open(options.path, 'a', 0o600)
     return new RotatedFile(options, file, statSync(options.path).size)
   }

@@ -5,10 +5,11 @@
 //   objects/     the durable objects' databases
 //   run/         what only a running server needs; made anew at each start
 //   lock         who runs on it
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { checkedOrNot } from './checked.ts'
+import { makeDirectory } from './make-directory.ts'
 
 export interface DataDirectory {
   readonly path: string
@@ -48,7 +49,7 @@ export class DirectoryInUse extends Error {}
  * owner left is ended first, because two engines would ruin a database.
  */
 export function lockDirectory(directory: DataDirectory): Lock {
-  mkdirSync(directory.path, { recursive: true, mode: 0o700 })
+  makeDirectory(directory.path, 0o700)
   const file = join(directory.path, 'lock')
   const self: LockFile = identify(process.pid)
   const fresh = `${file}.${process.pid}`

@@ -1,13 +1,14 @@
 // `kedge login`: an exec plugin of kubectl for an OpenID Connect provider. The browser brings the authorization code
 // (RFC 8252, with PKCE of RFC 7636) to a port of this machine. The refresh token is kept for the next login.
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { checked, checkedOrNot } from './checked.ts'
+import { makeDirectory } from './make-directory.ts'
 
 export interface LoginOptions {
   readonly issuer: string
@@ -198,7 +199,7 @@ function readKept(file: string): z.infer<typeof kept> | undefined {
 
 /** Readable by its owner only, and replaced in one step, because two kubectl may log in at once. */
 function keep(directory: string, file: string, tokens: z.infer<typeof kept>): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory, 0o700)
   const fresh = `${file}.${process.pid}`
   rmSync(fresh, { force: true })
   writeFileSync(fresh, JSON.stringify(tokens), { mode: 0o600 })

@@ -1,7 +1,7 @@
 // `kedge start`: the API server on this machine, in running order.
 import { ownValue } from '../api/own.ts'
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -24,6 +24,7 @@ import type { EngineAddress } from './engine-link.ts'
 import { startFront } from './front.ts'
 import type { Front } from './front.ts'
 import { writeKubeconfig } from './kubeconfig.ts'
+import { makeDirectory } from './make-directory.ts'
 import { serveOutgoingCalls } from './outgoing-calls.ts'
 import { serveOutgoingExchanges } from './outgoing-exchanges.ts'
 import { openPki } from './pki.ts'
@@ -410,8 +411,8 @@ function prepareRun(
   own: Record<string, string>,
 ): (key: Uint8Array) => string {
   rmSync(directory.run, { recursive: true, force: true })
-  mkdirSync(join(directory.run, 'worker'), { recursive: true, mode: 0o700 })
-  mkdirSync(directory.objects, { recursive: true, mode: 0o700 })
+  makeDirectory(join(directory.run, 'worker'), 0o700)
+  makeDirectory(directory.objects, 0o700)
   for (const name of build.modules) copyFileSync(join(WORKER, name), join(directory.run, 'worker', name))
   const worker = workerConfig()
   const file = join(directory.run, 'workerd.capnp')
