@@ -11,6 +11,7 @@ import { rewrite } from './encryption.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { secondsOf } from './identity-options.ts'
 import { runKeys } from './keys-command.ts'
+import { outliveReaders } from './output.ts'
 import { CannotStart, start } from './start.ts'
 import type { RunningServer } from './start.ts'
 import { createSimulatedCluster } from './simulated-cluster.ts'
@@ -192,6 +193,7 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<void> | void
 
 export async function main(args: readonly string[]): Promise<void> {
   const [command = 'help', ...rest] = args
+  outliveReaders()
   try {
     if (args.includes('--help') || args.includes('-h')) return void console.log(HELP)
     const run = command === '--version' ? commands['version'] : ownValue(commands, command)

@@ -1,10 +1,13 @@
 // How `kedge` comes to run: from its bundle, which is made anew where a source has changed.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs'
+import { symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { get } from 'node:https'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fingerprintAsRead } from '../../src/cli/build.ts'
 import { PROJECT, fingerprint, freshBuild } from '../../src/cli/fresh-build.mjs'
@@ -112,6 +115,62 @@ describe('the command', () => {
     expect(loaded).toContain('src/cli/main.ts')
   }, 60_000)
 })
+
+describe('the output', () => {
+  /** A data directory with the file that `kedge token` prints. */
+  const withToken = (): string => {
+    const directory = newDirectory()
+    mkdirSync(join(directory, 'pki'))
+    writeFileSync(join(directory, 'pki/admin.token'), 'a token')
+    return directory
+  }
+  const run = (stdout: 'pipe' | number, ...args: string[]) =>
+    spawn(process.execPath, ['src/cli/kedge.mjs', ...args], { cwd: PROJECT, stdio: ['ignore', stdout, 'pipe'] })
+
+  test.each([
+    ['help', ['help']],
+    ['token', ['token', '--data-dir']],
+  ])('%s ends in peace where its reader is gone', async (_command, args) => {
+    const child = run('pipe', ...args, ...(args.length > 1 ? [withToken()] : []))
+    child.stdout!.destroy()
+    const printed = text(child.stderr!)
+    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(await printed).toBe('')
+  })
+
+  test.skipIf(process.platform !== 'linux')('a full disk is an error', async () => {
+    const full = openSync('/dev/full', 'w')
+    const child = run(full, 'token', '--data-dir', withToken())
+    const printed = text(child.stderr!)
+    expect(await once(child, 'exit')).toEqual([1, null])
+    expect(await printed).toMatch(/^kedge: the output could not be written: ENOSPC/)
+    closeSync(full)
+  })
+
+  test('a server whose audit log has lost its reader serves on', async () => {
+    const policy = join(newDirectory(), 'policy.json')
+    writeFileSync(policy, '{"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[{"level":"Metadata"}]}')
+    const flags = ['--ephemeral', '--port', '0', '--workloads', 'off', '--audit-log-mode', 'blocking']
+    const child = run('pipe', 'start', ...flags, '--audit-policy-file', policy, '--audit-log-path', '-')
+    const ended = once(child, 'exit')
+    child.stderr!.resume() // it tells of each event that is lost
+    let printed = ''
+    for await (const chunk of child.stdout!) if (/API at https/.test((printed += String(chunk)))) break
+    child.stdout!.destroy()
+    const [url = ''] = /https:\S+/.exec(printed) ?? []
+    for (let request = 0; request < 3; request++) expect(await statusOf(`${url}/version`)).toBe(200)
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  }, 30_000)
+})
+
+const statusOf = (url: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    get(url, { rejectUnauthorized: false, agent: false }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode)
+    }).once('error', reject)
+  })
 
 const bundledNode = (): string | undefined => {
   try {
