@@ -3,7 +3,10 @@
  * of context around each change.
  */
 import type { Json } from '../api/object.ts'
+import { append } from '../api/append.ts'
 import { apart, kept } from '../api/parts.ts'
+import type { Block } from './matching-blocks.ts'
+import { matchingBlocks } from './matching-blocks.ts'
 import { writtenLines } from './written-lines.ts'
 
 const CONTEXT = 3
@@ -46,64 +49,52 @@ function textOf({ lines, before: leftOut }: Merged): string {
     .join('')
 }
 
-/** Skips the common start and end; `changes` finds the longest common subsequence of the lines between them. */
 function merged(old: readonly string[], wanted: readonly string[]): Merged {
-  let start = 0
-  while (start < old.length && start < wanted.length && old[start] === wanted[start]) start++
-  let end = 0
-  while (
-    end < Math.min(old.length, wanted.length) - start &&
-    old[old.length - 1 - end] === wanted[wanted.length - 1 - end]
-  )
-    end++
-  const before = Math.max(0, start - CONTEXT)
-  const behind = old.length - end
-  const lines = [
-    ...old.slice(before, start).map((text): Line => [' ', text]),
-    ...changes(old.slice(start, behind), wanted.slice(start, wanted.length - end)),
-    ...old.slice(behind, behind + CONTEXT).map((text): Line => [' ', text]),
-  ]
+  const blocks = matchingBlocks(old, wanted, MAX_STEPS) ?? ends(old, wanted)
+  const lines: Line[] = []
+  const first = blocks[0]
+  const before = first?.old === 0 && first.wanted === 0 ? Math.max(0, first.length - CONTEXT) : 0
+  let [oldEnd, wantedEnd] = [before, before]
+  for (const { old: from, wanted: other, length } of blocks) {
+    append(lines, shown(old, oldEnd, from, '-'))
+    append(lines, shown(wanted, wantedEnd, other, '+'))
+    oldEnd = from + length
+    wantedEnd = other + length
+    const isLast = oldEnd === old.length && wantedEnd === wanted.length
+    const kept = old.slice(Math.max(from, before), isLast ? Math.max(from, before) + CONTEXT : oldEnd)
+    append(
+      lines,
+      kept.map((text): Line => [' ', text]),
+    )
+  }
+  append(lines, shown(old, oldEnd, old.length, '-'))
+  append(lines, shown(wanted, wantedEnd, wanted.length, '+'))
   return { lines, before }
 }
 
-/**
- * The diff has larger changes as two blocks, all old lines and all new ones: finding common lines takes quadratic time.
- */
-const MAX_COMPARED = 1000
-/** The most lines of each block. The error goes to the client, whose object may have megabytes. */
+/** Finding the common blocks of texts with many equal lines takes quadratic time. */
+const MAX_STEPS = 1_000_000
+
+/** A change that takes more steps is one of all the lines between the common start and end. */
+function ends(old: readonly string[], wanted: readonly string[]): readonly Block[] {
+  const shorter = Math.min(old.length, wanted.length)
+  let start = 0
+  while (start < shorter && old[start] === wanted[start]) start++
+  let end = 0
+  while (end < shorter - start && old[old.length - 1 - end] === wanted[wanted.length - 1 - end]) end++
+  return [
+    { old: 0, wanted: 0, length: start },
+    { old: old.length - end, wanted: wanted.length - end, length: end },
+  ]
+}
+
+/** The most lines of one change. The error goes to the client, whose object may have megabytes. */
 const MAX_SHOWN = 5000
 
-function shown(lines: readonly string[]): readonly string[] {
-  const more = lines.length - MAX_SHOWN
-  return more <= 0 ? lines : [...lines.slice(0, MAX_SHOWN), `... ${more} more lines`]
-}
-
-function changes(old: readonly string[], wanted: readonly string[]): Line[] {
-  const gone = (text: string): Line => ['-', text]
-  const added = (text: string): Line => ['+', text]
-  if (old.length > MAX_COMPARED || wanted.length > MAX_COMPARED)
-    return [...shown(old).map(gone), ...shown(wanted).map(added)]
-  const common = commonLengths(old, wanted)
-  const lines: Line[] = []
-  let [i, j] = [0, 0]
-  while (i < old.length && j < wanted.length) {
-    if (old[i] === wanted[j]) {
-      lines.push([' ', old[i]!])
-      i++
-      j++
-    } else if (common[i + 1]![j]! >= common[i]![j + 1]!) lines.push(gone(old[i++]!))
-    else lines.push(added(wanted[j++]!))
-  }
-  return [...lines, ...old.slice(i).map(gone), ...wanted.slice(j).map(added)]
-}
-
-/** `[i][j]` is the length of the longest common subsequence of `a` from line i on and `b` from line j on. */
-function commonLengths(a: readonly string[], b: readonly string[]): number[][] {
-  const lengths = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      lengths[i]![j] = a[i] === b[j] ? lengths[i + 1]![j + 1]! + 1 : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!)
-  return lengths
+function shown(lines: readonly string[], from: number, to: number, mark: '-' | '+'): Line[] {
+  const more = to - from - MAX_SHOWN
+  const first = lines.slice(from, more > 0 ? from + MAX_SHOWN : to)
+  return [...first, ...(more > 0 ? [`... ${more} more lines`] : [])].map((text) => [mark, text])
 }
 
 interface Hunk {
@@ -126,6 +117,10 @@ function hunksOf(lines: readonly Line[]): Hunk[] {
 
 function hunkText(inside: readonly Line[], before: { readonly old: number; readonly wanted: number }): string {
   const count = (without: string) => inside.filter(([mark]) => mark !== without).length
-  const ranges = `-${before.old + 1},${count('+')} +${before.wanted + 1},${count('-')}`
+  const ranges = `-${rangeText(before.old, count('+'))} +${rangeText(before.wanted, count('-'))}`
   return `@@ ${ranges} @@\n${inside.map(([mark, text]) => `${mark}${text}\n`).join('')}`
 }
+
+/** The first line and the number of lines, as unified diffs have it. */
+const rangeText = (before: number, count: number): string =>
+  count === 1 ? String(before + 1) : `${count === 0 ? before : before + 1},${count}`

@@ -27,12 +27,47 @@ test('three lines around each change, and where they are in both', () => {
   )
 })
 
+/** Texts of go-difflib. */
+test.each<[string, unknown, unknown, string[]]>([
+  [
+    'an element before a like one',
+    [{ n: 'a', x: null }],
+    [
+      { n: 'b', x: null },
+      { n: 'a', x: null },
+    ],
+    ['@@ -1,4 +1,8 @@', ' [', '+ {', '+  "n": "b",', '+  "x": null', '+ },', '  {', '   "n": "a",', '   "x": null'],
+  ],
+  [
+    'the longest block, not the most lines',
+    ['a', 'b', 'c', 'd'],
+    ['c', 'd', 'a', 'x', 'b', 'y'],
+    ['@@ -1,6 +1,8 @@', ' [', '+ "c",', '+ "d",', '  "a",', '+ "x",', '  "b",', '- "c",', '- "d"', '+ "y"', ' ]'],
+  ],
+  ['one line by one', 1, 2, ['@@ -1 +1 @@', '-1', '+2']],
+  ['one line by several', null, { a: 1 }, ['@@ -1 +1,3 @@', '-null', '+{', '+ "a": 1', '+}']],
+])('%s', (_, old, wanted, lines) => {
+  expect(differenceText(old as object, wanted as object)).toBe([...lines, ''].join('\n'))
+})
+
+test('in long texts, lines that come often begin no block', () => {
+  const many = Array.from({ length: 200 }, (_, at) => ({ [`n${at}`]: 0 }))
+  // the lines `},` and `{` between the changed ones count as changed, too
+  expect(differenceText(many, many.with(50, { p: 1 }).with(51, { q: 1 }))).toBe(
+    [
+      ...['@@ -150,10 +150,10 @@', '   "n49": 0', '  },', '  {'],
+      ...['-  "n50": 0', '- },', '- {', '-  "n51": 0', '+  "p": 1', '+ },', '+ {', '+  "q": 1'],
+      ...['  },', '  {', '   "n52": 0', ''],
+    ].join('\n'),
+  )
+})
+
 /** Applies a diff to the old lines. */
 function applied(old: readonly string[], difference: string): string[] {
   const wanted = [...old]
   let shift = 0
   for (const hunk of difference.split(/^(?=@@)/m)) {
-    const [, from = '', length = ''] = /^@@ -(\d+),(\d+)/.exec(hunk) ?? []
+    const [, from = '', length = '1'] = /^@@ -(\d+)(?:,(\d+))?/.exec(hunk) ?? []
     const lines = hunk.split('\n').slice(1, -1)
     const kept = lines.filter((line) => !line.startsWith('-')).map((line) => line.slice(1))
     wanted.splice(Number(from) - 1 + shift, Number(length), ...kept)
