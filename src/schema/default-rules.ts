@@ -100,6 +100,21 @@ function podSpec(spec: CoreV1.PodSpec): void {
   if (name) spec.serviceAccountName = spec.serviceAccount = name
 }
 
+/** `podCIDR` is the first of `podCIDRs`. If they differ, `podCIDR` replaces the whole list. */
+function nodeSpec(spec: CoreV1.NodeSpec): void {
+  const { podCIDR, podCIDRs = [] } = spec
+  if (podCIDR && podCIDR !== podCIDRs[0]) spec.podCIDRs = [podCIDR]
+  else if (!podCIDR && podCIDRs[0]) spec.podCIDR = podCIDRs[0]
+}
+
+/** `podIP` is the first of `podIPs`. If they differ, `podIP` replaces the whole list. */
+function podStatus(status: CoreV1.PodStatus): void {
+  const { podIP = '', podIPs = [] } = status
+  const first = podIPs[0]?.ip ?? ''
+  if (podIP !== '' && podIP !== first) status.podIPs = [{ ip: podIP }]
+  else if (podIP === '' && first !== '') status.podIP = first
+}
+
 /** A rule without its type parameter, for the table below and for definitions. */
 export type DefaultRule = (object: JsonObject, context: DefaultingContext) => void
 
@@ -113,9 +128,11 @@ export const defaultRules: Readonly<Record<string, DefaultRule>> = {
   'io.k8s.api.core.v1.EphemeralContainerCommon': defaultRule(container),
   'io.k8s.api.core.v1.ImageVolumeSource': defaultRule(imageVolume),
   'io.k8s.api.core.v1.LimitRangeItem': defaultRule(limitRangeItem),
+  'io.k8s.api.core.v1.NodeSpec': defaultRule(nodeSpec),
   'io.k8s.api.core.v1.NodeStatus': defaultRule(nodeStatus),
   'io.k8s.api.core.v1.PodLogOptions': defaultRule(podLogOptions),
   'io.k8s.api.core.v1.PodSpec': defaultRule(podSpec),
+  'io.k8s.api.core.v1.PodStatus': defaultRule(podStatus),
   'io.k8s.api.core.v1.Volume': defaultRule(volume),
   'io.k8s.api.rbac.v1.Subject': defaultRule(subject),
   'io.k8s.api.resource.v1.DeviceSubRequest': defaultRule(deviceRequest),

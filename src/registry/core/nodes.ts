@@ -38,10 +38,8 @@ export const nodes: BuiltInDefinition<Node> = {
   prepareForCreate(node) {
     delete node.spec?.configSource
     delete node.status?.config
-    joinPodCidrs(node)
   },
   prepareForUpdate(node, old) {
-    joinPodCidrs(node)
     if (old.spec?.configSource === undefined) delete node.spec?.configSource
   },
   validate: (node) => nodeErrors(node),
@@ -63,13 +61,6 @@ export const nodes: BuiltInDefinition<Node> = {
       validateUpdate: changeErrors,
     },
   },
-}
-
-/** `podCIDR` is the first of `podCIDRs`. If they differ, `podCIDR` replaces the whole list. */
-function joinPodCidrs({ spec: now = {} }: Node): void {
-  const { podCIDR, podCIDRs = [] } = now
-  if (podCIDR && podCIDR !== podCIDRs[0]) now.podCIDRs = [podCIDR]
-  else if (!podCIDR && podCIDRs[0]) now.podCIDR = podCIDRs[0]
 }
 
 function nodeErrors(node: Node): FieldError[] {

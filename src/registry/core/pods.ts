@@ -104,7 +104,6 @@ export const pods: BuiltInDefinition<Pod> = {
         keepOrDelete(pod.metadata, old.metadata, 'ownerReferences')
         delete pod.metadata.deletionTimestamp
         const status = (pod.status ??= {})
-        unifyPodIps(status)
         if (!status.qosClass && old.status?.qosClass) status.qosClass = old.status.qosClass
         keepObservedGenerations(status, old.status ?? {})
       },
@@ -184,14 +183,6 @@ function keepOrDelete(meta: ObjectMeta, old: ObjectMeta, field: keyof ObjectMeta
   if (old[field] === undefined) delete meta[field]
   // own key: a field of ObjectMeta
   else Object.assign(meta, { [field]: old[field] })
-}
-
-/** `podIP` is the first of `podIPs`. If they differ, `podIP` replaces the whole list. */
-function unifyPodIps(status: PodStatus): void {
-  const { podIP = '', podIPs = [] } = status
-  const first = podIPs[0]?.ip ?? ''
-  if (podIP !== '' && podIP !== first) status.podIPs = [{ ip: podIP }]
-  else if (podIP === '' && first !== '') status.podIP = first
 }
 
 /** Keeps the stored observedGenerations if the client, for example an older kubelet, does not set them. */
