@@ -7,6 +7,7 @@ import { immutable, NOT_NEGATIVE, validateSubdomain } from '../../validation/fie
 import { hasInvalidValue, validateLabelSelector } from '../../validation/label-selectors.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
+import { selectorJson } from '../../validation/pod/internal-json.ts'
 import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
 import { sameSelector } from '../../validation/same-value.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
@@ -21,7 +22,11 @@ export const csiStorageCapacities: BuiltInDefinition<CSIStorageCapacity> = {
     ...validateObjectMeta(capacity.metadata, true, subdomainName),
     ...capacityErrors(capacity, hasInvalidValue(old.nodeTopology ?? {})),
     ...validateKindMetaUpdate(capacity.metadata, old.metadata),
-    ...immutable(topologyAt, () => shown(capacity.nodeTopology), sameSelector(capacity.nodeTopology, old.nodeTopology)),
+    ...immutable(
+      topologyAt,
+      () => (capacity.nodeTopology ? selectorJson(capacity.nodeTopology) : null),
+      sameSelector(capacity.nodeTopology, old.nodeTopology),
+    ),
     ...immutable(
       path('storageClassName'),
       capacity.storageClassName ?? '',
@@ -30,20 +35,6 @@ export const csiStorageCapacities: BuiltInDefinition<CSIStorageCapacity> = {
   ],
   warningsOnCreate: warnings,
   warningsOnUpdate: warnings,
-}
-
-/** kube-apiserver prints required fields even if they are empty. */
-function shown(selector: CSIStorageCapacity['nodeTopology']) {
-  return selector?.matchExpressions === undefined
-    ? selector
-    : {
-        ...selector,
-        matchExpressions: selector.matchExpressions.map(({ key = '', operator = '', ...rest }) => ({
-          key,
-          operator,
-          ...rest,
-        })),
-      }
 }
 
 function capacityErrors(one: CSIStorageCapacity, allowInvalidValues: boolean): FieldError[] {

@@ -10,6 +10,7 @@ import { nonReservedPath } from '../local-paths.ts'
 import { dns1123Label, dns1123Subdomain } from '../names.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { validateAnnotations } from '../object-meta.ts'
+import { selectorJson } from './internal-json.ts'
 import type { PodRules } from './rules.ts'
 import { validateDownwardFile, validateKeyToPath } from './volume-files.ts'
 import { errorsOf } from '../errors-of.ts'
@@ -113,7 +114,11 @@ function validateTrustBundle(at: FieldPath, bundle: CoreV1.ClusterTrustBundlePro
     )
     if (labelSelector !== undefined)
       errors.push(
-        invalidValue(at.child('labelSelector'), labelSelector, 'labelSelector must be unset if name is specified'),
+        invalidValue(
+          at.child('labelSelector'),
+          selectorJson(labelSelector),
+          'labelSelector must be unset if name is specified',
+        ),
       )
   } else if (signerName !== undefined) {
     append(errors, [
