@@ -56,7 +56,11 @@ export const required = (at: FieldPath, detail = ''): FieldError =>
   made('FieldValueRequired', at, 'Required value', detail)
 
 export const invalidValue = (at: FieldPath, value: unknown, detail: string): FieldError =>
-  made('FieldValueInvalid', at, `Invalid value: ${valueText(value)}`, detail)
+  invalidValueText(at, valueText(value), detail)
+
+/** Like invalidValue, for a value that is already formatted. */
+export const invalidValueText = (at: FieldPath, value: string, detail: string): FieldError =>
+  made('FieldValueInvalid', at, `Invalid value: ${value}`, detail)
 
 /** Like invalidValue, without the value because it is long or secret. */
 export const invalidOmitted = (at: FieldPath, detail: string): FieldError =>

@@ -72,6 +72,76 @@ test.each<[string, JsonObject, Json, string[]]>([
     ['FieldValueInvalid a: Invalid value: 1e+22: a in body should be less than 1e+21'],
   ],
   [
+    'a fraction as maximum of an integer',
+    { type: 'integer', maximum: -0.5 },
+    2147483648,
+    [
+      'FieldValueInvalid <nil>: Invalid value: "": Maximum boundary value must be of type integer (default format) in a',
+      'FieldValueInvalid a: Invalid value: 2.147483648e+09: a in body should be less than or equal to -0.5',
+    ],
+  ],
+  [
+    'a fraction as exclusive minimum of an integer that is above it',
+    { type: 'integer', minimum: 1e-7, exclusiveMinimum: true },
+    1,
+    [
+      'FieldValueInvalid <nil>: Invalid value: "": Minimum boundary value must be of type integer (default format) in a',
+    ],
+  ],
+  [
+    'a minimum beyond int64',
+    { type: 'integer', minimum: 1e20 },
+    5,
+    [
+      'FieldValueInvalid <nil>: Invalid value: "": Minimum boundary value must be of type integer (default format) in a',
+      'FieldValueInvalid a: Invalid value: 5: a in body should be greater than or equal to 1e+20',
+    ],
+  ],
+  [
+    'the least int64 as minimum',
+    { type: 'integer', minimum: -9223372036854775808n },
+    0,
+    [
+      'FieldValueInvalid <nil>: Invalid value: "": Minimum boundary value must be of type integer (default format) in a',
+    ],
+  ],
+  [
+    'a maximum beyond int64 for an integer among other types',
+    { 'x-kubernetes-int-or-string': true, maximum: 1e20 },
+    5,
+    ['FieldValueInvalid a: Invalid value: 5: a in body should be less than or equal to -9223372036854775808'],
+  ],
+  ['a maximum that no float64 below 2^53 has', { type: 'integer', maximum: 9007199254740992n }, 5, []],
+  [
+    'beyond a maximum that no float64 below 2^53 has',
+    { type: 'integer', maximum: 9007199254740992n },
+    9007199254740994n,
+    [
+      'FieldValueInvalid a: Invalid value: 9007199254740994: a in body should be less than or equal to 9007199254740992',
+    ],
+  ],
+  [
+    'a fraction in the factor of an integer',
+    { type: 'integer', multipleOf: 1.5 },
+    4,
+    [
+      'FieldValueInvalid <nil>: Invalid value: "": MultipleOf value must be of type integer (default format) in a',
+      'FieldValueInvalid a: Invalid value: 4: a in body should be a multiple of 1.5',
+    ],
+  ],
+  [
+    'a large factor',
+    { type: 'integer', multipleOf: 100000000 },
+    1,
+    ['FieldValueInvalid a: Invalid value: 1: a in body should be a multiple of 100000000'],
+  ],
+  [
+    'nearly an integer',
+    { type: 'integer' },
+    1.0000000000001,
+    ['FieldValueInvalid <nil>: Invalid value: "": Checked value must be of type integer (default format) in a'],
+  ],
+  [
     'multiple',
     { type: 'integer', multipleOf: 3 },
     4,
