@@ -1,6 +1,6 @@
 // The keys and certificates of a data directory. They are made on the first start, and renewed when they are about to
 // expire.
-import { X509Certificate, createPublicKey, randomBytes } from 'node:crypto'
+import { X509Certificate, createPrivateKey, createPublicKey, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import { REQUEST_HEADERS } from '../request/request-header-names.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
@@ -49,7 +49,8 @@ export async function openPki(directory: string, names: readonly string[], now: 
   const files = new KeyFiles(directory)
   const serviceAccountKey = files.text('service-account.jwk') ?? createServiceAccountKey()
   const authorityOf = async (name: AuthorityName, leaf: string): Promise<Credential> =>
-    wholeAuthority(files, name, leaf) ?? files.keep(name, await createAuthority(authorities[name], now, AUTHORITY_DAYS))
+    wholeAuthority(files, name, leaf, now) ??
+    files.keep(name, await createAuthority(authorities[name], now, AUTHORITY_DAYS))
   const authority = await authorityOf('ca', 'admin')
   const frontProxyAuthority = await authorityOf('front-proxy-ca', 'front-proxy-client')
   const leafOf = async (signer: Credential, name: string, leaf: Leaf): Promise<Credential> => {
@@ -90,11 +91,11 @@ export async function openPki(directory: string, names: readonly string[], now: 
  * alone. Elsewhere one file without the other is a loss: a new authority would take the place of what is left, and end
  * all certificates that clients and kubelets have of the old one.
  * @param leaf a certificate that a start makes after the authority
- * @throws Error where one of both files is missing
+ * @throws Error where one of both files is missing, or no authority at this time
  */
-function wholeAuthority(files: KeyFiles, name: AuthorityName, leaf: string): Credential | undefined {
+function wholeAuthority(files: KeyFiles, name: AuthorityName, leaf: string, now: Date): Credential | undefined {
   const kept = files.credential(name)
-  if (kept !== undefined) return kept
+  if (kept !== undefined) return checkedAuthority(files, name, kept, now)
   const [hasCertificate, hasKey, hasLeaf] = [`${name}.crt`, `${name}.key`, `${leaf}.crt`].map(
     (file) => files.text(file) !== undefined,
   )
@@ -105,18 +106,46 @@ function wholeAuthority(files: KeyFiles, name: AuthorityName, leaf: string): Cre
   )
 }
 
-/** Whether this authority issued it for all these names, and it is valid for some time. */
-function isGood(credential: Credential, authority: Credential, names: readonly string[], now: Date): boolean {
-  try {
-    const certificate = new X509Certificate(credential.certificate)
-    return (
-      certificate.verify(createPublicKey(authority.certificate)) &&
-      Date.parse(certificate.validTo) - now.getTime() > RENEW_WITHIN_DAYS * DAY &&
-      names.every((name) => (isIP(name) ? hasAddress(certificate, name) : certificate.checkHost(name)))
+/** @throws Error that names the file which is damaged or of another time */
+function checkedAuthority(files: KeyFiles, name: AuthorityName, kept: Credential, now: Date): Credential {
+  const [file, keyFile] = [files.path(`${name}.crt`), files.path(`${name}.key`)]
+  const certificate = orNot(() => new X509Certificate(kept.certificate))
+  if (certificate === undefined) throw new Error(`${file} is no certificate in PEM. ${PUT_BACK}`)
+  if (!isKeyOf(certificate, kept.key)) throw new Error(`${keyFile} is not the key of ${name}.crt. ${PUT_BACK}`)
+  if (!isValidAt(certificate, now.getTime()))
+    throw new Error(
+      `${file} is valid from ${certificate.validFrom} to ${certificate.validTo}, and now it is ${now.toUTCString()}. ` +
+        `Where the clock is right, "kedge keys rotate --${name} begin", then "switch", makes another.`,
     )
+  return kept
+}
+
+const PUT_BACK = 'Put the right one back, as from a copy of the data directory.'
+
+const isKeyOf = (certificate: X509Certificate, key: string): boolean =>
+  orNot(() => certificate.checkPrivateKey(createPrivateKey(key))) ?? false
+
+const isValidAt = ({ validFrom, validTo }: X509Certificate, time: number): boolean =>
+  Date.parse(validFrom) <= time && time < Date.parse(validTo)
+
+function orNot<T>(read: () => T): T | undefined {
+  try {
+    return read()
   } catch {
-    return false
+    return undefined
   }
+}
+
+/** Whether this authority issued it for all these names, it is valid now and for some time, and the key is its own. */
+function isGood(credential: Credential, authority: Credential, names: readonly string[], now: Date): boolean {
+  const certificate = orNot(() => new X509Certificate(credential.certificate))
+  return (
+    certificate !== undefined &&
+    (orNot(() => certificate.verify(createPublicKey(authority.certificate))) ?? false) &&
+    isKeyOf(certificate, credential.key) &&
+    [now.getTime(), now.getTime() + RENEW_WITHIN_DAYS * DAY].every((time) => isValidAt(certificate, time)) &&
+    names.every((name) => (isIP(name) ? hasAddress(certificate, name) : certificate.checkHost(name)))
+  )
 }
 
 function hasAddress(certificate: X509Certificate, address: string): boolean {
