@@ -6,6 +6,7 @@ import { log } from './0001-log.ts'
 import { name } from './0002-name.ts'
 import { relations } from './0003-relations.ts'
 import { holds } from './0004-holds.ts'
+import { MIGRATED_BY_NEWER } from './newer.ts'
 
 export interface Migration {
   readonly id: string
@@ -26,7 +27,7 @@ export function migrate(storage: DurableObjectStorage, steps: readonly Migration
     )
     const unknown = [...applied].filter((id) => !steps.some((step) => step.id === id))
     // Written by a newer release: going on could destroy what this one does not know.
-    if (unknown.length > 0) throw new Error(`storage was migrated by a newer version: ${unknown.join(', ')}`)
+    if (unknown.length > 0) throw new Error(`storage ${MIGRATED_BY_NEWER}: ${unknown.join(', ')}`)
     for (const { id, sql } of steps.filter((step) => !applied.has(step.id))) {
       storage.sql.exec(sql)
       storage.sql.exec('INSERT INTO migration (id) VALUES (?)', id)

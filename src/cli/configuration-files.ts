@@ -1,9 +1,10 @@
 // Reads configurations that may change while a local server runs. The engine has no file system, so it asks at a
 // socket in a directory that only the user who started the server may enter (src/authentication/reloaded.ts).
 import { readFile } from 'node:fs/promises'
-import { createServer, request } from 'node:http'
+import { createServer } from 'node:http'
 import { ownValue } from '../api/own.ts'
 import { KUBECONFIG_PATH, NO_FILE } from '../webhooks/configuration-server.ts'
+import { engineAnswer } from './engine-answer.ts'
 import { listenAt } from './listen-at.ts'
 import { connectionOfKubeconfig } from './webhook-kubeconfig.ts'
 
@@ -43,17 +44,7 @@ export async function serveConfigurationFiles(
 
 /** The error that the engine reports about these configurations; undefined where it has none. */
 export async function configurationProblemAt(socket: string): Promise<string | undefined> {
-  const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
-    request({ socketPath: socket, path: '/version', host: 'localhost' }, (response) => {
-      let body = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk: string) => (body += chunk))
-      response.once('end', () => resolve({ status: response.statusCode ?? 0, body }))
-      response.once('error', reject)
-    })
-      .once('error', reject)
-      .end()
-  })
+  const answer = await engineAnswer(socket, '/version')
   if (answer.status !== 503) return undefined
   // a Status of the Worker's (src/server.ts)
   return (JSON.parse(answer.body) as { message: string }).message

@@ -16,6 +16,7 @@ import { configurationProblemAt, serveConfigurationFiles } from './configuration
 import type { ConfigurationFiles } from './configuration-files.ts'
 import { connectionLimits } from './descriptors.ts'
 import { startEngine } from './engine.ts'
+import { engineAnswer } from './engine-answer.ts'
 import { collectWhenIdle } from './engine-memory.ts'
 import { engineConfig } from './engine-config.ts'
 import type { EngineConfig } from './engine-config.ts'
@@ -30,6 +31,7 @@ import { serveOutgoingExchanges } from './outgoing-exchanges.ts'
 import { openPki } from './pki.ts'
 import type { Pki } from './pki.ts'
 import { problemOf } from '../settings.ts'
+import { MIGRATED_BY_NEWER } from '../../migrations/newer.ts'
 import { readAuthorities } from '../x509/client-chain.ts'
 import { signsFor } from '../x509/key-pair.ts'
 import { pemBlocks } from '../x509/pem.ts'
@@ -218,6 +220,7 @@ async function startParts(
   const { socket } = await keeper.ready()
   const problem = (options.identity ?? signerOf(options)) && (await configurationProblemAt(socket))
   if (problem !== undefined) throw new CannotStart(problem)
+  await checkRelease(directory, socket, pki)
   return { url, keeper }
 }
 
@@ -288,6 +291,20 @@ async function checkKeys({ authority, serviceAccountKey }: Pki): Promise<void> {
     throw new CannotStart('pki/ca.key does not sign for pki/ca.crt: the halves of the key are not of one another')
   if (!(await signsForItself(serviceAccountKey)))
     throw new CannotStart('pki/service-account.jwk does not sign: its halves are not of one another')
+}
+
+/**
+ * A newer release may have changed the schema of the databases. Then this one answers every request with an error, and a
+ * start says so instead.
+ * @throws CannotStart
+ */
+async function checkRelease({ path }: DataDirectory, socket: string, { administratorToken }: Pki): Promise<void> {
+  const headers = { Authorization: `Bearer ${administratorToken}` }
+  const { status, body } = await engineAnswer(socket, '/readyz/etcd', headers)
+  if (status !== 200 && body.includes(MIGRATED_BY_NEWER))
+    throw new CannotStart(
+      `The data directory ${path} ${MIGRATED_BY_NEWER} of kedge, and this one cannot read it. Start that version, or choose another directory with --data-dir.`,
+    )
 }
 
 /** The content of wrangler.toml. */

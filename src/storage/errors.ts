@@ -1,3 +1,4 @@
+import { MIGRATED_BY_NEWER } from '../../migrations/newer.ts'
 import type { Revision } from './storage.ts'
 
 /**
@@ -20,6 +21,8 @@ export type StorageErrorCode =
   | 'Uncertain'
   /** The value is encrypted with a key that the server does not have. */
   | 'Sealed'
+  /** Another release wrote the database, and this one does not know its schema. */
+  | 'Newer'
   | 'Restoring'
   | 'Superseded'
 
@@ -40,8 +43,9 @@ export class StorageError extends Error {
   }
 }
 
-/** Names that SQLite and the engine give to errors of a database that cannot be written or read. */
+/** Texts in the errors of a database that cannot be written or read: names of SQLite's, and words of the engine. */
 const failures: readonly (readonly [name: string, code: StorageErrorCode])[] = [
+  [MIGRATED_BY_NEWER, 'Newer'],
   ['SQLITE_FULL', 'Full'],
   ['SQLITE_TOOBIG', 'TooLarge'],
   ['SQLITE_IOERR', 'Failed'],

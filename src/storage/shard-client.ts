@@ -356,6 +356,7 @@ async function retrying<Value>(
       const why = String(error)
       const failure = databaseFailure(error)
       if (failure !== undefined) failed(failure, why)
+      if (failure === 'Newer') throw new StorageError(failure, 0, 0, why)
       if (overloaded === true) throw new StorageError('Overloaded', 0, 0, why)
       if (retryable !== true && durableObjectReset !== true && failure === undefined) throw error
       mayBeDone ||= kind === 'write' && retryable !== true

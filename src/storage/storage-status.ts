@@ -11,6 +11,7 @@ import {
   StatusError,
   tooManyRequests,
 } from '../api/status.ts'
+import { MIGRATED_BY_NEWER } from '../../migrations/newer.ts'
 import type { StorageError } from './errors.ts'
 
 /** Makes an error of storage a Status. No other code does. */
@@ -39,6 +40,8 @@ export function statusFor(error: StorageError, resource: GroupResource, name: st
       return internalError('the storage of this resource is full: no space left for this write')
     case 'Failed':
       return internalError('the storage of this resource failed')
+    case 'Newer':
+      return internalError(`the storage of this resource ${MIGRATED_BY_NEWER} of this server`)
     case 'Sealed':
       return internalError(`unable to transform the stored value of ${error.detail}`)
     case 'Uncertain':
