@@ -2,7 +2,7 @@
 // that only the user who started the server may enter. A post is answered when its lines are in the file.
 import { listenAt } from './listen-at.ts'
 import { makeDirectory } from './make-directory.ts'
-import { renameSync, rmSync, statSync, readdirSync } from 'node:fs'
+import { renameSync, rmSync, readdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -57,26 +57,36 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 const toOutput = (lines: Buffer): Promise<void> =>
   new Promise((resolve, reject) => process.stdout.write(lines, (error) => (error ? reject(error) : resolve())))
 
+interface Found {
+  readonly isFile: boolean
+  /** Bytes. */
+  readonly size: number
+}
+
 /** A file that is rotated when it is too large: `audit.log` becomes `audit-TIME.log`. */
 class RotatedFile {
   private readonly options: AuditLogOptions
   private file: FileHandle
+  /** Devices and pipes have the same place for ever, as /dev/stdout and /dev/null. */
+  private readonly isFile: boolean
   private size: number
 
-  private constructor(options: AuditLogOptions, file: FileHandle, size: number) {
+  private constructor(options: AuditLogOptions, file: FileHandle, { isFile, size }: Found) {
     this.options = options
     this.file = file
+    this.isFile = isFile
     this.size = size
   }
 
   static async open(options: AuditLogOptions): Promise<RotatedFile> {
     makeDirectory(dirname(options.path))
     const file = await open(options.path, 'a', 0o600)
-    return new RotatedFile(options, file, statSync(options.path).size)
+    const found = await file.stat()
+    return new RotatedFile(options, file, { isFile: found.isFile(), size: found.size })
   }
 
   readonly write = async (lines: Buffer): Promise<void> => {
-    if (this.size > 0 && this.size + lines.length > this.options.maxBytes) await this.rotate()
+    if (this.isFile && this.size > 0 && this.size + lines.length > this.options.maxBytes) await this.rotate()
     await this.file.appendFile(lines)
     this.size += lines.length
   }

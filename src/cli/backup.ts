@@ -1,5 +1,5 @@
 // `kedge backup` and `kedge restore`: copies a control plane to a file and back, through the running server.
-import { closeSync, createReadStream, createWriteStream, openSync, readFileSync } from 'node:fs'
+import { closeSync, createReadStream, createWriteStream, openSync, readFileSync, realpathSync } from 'node:fs'
 import { readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
@@ -44,25 +44,61 @@ export function serverOf(kubeconfig: string): Server {
   }
 }
 
-/** Only a complete backup gets the file's name. */
+/** Only a complete backup gets the file's name. A device or a pipe takes it as it comes, and is never replaced. */
 export async function backup(server: Server, file: string): Promise<void> {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) throw new Error(`${file} is a directory. A backup wants the name of a file.`)
   const response = await ask(server, 'GET', '/backup')
-  const partial = `${file}.partial`
+  const progress = new Progress('Backed up', undefined)
+  if (found !== undefined && !found.isFile()) {
+    const problem = await save(response, progress, file, {})
+    if (problem !== undefined) throw new Error(`The backup is not whole, and what ${file} got is of no use: ${problem}`)
+    return progress.done(file, console.error) // the file may be the standard output
+  }
+  const whole = found === undefined ? file : realpathSync(file)
+  // of this process, because another backup may have the same file
+  const partial = `${whole}.${process.pid}.partial`
   try {
-    const progress = new Progress('Backed up', undefined)
-    // however the connection ended, the last line says whether the backup is complete
-    const broken = await pipeline(response, progress, createWriteStream(partial, { mode: 0o600 })).then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-    if (isFileError(broken)) throw broken
-    const problem = problemIn(progress.tail)
+    const problem = await save(response, progress, partial, { mode: 0o600, flush: true })
     if (problem !== undefined) throw new Error(`The backup is not whole, and ${file} was not written: ${problem}`)
-    renameSync(partial, file)
-    progress.done(file)
+    renameSync(partial, whole)
   } catch (error) {
     rmSync(partial, { force: true })
     throw error
+  }
+  progress.done(file)
+}
+
+/**
+ * @returns why the backup is not whole
+ * @throws the error of the disk
+ */
+async function save(
+  response: IncomingMessage,
+  progress: Progress,
+  file: string,
+  options: { readonly mode?: number; readonly flush?: boolean },
+): Promise<string | undefined> {
+  const { signal, release } = interruption()
+  // however the connection ended, the last line says whether the backup is complete
+  const broken = await pipeline(response, progress, createWriteStream(file, options), { signal }).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  release()
+  if (isFileError(broken)) throw broken
+  return signal.aborted ? 'it was interrupted' : problemIn(progress.tail)
+}
+
+/** Ends the work instead of the process, so that nothing stays of it. */
+function interruption() {
+  const controller = new AbortController()
+  const interrupt = (): void => controller.abort()
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.once(signal, interrupt)
+  return {
+    signal: controller.signal,
+    release: () => signals.forEach((signal) => process.removeListener(signal, interrupt)),
   }
 }
 
@@ -118,12 +154,9 @@ function tailOf(file: string, size: number): string {
   }
 }
 
-/** Whether the error is the disk's and not the connection's. */
+/** Whether the error is the disk's and not that of the connection, from which a backup is only read. */
 const isFileError = (error: unknown): boolean =>
-  error instanceof Error &&
-  'syscall' in error &&
-  ['open', 'write', 'close'].includes(String(error.syscall)) &&
-  'path' in error
+  error instanceof Error && 'syscall' in error && ['open', 'write', 'fsync', 'close'].includes(String(error.syscall))
 
 const textOfError = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
@@ -194,9 +227,9 @@ class Progress extends Transform {
     next(null, chunk)
   }
 
-  done(where: string): void {
+  done(where: string, say: (text: string) => void = console.log): void {
     if (process.stderr.isTTY) process.stderr.write('\r')
-    console.log(`${this.what} ${megabytes(this.bytes)}: ${where}`)
+    say(`${this.what} ${megabytes(this.bytes)}: ${where}`)
   }
 }
 

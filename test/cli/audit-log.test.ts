@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +36,15 @@ test('the log answers a batch after its lines are in the file', async () => {
   await serve('audit.log')
   expect(await Promise.all([post('one\n'), post('two\n')])).toEqual([204, 204])
   expect(readFileSync(join(directory, 'audit.log'), 'utf8').split('\n').sort()).toEqual(['', 'one', 'two'])
+})
+
+test('the log rotates no device', async () => {
+  const device = '/dev/null'
+  // a rename of this would be one of the link alone
+  symlinkSync(device, join(directory, 'audit.log'))
+  await serve('audit.log', 2)
+  for (let line = 0; line < 3; line++) expect(await post('a line of some length\n')).toBe(204)
+  expect(readdirSync(directory).sort()).toEqual(['audit.log', 'socket'])
 })
 
 test('the log rotates a file that becomes too large, and deletes the oldest rotated files', async () => {
