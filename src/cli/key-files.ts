@@ -1,7 +1,8 @@
 // The files in the directory of keys and certificates.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Credential } from './certificate.ts'
+import { replaceFile } from './replace-file.ts'
 
 /** Files that only their owner can read, replaced in one step. */
 export class KeyFiles {
@@ -25,9 +26,7 @@ export class KeyFiles {
   }
 
   write(name: string, text: string): string {
-    const path = this.path(name)
-    writeFileSync(`${path}.new`, text, { mode: 0o600 })
-    renameSync(`${path}.new`, path)
+    replaceFile(this.path(name), text)
     return text
   }
 

@@ -1,9 +1,10 @@
 // The administrator's kubeconfig. It is written as JSON, which is YAML too; kubectl makes YAML of it when it changes it.
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import * as z from 'zod/mini'
 import { checkedOrNot } from './checked.ts'
 import type { Pki } from './pki.ts'
+import { replaceFile } from './replace-file.ts'
 
 export const CLUSTER = 'kedge'
 export const ADMINISTRATOR = 'kubernetes-admin'
@@ -39,8 +40,8 @@ export function writeKubeconfig(file: string, endpoint: Endpoint): void {
   const own = configOf(endpoint)
   const values = /"(?:server|token|[a-z-]+-data)":"([^"]+)"/g
   const needed = [...JSON.stringify(own).matchAll(values)].map(([, value = '']) => value)
-  if (!leadsHere(file, needed)) writeFileSync(file, textOf(merged(own, file)), { mode: 0o600 })
-  chmodSync(file, 0o600)
+  if (!leadsHere(file, needed)) replaceFile(file, textOf(merged(own, file)))
+  else chmodSync(file, 0o600)
 }
 
 const named = z.looseObject({ name: z.string() })

@@ -1,7 +1,7 @@
 // `kedge login`: an exec plugin of kubectl for an OpenID Connect provider. The browser brings the authorization code
 // (RFC 8252, with PKCE of RFC 7636) to a port of this machine. The refresh token is kept for the next login.
 import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { checked, checkedOrNot } from './checked.ts'
 import { makeDirectory } from './make-directory.ts'
+import { replaceFile } from './replace-file.ts'
 
 export interface LoginOptions {
   readonly issuer: string
@@ -197,13 +198,10 @@ function readKept(file: string): z.infer<typeof kept> | undefined {
   }
 }
 
-/** Readable by its owner only, and replaced in one step, because two kubectl may log in at once. */
+/** Two kubectl may log in at once. */
 function keep(directory: string, file: string, tokens: z.infer<typeof kept>): void {
   makeDirectory(directory, 0o700)
-  const fresh = `${file}.${process.pid}`
-  rmSync(fresh, { force: true })
-  writeFileSync(fresh, JSON.stringify(tokens), { mode: 0o600 })
-  renameSync(fresh, file)
+  replaceFile(file, JSON.stringify(tokens))
 }
 
 /** Reads the claims of a token that the server will verify: its end, and its login. */
