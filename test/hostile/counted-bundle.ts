@@ -29,7 +29,7 @@ const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     turnOfOthers: '(): Promise<void> => new Promise((resolve) => setImmediate(resolve))', // a millisecond sooner
   },
   'storage/lines.ts': { SLICE: '2048' },
-  'validation/difference-text.ts': { MAX_COMPARED: '32', MAX_SHOWN: '64' },
+  'validation/difference-text.ts': { MAX_STEPS: '1024', MAX_SHOWN: '64' },
   'validation/written-lines.ts': { AT_ONCE: '16' },
 }
 
