@@ -16,6 +16,7 @@ import { timeText } from '../schema/time.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 import { managerClients, serverClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
+import type { Target } from './resource-client.ts'
 
 /** Milliseconds between two checks of a remote service: SOON if it is unavailable and changed less than JUST ago. */
 const AGAIN = 30_000
@@ -34,7 +35,7 @@ export const apiServiceAvailability: Controller = {
     const service = (await managerClients(context).resource(API_SERVICES).get(name)) as APIService | undefined
     if (service === undefined) return undefined
     const finding = isRemote(service) ? await remoteFinding(service, context) : LOCAL
-    if (!isSame(service, finding)) await write(name, finding, context)
+    if (!isSame(service, finding)) await write(service, finding, context)
     if (!isRemote(service)) return undefined
     return finding.status === 'False' && isRecent(service, context.now()) ? SOON : AGAIN
   },
@@ -118,7 +119,7 @@ function isSame(service: APIService, { status, reason, message }: Finding): bool
   return condition?.status === status && condition.reason === reason && condition.message === message
 }
 
-async function write(name: string, { status, reason, message }: Finding, context: ControllerContext): Promise<void> {
+async function write(judged: Target, { status, reason, message }: Finding, context: ControllerContext): Promise<void> {
   const change = (object: KubeObject): void => {
     const service: KubeObject & APIService = object
     const known = availableOf(service)
@@ -129,7 +130,7 @@ async function write(name: string, { status, reason, message }: Finding, context
   }
   await serverClients(context)
     .resource(API_SERVICES)
-    .updateStatusWithRetries(name, change)
+    .updateStatusWithRetries(judged, change)
     .catch((error: unknown) => {
       if (!(error instanceof StatusError) || error.code !== 404) throw error
     })

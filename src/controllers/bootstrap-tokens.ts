@@ -48,7 +48,7 @@ export const bootstrapSigner: Controller = {
     ])
     const text = (entries: Record<string, string>): string => JSON.stringify(Object.entries(entries).sort())
     if (text(data) !== text(info.data ?? {}))
-      await configMaps.updateWithRetries(CLUSTER_INFO.name, (object) => Object.assign(object, { data }))
+      await configMaps.updateWithRetries(info, (object) => Object.assign(object, { data }))
     return undefined
   },
 }

@@ -87,17 +87,16 @@ async function approves(request: Request, context: ControllerContext): Promise<b
 /** Another request that has the name by now gets nothing of what was decided about this one. */
 async function addCondition(
   context: ControllerContext,
-  { name = '', uid }: Request['metadata'],
+  metadata: Request['metadata'],
   subresource: 'approval' | 'status',
   added: CertificateSigningRequestCondition,
 ): Promise<void> {
   await managerClients(context)
     .resource(RESOURCE)
     .updateWithRetries(
-      name,
+      { metadata },
       (object) => {
         const request = object as Request
-        if (request.metadata.uid !== uid) return
         request.status = { ...request.status, conditions: [...(request.status?.conditions ?? []), added] }
       },
       subresource,
@@ -130,9 +129,8 @@ async function sign(request: Request, context: ControllerContext): Promise<void>
   const text = toBase64(new TextEncoder().encode(issued))
   await managerClients(context)
     .resource(RESOURCE)
-    .updateStatusWithRetries(metadata.name ?? '', (object) => {
+    .updateStatusWithRetries({ metadata }, (object) => {
       const signed = object as Request
-      if (signed.metadata.uid !== metadata.uid) return
       signed.status = { ...signed.status, certificate: text }
     })
 }

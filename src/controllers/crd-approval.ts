@@ -31,7 +31,7 @@ export const crdApprovalController: Controller = {
     }
     const old = conditionOf(definition, TYPE)
     if (old?.status === condition.status && old.reason === condition.reason && old.message === why) return undefined
-    await client.updateStatusWithRetries(name, (object) =>
+    await client.updateStatusWithRetries(definition, (object) =>
       setCondition(object as CustomResourceDefinition, context.now(), condition),
     )
     return undefined

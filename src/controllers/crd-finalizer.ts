@@ -28,7 +28,7 @@ export const crdFinalizerController: Controller = {
     if (!definition.metadata.finalizers?.includes(CLEANUP)) return undefined
     // after a failure the condition stays until the deletion succeeds
     if (conditionOf(definition, 'Terminating')?.reason !== 'InstanceDeletionFailed')
-      await tell(client, name, context, {
+      await tell(client, definition, context, {
         status: 'True',
         reason: 'InstanceDeletionInProgress',
         message: 'CustomResource deletion is in progress',
@@ -36,7 +36,7 @@ export const crdFinalizerController: Controller = {
     if (isEstablished(definition)) {
       const isLeft = await deleteInstances(definition, context).catch(async (error: unknown) => {
         if (error instanceof StatusError)
-          await tell(client, name, context, {
+          await tell(client, definition, context, {
             status: 'True',
             reason: 'InstanceDeletionFailed',
             message: `could not list instances: ${error.message}`,
@@ -48,7 +48,7 @@ export const crdFinalizerController: Controller = {
     const done = isEstablished(definition)
       ? { status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' }
       : { status: 'False', reason: 'NeverEstablished', message: 'resource was never established' }
-    await client.updateStatusWithRetries(name, (object) => {
+    await client.updateStatusWithRetries(definition, (object) => {
       setCondition(object as CustomResourceDefinition, context.now(), { type: 'Terminating', ...done })
       const left = (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP)
       if (left.length > 0) object.metadata.finalizers = left
@@ -60,11 +60,11 @@ export const crdFinalizerController: Controller = {
 
 async function tell(
   client: ResourceClient,
-  name: string,
+  definition: CustomResourceDefinition,
   context: ControllerContext,
   condition: CustomResourceDefinitionCondition,
 ): Promise<void> {
-  await client.updateStatusWithRetries(name, (object) =>
+  await client.updateStatusWithRetries(definition, (object) =>
     setCondition(object as CustomResourceDefinition, context.now(), { type: 'Terminating', ...condition }),
   )
 }

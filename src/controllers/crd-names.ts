@@ -60,7 +60,7 @@ async function acceptNames(
   const isSame =
     before?.status === condition.status && before.reason === condition.reason && before.message === condition.message
   if (isSame && sameNames(names, status?.acceptedNames)) return undefined
-  return client.updateStatusWithRetries(definition.metadata.name!, (object) => {
+  return client.updateStatusWithRetries(definition, (object) => {
     const written: Definition = object
     written.status = { ...written.status, acceptedNames: names }
     setCondition(written, context.now(), condition)
@@ -134,7 +134,7 @@ async function establish(
 ): Promise<void> {
   if (definition === undefined || !isConditionTrue(definition, 'NamesAccepted')) return
   if (isConditionTrue(definition, 'Established')) return
-  await client.updateStatusWithRetries(definition.metadata.name!, (object) =>
+  await client.updateStatusWithRetries(definition, (object) =>
     setCondition(object as CustomResourceDefinition, context.now(), {
       type: 'Established',
       status: 'True',

@@ -44,7 +44,7 @@ async function ensure(resource: string, wanted: readonly BootstrapObject[], cont
     else if (revised(live, object) !== undefined)
       await client
         // own key: `revised` makes the members
-        .updateWithRetries(name, (current) => void Object.assign(current, revised(current, object)))
+        .updateWithRetries(live, (current) => void Object.assign(current, revised(current, object)))
         .catch(unlessCode(404))
   }
   for (const [name, { metadata }] of stored)

@@ -240,8 +240,7 @@ const policyIn = (finalizers: readonly string[]): string =>
 
 /** Clears blockOwnerDeletion in the owner references of a dependent. @returns its new resourceVersion */
 async function unblockOwners(context: ControllerContext, { uid, name, ...at }: Found): Promise<string | undefined> {
-  const written = await clientOf(context, at).updateWithRetries(name, ({ metadata }) => {
-    if (metadata.uid !== uid) return
+  const written = await clientOf(context, at).updateWithRetries({ metadata: { name, uid } }, ({ metadata }) => {
     for (const owner of metadata.ownerReferences ?? [])
       if (owner.blockOwnerDeletion === true) owner.blockOwnerDeletion = false
   })
@@ -250,8 +249,7 @@ async function unblockOwners(context: ControllerContext, { uid, name, ...at }: F
 
 async function dropOwners(context: ControllerContext, dependent: Found, uids: ReadonlySet<string>): Promise<void> {
   await clientOf(context, dependent)
-    .updateWithRetries(dependent.name, ({ metadata }) => {
-      if (metadata.uid !== dependent.uid) return
+    .updateWithRetries({ metadata: dependent }, ({ metadata }) => {
       const kept = (metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid ?? ''))
       if (kept.length > 0) metadata.ownerReferences = kept
       else delete metadata.ownerReferences
@@ -261,8 +259,7 @@ async function dropOwners(context: ControllerContext, dependent: Found, uids: Re
 
 async function dropFinalizer(context: ControllerContext, key: ObjectKey, finalizer: string): Promise<void> {
   await clientOf(context, key)
-    .updateWithRetries(key.name, ({ metadata }) => {
-      if (metadata.uid !== key.uid) return
+    .updateWithRetries({ metadata: key }, ({ metadata }) => {
       const kept = (metadata.finalizers ?? []).filter((present) => present !== finalizer)
       if (kept.length > 0) metadata.finalizers = kept
       else delete metadata.finalizers

@@ -57,7 +57,9 @@ export const namespaceController: Controller = {
     const remains = await empty(context, name, new Date(deletionTimestamp))
     if (remains.isPart) return 0
     await namespaces
-      .updateStatusWithRetries(name, (object) => setConditions(object as Namespace, remains, timeText(context.now())))
+      .updateStatusWithRetries(namespace, (object) =>
+        setConditions(object as Namespace, remains, timeText(context.now())),
+      )
       .catch((error: unknown) => {
         if (!(error instanceof StatusError)) throw error
         // kube-controller-manager goes on after this error, too
@@ -66,7 +68,7 @@ export const namespaceController: Controller = {
     if (!isEmpty(remains)) return untilNextLook(deletionTimestamp, context.now())
     await namespaces
       .updateWithRetries(
-        name,
+        namespace,
         (object) => {
           const { spec } = object as Namespace
           spec!.finalizers = (spec?.finalizers ?? []).filter((finalizer) => finalizer !== 'kubernetes')

@@ -7,6 +7,7 @@ import { inParts } from '../api/parts.ts'
 import type { Scale } from '../api/autoscaling/v1.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
+import { notFound } from '../api/status.ts'
 import { stringify } from '../api/write-json.ts'
 import { decodeObject } from '../codec/decode.ts'
 import type { WriteResult } from '../codec/stored-object.ts'
@@ -80,6 +81,14 @@ export interface Changes<O> {
   /** The changed objects with their keys, NAMESPACE/NAME or NAME. An object that is gone is undefined. */
   readonly changed: readonly Changed<O>[]
 }
+
+/** The object that a caller has read and judged. Another object that has got its name since is left alone. */
+export interface Target {
+  readonly metadata: { readonly name?: string; readonly uid?: string }
+}
+
+/** Whatever object has the name. */
+export const named = (name: string): Target => ({ metadata: { name } })
 
 /** Throws the StatusErrors that a client would get. */
 export class ResourceClient<O extends KubeObject = KubeObject> {
@@ -199,8 +208,13 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   /**
    * @param change edits the object in place, and runs again after a conflict
    * @returns the stored object; the old one if nothing changed
+   * @throws StatusError NotFound also where another object has the name by now
    */
-  async updateWithRetries(name: string, change: (object: O) => void, subresource = ''): Promise<O> {
+  async updateWithRetries(
+    { metadata: { name = '', uid } }: Target,
+    change: (object: O) => void,
+    subresource = '',
+  ): Promise<O> {
     const scope = this.writing('update', name, subresource)
     const typed = (object: KubeObject) => this.typed(object)
     const { fieldManager } = this.options
@@ -208,6 +222,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
       mayCreate: false,
       *wanted(live) {
         // never undefined: an absent object is a NotFound before
+        if (uid !== undefined && live!.metadata.uid !== uid) throw notFound(scope.resource.gvr, name)
         const wanted = typed(yield* inParts(() => cloneInParts(live!)))
         change(wanted)
         const object = yield* decoding(scope, wanted)
@@ -218,8 +233,8 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.written(scope, result)
   }
 
-  updateStatusWithRetries(name: string, change: (object: O) => void): Promise<O> {
-    return this.updateWithRetries(name, change, 'status')
+  updateStatusWithRetries(target: Target, change: (object: O) => void): Promise<O> {
+    return this.updateWithRetries(target, change, 'status')
   }
 
   /** @param body the list of operations of a JSON patch; an object to merge for the other types */

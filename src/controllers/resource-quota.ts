@@ -117,11 +117,11 @@ async function writeStatus(
   { metadata }: Quota,
   status: NonNullable<ResourceQuota['status']>,
 ): Promise<void> {
-  const { namespace = '', name = '', resourceVersion } = metadata
+  const { namespace = '', resourceVersion } = metadata
   try {
     await managerClients(context)
       .resource(RESOURCE_QUOTAS, namespace)
-      .updateStatusWithRetries(name, (object) => {
+      .updateStatusWithRetries({ metadata }, (object) => {
         // a conflict if admission charged the quota meanwhile, which the count does not include
         object.metadata.resourceVersion = resourceVersion
         Object.assign(object, { status })

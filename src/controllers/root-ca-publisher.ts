@@ -31,7 +31,7 @@ export const rootCaPublisher: Controller = {
       }
       await configMaps.create(configMap).catch(ignoreExisting)
     } else if (JSON.stringify(present.data) !== JSON.stringify(data)) {
-      await configMaps.updateWithRetries(ROOT_CA, (object) => Object.assign(object, { data }))
+      await configMaps.updateWithRetries(present, (object) => Object.assign(object, { data }))
     }
     return undefined
   },

@@ -29,10 +29,8 @@ export const serviceAccountSecret: Controller = {
     }
     const data = await filled(context, secret, account)
     if (data === undefined) return undefined
-    await secrets.updateWithRetries(name, (object) => {
+    await secrets.updateWithRetries(secret, (object) => {
       const changed = object as StoredSecret
-      // another Secret may have the name by now
-      if (changed.metadata.uid !== secret.metadata.uid) return
       changed.metadata.annotations = { ...changed.metadata.annotations, [ACCOUNT_UID]: account.metadata.uid ?? '' }
       changed.data = { ...changed.data, ...data }
     })

@@ -6,7 +6,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { StatusError } from '../api/status.ts'
 import { managerClients } from './clientset.ts'
-import type { ResourceClient } from './resource-client.ts'
+import type { ResourceClient, Target } from './resource-client.ts'
 import { untilNextLook } from './waiting-time.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { definitionOf } from '../registry/definitions.ts'
@@ -36,14 +36,14 @@ export const volumeProtection: Controller = {
     const age = context.now().getTime() - Date.parse(deletionTimestamp)
     if (age < FIRST_LOOK) return FIRST_LOOK - Math.max(age, 0)
     if (await protection.isUsed(object, listing(context))) return untilNextLook(deletionTimestamp, context.now(), RETRY)
-    await release(client, name, protection.finalizer)
+    await release(client, object, protection.finalizer)
     return undefined
   },
 }
 
-async function release(client: ResourceClient, name: string, finalizer: string): Promise<void> {
+async function release(client: ResourceClient, object: Target, finalizer: string): Promise<void> {
   try {
-    await client.updateWithRetries(name, ({ metadata }) => {
+    await client.updateWithRetries(object, ({ metadata }) => {
       const left = (metadata.finalizers ?? []).filter((one) => one !== finalizer)
       if (left.length > 0) metadata.finalizers = left
       else delete metadata.finalizers

@@ -175,7 +175,9 @@ describe('of a request that another replaces after it was read', () => {
               return stub
             },
     })
-    await controllers['certificate-request'].reconcile('r', { ...context, env })
+    const reconciled = controllers['certificate-request'].reconcile('r', { ...context, env })
+    if (second === undefined) await reconciled
+    else await expect(reconciled).rejects.toMatchObject({ code: 404 })
     const { status } = (await got(plane))!
     return { types: (status?.conditions ?? []).map(({ type }) => type), isSigned: status?.certificate !== undefined }
   }

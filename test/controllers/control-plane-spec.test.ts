@@ -15,6 +15,7 @@ import { storedResources } from '../../src/registry/written-types.ts'
 import { freshControlSnapshot } from '../../src/tenancy/control-snapshot.ts'
 import { switchesOf } from '../../src/tenancy/workload-switches.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 type ControlPlane = KubeObject & { spec?: object }
 const PLANES = typedResource<ControlPlane>('kedge.dev', 'controlplanes')
@@ -43,7 +44,7 @@ const says = async (spec: object, name = 'root'): Promise<void> => {
   const planes = await plane.client(PLANES, '')
   const object: ControlPlane = { kind: 'ControlPlane', apiVersion: 'kedge.dev/v1alpha1', metadata: { name }, spec }
   if ((await planes.get(name)) === undefined) await planes.create(object as never)
-  else await planes.updateWithRetries(name, (live: ControlPlane) => void (live.spec = spec))
+  else await planes.updateWithRetries(named(name), (live: ControlPlane) => void (live.spec = spec))
   await plane.settle()
 }
 

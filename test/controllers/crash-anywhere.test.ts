@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import { perTenant } from '../../src/tenancy/tenant-state.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const STRIDE = Number(process.env['KEDGE_CRASH_STRIDE'] ?? 11)
 /** Seconds that pass. */
@@ -71,7 +72,7 @@ async function create(
 
 async function change(plane: ControlPlaneInMemory, of: { group: string; resource: string }, spec: Spec): Promise<void> {
   const client = await plane.client(of, 'default')
-  await client.updateWithRetries('web', (object: KubeObject & { spec?: Spec }) => {
+  await client.updateWithRetries(named('web'), (object: KubeObject & { spec?: Spec }) => {
     object.spec = { ...object.spec, ...spec }
   })
 }

@@ -6,6 +6,7 @@ import { conditionOf, DEFINITIONS } from '../../src/registry/custom-resources/de
 import { nextInt64 } from '../../src/go/int.ts'
 import { definition } from './definition.ts'
 import { newPlane, of, reconcile } from './reconcile.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const THINGS = { group: 'example.com', resource: 'things' }
 const NAME = 'things.example.com'
@@ -37,7 +38,7 @@ test('a definition goes after its objects', async () => {
   expect(await plane.names(THINGS)).toEqual(['b'])
   await (
     await plane.client(THINGS, 'default')
-  ).updateWithRetries('b', ({ metadata }) => void delete metadata.finalizers)
+  ).updateWithRetries(named('b'), ({ metadata }) => void delete metadata.finalizers)
   expect(await reconcile(plane, 'crd-finalizer', NAME)).toBeUndefined()
   expect(await plane.get(DEFINITIONS, '', NAME)).toBeUndefined()
 })
@@ -71,7 +72,7 @@ function schemaWith(properties: Record<string, typeof TEXT>): JSONSchemaProps {
 
 async function setSchema(plane: Awaited<ReturnType<typeof planeWith>>, openAPIV3Schema: JSONSchemaProps) {
   const definitions = await plane.client(DEFINITIONS, '')
-  await definitions.updateWithRetries(NAME, (object) => {
+  await definitions.updateWithRetries(named(NAME), (object) => {
     const { spec, metadata } = object as CustomResourceDefinition
     metadata.generation = nextInt64(metadata.generation ?? 0)
     spec!.versions![0]!.schema = { openAPIV3Schema }

@@ -3,6 +3,7 @@ import type { Event } from '../../src/api/core/v1.ts'
 import type { JsonObject, OwnerReference } from '../../src/api/object.ts'
 import { ownedIn } from '../../src/registry/collector-work.ts'
 import { CONFIG_MAPS, ControlPlaneInMemory, EVENTS, ownedBy } from './control-plane.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
 const WIDGETS = { group: 'example.com', resource: 'widgets' }
@@ -249,7 +250,7 @@ describe('a circle of owners that is deleted in the foreground ends', () => {
     const client = await plane.client(CONFIG_MAPS, 'default')
     for (const [n, name] of names.entries()) {
       const owner = ownedBy(objects[(n + 1) % size]!, { blockOwnerDeletion: true, controller: true })
-      await client.updateWithRetries(name, ({ metadata }) => (metadata.ownerReferences = [owner]))
+      await client.updateWithRetries(named(name), ({ metadata }) => (metadata.ownerReferences = [owner]))
     }
     await plane.settle()
     expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(names)

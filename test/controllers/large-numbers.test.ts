@@ -5,6 +5,7 @@ import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { durationOf } from '../../src/go/duration.ts'
 import { nextInt64 } from '../../src/go/int.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const LARGEST = 2n ** 63n - 1n
 const containers = [{ name: 'c', image: 'i' }]
@@ -33,7 +34,7 @@ describe('the largest number', () => {
     await pod('other', { tolerations: [{ ...toleration, tolerationSeconds: 10 }] })
     await (
       await plane.client(NODES, '')
-    ).updateWithRetries('n', (node) => {
+    ).updateWithRetries(named('n'), (node) => {
       const { spec } = node as KubeObject & Node
       Object.assign(spec!, { taints: [{ key: 'bad', effect: 'NoExecute' }] })
     })

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Lease } from '../../src/api/coordination/v1.ts'
 import type { KubeObject } from '../../src/api/object.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const LEASES = { group: 'coordination.k8s.io', resource: 'leases' }
 const DEPLOYMENTS = { group: 'apps', resource: 'deployments' }
@@ -28,7 +29,9 @@ const take = (name: string, holderIdentity = 'other', namespace = 'kube-system')
 
 async function change(name: string, edit: (spec: Record<string, unknown>) => void): Promise<void> {
   const leases = await plane.client(LEASES, 'kube-system')
-  await leases.updateWithRetries(name, (lease) => edit((lease as unknown as { spec: Record<string, unknown> }).spec))
+  await leases.updateWithRetries(named(name), (lease) =>
+    edit((lease as unknown as { spec: Record<string, unknown> }).spec),
+  )
   await plane.settle()
 }
 

@@ -4,6 +4,7 @@ import type { Remains } from '../../src/controllers/namespace.ts'
 import { controllerOf } from '../../src/controllers/controllers.ts'
 import { setConditions } from '../../src/controllers/namespace.ts'
 import { CONFIG_MAPS, ControlPlaneInMemory } from './control-plane.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const NOW = '2026-01-01T00:00:00Z'
 
@@ -86,7 +87,10 @@ describe('a namespace that is deleted', () => {
 
   const isThere = async () => (await plane.names(NAMESPACES)).includes('shop')
   const release = async () =>
-    (await plane.client(CONFIG_MAPS, 'shop')).updateWithRetries('a', ({ metadata }) => delete metadata.finalizers)
+    (await plane.client(CONFIG_MAPS, 'shop')).updateWithRetries(
+      named('a'),
+      ({ metadata }) => delete metadata.finalizers,
+    )
 
   test('keeps what it holds for five seconds, however often its controller is called', async () => {
     await release()

@@ -5,6 +5,7 @@ import { clientsetFor, typedResource } from '../../src/controllers/clientset.ts'
 import type { Clientset } from '../../src/controllers/clientset.ts'
 import type { ResourceClient } from '../../src/controllers/resource-client.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const PODS = typedResource<Pod>('', 'pods')
 const CONFIG_MAPS = typedResource<ConfigMap>('', 'configmaps')
@@ -41,8 +42,8 @@ test('a created object has defaults, what admission adds, and fields that are ow
 })
 
 test('generateName gives a name of its own to each', async () => {
-  const named = { ...pod(), metadata: { generateName: 'web-' } }
-  const names = [(await pods.create(named)).metadata.name, (await pods.create(named)).metadata.name]
+  const generated = { ...pod(), metadata: { generateName: 'web-' } }
+  const names = [(await pods.create(generated)).metadata.name, (await pods.create(generated)).metadata.name]
   expect(names).toEqual([expect.stringMatching(/^web-.{5}$/), expect.stringMatching(/^web-.{5}$/)])
   expect(new Set(names).size).toBe(2)
 })
@@ -101,19 +102,28 @@ test('an update with retries runs again when somebody was faster', async () => {
   const increment = (object: ConfigMap) => {
     object.data = { count: String(Number(object.data?.['count']) + 1) }
   }
-  await Promise.all([1, 2, 3].map(() => configMaps.updateWithRetries('a', increment)))
+  await Promise.all([1, 2, 3].map(() => configMaps.updateWithRetries(named('a'), increment)))
   expect((await configMaps.get('a'))?.data).toEqual({ count: '3' })
 })
 
 test('an update with retries that changes nothing writes nothing; of what is not there it is refused', async () => {
   const created = await configMaps.create(configMap({ a: '1' }))
-  expect(await configMaps.updateWithRetries('a', () => {})).toEqual(created)
-  await expect(configMaps.updateWithRetries('b', () => {})).rejects.toMatchObject({ code: 404 })
+  expect(await configMaps.updateWithRetries(named('a'), () => {})).toEqual(created)
+  await expect(configMaps.updateWithRetries(named('b'), () => {})).rejects.toMatchObject({ code: 404 })
+})
+
+test('what was judged of one object is not written to another of its name', async () => {
+  const judged = await configMaps.create(configMap({ a: '1' }))
+  await configMaps.delete('a')
+  const other = await configMaps.create(configMap({ a: '2' }))
+  const change = (object: ConfigMap) => void (object.data = { a: '3' })
+  await expect(configMaps.updateWithRetries(judged, change)).rejects.toMatchObject({ code: 404 })
+  expect(await configMaps.get('a')).toEqual(other)
 })
 
 test('a status is written apart from the spec, and owned as such', async () => {
   await pods.create(pod())
-  const written = await pods.updateStatusWithRetries('web', (object) => {
+  const written = await pods.updateStatusWithRetries(named('web'), (object) => {
     object.status = { ...object.status, phase: 'Running' }
     object.spec!.nodeName = 'ignored'
   })
@@ -158,12 +168,12 @@ test('a delete with a precondition removes no other object of the name', async (
 
 test('a delete without a look removes the present object, and nothing else', async () => {
   const known = await configMaps.create({ ...configMap({ a: '1' }), metadata: { name: 'a', finalizers: ['e.com/f'] } })
-  await configMaps.updateWithRetries('a', (object) => void (object.data = { a: '2' }))
+  await configMaps.updateWithRetries(named('a'), (object) => void (object.data = { a: '2' }))
   const { uid = '' } = known.metadata
   await configMaps.delete('a', { preconditions: { uid } }, known)
   const marked = await configMaps.get('a')
   expect(marked).toMatchObject({ data: { a: '2' }, metadata: { deletionTimestamp: expect.any(String) } })
-  await configMaps.updateWithRetries('a', ({ metadata }) => void delete metadata.finalizers)
+  await configMaps.updateWithRetries(named('a'), ({ metadata }) => void delete metadata.finalizers)
   await configMaps.create(configMap({}))
   await expect(configMaps.delete('a', { preconditions: { uid } }, known)).rejects.toMatchObject({ code: 409 })
   await configMaps.delete('a')

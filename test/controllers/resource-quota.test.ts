@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ResourceQuota } from '../../src/api/core/v1.ts'
 import type { JsonObject } from '../../src/api/object.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const QUOTAS = { group: '', resource: 'resourcequotas' }
 const SECRETS = { group: '', resource: 'secrets' }
@@ -52,7 +53,7 @@ describe('the status of a quota', () => {
     // charged, and not written yet
     await (
       await plane.client(QUOTAS, 'default')
-    ).updateWithRetries('q', (quota) => void (quota.metadata.labels = { charged: 'now' }))
+    ).updateWithRetries(named('q'), (quota) => void (quota.metadata.labels = { charged: 'now' }))
     await plane.pass(1000)
     expect((await statusIn(plane))?.used).toEqual({ secrets: '1' })
     await secret(plane, 'b')
@@ -64,7 +65,7 @@ describe('the status of a quota', () => {
     const plane = await planeWith({ secrets: '5' }, 'a')
     await (
       await plane.client(QUOTAS, 'default')
-    ).updateWithRetries('q', (quota) => {
+    ).updateWithRetries(named('q'), (quota) => {
       Object.assign(quota, { spec: { hard: { pods: '1' } } })
     })
     await plane.settle()
@@ -103,7 +104,7 @@ describe('a pod gives back what it used', () => {
     // admission charges it in a server
     await (
       await plane.client(QUOTAS, 'default')
-    ).updateStatusWithRetries('q', (quota) => {
+    ).updateStatusWithRetries(named('q'), (quota) => {
       const { hard } = (quota as unknown as { status: object & { hard: object } }).status
       Object.assign(quota, { status: { hard, used: { pods: '1', 'requests.cpu': '2', 'count/pods': '1' } } })
     })
@@ -113,7 +114,7 @@ describe('a pod gives back what it used', () => {
   const changed = async (plane: ControlPlaneInMemory, status: object) => {
     await (
       await plane.client(PODS, 'default')
-    ).updateStatusWithRetries('p', (one) => void Object.assign(one, { status }))
+    ).updateStatusWithRetries(named('p'), (one) => void Object.assign(one, { status }))
     await plane.settle()
   }
   const after = async (plane: ControlPlaneInMemory) => {
@@ -176,7 +177,7 @@ test('a Lease that goes is given back, which no owner is looked for of', async (
 async function charged(plane: ControlPlaneInMemory, used: Record<string, string>) {
   await (
     await plane.client(QUOTAS, 'default')
-  ).updateStatusWithRetries('q', (quota) => {
+  ).updateStatusWithRetries(named('q'), (quota) => {
     const { status } = quota as unknown as ResourceQuota
     Object.assign(quota, { status: { ...status, used } })
   })

@@ -4,6 +4,7 @@ import type { Deployment } from '../../src/api/apps/v1.ts'
 import type { Node, Pod } from '../../src/api/core/v1.ts'
 import type { KubeObject } from '../../src/api/object.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const PODS = { group: '', resource: 'pods' }
 const DEPLOYMENTS = { group: 'apps', resource: 'deployments' }
@@ -54,7 +55,7 @@ async function deployed(): Promise<ControlPlaneInMemory> {
   })
   await plane.settle()
   const nodes = await plane.client(NODES, '')
-  await nodes.updateWithRetries('left', (node: KubeObject & Node) => {
+  await nodes.updateWithRetries(named('left'), (node: KubeObject & Node) => {
     node.spec = { ...node.spec, taints: [{ key: 'bad', effect: 'NoExecute' }] }
   })
   return plane

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { ConfigMap } from '../../src/api/core/v1.ts'
 import { CONFIG_MAPS } from './control-plane.ts'
 import { newPlane, of, reconcile, settled } from './reconcile.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const ROOT_CA = 'kube-root-ca.crt'
 
@@ -12,7 +13,9 @@ test('the ConfigMap has the authority and nothing else, whatever somebody puts i
   expect(made?.data).toEqual({ 'ca.crt': '' })
   expect(made?.metadata.annotations).toHaveProperty(['kubernetes.io/description'])
   const client = await plane.client(CONFIG_MAPS, 'default')
-  await client.updateWithRetries(ROOT_CA, (object) => Object.assign(object, { data: { 'ca.crt': 'mine', more: 'x' } }))
+  await client.updateWithRetries(named(ROOT_CA), (object) =>
+    Object.assign(object, { data: { 'ca.crt': 'mine', more: 'x' } }),
+  )
   expect((await settled<ConfigMap>(plane, 'root-ca-publisher', 'default', at))?.data).toEqual({ 'ca.crt': '' })
   await plane.delete(CONFIG_MAPS, 'default', ROOT_CA)
   expect(await settled(plane, 'root-ca-publisher', 'default', at)).toBeDefined()
@@ -43,7 +46,7 @@ test('another authority of the server goes to all namespaces, and into the Secre
   await plane.settle()
   plane.tried.length = 0
   const client = await plane.client(CONFIG_MAPS, 'kube-system')
-  await client.updateWithRetries(ROOT_CA, (object) => Object.assign(object, { data: { 'ca.crt': 'new' } }))
+  await client.updateWithRetries(named(ROOT_CA), (object) => Object.assign(object, { data: { 'ca.crt': 'new' } }))
   await plane.settle()
   expect(new Set(plane.tried)).toEqual(new Set(['root-ca-publisher', 'service-account-secret']))
   expect(await plane.get(CONFIG_MAPS, 'a', ROOT_CA)).toMatchObject({ data: { 'ca.crt': '' } })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { ControlPlaneInMemory } from './control-plane.ts'
 import { newPlane, of, reconcile } from './reconcile.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const CLAIMS = { group: '', resource: 'persistentvolumeclaims' }
 const VOLUMES = { group: '', resource: 'persistentvolumes' }
@@ -58,7 +59,7 @@ describe('a claim that is deleted', () => {
     const plane = await deleted(CLAIMS, claim())
     await plane.create(PODS, pod('p', spec, phase))
     const pods = await plane.client(PODS, 'default')
-    await pods.updateStatusWithRetries('p', (object) => Object.assign(object, { status: { phase } }))
+    await pods.updateStatusWithRetries(named('p'), (object) => Object.assign(object, { status: { phase } }))
     plane.now = new Date(plane.now.getTime() + 3000)
     const again = await reconcile(plane, 'volume-protection', KEY)
     expect(again).toBe(holds ? 10_000 : undefined)
@@ -74,7 +75,7 @@ test('a volume stays while it is bound', async () => {
   const plane = await deleted(VOLUMES, volume)
   const volumes = await plane.client(VOLUMES, '')
   const becomes = (phase: string) =>
-    volumes.updateStatusWithRetries('c', (object) => Object.assign(object, { status: { phase } }))
+    volumes.updateStatusWithRetries(named('c'), (object) => Object.assign(object, { status: { phase } }))
   plane.now = new Date(plane.now.getTime() + 3000)
   await becomes('Bound')
   expect(await reconcile(plane, 'volume-protection', 'persistentvolumes/c')).toBe(10_000)

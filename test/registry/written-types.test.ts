@@ -15,6 +15,7 @@ import { writtenEntries, writtenShards } from '../../src/registry/written-types.
 import { WRITTEN_SHARDS } from '../../src/storage/written-shards.ts'
 import { freshControlSnapshot } from '../../src/tenancy/control-snapshot.ts'
 import { ControlPlaneInMemory } from '../controllers/control-plane.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
 const COUNT = 12
@@ -91,7 +92,7 @@ test('a definition that goes takes its objects with it, and opens no database wh
   const definitions = await plane.client(DEFINITIONS, '')
   for (let n = 0; n < COUNT; n++) {
     const name = `widgets.${group(n)}`
-    await definitions.updateWithRetries(name, ({ metadata }) => {
+    await definitions.updateWithRetries(named(name), ({ metadata }) => {
       metadata.finalizers = ['customresourcecleanup.apiextensions.k8s.io']
     })
     await plane.delete(DEFINITIONS, '', name)
@@ -116,7 +117,7 @@ describe('a definition that changes or goes', () => {
     for (const n of watched) plane.watched.add(`widgets.${group(n)}`)
     for (const n of [0, 1]) {
       const definitions = await plane.client(DEFINITIONS, '')
-      await definitions.updateWithRetries(`widgets.${group(n)}`, spec('Widgets'))
+      await definitions.updateWithRetries(named(`widgets.${group(n)}`), spec('Widgets'))
       await plane.settle()
       await plane.delete(DEFINITIONS, '', `widgets.${group(n)}`)
       await plane.settle()
@@ -127,7 +128,7 @@ describe('a definition that changes or goes', () => {
 
   test('ends the watches of its objects before the change is answered', async () => {
     await withOneWidget()
-    await (await plane.client(DEFINITIONS, '')).updateWithRetries(`widgets.${group(3)}`, spec('Widgets'))
+    await (await plane.client(DEFINITIONS, '')).updateWithRetries(named(`widgets.${group(3)}`), spec('Widgets'))
     expect(custom()).toEqual([`widgets.${group(3)}`])
   })
 
@@ -175,11 +176,11 @@ describe('objects that are not served', () => {
 
   test('for their definition has no served version are in a backup, and served again with it', async () => {
     await withOneWidget()
-    await (await plane.client(DEFINITIONS, '')).updateWithRetries(name, isServed(false))
+    await (await plane.client(DEFINITIONS, '')).updateWithRetries(named(name), isServed(false))
     await plane.settle()
     const { to, unserved } = await moved()
     expect(unserved).toBeUndefined()
-    await (await to.client(DEFINITIONS, '')).updateWithRetries(name, isServed(true))
+    await (await to.client(DEFINITIONS, '')).updateWithRetries(named(name), isServed(true))
     await to.settle()
     expect(await to.get(WIDGETS, 'shop', 'w')).toMatchObject({ kind: 'Widget', metadata: { name: 'w' } })
   })
@@ -190,7 +191,7 @@ describe('objects that are not served', () => {
     await plane.delete(DEFINITIONS, '', name)
     await (
       await plane.client(DEFINITIONS, '')
-    ).updateWithRetries(name, ({ metadata }) => {
+    ).updateWithRetries(named(name), ({ metadata }) => {
       delete metadata.finalizers
     })
     await plane.settle()

@@ -107,7 +107,7 @@ async function becomeUnknown(clients: Clientset, node: KubeObject & Node, contex
   }
   const before = node.status?.conditions ?? []
   if (sameJson(unknown(before), before)) return node
-  const changed = await clients.resource(NODES).updateStatusWithRetries(node.metadata.name ?? '', (live) => {
+  const changed = await clients.resource(NODES).updateStatusWithRetries(node, (live) => {
     live.status = { ...live.status, conditions: unknown(live.status?.conditions ?? []) }
   })
   if (readyOf(node) === 'True')
@@ -155,7 +155,7 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
   const key = isNow ? wanted : undefined
   const tainted = (live: KubeObject & Node) => withExecuteTaint(withScheduleTaints(live), key, timeText(now))
   if (sameJson(tainted(node), node.spec?.taints ?? [])) return pause
-  const changed = await nodes.updateWithRetries(node.metadata.name ?? '', (live) => {
+  const changed = await nodes.updateWithRetries(node, (live) => {
     const taints = tainted(live)
     const { taints: _, ...spec } = live.spec ?? {}
     live.spec = taints.length === 0 ? spec : { ...spec, taints }
@@ -188,8 +188,7 @@ async function podsNotReady(clients: Clientset, node: KubeObject & Node, context
       const pods = clients.resource(PODS, namespace)
       const live = await pods.get(name)
       if (live === undefined || live.metadata.uid !== uid || !isReady(live)) return
-      await pods.updateStatusWithRetries(name, ({ metadata, status }) => {
-        if (metadata.uid !== uid) return
+      await pods.updateStatusWithRetries(pod, ({ status }) => {
         for (const condition of status?.conditions ?? [])
           if (condition.type === 'Ready' && condition.status === 'True')
             Object.assign(condition, { status: 'False', lastTransitionTime: timeText(context.now()) })

@@ -122,8 +122,7 @@ async function evict(
     lastTransitionTime: timeText(now()),
   }
   try {
-    await pods.updateStatusWithRetries(name, (live) => {
-      if (live.metadata.uid !== uid) return
+    await pods.updateStatusWithRetries(pod, (live) => {
       const others = (live.status?.conditions ?? []).filter(({ type }) => type !== condition.type)
       const { generation: observedGeneration } = live.metadata
       live.status = {

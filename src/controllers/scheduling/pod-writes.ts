@@ -70,11 +70,11 @@ export class PodWrites {
     const isKnown = known?.status === 'False' && known.reason === reason && known.message === message
     const place = nominated ?? pod.status?.nominatedNodeName ?? ''
     if (isKnown && place === (pod.status?.nominatedNodeName ?? '')) return
-    const { namespace, name = '', uid } = pod.metadata
+    const { namespace } = pod.metadata
     const condition = { type: 'PodScheduled', status: 'False', reason, message }
     await overtaken(
-      this.clients.resource(PODS, namespace).updateStatusWithRetries(name, (live) => {
-        if (live.metadata.uid !== uid || live.spec?.nodeName) return
+      this.clients.resource(PODS, namespace).updateStatusWithRetries(pod, (live) => {
+        if (live.spec?.nodeName) return
         const { generation } = live.metadata
         setPodCondition(
           live,
@@ -92,7 +92,7 @@ export class PodWrites {
 
   /** Keeps the node for the pod while drivers prepare its devices. */
   async awaitDevices(pod: Pod, node: string): Promise<void> {
-    const { namespace, name = '', uid } = pod.metadata
+    const { namespace } = pod.metadata
     await this.tell(pod, {
       type: 'Normal',
       reason: 'BindingConditionsPending',
@@ -100,8 +100,8 @@ export class PodWrites {
       note: `waiting for binding conditions for device on node ${node}`,
     })
     await overtaken(
-      this.clients.resource(PODS, namespace).updateStatusWithRetries(name, (live) => {
-        if (live.metadata.uid === uid && !live.spec?.nodeName) live.status = { ...live.status, nominatedNodeName: node }
+      this.clients.resource(PODS, namespace).updateStatusWithRetries(pod, (live) => {
+        if (!live.spec?.nodeName) live.status = { ...live.status, nominatedNodeName: node }
       }),
     )
   }
@@ -117,8 +117,7 @@ export class PodWrites {
       message: `${preemptor.spec?.schedulerName}: preempting to accommodate a higher priority pod`,
     }
     const stopped = await overtaken(
-      pods.updateStatusWithRetries(victim.name, (live) => {
-        if (live.metadata.uid !== victim.uid) return
+      pods.updateStatusWithRetries({ metadata: victim }, (live) => {
         const { generation } = live.metadata
         setPodCondition(
           live,
@@ -144,8 +143,8 @@ export class PodWrites {
   /** Takes the nominated node from a pod of lower priority. */
   async forgetPlace({ namespace, name, uid }: PodInfo): Promise<void> {
     await overtaken(
-      this.clients.resource(PODS, namespace).updateStatusWithRetries(name, (live) => {
-        if (live.metadata.uid === uid) delete live.status?.nominatedNodeName
+      this.clients.resource(PODS, namespace).updateStatusWithRetries({ metadata: { name, uid } }, (live) => {
+        delete live.status?.nominatedNodeName
       }),
     )
   }
@@ -153,8 +152,8 @@ export class PodWrites {
   /** Sets the node for which a provisioner makes the volume of the claim. */
   async selectNode({ metadata: { namespace, name = '', uid } }: PersistentVolumeClaim, node: string): Promise<void> {
     await overtaken(
-      this.clients.resource(CLAIMS, namespace).updateWithRetries(name, ({ metadata }) => {
-        if (metadata.uid === uid) metadata.annotations = { ...metadata.annotations, [SELECTED_NODE]: node }
+      this.clients.resource(CLAIMS, namespace).updateWithRetries({ metadata: { name, uid } }, ({ metadata }) => {
+        metadata.annotations = { ...metadata.annotations, [SELECTED_NODE]: node }
       }),
     )
   }

@@ -34,14 +34,14 @@ export const simulatedNode: Controller = {
     if (node.spec?.podCIDR === undefined) {
       const range = await context.alone('pod-ranges', async () => freePodRange(await nodes.list({ shared: true })))
       if (range !== undefined)
-        known = await nodes.updateWithRetries(name, (object) => {
+        known = await nodes.updateWithRetries(node, (object) => {
           const spec = (object.spec ??= {})
           spec.podCIDR ??= range
           spec.podCIDRs ??= [spec.podCIDR]
         })
     }
     if (known.status?.conditions?.some(({ type }) => type === 'Ready') !== true)
-      await nodes.updateStatusWithRetries(name, (object) => {
+      await nodes.updateStatusWithRetries(node, (object) => {
         const { capacity, allocatable } = object.status ?? {}
         object.status = {
           ...object.status,
@@ -51,7 +51,7 @@ export const simulatedNode: Controller = {
         }
       })
     if (known.spec?.taints?.some(({ key }) => key === NOT_READY) === true)
-      await nodes.updateWithRetries(name, ({ spec = {} }) => {
+      await nodes.updateWithRetries(node, ({ spec = {} }) => {
         spec.taints = (spec.taints ?? []).filter(({ key }) => key !== NOT_READY)
       })
     context.later('simulated-pods', '', 0)

@@ -72,14 +72,12 @@ export async function expand(
   const wanted = storageOf(claim.spec?.resources?.requests)
   if (!isSimulated(volume) || claim.status?.phase !== 'Bound') return
   if (storageOf(volume.spec?.capacity).compare(wanted) < 0)
-    await clients.resource(VOLUMES).updateWithRetries(volume.metadata.name ?? '', ({ spec = {} }) => {
+    await clients.resource(VOLUMES).updateWithRetries(volume, ({ spec = {} }) => {
       spec.capacity = { ...spec.capacity, storage: wanted.toString() }
     })
   if (storageOf(claim.status.capacity).compare(wanted) >= 0) return
-  await clients
-    .resource(CLAIMS, claim.metadata.namespace)
-    .updateStatusWithRetries(claim.metadata.name ?? '', ({ status = {} }) => {
-      status.capacity = { ...status.capacity, storage: wanted.toString() }
-    })
+  await clients.resource(CLAIMS, claim.metadata.namespace).updateStatusWithRetries(claim, ({ status = {} }) => {
+    status.capacity = { ...status.capacity, storage: wanted.toString() }
+  })
   await events.normal(claim, 'VolumeResizeSuccessful', 'Resize volume succeeded')
 }

@@ -36,7 +36,7 @@ export async function daemonHistory(clients: Clientset, set: DaemonSet, pods: re
     known.push(
       isLabeled
         ? revision
-        : await revisions.updateWithRetries(name, ({ metadata }) => {
+        : await revisions.updateWithRetries(revision, ({ metadata }) => {
             metadata.labels = { ...metadata.labels, [REVISION_HASH]: name }
           }),
     )
@@ -51,7 +51,7 @@ export async function daemonHistory(clients: Clientset, set: DaemonSet, pods: re
   if (kept === undefined) return { current: await create(clients, set, next), old }
   if (present.length > 1) await merge(clients, set, present.slice(0, -1), kept, pods)
   if ((kept.revision ?? 0) >= next) return { current: kept, old }
-  const again = await revisions.updateWithRetries(kept.metadata.name ?? '', (object) => void (object.revision = next))
+  const again = await revisions.updateWithRetries(kept, (object) => void (object.revision = next))
   return { current: again, old }
 }
 
@@ -87,7 +87,7 @@ async function create(clients: Clientset, set: DaemonSet, revision: number | big
     if (!(error instanceof StatusError) || error.status.reason !== 'AlreadyExists') throw error
     const there = await revisions.get(name)
     if (there !== undefined && isRevisionOf(there, template)) return there
-    await clients.resource(DAEMON_SETS, namespace).updateStatusWithRetries(set.metadata.name ?? '', (object) => {
+    await clients.resource(DAEMON_SETS, namespace).updateStatusWithRetries(set, (object) => {
       // another writer may have raised the count meanwhile
       if (object.status?.collisionCount !== set.status?.collisionCount) return
       object.status = { ...object.status, collisionCount: (object.status?.collisionCount ?? 0) + 1 }

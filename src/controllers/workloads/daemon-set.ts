@@ -54,7 +54,7 @@ export const daemonSetController: Controller = {
     const { wait, failure } = await keepPods(daemons, control, events, context.tenant.uid)
     const status = await planned(nodes, () => statusOf(daemons))
     if (isNews(status, set))
-      await sets.updateStatusWithRetries(name, (object) => {
+      await sets.updateStatusWithRetries(set, (object) => {
         object.status = { ...object.status, ...status }
       })
     if (failure !== undefined) throw failure.reason

@@ -202,7 +202,7 @@ async function rollBack(rollout: Rollout, sets: readonly ReplicaSet[]): Promise<
     const message = `The rollback revision contains the same template as current deployment "${name}"`
     await events.warning(deployment, 'DeploymentRollbackTemplateUnchanged', message)
   }
-  await deployments.updateWithRetries(name, (object) => {
+  await deployments.updateWithRetries(deployment, (object) => {
     const { [ROLLBACK_TO]: _, ...annotations } = object.metadata.annotations ?? {}
     object.metadata.annotations = annotations
     if (target === undefined || isSame || object.spec === undefined) return

@@ -225,7 +225,7 @@ export const staleDisruption: Controller = {
     const since = Date.parse(podCondition(pod, DISRUPTION_TARGET)?.lastTransitionTime ?? '') || 0
     const wait = since + DELETION_TIMEOUT_MS - now.getTime()
     if (wait > 0) return wait
-    await pods.updateStatusWithRetries(name, (object) => {
+    await pods.updateStatusWithRetries(pod, (object) => {
       const condition = isToBeDisrupted(object) ? podCondition(object, DISRUPTION_TARGET) : undefined
       if (condition === undefined) return
       const { generation } = object.metadata

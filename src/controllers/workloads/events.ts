@@ -10,6 +10,7 @@ import { timeText } from '../../schema/time.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
+import { named } from '../resource-client.ts'
 import { correlatorOf } from './event-correlator.ts'
 
 const EVENTS = typedResource<KubeObject & Event>('', 'events')
@@ -88,7 +89,7 @@ export class EventRecorder {
       reportingInstance: this.host ?? '',
     }
     const count = () =>
-      events.updateWithRetries(event.metadata.name!, (known) => {
+      events.updateWithRetries(named(event.metadata.name!), (known) => {
         known.count = (known.count ?? 1) + 1
         known.message = message
         known.lastTimestamp = time

@@ -352,12 +352,9 @@ class Look {
         context.sightings.set(`autoscaler/${this.key}`, { record: JSON.stringify(history), time: this.now.getTime() })
     const status = this.status.value
     if (sameJson(status, autoscaler.status)) return
-    const { name = '', uid } = autoscaler.metadata
     await this.clients
       .resource(AUTOSCALERS, this.namespace)
-      .updateStatusWithRetries(name, (live) => {
-        if (live.metadata.uid === uid) live.status = status
-      })
+      .updateStatusWithRetries(autoscaler, (live) => void (live.status = status))
       .catch((error: unknown) => {
         if (!(error instanceof StatusError) || error.code !== 404) throw error
       })

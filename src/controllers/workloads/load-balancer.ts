@@ -33,18 +33,17 @@ export const loadBalancerController: Controller = {
 }
 
 async function ensure(clients: Clientset, service: Service & KubeObject, events: EventRecorder): Promise<void> {
-  const { namespace, name = '' } = service.metadata
-  const services = clients.resource(SERVICES, namespace)
+  const services = clients.resource(SERVICES, service.metadata.namespace)
   const wanted = service.spec?.loadBalancerIP
   const known = service.status?.loadBalancer?.ingress?.[0]?.ip
   if (known !== undefined && (wanted === undefined || wanted === known)) return
   await events.normal(service, 'EnsuringLoadBalancer', 'Ensuring load balancer')
   if (!service.metadata.finalizers?.includes(CLEANUP))
-    await services.updateWithRetries(name, ({ metadata }) => {
+    await services.updateWithRetries(service, ({ metadata }) => {
       metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), CLEANUP])]
     })
   const address = wanted || (await freeAddress(clients))
-  await services.updateStatusWithRetries(name, (live) => {
+  await services.updateStatusWithRetries(service, (live) => {
     live.status = { ...live.status, loadBalancer: { ingress: [{ ip: address, ipMode: 'VIP' }] } }
   })
   await events.normal(service, 'EnsuredLoadBalancer', 'Ensured load balancer')
@@ -63,15 +62,14 @@ async function freeAddress(clients: Clientset): Promise<string> {
 
 async function cleanUp(clients: Clientset, service: Service & KubeObject, events: EventRecorder): Promise<void> {
   if (!service.metadata.finalizers?.includes(CLEANUP)) return
-  const { namespace, name = '' } = service.metadata
-  const services = clients.resource(SERVICES, namespace)
+  const services = clients.resource(SERVICES, service.metadata.namespace)
   await events.normal(service, 'DeletingLoadBalancer', 'Deleting load balancer')
   if ((service.status?.loadBalancer?.ingress ?? []).length > 0)
-    await services.updateStatusWithRetries(name, (live) => {
+    await services.updateStatusWithRetries(service, (live) => {
       live.status = { ...live.status, loadBalancer: {} }
     })
   await events.normal(service, 'DeletedLoadBalancer', 'Deleted load balancer')
-  await services.updateWithRetries(name, ({ metadata }) => {
+  await services.updateWithRetries(service, ({ metadata }) => {
     const left = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP)
     if (left.length > 0) metadata.finalizers = left
     else delete metadata.finalizers

@@ -67,8 +67,8 @@ async function end(clients: Clientset, pod: Pod, now: Date, why?: string): Promi
   const pods = clients.resource(PODS, namespace)
   try {
     if (!isFinished(pod))
-      await pods.updateStatusWithRetries(name, (object) => {
-        if (object.metadata.uid === uid && !isFinished(object)) fail(object, now, why)
+      await pods.updateStatusWithRetries(pod, (object) => {
+        if (!isFinished(object)) fail(object, now, why)
       })
     await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } })
   } catch (error) {

@@ -47,7 +47,7 @@ async function updateRevision(
   if (equal === undefined) return create(clients, set, nextInt64(newest?.revision ?? 0), collisionCount)
   if (equal === newest) return { update: equal, collisionCount }
   const revisions = clients.resource(REVISIONS, set.metadata.namespace)
-  const again = await revisions.updateWithRetries(equal.metadata.name ?? '', (object) => {
+  const again = await revisions.updateWithRetries(equal, (object) => {
     object.revision = nextInt64(newest?.revision ?? 0)
   })
   return { update: again, collisionCount }

@@ -51,7 +51,7 @@ export const statefulSetController: Controller = {
         failure = error ?? new Error('unknown')
       })
     const status = statefulSetStatus(set, pods, revisions, step.leaving, now)
-    if (isNews(status, set.status)) await sets.updateStatusWithRetries(name, (object) => void (object.status = status))
+    if (isNews(status, set.status)) await sets.updateStatusWithRetries(set, (object) => void (object.status = status))
     await truncateHistory(clients, set, pods, known, revisions)
     if (failure !== undefined) throw failure
     const { minReadySeconds = 0 } = set.spec

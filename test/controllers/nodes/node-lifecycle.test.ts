@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Node, Pod } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const PODS = { group: '', resource: 'pods' }
 const NODES = { group: '', resource: 'nodes' }
@@ -21,7 +22,7 @@ async function node(name: string, labels: Record<string, string> = {}): Promise<
 async function post(name: string, status: string, type = 'Ready'): Promise<void> {
   const nodes = await plane.client(NODES, '')
   const lastHeartbeatTime = plane.now.toISOString().replace('.000', '')
-  await nodes.updateStatusWithRetries(name, (live: KubeObject & Node) => {
+  await nodes.updateStatusWithRetries(named(name), (live: KubeObject & Node) => {
     const others = (live.status?.conditions ?? []).filter((condition) => condition.type !== type)
     const condition = { type, status, lastHeartbeatTime, lastTransitionTime: lastHeartbeatTime }
     live.status = { ...live.status, conditions: [...others, condition] }
@@ -45,7 +46,7 @@ describe('a node whose kubelet is silent', () => {
     const spec = { nodeName: 'a', tolerations, containers: [{ name: 'c', image: 'i' }] }
     await plane.create(PODS, { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'p', namespace: 'default' }, spec })
     const pods = await plane.client(PODS, 'default')
-    await pods.updateStatusWithRetries('p', (pod: KubeObject & Pod) => {
+    await pods.updateStatusWithRetries(named('p'), (pod: KubeObject & Pod) => {
       pod.status = { ...pod.status, phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
     })
     await plane.pass(40_000)
@@ -129,7 +130,10 @@ test('a node that is cordoned is tainted until it is not, also a simulated one, 
   await node('a', { 'kedge.dev/simulated': 'true' })
   const nodes = await plane.client(NODES, '')
   const cordon = async (unschedulable: boolean) => {
-    await nodes.updateWithRetries('a', (live: KubeObject & Node) => (live.spec = { ...live.spec, unschedulable }))
+    await nodes.updateWithRetries(
+      named('a'),
+      (live: KubeObject & Node) => (live.spec = { ...live.spec, unschedulable }),
+    )
     await plane.settle()
     return taints('a')
   }

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { Event, Node, Taint, Toleration } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const PODS = { group: '', resource: 'pods' }
 const NODES = { group: '', resource: 'nodes' }
@@ -24,7 +25,7 @@ async function pod(name: string, tolerations: Toleration[]): Promise<void> {
 
 async function taint(...taints: Taint[]): Promise<void> {
   const nodes = await plane.client(NODES, '')
-  await nodes.updateWithRetries('n', (node: KubeObject & Node) => (node.spec = { ...node.spec, taints }))
+  await nodes.updateWithRetries(named('n'), (node: KubeObject & Node) => (node.spec = { ...node.spec, taints }))
   await plane.settle()
 }
 

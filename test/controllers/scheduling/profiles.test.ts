@@ -10,6 +10,7 @@ import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { podCondition } from '../../../src/controllers/workloads/pod-state.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 import puzzles from './puzzles.json' with { type: 'json' }
 
 const SERVICES = typedResource('', 'services')
@@ -53,7 +54,7 @@ async function planeWith(profiles: readonly object[]) {
   const addNode = async ({ name, labels, spec, allocatable, images }: Puzzle['nodes'][number]) => {
     const status = { allocatable, capacity: allocatable, conditions: [{ type: 'Ready', status: 'True' }], images }
     await create(NODES, { kind: 'Node', apiVersion: 'v1', metadata: { name, labels }, spec, status })
-    await clients.resource(NODES).updateWithRetries(name, (node: Node) => {
+    await clients.resource(NODES).updateWithRetries(named(name), (node: Node) => {
       const taints = node.spec?.taints?.filter(({ key }) => key !== 'node.kubernetes.io/not-ready')
       node.spec = { ...node.spec, taints: taints ?? [] }
     })

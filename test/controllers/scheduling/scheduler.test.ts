@@ -7,6 +7,7 @@ import { clientsetFor, typedResource } from '../../../src/controllers/clientset.
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const PRIORITIES = typedResource<KubeObject & PriorityClass>('scheduling.k8s.io', 'priorityclasses')
 
@@ -224,7 +225,9 @@ describe('a pod of higher priority', () => {
 
 test('a pod without its gates is scheduled', async () => {
   await create('gated', { schedulingGates: [{ name: 'wait' }] })
-  await clients.resource(PODS, 'default').updateWithRetries('gated', (live) => void delete live.spec?.schedulingGates)
+  await clients
+    .resource(PODS, 'default')
+    .updateWithRetries(named('gated'), (live) => void delete live.spec?.schedulingGates)
   await plane.settle()
   expect(await nodeOf('gated')).toBe('node-1')
 })

@@ -7,6 +7,7 @@ import { clientsetFor, typedResource } from '../../../src/controllers/clientset.
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const STATEFUL_SETS = typedResource('apps', 'statefulsets')
 
@@ -41,7 +42,9 @@ async function bind(name: string, spec: PodSpec = {}, labels: Record<string, str
 
 const changeNode = async (change: (node: Node) => void, isStatus = false): Promise<void> => {
   const nodes = clients.resource(NODES)
-  await (isStatus ? nodes.updateStatusWithRetries('node-1', change) : nodes.updateWithRetries('node-1', change))
+  await (isStatus
+    ? nodes.updateStatusWithRetries(named('node-1'), change)
+    : nodes.updateWithRetries(named('node-1'), change))
   await plane.settle()
 }
 
@@ -158,7 +161,7 @@ describe('is taken in', () => {
   test('what fits when others went, or are over', async () => {
     await bind('first', { ...asking({ cpu: '8' }), restartPolicy: 'Never' })
     expect(outcome(await bind('second', asking({ cpu: '1' })))).toMatch('OutOfcpu')
-    await pods().updateStatusWithRetries('first', ({ status = {} }) => void (status.phase = 'Succeeded'))
+    await pods().updateStatusWithRetries(named('first'), ({ status = {} }) => void (status.phase = 'Succeeded'))
     await plane.settle()
     expect(outcome(await bind('third', asking({ cpu: '8' })))).toBe('Running')
     await pods().delete('third', { gracePeriodSeconds: 0 })

@@ -4,6 +4,7 @@ import type { Node, Pod } from '../../../src/api/core/v1.ts'
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const PODS = { group: '', resource: 'pods' }
 const NODES = { group: '', resource: 'nodes' }
@@ -47,7 +48,7 @@ test.each([
     'whose node has a taint',
     false,
     async () =>
-      (await plane.client(NODES, '')).updateWithRetries('n', (node) => {
+      (await plane.client(NODES, '')).updateWithRetries(named('n'), (node) => {
         const { spec } = node as KubeObject & Node
         Object.assign(spec!, { taints: [{ key: 'bad', effect: 'NoExecute' }] })
       }),

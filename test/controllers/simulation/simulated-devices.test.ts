@@ -10,6 +10,7 @@ import { RESOURCE_CLAIMS } from '../../../src/controllers/workloads/resource-cla
 import { EVENTS } from '../control-plane.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
 import { plainPod } from '../plain-pod.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
 const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
@@ -20,7 +21,7 @@ beforeEach(async () => {
 })
 
 async function annotate(text: string | undefined): Promise<void> {
-  await simulated.clients.resource(NODES).updateWithRetries('node-1', ({ metadata }) => {
+  await simulated.clients.resource(NODES).updateWithRetries(named('node-1'), ({ metadata }) => {
     metadata.annotations = { ...metadata.annotations }
     if (text === undefined) delete metadata.annotations['kedge.dev/devices']
     else metadata.annotations['kedge.dev/devices'] = text
@@ -69,7 +70,9 @@ test('a slice that somebody deletes is published again', async () => {
 
 test('a node that is not simulated any more has no simulated devices', async () => {
   await annotate('gpu=1')
-  await simulated.clients.resource(NODES).updateWithRetries('node-1', ({ metadata }) => void delete metadata.labels)
+  await simulated.clients
+    .resource(NODES)
+    .updateWithRetries(named('node-1'), ({ metadata }) => void delete metadata.labels)
   await simulated.plane.settle()
   expect(await slices()).toEqual([])
 })
@@ -109,7 +112,7 @@ test('a pod that comes to a node without a scheduler starts when its claim is al
   expect(simulated.plane.waiting.filter((work) => work.startsWith('simulated'))).toEqual([])
   const results = [{ request: 'gpu', driver: 'simulated.kedge.dev', pool: 'node-1', device: 'gpu-0' }]
   await claims().updateStatusWithRetries(
-    'one',
+    named('one'),
     (claim) => void (claim.status = { allocation: { devices: { results } } }),
   )
   await simulated.plane.settle()

@@ -9,6 +9,7 @@ import { CLAIMS, VOLUMES } from '../../../src/controllers/volumes/binding.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
 import { plainPod } from '../plain-pod.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>('storage.k8s.io', 'storageclasses')
 
@@ -119,11 +120,11 @@ describe('a claim', () => {
   test('is lost with its volume', async () => {
     await addVolume('small', '1Gi')
     await addClaim('data', { storageClassName: '' })
-    await clients.resource(VOLUMES).updateWithRetries('small', ({ metadata }) => void delete metadata.finalizers)
+    await clients.resource(VOLUMES).updateWithRetries(named('small'), ({ metadata }) => void delete metadata.finalizers)
     await clients.resource(VOLUMES).delete('small')
     await clients
       .resource(VOLUMES)
-      .updateWithRetries('small', ({ metadata }) => void delete metadata.finalizers)
+      .updateWithRetries(named('small'), ({ metadata }) => void delete metadata.finalizers)
       .catch(() => {})
     await plane.settle()
     expect((await claim('data'))?.status?.phase).toBe('Lost')
@@ -141,7 +142,7 @@ describe('a claim', () => {
       status: { phase: 'Bound' },
     })
     expect(await news('data')).toEqual(['Provisioning', 'ProvisioningSucceeded'])
-    await clients.resource(CLAIMS, 'default').updateWithRetries('data', ({ spec }) => {
+    await clients.resource(CLAIMS, 'default').updateWithRetries(named('data'), ({ spec }) => {
       spec!.resources = { requests: { storage: '3Gi' } }
     })
     await plane.settle()
@@ -270,14 +271,14 @@ test('while a kube-controller-manager binds, simulated volumes are made when it 
   await plane.settle()
   await addClaim('data', { storageClassName: 'fast' })
   expect(await clients.resource(VOLUMES).list()).toEqual([])
-  await clients.resource(CLAIMS, 'default').updateWithRetries('data', ({ metadata }) => {
+  await clients.resource(CLAIMS, 'default').updateWithRetries(named('data'), ({ metadata }) => {
     metadata.annotations = { 'volume.kubernetes.io/storage-provisioner': 'kedge.dev/simulated' }
   })
   await plane.settle()
   const [volume] = await clients.resource(VOLUMES).list()
   expect(volume?.spec?.claimRef?.name).toBe('data')
   expect((await clients.resource(CLAIMS, 'default').get('data'))?.spec?.volumeName).toBeUndefined()
-  await clients.resource(VOLUMES).updateStatusWithRetries(volume!.metadata.name!, (object) => {
+  await clients.resource(VOLUMES).updateStatusWithRetries(named(volume!.metadata.name!), (object) => {
     object.status = { phase: 'Released' }
   })
   await plane.settle()

@@ -8,6 +8,7 @@ import type { Event } from '../../../src/api/core/v1.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { EVENTS } from '../control-plane.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const CRON_JOBS = typedResource<CronJob>('batch', 'cronjobs')
 
@@ -155,7 +156,9 @@ describe('a CronJob', () => {
   test('does not make up for what is too late', async () => {
     await create({ suspend: true, startingDeadlineSeconds: 10, schedule: '0 * * * *' })
     await pass(90)
-    await clients.resource(CRON_JOBS, 'default').updateWithRetries('tick', ({ spec }) => void (spec!.suspend = false))
+    await clients
+      .resource(CRON_JOBS, 'default')
+      .updateWithRetries(named('tick'), ({ spec }) => void (spec!.suspend = false))
     await plane.settle()
     expect(await jobs()).toEqual([])
   })

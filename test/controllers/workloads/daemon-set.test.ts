@@ -5,6 +5,7 @@ import { DAEMON_SETS } from '../../../src/controllers/workloads/daemon-set-histo
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { REVISIONS } from '../../../src/controllers/workloads/template-revisions.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 let simulated: SimulatedPlane
 beforeEach(async () => {
@@ -39,7 +40,7 @@ async function apply(spec: DaemonSet['spec'] = {}, annotations: Record<string, s
 }
 
 async function change(edit: (set: DaemonSet) => void, seconds?: number): Promise<void> {
-  await sets().updateWithRetries('agent', edit)
+  await sets().updateWithRetries(named('agent'), edit)
   await simulated.settled(seconds)
 }
 
@@ -47,7 +48,7 @@ const toImage = (image: string, seconds?: number) =>
   change(({ spec }) => void (spec!.template!.spec!.containers![0]!.image = image), seconds)
 
 const taint = (node: string, effect: string) =>
-  simulated.clients.resource(NODES).updateWithRetries(node, (object) => {
+  simulated.clients.resource(NODES).updateWithRetries(named(node), (object) => {
     object.spec = { ...object.spec, taints: [{ key: 'mine', effect }] }
   })
 
@@ -121,8 +122,8 @@ describe('a DaemonSet', () => {
     })
     expect(await nodesOfPods()).toEqual(['node-4'])
     const nodes = simulated.clients.resource(NODES)
-    await nodes.updateWithRetries('node-1', ({ metadata }) => void Object.assign(metadata.labels!, labels))
-    await nodes.updateWithRetries('node-4', ({ metadata }) => void delete metadata.labels!['disk'])
+    await nodes.updateWithRetries(named('node-1'), ({ metadata }) => void Object.assign(metadata.labels!, labels))
+    await nodes.updateWithRetries(named('node-4'), ({ metadata }) => void delete metadata.labels!['disk'])
     await simulated.settled()
     expect(await nodesOfPods()).toEqual(['node-1'])
   })
@@ -181,7 +182,7 @@ describe('a DaemonSet', () => {
     await apply()
     const fail = async () => {
       const pod = (await simulated.pods()).find(({ spec }) => spec?.nodeName === 'node-1')!
-      await pods().updateStatusWithRetries(pod.metadata.name!, (object) => {
+      await pods().updateStatusWithRetries(named(pod.metadata.name!), (object) => {
         object.status = { ...object.status, phase: 'Failed' }
       })
       return pod.metadata.name!
@@ -204,7 +205,7 @@ describe('a DaemonSet', () => {
   test('adopts pods that nobody controls', async () => {
     await apply()
     const [pod] = await simulated.pods()
-    await pods().updateWithRetries(pod!.metadata.name!, ({ metadata }) => void delete metadata.ownerReferences)
+    await pods().updateWithRetries(named(pod!.metadata.name!), ({ metadata }) => void delete metadata.ownerReferences)
     await simulated.settled()
     expect(await simulated.pods()).toHaveLength(3)
     expect((await pods().get(pod!.metadata.name!))?.metadata.ownerReferences).toMatchObject([{ kind: 'DaemonSet' }])

@@ -8,6 +8,7 @@ import { DEPLOYMENTS } from '../../../src/controllers/workloads/deployment.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { REPLICA_SETS } from '../../../src/controllers/workloads/replica-set.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 let plane: ControlPlaneInMemory
 let clients: Clientset
@@ -47,7 +48,7 @@ async function settled(): Promise<void> {
 }
 
 async function change(edit: (deployment: Deployment) => void): Promise<void> {
-  await deployments().updateWithRetries('web', edit)
+  await deployments().updateWithRetries(named('web'), edit)
   await settled()
 }
 
@@ -98,7 +99,7 @@ describe('a Deployment', () => {
     await deploy()
     const [first] = await sets()
     const name = first?.metadata.name ?? ''
-    await clients.resource(REPLICA_SETS, 'default').updateWithRetries(name, ({ metadata }) => {
+    await clients.resource(REPLICA_SETS, 'default').updateWithRetries(named(name), ({ metadata }) => {
       metadata.annotations = { ...metadata.annotations, 'deployment.kubernetes.io/revision': '3546343826724305832' }
     })
     await change(({ spec }) => (spec!.template!.spec!.containers![0]!.image = 'web:2'))
@@ -176,7 +177,7 @@ describe('a ReplicaSet', () => {
     const relabel = async (app: string) => {
       await clients
         .resource(PODS, 'default')
-        .updateWithRetries(pod!.metadata.name!, ({ metadata }) => void (metadata.labels!['app'] = app))
+        .updateWithRetries(named(pod!.metadata.name!), ({ metadata }) => void (metadata.labels!['app'] = app))
       await settled()
     }
     await relabel('elsewhere')

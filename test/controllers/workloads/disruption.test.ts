@@ -6,6 +6,7 @@ import { DAEMON_SETS } from '../../../src/controllers/workloads/daemon-set-histo
 import { DEPLOYMENTS } from '../../../src/controllers/workloads/deployment.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudgets')
 
@@ -89,7 +90,7 @@ describe('a PodDisruptionBudget', () => {
       'Warning controllermanager MultiplePodDisruptionBudgets: ' +
         'Pod "default"/"a" matches multiple PodDisruptionBudgets.  Chose "also" arbitrarily.',
     ])
-    await pods().updateWithRetries('a', ({ metadata }) => {
+    await pods().updateWithRetries(named('a'), ({ metadata }) => {
       metadata.labels = { app: 'alone' }
     })
     await pods().create({ ...pod('b'), metadata: { name: 'b', namespace: 'default', labels: { app: 'alone' } } })
@@ -107,7 +108,7 @@ describe('a PodDisruptionBudget', () => {
     await simulated.settled()
     expect((await get()).status).toMatchObject({ expectedPods: 2, currentHealthy: 2, disruptionsAllowed: 1 })
     const [first] = await simulated.pods()
-    await pods().updateWithRetries(first!.metadata.name!, ({ metadata }) => void (metadata.labels = {}))
+    await pods().updateWithRetries(named(first!.metadata.name!), ({ metadata }) => void (metadata.labels = {}))
     await simulated.settled()
     expect((await get()).status).toMatchObject({ expectedPods: 2, currentHealthy: 2 })
     expect(await simulated.pods()).toHaveLength(3)
@@ -153,7 +154,7 @@ describe('a PodDisruptionBudget', () => {
     await guard({ minAvailable: 1 })
     const [first] = await simulated.pods()
     const disrupted = { [first!.metadata.name!]: '2026-01-01T00:00:08Z', other: '2026-01-01T00:00:08Z' }
-    await budgets().updateStatusWithRetries('web', (budget) => {
+    await budgets().updateStatusWithRetries(named('web'), (budget) => {
       budget.status = { ...budget.status, disruptedPods: disrupted, disruptionsAllowed: 0 }
     })
     await simulated.settled(1)
@@ -173,7 +174,7 @@ describe('a PodDisruptionBudget', () => {
   test('a pod that is not disrupted after all is said not to be', async () => {
     await pods().create(pod('alone'))
     await simulated.settled(3)
-    await pods().updateStatusWithRetries('alone', ({ status }) => {
+    await pods().updateStatusWithRetries(named('alone'), ({ status }) => {
       status!.conditions!.push({
         type: 'DisruptionTarget',
         status: 'True',

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../src/api/object.ts'
 import { typedResource } from '../../../src/controllers/clientset.ts'
 import { SERVICES } from '../../../src/controllers/workloads/endpoint-slice.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const ENDPOINTS = typedResource<KubeObject & Endpoints>('', 'endpoints')
 const SLICES = typedResource<KubeObject & EndpointSlice>('discovery.k8s.io', 'endpointslices')
@@ -81,7 +82,7 @@ describe('Endpoints of a Service without a selector', () => {
     await services().create(service())
     await write([{ addresses: [{ ip: '10.1.1.1' }], ports: [{ port: 80 }] }])
     const [before] = await slices()
-    await endpoints().updateWithRetries('db', (object) => {
+    await endpoints().updateWithRetries(named('db'), (object) => {
       object.subsets = [{ addresses: [{ ip: '10.1.1.9' }], ports: [{ port: 81 }] }]
     })
     await simulated.settled(1)
@@ -101,7 +102,7 @@ describe('Endpoints of a Service without a selector', () => {
     await write([{ addresses: [{ ip: '10.1.1.1' }], ports: [{ port: 80 }] }])
     const [slice] = await slices()
     const client = simulated.clients.resource(SLICES, 'default')
-    await client.updateWithRetries(slice!.metadata.name!, (object) => void (object.endpoints = []))
+    await client.updateWithRetries(named(slice!.metadata.name!), (object) => void (object.endpoints = []))
     await simulated.settled(1)
     expect((await slices()).map(addresses)).toEqual([['10.1.1.1 true']])
     const [again] = await slices()

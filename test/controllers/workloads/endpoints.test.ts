@@ -9,6 +9,7 @@ import { subsetsOf } from '../../../src/controllers/workloads/endpoints.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { planSlices } from '../../../src/controllers/workloads/slice-plan.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const ENDPOINTS = typedResource<KubeObject & Endpoints>('', 'endpoints')
 const SLICES = typedResource<KubeObject & EndpointSlice>('discovery.k8s.io', 'endpointslices')
@@ -46,7 +47,7 @@ async function pod(name: string, ip: string, isReady = true): Promise<void> {
 }
 
 async function report(name: string, ip: string, isReady: boolean, time = '2026-01-01T00:00:00Z'): Promise<void> {
-  await clients.resource(PODS, 'default').updateStatusWithRetries(name, (object) => {
+  await clients.resource(PODS, 'default').updateStatusWithRetries(named(name), (object) => {
     object.status = {
       ...object.status,
       phase: 'Running',
@@ -107,7 +108,7 @@ describe('a Service', () => {
     await report('a', '10.0.0.1', true, '2026-01-01T00:00:07Z')
     expect(await changeTimes()).toEqual(['2026-01-01T00:00:07Z', '2026-01-01T00:00:07Z'])
     // what is written for something else tells no time
-    await services.updateWithRetries('web', ({ metadata }) => {
+    await services.updateWithRetries(named('web'), ({ metadata }) => {
       metadata.labels = { team: 'a' }
     })
     await plane.settle()

@@ -9,6 +9,7 @@ import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { EVENTS } from '../control-plane.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 let plane: ControlPlaneInMemory
 let clients: Clientset
@@ -92,14 +93,14 @@ describe('a Job', () => {
     expect(await conditions()).toEqual(['Suspended JobSuspended'])
     expect((await job())?.status?.startTime).toBeUndefined()
     expect(await pods()).toEqual([])
-    await clients.resource(JOBS, 'default').updateWithRetries('work', ({ spec }) => void (spec!.suspend = false))
+    await clients.resource(JOBS, 'default').updateWithRetries(named('work'), ({ spec }) => void (spec!.suspend = false))
     await plane.settle()
     expect(await conditions()).toEqual(COMPLETE)
   })
 
   test('that is suspended in the middle stops its pods, which are no failures', async () => {
     await run({}, { 'kedge.dev/duration': '1h' })
-    await clients.resource(JOBS, 'default').updateWithRetries('work', ({ spec }) => void (spec!.suspend = true))
+    await clients.resource(JOBS, 'default').updateWithRetries(named('work'), ({ spec }) => void (spec!.suspend = true))
     await plane.settle()
     expect(await pods()).toEqual([])
     expect(await counts()).toMatchObject({ active: 0 })
@@ -251,7 +252,7 @@ describe('a Job', () => {
     const time = plane.now.toISOString().replace(/\.\d+Z/, 'Z')
     const isTrue = { status: 'True', lastProbeTime: time, ...(isKnown ? { lastTransitionTime: time } : {}) }
     const ended = ['SuccessCriteriaMet', 'Complete'].map((type) => ({ type, ...isTrue }))
-    await clients.resource(JOBS, 'default').updateStatusWithRetries('work', (object) => {
+    await clients.resource(JOBS, 'default').updateStatusWithRetries(named('work'), (object) => {
       object.status = { startTime: time, completionTime: time, conditions: ended }
     })
     await pass(9)
@@ -263,7 +264,7 @@ describe('a Job', () => {
   test('that is deleted ends all the same, which its finalizer may wait for', async () => {
     await run({ parallelism: 2 }, { 'kedge.dev/duration': '1h' })
     const finish = async (pod: Pod | undefined) => {
-      await clients.resource(PODS, 'default').updateWithRetries(pod?.metadata.name ?? '', ({ metadata }) => {
+      await clients.resource(PODS, 'default').updateWithRetries(named(pod?.metadata.name ?? ''), ({ metadata }) => {
         metadata.annotations = { 'kedge.dev/duration': '1s' }
       })
       await pass(3)
@@ -271,7 +272,7 @@ describe('a Job', () => {
     const [first, second] = await pods()
     await finish(first)
     const jobs = clients.resource(JOBS, 'default')
-    await jobs.updateWithRetries('work', ({ metadata }) => void (metadata.finalizers = ['example.com/queue']))
+    await jobs.updateWithRetries(named('work'), ({ metadata }) => void (metadata.finalizers = ['example.com/queue']))
     await jobs.delete('work', { propagationPolicy: 'Background' })
     await pass(1)
     expect([await conditions(), await counts()]).toMatchObject([[], { succeeded: 1, active: 1 }])
@@ -283,14 +284,14 @@ describe('a Job', () => {
     await run({ parallelism: 1, completions: 9 }, { 'kedge.dev/duration': '1h' })
     const [first] = await pods()
     const { name = '' } = first!.metadata
-    await clients.resource(PODS, 'default').updateWithRetries(name, ({ metadata }) => {
+    await clients.resource(PODS, 'default').updateWithRetries(named(name), ({ metadata }) => {
       metadata.annotations = { ...metadata.annotations, 'controller.kubernetes.io/pod-deletion-cost': '-100' }
     })
     await pass(100)
     const scale = async (parallelism: number) => {
       await clients
         .resource(JOBS, 'default')
-        .updateWithRetries('work', ({ spec }) => void (spec!.parallelism = parallelism))
+        .updateWithRetries(named('work'), ({ spec }) => void (spec!.parallelism = parallelism))
       await pass(1)
     }
     await scale(2)
@@ -308,7 +309,7 @@ describe('a Job', () => {
     const indexes = async () => (await pods()).map(({ spec }) => spec?.hostname).sort()
     const first = (await pods()).find(({ spec }) => spec?.hostname === 'work-0')
     await clients.resource(PODS, 'default').delete(first?.metadata.name ?? '')
-    await clients.resource(JOBS, 'default').updateWithRetries('work', ({ spec }) => void (spec!.parallelism = 3))
+    await clients.resource(JOBS, 'default').updateWithRetries(named('work'), ({ spec }) => void (spec!.parallelism = 3))
     await pass(3)
     expect(await indexes()).toEqual(['work-0', 'work-1', 'work-2'])
   })
@@ -387,7 +388,7 @@ test('a Job takes in a pod that has no owner, and lets go of one that it selects
   const [first] = await pods()
   const { name = '', labels = {}, uid } = first!.metadata
   const tracked = ['batch.kubernetes.io/job-tracking']
-  await clients.resource(PODS, 'default').updateWithRetries(name, ({ metadata }) => {
+  await clients.resource(PODS, 'default').updateWithRetries(named(name), ({ metadata }) => {
     delete metadata.ownerReferences
   })
   await plane.settle()
@@ -397,7 +398,7 @@ test('a Job takes in a pod that has no owner, and lets go of one that it selects
     ownerReferences: [{ kind: 'Job', name: 'work', controller: true }],
   })
   expect(await counts()).toMatchObject({ active: 2 })
-  await clients.resource(PODS, 'default').updateWithRetries(name, ({ metadata }) => {
+  await clients.resource(PODS, 'default').updateWithRetries(named(name), ({ metadata }) => {
     metadata.labels = { left: labels['job-name'] ?? '' }
   })
   await plane.settle()

@@ -4,6 +4,7 @@ import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { clientsetFor } from '../../../src/controllers/clientset.ts'
 import { SERVICES } from '../../../src/controllers/workloads/endpoint-slice.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 let plane: ControlPlaneInMemory
 let clients: Clientset
@@ -53,7 +54,7 @@ test('one that is deleted lets its address go', async () => {
 
 test('one that becomes another type gives its address back', async () => {
   await expose('one')
-  await clients.resource(SERVICES, 'default').updateWithRetries('one', ({ spec }) => {
+  await clients.resource(SERVICES, 'default').updateWithRetries(named('one'), ({ spec }) => {
     spec!.type = 'ClusterIP'
     for (const port of spec!.ports ?? []) delete port.nodePort
     delete spec!.allocateLoadBalancerNodePorts

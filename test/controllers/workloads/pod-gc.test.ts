@@ -3,6 +3,7 @@ import type { Pod } from '../../../src/api/core/v1.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 let simulated: SimulatedPlane
 beforeEach(async () => {
@@ -65,7 +66,7 @@ describe('a pod', () => {
     await pods().delete('alone')
     await simulated.settled(1)
     expect((await pods().get('alone'))?.status?.phase).not.toBe('Failed')
-    await nodes.updateWithRetries('real', (node) => {
+    await nodes.updateWithRetries(named('real'), (node) => {
       node.spec = { taints: [{ key: 'node.kubernetes.io/out-of-service', value: 'down', effect: 'NoExecute' }] }
     })
     await simulated.settled(1)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { REPLICATION_CONTROLLERS } from '../../../src/controllers/workloads/replica-set.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 test('a ReplicationController keeps as many pods as it asks for', async () => {
   const simulated = await SimulatedPlane.start('node-1')
@@ -29,7 +30,7 @@ test('a ReplicationController keeps as many pods as it asks for', async () => {
   await simulated.clients.resource(PODS, 'default').delete(pod!.metadata.name!)
   await simulated.settled(3)
   expect(await simulated.pods()).toHaveLength(3)
-  await controllers.updateWithRetries('web', ({ spec }) => void (spec!.replicas = 1))
+  await controllers.updateWithRetries(named('web'), ({ spec }) => void (spec!.replicas = 1))
   await simulated.settled(3)
   const [left] = await simulated.pods()
   expect(await simulated.said('ReplicationController')).toContain(
@@ -37,10 +38,10 @@ test('a ReplicationController keeps as many pods as it asks for', async () => {
   )
   // let go, its place is taken; come back, one of both goes
   const pods = simulated.clients.resource(PODS, 'default')
-  await pods.updateWithRetries(left!.metadata.name!, ({ metadata }) => void (metadata.labels = { app: 'other' }))
+  await pods.updateWithRetries(named(left!.metadata.name!), ({ metadata }) => void (metadata.labels = { app: 'other' }))
   await simulated.settled(3)
   expect((await pods.get(left!.metadata.name!))?.metadata.ownerReferences).toBeUndefined()
-  await pods.updateWithRetries(left!.metadata.name!, ({ metadata }) => void (metadata.labels = { app: 'web' }))
+  await pods.updateWithRetries(named(left!.metadata.name!), ({ metadata }) => void (metadata.labels = { app: 'web' }))
   await simulated.settled(3)
   expect(await simulated.pods()).toHaveLength(1)
 })

@@ -8,6 +8,7 @@ import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { generateName, RESOURCE_CLAIMS } from '../../../src/controllers/workloads/resource-claim-templates.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
 import { plainPod } from '../plain-pod.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const TEMPLATES = typedResource<ResourceClaimTemplate & KubeObject>('resource.k8s.io', 'resourceclaimtemplates')
 const FINALIZER = 'resource.kubernetes.io/delete-protection'
@@ -56,13 +57,13 @@ async function addClaim(name: string): Promise<void> {
 
 /** As a scheduler does it. */
 async function allocate(name: string, ...reserved: readonly Pod[]): Promise<void> {
-  await claims().updateWithRetries(name, ({ metadata }) => void (metadata.finalizers = [FINALIZER]))
+  await claims().updateWithRetries(named(name), ({ metadata }) => void (metadata.finalizers = [FINALIZER]))
   const reservedFor = reserved.map(({ metadata }) => ({
     resource: 'pods',
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
   }))
-  await claims().updateStatusWithRetries(name, (claim) => void (claim.status = { allocation, reservedFor }))
+  await claims().updateStatusWithRetries(named(name), (claim) => void (claim.status = { allocation, reservedFor }))
   await plane.settle()
 }
 
@@ -70,7 +71,7 @@ const consumersOf = async (name: string) =>
   (await claims().get(name))?.status?.reservedFor?.map(({ name }) => name) ?? []
 
 async function end(name: string): Promise<void> {
-  await pods().updateStatusWithRetries(name, (pod) => void (pod.status = { ...pod.status, phase: 'Succeeded' }))
+  await pods().updateStatusWithRetries(named(name), (pod) => void (pod.status = { ...pod.status, phase: 'Succeeded' }))
   await plane.settle()
 }
 
@@ -113,7 +114,7 @@ describe('claims from templates', () => {
     await addTemplate()
     await addPod('web', FROM_TEMPLATE)
     const [before] = await claims().list()
-    await pods().updateStatusWithRetries('web', ({ status }) => void delete status?.resourceClaimStatuses)
+    await pods().updateStatusWithRetries(named('web'), ({ status }) => void delete status?.resourceClaimStatuses)
     await plane.settle()
     expect((await pods().get('web'))?.status?.resourceClaimStatuses).toEqual([
       { name: 'gpu', resourceClaimName: before?.metadata.name },
@@ -170,7 +171,7 @@ describe('reservations', () => {
   test('consumers that are no pods are left alone', async () => {
     await addClaim('shared')
     await allocate('shared', await addPod('one', SHARED))
-    await claims().updateStatusWithRetries('shared', ({ status }) =>
+    await claims().updateStatusWithRetries(named('shared'), ({ status }) =>
       status?.reservedFor?.push({ apiGroup: 'example.com', resource: 'pods', name: 'x', uid: 'x' }),
     )
     await end('one')

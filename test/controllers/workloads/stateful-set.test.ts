@@ -8,6 +8,7 @@ import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { STATEFUL_SETS } from '../../../src/controllers/workloads/stateful-set.ts'
 import { REVISIONS } from '../../../src/controllers/workloads/template-revisions.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const CLASSES = typedResource<KubeObject & StorageClass>('storage.k8s.io', 'storageclasses')
 const CLAIMS = typedResource<KubeObject & PersistentVolumeClaim>('', 'persistentvolumeclaims')
@@ -51,7 +52,7 @@ async function apply(spec: StatefulSet['spec'] = {}, annotations: Record<string,
 }
 
 async function change(edit: (set: StatefulSet) => void): Promise<void> {
-  await sets().updateWithRetries('web', edit)
+  await sets().updateWithRetries(named('web'), edit)
   await simulated.settled()
 }
 
@@ -168,7 +169,7 @@ describe('a StatefulSet', () => {
   test('goes down from its last pod, one after the other', async () => {
     await apply({}, { 'kedge.dev/stop-delay': '3' })
     await simulated.settled()
-    await sets().updateWithRetries('web', ({ spec }) => void (spec!.replicas = 1))
+    await sets().updateWithRetries(named('web'), ({ spec }) => void (spec!.replicas = 1))
     await simulated.settled(1)
     const leaving = (await simulated.pods()).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
     expect(leaving.map(({ metadata }) => metadata.name)).toEqual(['web-2'])
@@ -181,7 +182,7 @@ describe('a StatefulSet', () => {
     await simulated.settled()
     const [before] = await simulated.pods()
     const pods = simulated.clients.resource(PODS, 'default')
-    await pods.updateStatusWithRetries('web-0', (pod) => void (pod.status = { ...pod.status, phase: 'Failed' }))
+    await pods.updateStatusWithRetries(named('web-0'), (pod) => void (pod.status = { ...pod.status, phase: 'Failed' }))
     await simulated.settled()
     const [after] = await simulated.pods()
     expect(after?.status?.phase).toBe('Running')
@@ -215,7 +216,7 @@ describe('a StatefulSet', () => {
       ownerReferences: [{ kind: 'StatefulSet', name: 'web' }],
       labels: { 'statefulset.kubernetes.io/pod-name': 'web-0', 'apps.kubernetes.io/pod-index': '0' },
     })
-    await pods.updateWithRetries('web-0', ({ metadata }) => void (metadata.labels = { app: 'other' }))
+    await pods.updateWithRetries(named('web-0'), ({ metadata }) => void (metadata.labels = { app: 'other' }))
     // who has the name now is in the way of the next one
     await expect(simulated.settled(2)).rejects.toThrow('pods "web-0" already exists')
     expect((await pods.get('web-0'))?.metadata.ownerReferences).toBeUndefined()

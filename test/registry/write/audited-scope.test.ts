@@ -8,6 +8,7 @@ import type { ControllerContext } from '../../../src/controllers/controller.ts'
 import type { Env } from '../../../src/env.ts'
 import { servedResources } from '../../../src/registry/served.ts'
 import { memoryServer } from '../../request-in-memory.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 interface Event {
   readonly stage: string
@@ -91,7 +92,7 @@ const object = (kind: string, rest: object = {}) =>
 test('each write has an event, under the name of the controller', async () => {
   const configMaps = client()
   await configMaps.create(object('ConfigMap', { data: { k: 'v' } }))
-  await configMaps.updateWithRetries('a', (one) => Object.assign(one, { data: { k: 'w' } }))
+  await configMaps.updateWithRetries(named('a'), (one) => Object.assign(one, { data: { k: 'w' } }))
   await configMaps.apply(object('ConfigMap', { data: { l: 'x' } }))
   await configMaps.delete('a')
   expect(events.map(({ verb, requestURI, responseStatus }) => [verb, requestURI, responseStatus?.code])).toEqual([
@@ -113,7 +114,7 @@ test('each write has an event, under the name of the controller', async () => {
 test('a write without a change has no event, and a refused one says why', async () => {
   const configMaps = client()
   await configMaps.create(object('ConfigMap'))
-  await configMaps.updateWithRetries('a', () => {})
+  await configMaps.updateWithRetries(named('a'), () => {})
   await expect(configMaps.create(object('ConfigMap'))).rejects.toMatchObject({ code: 409 })
   expect(events.map(({ verb, responseStatus }) => [verb, responseStatus?.code])).toEqual([
     ['create', 201],
@@ -206,7 +207,7 @@ test('the usage in a quota', async () => {
   const quotas = clients.resource(typedResource('', 'resourcequotas'), 'default')
   const hard = { configmaps: '5' }
   await quotas.create(object('ResourceQuota', { spec: { hard } }))
-  await quotas.updateStatusWithRetries('a', (quota) =>
+  await quotas.updateStatusWithRetries(named('a'), (quota) =>
     Object.assign(quota, { status: { hard, used: { configmaps: '0' } } }),
   )
   const before = events.length

@@ -50,7 +50,7 @@ export class ClaimWrites {
 
   /** Creates the claim for a pod's extended resources, and names it in the pod's status. */
   private async makeOne(write: ClaimWrite, requestMappings: ExtendedRequests['mappings'], pod: Pod): Promise<Pod> {
-    const { namespace = '', name = '', uid } = pod.metadata
+    const { namespace = '', name = '' } = pod.metadata
     const { name: _, ...metadata } = write.claim.metadata
     const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
     const claim = await namingWork(
@@ -61,8 +61,7 @@ export class ClaimWrites {
     await this.reserveOne({ ...write, claim }, pod)
     return namingWork(
       `update pod ${namespace}/${name} ExtendedResourceClaimStatus`,
-      this.clients.resource(PODS, namespace).updateStatusWithRetries(name, (live) => {
-        if (live.metadata.uid !== uid) throw new NotReserved(`pod ${namespace}/${name} got deleted in the meantime`)
+      this.clients.resource(PODS, namespace).updateStatusWithRetries(pod, (live) => {
         const extendedResourceClaimStatus = { requestMappings, resourceClaimName: claim.metadata.name ?? '' }
         live.status = { ...live.status, extendedResourceClaimStatus }
       }),
@@ -70,8 +69,7 @@ export class ClaimWrites {
   }
 
   private async reserveOne({ claim, allocation }: ClaimWrite, pod: Pod): Promise<Claim> {
-    const { namespace, name = '' } = claim.metadata
-    const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
+    const claims = this.clients.resource(RESOURCE_CLAIMS, claim.metadata.namespace)
     // writes take time and another scheduler may lead meanwhile, so each write checks again
     const check = (live: Claim): void => {
       if (allocation !== undefined && !this.leads()) throw new LedByAnother('another scheduler leads')
@@ -79,12 +77,12 @@ export class ClaimWrites {
     }
     // the finalizer comes first, so that an allocated claim is never without it
     if (allocation !== undefined && claim.metadata.finalizers?.includes(CLAIM_FINALIZER) !== true)
-      await claims.updateWithRetries(name, (live) => {
+      await claims.updateWithRetries(claim, (live) => {
         check(live)
         const finalizers = live.metadata.finalizers ?? []
         if (!finalizers.includes(CLAIM_FINALIZER)) live.metadata.finalizers = [...finalizers, CLAIM_FINALIZER]
       })
-    return claims.updateStatusWithRetries(name, (live) => {
+    return claims.updateStatusWithRetries(claim, (live) => {
       check(live)
       const known = live.status?.allocation ?? allocation ?? {}
       const { reservedFor = [] } = live.status ?? {}
@@ -113,8 +111,7 @@ export class ClaimWrites {
     const { namespace, name = '', uid } = metadata
     const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
     try {
-      await claims.updateWithRetries(name, (live) => {
-        if (live.metadata.uid !== uid) return
+      await claims.updateWithRetries({ metadata }, (live) => {
         live.metadata.finalizers = (live.metadata.finalizers ?? []).filter((one) => one !== CLAIM_FINALIZER)
       })
       await claims.delete(name, uid === undefined ? {} : { preconditions: { uid } })
@@ -133,11 +130,7 @@ export class ClaimWrites {
 
   private async change({ metadata }: Claim, change: (live: Claim) => void): Promise<void> {
     try {
-      await this.clients
-        .resource(RESOURCE_CLAIMS, metadata.namespace)
-        .updateStatusWithRetries(metadata.name ?? '', (live) => {
-          if (live.metadata.uid === metadata.uid) change(live)
-        })
+      await this.clients.resource(RESOURCE_CLAIMS, metadata.namespace).updateStatusWithRetries({ metadata }, change)
     } catch (error) {
       if (!(error instanceof StatusError) || error.code >= 500) throw error
     }
@@ -156,7 +149,7 @@ async function namingWork<T>(what: string, work: Promise<T>): Promise<T> {
 
 function checkUnchanged(live: Claim, claim: Claim, isNew: boolean): void {
   const happened =
-    live.metadata.uid !== claim.metadata.uid || live.metadata.deletionTimestamp !== undefined
+    live.metadata.deletionTimestamp !== undefined
       ? 'deleted'
       : isNew && live.status?.allocation !== undefined
         ? 'allocated elsewhere'

@@ -80,7 +80,7 @@ describe('a claim that was read before another scheduler wrote it', () => {
     await addClaim('one')
     const pod = await addPod('web')
     const late = scheduler().reserve([{ claim: read, allocation: device('x') }], pod)
-    await expect(late).rejects.toThrow('claim default/one got deleted in the meantime')
+    await expect(late).rejects.toThrow('resourceclaims.resource.k8s.io "one" not found')
     expect(deviceOf((await claims().get('one'))!)).toBeUndefined()
   })
 })

@@ -10,6 +10,7 @@ import { ExtendedResources } from '../../../../src/registry/resource/extended-cl
 import type { ControlPlaneInMemory } from '../../control-plane.ts'
 import { plainPod } from '../../plain-pod.ts'
 import { DeviceCluster } from './device-cluster.ts'
+import { named } from '../../../../src/controllers/resource-client.ts'
 
 const deviceClass = (name: string, extendedResourceName?: string, creationTimestamp = '2026-01-01T00:00:00Z') => ({
   kind: 'DeviceClass',
@@ -218,7 +219,7 @@ describe('a pod that asks for such a resource', () => {
     await cluster.addClass({ extendedResourceName: 'example.com/gpu' })
     await cluster.addDevices('node-1', 'x')
     await addPod('web')
-    await pods().updateStatusWithRetries('web', ({ status = {} }) => void (status.phase = 'Succeeded'))
+    await pods().updateStatusWithRetries(named('web'), ({ status = {} }) => void (status.phase = 'Succeeded'))
     await plane.settle()
     expect(await claims().list()).toEqual([])
   })
@@ -226,7 +227,7 @@ describe('a pod that asks for such a resource', () => {
   test('has it from the node where the node has it', async () => {
     await cluster.addClass({ extendedResourceName: 'example.com/gpu' })
     await cluster.addDevices('node-1', 'x')
-    await clients.resource(NODES).updateStatusWithRetries('node-2', ({ status = {} }) => {
+    await clients.resource(NODES).updateStatusWithRetries(named('node-2'), ({ status = {} }) => {
       status.allocatable = { ...status.allocatable, 'example.com/gpu': '4' }
     })
     await plane.settle()

@@ -11,6 +11,7 @@ import { RESOURCE_CLAIMS } from '../../../../src/controllers/workloads/resource-
 import type { ControlPlaneInMemory } from '../../control-plane.ts'
 import { plainPod } from '../../plain-pod.ts'
 import { DeviceCluster, SLICES } from './device-cluster.ts'
+import { named } from '../../../../src/controllers/resource-client.ts'
 
 let cluster: DeviceCluster
 let plane: ControlPlaneInMemory
@@ -129,7 +130,7 @@ describe('a device whose driver is to be waited for', () => {
   beforeEach(async () => {
     await cluster.addClass()
     await cluster.addDevices('node-1', 'gpu-0')
-    await clients.resource(SLICES).updateWithRetries('node-1', ({ spec }) => {
+    await clients.resource(SLICES).updateWithRetries(named('node-1'), ({ spec }) => {
       for (const device of spec?.devices ?? []) {
         device.bindingConditions = ['attached']
         device.bindingFailureConditions = ['broken']
@@ -140,7 +141,7 @@ describe('a device whose driver is to be waited for', () => {
   })
 
   async function tell(type: string): Promise<void> {
-    await claims().updateStatusWithRetries('one', (claim) => {
+    await claims().updateStatusWithRetries(named('one'), (claim) => {
       const conditions = [
         { type, status: 'True', reason: 'R', message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' },
       ]
@@ -208,12 +209,12 @@ test('an allocated claim that nobody uses is given up where it keeps a pod from 
   await cluster.addDevices('node-2', 'gpu-0')
   await addClaim('one')
   const onNode = { key: 'metadata.name', operator: 'In', values: ['node-1'] }
-  await claims().updateStatusWithRetries('one', (claim) => {
+  await claims().updateStatusWithRetries(named('one'), (claim) => {
     const results = [{ request: 'gpu', driver: 'gpu.example', pool: 'node-1', device: 'gpu-0' }]
     const nodeSelector = { nodeSelectorTerms: [{ matchFields: [onNode] }] }
     claim.status = { allocation: { devices: { results }, nodeSelector } }
   })
-  await clients.resource(NODES).updateWithRetries('node-1', ({ spec = {} }) => {
+  await clients.resource(NODES).updateWithRetries(named('node-1'), ({ spec = {} }) => {
     spec.unschedulable = true
     spec.taints = [{ key: 'example.com/full', effect: 'NoSchedule' }]
   })
@@ -230,7 +231,7 @@ test('many pods at once: no device is given to two of them, and what is left ove
   // none of them can be decided about before all are there
   for (const name of names) await addPod(name, name, { schedulingGates: [{ name: 'example.com/wait' }] })
   for (const name of names) await addClaim(name)
-  for (const name of names) await pods().updateWithRetries(name, ({ spec }) => void delete spec?.schedulingGates)
+  for (const name of names) await pods().updateWithRetries(named(name), ({ spec }) => void delete spec?.schedulingGates)
   await plane.settle()
   const given = (await allocations()).filter((text) => !text.includes('nothing')).map((text) => text.split(' ')[1])
   expect(given.sort()).toEqual(['node-1/a', 'node-1/b', 'node-1/c', 'node-2/d', 'node-2/e'])
