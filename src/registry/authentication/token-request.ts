@@ -5,7 +5,6 @@
 import type { TokenRequest, TokenRequestSpec } from '../../api/authentication/v1.ts'
 import type { Node, Pod, Secret, ServiceAccount } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
-import { goQuote } from '../../go/quote.ts'
 import { invalidValue, path } from '../../api/field.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -16,8 +15,8 @@ import { serverAudiences } from '../../authentication/service-account-key.ts'
 import { tokenLifetime } from '../../authentication/token-lifetime.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { timeText } from '../../schema/time.ts'
-import { pathSegmentName } from '../../validation/names.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
+import { checkKeyName } from '../key-name.ts'
 
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
 
@@ -175,9 +174,7 @@ const identityOf = ({ metadata }: KubeObject): ObjectIdentity => ({
 })
 
 async function find<O>(request: ApiRequest, resource: string, name: string, namespace?: string) {
-  if (name === '') throw badRequest('Name parameter required.')
-  const problems = pathSegmentName(name, false)
-  if (problems.length > 0) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problems.join(';')}`)
+  checkKeyName(name)
   const key = namespace === undefined ? name : `${namespace}/${name}`
   const object = await storedObject<O>(request, { group: '', resource }, key)
   if (object === undefined) throw notFound({ group: '', resource }, name)

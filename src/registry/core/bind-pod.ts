@@ -1,16 +1,18 @@
 /** Binds a pod to a node, as a Binding requests it (kube-apiserver's BindingREST). */
 import type { Binding, Pod } from '../../api/core/v1.ts'
 import { conflict } from '../../api/status.ts'
+import { checkKeyName } from '../key-name.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { referenceKey } from '../store.ts'
 import { changeStored } from '../write/change-stored.ts'
 import { setPodCondition } from './pod-conditions.ts'
 
 /**
- * @throws StatusError Conflict if the pod has a node, is terminating or has scheduling gates, or if its UID or version
- * differs from that of the Binding
+ * @throws StatusError 400 if no pod can have the name; Conflict if the pod has a node, is terminating or has scheduling
+ * gates, or if its UID or version differs from that of the Binding
  */
 export async function bindPod(scope: ResourceScope, binding: Binding, dryRun: boolean, known?: Pod): Promise<void> {
+  checkKeyName(scope.place.name)
   await changeStored<Pod>(scope, scope.place.name, { dryRun, known }, (pod) => bind(scope, pod, binding, dryRun))
 }
 

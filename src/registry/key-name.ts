@@ -1,0 +1,13 @@
+import { badRequest } from '../api/status.ts'
+import { goQuote } from '../go/quote.ts'
+import { pathSegmentName } from '../validation/names.ts'
+
+/**
+ * Checks a name from a body before the server looks for its object. Names in URLs need no check.
+ * @throws StatusError 400 if no key in storage can have the name
+ */
+export function checkKeyName(name: string): void {
+  if (name === '') throw badRequest('Name parameter required.')
+  const problems = pathSegmentName(name, false)
+  if (problems.length > 0) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problems.join(';')}`)
+}
