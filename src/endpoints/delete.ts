@@ -12,6 +12,7 @@ import { nextContinueToken } from '../storage/continue-token.ts'
 import { decodeDeleteOptions, readBody } from './decode-body.ts'
 import { linesOf } from '../storage/lines.ts'
 import { Hold } from './hold.ts'
+import { asksToRead } from '../registry/converted.ts'
 import { answerList, listed, mustConvert } from './list.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
@@ -74,7 +75,7 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
       hold ??= await Hold.begin(scope.storage, revision, [scope.collection], scope.request.clock)
     }
   }
-  const items = (await scope.resource.converter?.toServed(stored, 'stored')) ?? stored
+  const items = asksToRead(scope) ? await scope.resource.converter!.toServed(stored, 'stored') : stored
   try {
     await deleteEach(scope, names, options, admissionChain)
     if (hold !== undefined) return await answerList(scope, listOptions, output, { kind: 'exact', revision })

@@ -9,7 +9,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { takeFirstRead } from '../registry/first-read.ts'
 import { keyOf } from '../registry/resource-scope.ts'
-import { inRequestVersion } from '../registry/converted.ts'
+import { forAnswer } from '../registry/converted.ts'
 import { parseRevisionOfGet } from './resource-version.ts'
 import { statusFor } from '../storage/storage-status.ts'
 
@@ -23,7 +23,7 @@ export async function get(scope: RequestScope): Promise<Response> {
     const early = notOlderThan === undefined ? await takeFirstRead(request, scope.collection, key) : undefined
     const stored = early ?? (await scope.storage.get(scope.collection, key, notOlderThan))
     if (stored === undefined) throw notFound(scope.resource.gvr, scope.place.name)
-    const answered = scope.resource.converter === undefined ? stored : await inRequestVersion(scope, stored)
+    const answered = await forAnswer(scope, stored)
     if (scope.resource.view !== undefined)
       scope.resource.view.checkRead?.('text' in answered ? liveOf(answered).object : answered)
     if (

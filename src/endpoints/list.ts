@@ -12,7 +12,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { ListAt, ListQuery, ListResult } from '../storage/storage.ts'
 import { listShape } from '../codec/respond.ts'
 import { lineBatches } from '../storage/lines.ts'
-import { convertedLines, convertedTexts } from '../registry/converted.ts'
+import { asksToRead, convertedLines, convertedTexts } from '../registry/converted.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { parseRevisionOfList } from './resource-version.ts'
 import { selectionOf } from './selection.ts'
@@ -72,8 +72,7 @@ async function checkList(scope: RequestScope, found: ListResult, again: () => Pr
   }
 }
 
-export const mustConvert = ({ resource }: RequestScope): boolean =>
-  resource.converter !== undefined && !passesText(resource)
+export const mustConvert = (scope: RequestScope): boolean => asksToRead(scope) && !passesText(scope.resource)
 
 /**
  * The stored objects of a collection, from the start and in the state that the options name.

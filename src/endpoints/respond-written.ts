@@ -1,7 +1,7 @@
 import type { OutputNegotiation } from '../codec/negotiate.ts'
 import { LARGE } from '../api/slices.ts'
 import { respondObject, weightOfAnswer } from '../codec/respond.ts'
-import { inRequestVersion } from '../registry/converted.ts'
+import { forAnswer } from '../registry/converted.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import type { Updated } from '../registry/write/guaranteed-update.ts'
 import { walked } from '../request/turns.ts'
@@ -12,7 +12,7 @@ export async function respondWritten(
   output: OutputNegotiation,
   { result, created }: Updated,
 ): Promise<Response> {
-  const object = await inRequestVersion(scope, result.stored ?? result.object)
+  const object = await forAnswer(scope, result.stored ?? result.object)
   if (weightOfAnswer(scope.resource, output, result.stored?.text.length ?? 0) > LARGE) scope.request.isLarge = true
   return walked(scope.request, () => respondObject(scope, output, created ? 201 : 200, object))
 }

@@ -15,7 +15,7 @@ import { perTenant } from '../tenancy/tenant-state.ts'
 import { WatchBuffer } from '../storage/watch-buffer.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
-import { convertedTexts } from '../registry/converted.ts'
+import { asksToRead, convertedTexts } from '../registry/converted.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { statusFor } from '../storage/storage-status.ts'
 import { ClientGone } from './watch-sink.ts'
@@ -97,7 +97,7 @@ export async function pumpWatch(
 
 /** Converts the events of a batch together. */
 async function inRequestVersions(scope: RequestScope, batch: WatchBatch): Promise<WatchBatch> {
-  if (scope.resource.converter === undefined || scope.resource.storedAsServed) return batch
+  if (!asksToRead(scope) || scope.resource.storedAsServed) return batch
   const events = [...batch].filter((message) => message.kind === 'event')
   const given = events.map(({ text }) => text)
   const texts = await convertedTexts(scope, given)

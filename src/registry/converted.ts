@@ -1,6 +1,6 @@
 /**
- * Steps between a request and storage that only resources with a conversion webhook need. For other resources they cost
- * nothing.
+ * Steps between a request and storage that only custom resources in another version than the stored one need. For other
+ * resources they cost nothing.
  */
 import { stringify } from '../api/write-json.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -8,8 +8,26 @@ import { asJson } from '../api/object.ts'
 import { liveOf, parseStoredObject } from '../codec/stored-object.ts'
 import { mappedLines } from '../storage/lines.ts'
 import type { NewValue, StoredValue } from '../storage/storage.ts'
+import { walked } from '../request/turns.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { FinalObject, newValueOf } from './stored-form.ts'
+
+/** Whether a read asks a webhook. Other reads convert an object when they encode it. */
+export const asksToRead = ({ resource }: ResourceScope): boolean => resource.converter?.asks === true
+
+/**
+ * What an answer encodes of an object that the server read or wrote. Encoding converts it from the storage version, if
+ * that asks no webhook.
+ * @throws StatusError
+ */
+export function forAnswer(
+  scope: ResourceScope,
+  value: KubeObject | StoredValue,
+): KubeObject | StoredValue | Promise<KubeObject> {
+  const { converter } = scope.resource
+  if (converter === undefined || (!converter.asks && 'text' in value)) return value
+  return converter.asks ? convertedValue(scope, value) : converter.toStored(value as KubeObject)
+}
 
 /** Converts an object that the server read or wrote to the version of the request. @throws StatusError */
 export function inRequestVersion<Value extends KubeObject | StoredValue>(
@@ -30,14 +48,16 @@ async function convertedValue(scope: ResourceScope, value: KubeObject | StoredVa
 /** Returns the value that storage keeps of an object. @throws StatusError */
 export async function valueToStore(scope: ResourceScope, object: KubeObject): Promise<NewValue> {
   const {
+    request,
     resource: { converter, storageType, strategy },
   } = scope
   if (converter === undefined) return newValueOf(storageType, object, strategy)
-  return newValueOf(storageType, await converter.toStored(object), converter.storedStrategy)
+  const stored = await converter.toStored(object)
+  return walked(request, () => newValueOf(storageType, stored, converter.storedStrategy))
 }
 
 /**
- * An object at the end of its write. Undefined if a webhook converts it for storage, and for a large request, whose
+ * An object at the end of its write. Undefined if the server converts it for storage, and for a large request, whose
  * objects the server encodes in parts.
  */
 export const finalObject = (
@@ -46,15 +66,16 @@ export const finalObject = (
 ): FinalObject | undefined =>
   converter === undefined && !request.isLarge ? new FinalObject(storageType, object, strategy) : undefined
 
-/** Converts stored texts to the version of the request. @throws StatusError */
+/** Converts stored texts to the version of the request, by the webhook. @throws StatusError */
 export async function convertedTexts(scope: ResourceScope, texts: readonly string[]): Promise<string[]> {
-  if (scope.resource.converter === undefined) return [...texts]
-  const objects = await scope.resource.converter.toServed(texts.map(parseStoredObject), 'stored')
+  const { converter } = scope.resource
+  if (converter?.asks !== true) return [...texts]
+  const objects = await converter.toServed(texts.map(parseStoredObject), 'stored')
   return objects.map((object) => stringify(asJson(object)))
 }
 
 /** @param values texts, each followed by a newline */
 export function convertedLines(scope: ResourceScope, values: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  if (scope.resource.converter === undefined) return values
+  if (!asksToRead(scope)) return values
   return mappedLines(values, (lines) => convertedTexts(scope, lines))
 }

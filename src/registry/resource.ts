@@ -49,7 +49,7 @@ export interface Resource {
    * schema of a definition may have changed since the write of the object. May change the object in place.
    */
   currentForm(object: KubeObject): KubeObject
-  /** Present if a webhook converts. Objects then have the version of the request from their read to their write. */
+  /** Present where stored objects have another version. Objects have that of the request from their read to their write. */
   readonly converter?: VersionConverter
   /** Runs before an answer that cannot await a webhook. @throws StatusError if the object has another version */
   checkConvertible?(object: KubeObject): void
@@ -112,6 +112,8 @@ export interface View {
 
 /** @see Resource.converter. Its methods throw StatusErrors. */
 export interface VersionConverter {
+  /** Whether it asks a webhook. An answer then waits for it, instead of converting what it encodes. */
+  readonly asks: boolean
   /** @param origin stored: the objects are unchanged since their read from storage */
   toServed(objects: readonly KubeObject[], origin: 'stored' | 'made'): Promise<KubeObject[]>
   toStored(object: KubeObject): Promise<KubeObject>

@@ -28,6 +28,7 @@ import { customStrategy } from './strategy.ts'
 export interface CompiledVersion {
   readonly type: StructType
   readonly strategy: Strategy
+  readonly hasDefaults: boolean
   /** Whether its defaults make each object large. */
   readonly makesLarge: boolean
   /** The work of an object, in characters: for each of its own characters, and once for its defaults. */
@@ -145,6 +146,7 @@ function compile(
   return {
     type,
     strategy,
+    hasDefaults,
     makesLarge: growth.once > LARGE,
     growth: { perUnit: Math.max(1, growth.perUnit / CHEAP), base: growth.once / CHEAP },
   }
@@ -165,9 +167,9 @@ export function currentForm(tenant: Tenant, definition: CustomResourceDefinition
 }
 
 /**
- * Converts an object to the version of a request. A webhook converts from the version in which the object was written.
- * An object of the request's version needs no conversion, whatever the storage version is.
- * @throws ConversionError
+ * Converts an object from the version in which it was written to that of a request. An object of the request's version
+ * needs no conversion, whatever the storage version is.
+ * @throws ConversionError if a webhook has to convert
  */
 export function servedForm(
   tenant: Tenant,
@@ -175,11 +177,9 @@ export function servedForm(
   object: KubeObject,
   version: string,
 ): KubeObject {
-  if (!isConvertedByWebhook(definition))
-    return inVersion(tenant, definition, currentForm(tenant, definition, object), version)
   checkConversion(definition, object, version)
   reshape(tenant, definition, object)
-  return object
+  return inVersion(tenant, definition, object, version)
 }
 
 /** Prunes an object, and adds the defaults of the version in which it was written. */

@@ -20,6 +20,7 @@ import { compiledVersion, currentForm, inVersion, renamedTo, servedForm } from '
 import { checkConversion, convertByWebhook, isConvertedByWebhook } from './conversion-webhook.ts'
 import { isTerminating, versionNamed } from './definition.ts'
 import { customScaleView } from './scale-view.ts'
+import { renamingConverter } from './renaming-converter.ts'
 import { selectableField } from './selectable-field.ts'
 import { withoutCreates } from './strategy.ts'
 import { announceWatch } from './watched-kinds.ts'
@@ -31,7 +32,10 @@ import { webhookConverter } from './webhook-converter.ts'
  */
 const NOTHING: Presentation & WorkRules = Object.freeze({})
 
-/** The server validates custom resources in the version of the request, and built-in kinds in the storage version. */
+/**
+ * The server admits and validates custom resources in the version of the request, and built-in kinds in the storage
+ * version.
+ */
 export function customResource(
   request: ApiCall,
   entry: ResourceEntry,
@@ -40,11 +44,13 @@ export function customResource(
 ): Resource {
   const { group, version, resource, storage } = entry
   const { tenant } = request
-  const { type, strategy, makesLarge, growth } = compiledVersion(tenant, definition, version)
+  const { type, strategy, hasDefaults, makesLarge, growth } = compiledVersion(tenant, definition, version)
   if (makesLarge) request.isLarge = true
   request.growth = growth.perUnit
   const kind: GroupVersionKind = { group, version, kind: entry.kind }
   const isConverted = isConvertedByWebhook(definition)
+  /** Until its write an object has the version of the request, by whose schema the server validates it. */
+  const staysServed = isConverted || version !== storage.version
   const scale = versionNamed(definition, version)?.subresources?.scale
   const view =
     subresource === 'scale' && scale !== undefined ? customScaleView(scale, definition.spec?.group ?? '') : undefined
@@ -55,23 +61,20 @@ export function customResource(
     namespaced: entry.namespaced,
     forms: view === undefined ? customForms : customScaleForms,
     type,
-    storageType:
-      isConverted || version === storage.version ? type : compiledVersion(tenant, definition, storage.version).type,
+    storageType: type,
     ...(view && { view }),
-    toStorage: (object) => (isConverted ? object : inVersion(tenant, definition, object, storage.version)),
+    toStorage: (object) => object,
     fromStorage: (object) => servedForm(tenant, definition, object, version),
     inVersion: async (object, wanted) => {
       if (!isConverted) return inVersion(tenant, definition, object, wanted.version)
       const [converted] = await convertByWebhook(request, definition, [object], wanted.version, 'made')
       return converted!
     },
-    storageKind: isConverted ? kind : { group: storage.group, version: storage.version, kind: entry.kind },
-    ...(isConverted
-      ? {
-          checkConvertible: (object: KubeObject) => checkConversion(definition, object, version),
-          converter: webhookConverter(request, definition, version),
-        }
-      : {}),
+    storageKind: kind,
+    ...(isConverted && { checkConvertible: (object: KubeObject) => checkConversion(definition, object, version) }),
+    ...(staysServed && {
+      converter: (isConverted ? webhookConverter : renamingConverter)(request, definition, version),
+    }),
     fieldAt: (field) => selectableField(compiledVersion(tenant, definition, storage.version).type, field),
     strategy: strategyOf(withOwnRules(entry, strategy), definition, { group, resource }),
     ...(entry.endpoint && { endpoint: entry.endpoint }),
@@ -80,12 +83,13 @@ export function customResource(
     ...(definition.metadata.uid === undefined ? {} : { definitionUid: definition.metadata.uid }),
     announceWatch: (call) => announceWatch(call, definition, entry),
     currentForm: (object) => currentForm(tenant, definition, object),
-    // A stored text may not fit a later state of the definition. A status with a default differs, too: a create drops
-    // the status, and a read sets its default.
+    // A stored text may not fit a later state of the definition. Defaults differ, too: a create drops the status, and a
+    // write in another version sets those of that version; a read sets the missing ones.
     growth,
     storedAsServed:
       definition.metadata.generation === 1 &&
       version === storage.version &&
+      !(hasDefaults && hasOtherVersions(definition)) &&
       type.field('status')?.default === undefined,
     resetFields: customResetFields(apiVersionOf(entry), hasStatus(entry), subresource),
     storagePrefix: `${group}/${resource}`,
@@ -93,6 +97,8 @@ export function customResource(
     afterConversion: (object) => object,
   }
 }
+
+const hasOtherVersions = ({ spec }: CustomResourceDefinition): boolean => (spec?.versions?.length ?? 0) > 1
 
 /** Adds the checks of Stages and ControlPlanes, which this server runs itself. */
 function withOwnRules(entry: ResourceEntry, strategy: Strategy): Strategy {

@@ -16,6 +16,7 @@ export function webhookConverter(
   const { tenant } = request
   const stored = storageVersion(definition)
   return {
+    asks: true,
     async toServed(objects, origin) {
       // first prune and default the objects in the versions in which they were written
       const whole = origin === 'stored' ? objects.map((object) => currentForm(tenant, definition, object)) : objects

@@ -15,6 +15,7 @@ import { StorageError } from '../../storage/errors.ts'
 import type { Live } from '../../codec/stored-object.ts'
 import { newValueOf } from '../stored-form.ts'
 import { timeText } from '../../schema/time.ts'
+import { asksToRead } from '../converted.ts'
 import { knownLive, readLive } from '../store.ts'
 import type { Admission } from './admission.ts'
 import type { WriteMode } from './allocate.ts'
@@ -243,7 +244,8 @@ async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Li
 async function remove(scope: ResourceScope, live: Live, { admission }: WriteMode): Promise<Deleted> {
   const last = await commitDelete(scope, live)
   await scope.resource.strategy.afterDelete?.(live.object, { ...scope.strategyContext(false), admission })
-  const [served] = (await scope.resource.converter?.toServed([last.object], 'stored')) ?? []
+  // an answer converts by itself, unless that asks a webhook
+  const [served] = asksToRead(scope) ? await scope.resource.converter!.toServed([last.object], 'stored') : []
   return { object: served ?? last.object, gone: true }
 }
 

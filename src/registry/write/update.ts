@@ -80,7 +80,11 @@ export function updateWith(
     authorizeCreate,
     known,
     async transform(stored) {
-      const live = stored && (await walked(request, () => scope.resource.fromStorage(stored)))
+      // a converter has converted it when it was read
+      const live =
+        scope.resource.converter === undefined && stored !== undefined
+          ? await walked(request, () => scope.resource.fromStorage(stored))
+          : stored
       const operation = stored === undefined ? 'CREATE' : 'UPDATE'
       const admit = (object: KubeObject, oldObject: KubeObject | undefined) =>
         admission.mutate(scope, operation, options, { object, oldObject })

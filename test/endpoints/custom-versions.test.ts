@@ -1,0 +1,121 @@
+// The server validates an object in the version of the request. Storage and other versions get what their schemas have.
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { JsonObject, KubeObject } from '../../src/api/object.ts'
+import { answer } from '../../src/server.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const TOKEN = 'a-token-of-thirty-two-characters'
+
+beforeEach(() => {
+  vi.stubGlobal('IdentityTransformStream', TransformStream) // workerd has it, Node does not
+})
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+const versionOf = (name: string, storage: boolean, properties: object) => ({
+  name,
+  served: true,
+  storage,
+  schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } },
+})
+
+const VERSIONS = [
+  versionOf('v1', true, {
+    shared: { type: 'string' },
+    first: { type: 'integer' },
+    size: { type: 'integer', default: 5 },
+  }),
+  versionOf('v2', false, { shared: { type: 'string' }, second: { type: 'boolean' } }),
+]
+
+async function serverWith(versions: readonly object[]) {
+  const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
+  const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' }
+  const conditions = ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' }))
+  await server.put('apiextensions.k8s.io', 'customresourcedefinitions', {
+    metadata: { name: 'things.example.com', generation: 1 },
+    spec: { group: 'example.com', scope: 'Cluster', names, versions },
+    status: { acceptedNames: names, storedVersions: ['v1'], conditions },
+  } as unknown as KubeObject & JsonObject)
+  const ask = async (method: string, path: string, type = 'application/json', body?: object) => {
+    const request = server.request(`/apis/example.com/${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': type },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const response = await answer(request)
+    return { code: response.status, body: await response.json<{ spec?: object; message?: string }>() }
+  }
+  return { server, ask }
+}
+
+const thing = (version: string, spec: object) => ({
+  apiVersion: `example.com/${version}`,
+  kind: 'Thing',
+  metadata: { name: 'a' },
+  spec,
+})
+
+const WRONG =
+  'Thing.example.com "a" is invalid: spec.second: Invalid value: "string": spec.second in body must be of type boolean: "string"'
+
+test.each<[string, string, string, string, object]>([
+  ['a create', 'POST', 'v2/things', 'application/json', thing('v2', { second: 'x' })],
+  ['an update', 'PUT', 'v2/things/a', 'application/json', thing('v2', { second: 'x' })],
+  ['a merge patch', 'PATCH', 'v2/things/a', 'application/merge-patch+json', { spec: { second: 'x' } }],
+  [
+    'a JSON patch',
+    'PATCH',
+    'v2/things/a',
+    'application/json-patch+json',
+    [{ op: 'add', path: '/spec/second', value: 'x' }],
+  ],
+])('%s fails by a field that only the version of the request has', async (_, method, path, type, body) => {
+  const { ask } = await serverWith(VERSIONS)
+  if (method !== 'POST') {
+    const { body: made } = await ask('POST', 'v1/things', 'application/json', thing('v1', { shared: 'x' }))
+    const { resourceVersion } = (made as KubeObject).metadata
+    if (method === 'PUT') Object.assign((body as KubeObject).metadata, { resourceVersion })
+  }
+  await expect(ask(method, path, type, body)).rejects.toMatchObject({ code: 422, message: WRONG })
+})
+
+test.each([
+  ['is stored', ''],
+  ['would be stored by a dry run', '?dryRun=All'],
+])('what a version lacks in storage is gone from an object that %s', async (_, query) => {
+  const { ask } = await serverWith(VERSIONS)
+  const { code, body } = await ask(
+    'POST',
+    `v2/things${query}`,
+    'application/json',
+    thing('v2', { shared: 'x', second: true }),
+  )
+  expect([code, body.spec]).toEqual([201, { shared: 'x' }])
+})
+
+test('the storage version shows its defaults in an object that another version wrote', async () => {
+  const { ask } = await serverWith(VERSIONS)
+  await ask('POST', 'v2/things', 'application/json', thing('v2', { shared: 'x' }))
+  expect((await ask('GET', 'v1/things/a')).body.spec).toEqual({ shared: 'x', size: 5 })
+})
+
+test('an object of an earlier storage version keeps the fields of that version', async () => {
+  const { server, ask } = await serverWith(VERSIONS)
+  await server.put(
+    'example.com',
+    'things',
+    thing('v2', { shared: 'x', second: true }) as unknown as KubeObject & JsonObject,
+  )
+  expect((await ask('GET', 'v2/things/a')).body.spec).toEqual({ shared: 'x', second: true })
+  expect((await ask('GET', 'v1/things/a')).body.spec).toEqual({ shared: 'x' })
+})
+
+test('an answer to a write has no defaults that its version sets at the decoding of requests only', async () => {
+  const defaulted = versionOf('v2', false, { shared: { type: 'string' }, second: { type: 'integer', default: 7 } })
+  const { ask } = await serverWith([VERSIONS[0]!, defaulted])
+  const { body } = await ask('POST', 'v2/things', 'application/json', thing('v2', { shared: 'x' }))
+  expect(body.spec).toEqual({ shared: 'x' })
+  expect((await ask('GET', 'v2/things/a')).body.spec).toEqual({ shared: 'x' })
+})
