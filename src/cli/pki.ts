@@ -7,7 +7,7 @@ import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import { addressOctets, createAuthority, issue } from './certificate.ts'
 import type { Credential, Leaf } from './certificate.ts'
 import { KeyFiles } from './key-files.ts'
-import { makeDirectory } from './make-directory.ts'
+import { makePrivateDirectory } from './make-directory.ts'
 import { AUTHORITY_DAYS, authorities, authorityBundle } from './rotate-authority.ts'
 import type { AuthorityName } from './rotate-authority.ts'
 import { RETIRED_KEYS, createServiceAccountKey } from './service-account-key.ts'
@@ -45,7 +45,7 @@ const DAY = 86_400_000
 
 /** @param names DNS names and addresses that the server's certificate must cover */
 export async function openPki(directory: string, names: readonly string[], now: Date): Promise<Pki> {
-  makeDirectory(directory, 0o700)
+  makePrivateDirectory(directory)
   const files = new KeyFiles(directory)
   const serviceAccountKey = files.text('service-account.jwk') ?? createServiceAccountKey()
   const authorityOf = async (name: AuthorityName, leaf: string): Promise<Credential> =>

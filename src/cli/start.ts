@@ -25,7 +25,7 @@ import type { EngineAddress } from './engine-link.ts'
 import { startFront } from './front.ts'
 import type { Front } from './front.ts'
 import { writeKubeconfig } from './kubeconfig.ts'
-import { makeDirectory } from './make-directory.ts'
+import { makeDirectory, makePrivateDirectory } from './make-directory.ts'
 import { serveOutgoingCalls } from './outgoing-calls.ts'
 import { serveOutgoingExchanges } from './outgoing-exchanges.ts'
 import { openPki } from './pki.ts'
@@ -429,7 +429,7 @@ function prepareRun(
 ): (key: Uint8Array) => string {
   rmSync(directory.run, { recursive: true, force: true })
   makeDirectory(join(directory.run, 'worker'), 0o700)
-  makeDirectory(directory.objects, 0o700)
+  makePrivateDirectory(directory.objects)
   for (const name of build.modules) copyFileSync(join(WORKER, name), join(directory.run, 'worker', name))
   const worker = workerConfig()
   const file = join(directory.run, 'workerd.capnp')

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { makeDirectory } from '../../src/cli/make-directory.ts'
+import { makeDirectory, makePrivateDirectory } from '../../src/cli/make-directory.ts'
 
 let path: string
 beforeEach(() => {
@@ -24,6 +24,14 @@ test('a directory that is there keeps its mode', () => {
   makeDirectory(join(path, 'a'), 0o700)
   makeDirectory(join(path, 'link/a'), 0o700)
   expect(modeOf('a')).toBe(0o750)
+})
+
+test('a private directory is for its owner alone, new or not', () => {
+  makePrivateDirectory(join(path, 'a/new'))
+  makeDirectory(join(path, 'old'))
+  chmodSync(join(path, 'old'), 0o755)
+  makePrivateDirectory(join(path, 'old'))
+  expect(['a/new', 'old'].map(modeOf)).toEqual([0o700, 0o700])
 })
 
 test.each([
