@@ -197,7 +197,12 @@ const endsTooEarly = () => badRequest('the backup ends too early')
 
 function objectIn(text: string): KubeObject {
   // a truncated file ends with half a line
-  if (parsedLine(text) === undefined) throw badRequest('the backup is damaged: a line is no JSON object')
+  const line = parsedLine(text)
+  if (line === undefined) throw badRequest('the backup is damaged: a line is no JSON object')
+  // where a line is missing, the beginning of the next resource comes in the place of an object
+  const { metadata } = line
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata))
+    throw badRequest(`the backup is damaged: ${text.slice(0, 200)} is no object`)
   return liveOf({ revision: 0, text }).object
 }
 

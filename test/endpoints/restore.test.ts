@@ -107,6 +107,16 @@ describe('a restore that fails', () => {
     ['before the end of a resource', BACKUP.slice(0, -2), 'the backup ends too early'],
     ['at a wrong count', [...BACKUP.slice(0, -1), end(4)], 'the backup tells of 4 objects and has 3'],
     [
+      'at an object that is missing',
+      [...BACKUP.slice(0, 4), ...section(NAMESPACES, namespace('shop', 5)), end(3)],
+      'the backup is damaged: {"group":"","resource":"namespaces","count":1} is no object',
+    ],
+    ...['null', '[]', '"text"'].map((metadata): [string, string[], string] => [
+      `at an object whose metadata is ${metadata}`,
+      [HEAD, ...section(NAMESPACES, `{"kind":"Namespace","metadata":${metadata}}`), end(1)],
+      `the backup is damaged: {"kind":"Namespace","metadata":${metadata}} is no object`,
+    ]),
+    [
       'at an object without a version',
       [HEAD, ...section(NAMESPACES, text('Namespace', 'v1', { name: 'x' })), end(1)],
       'the backup is damaged: an object of namespaces has no name or no resourceVersion',
