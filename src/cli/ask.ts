@@ -21,10 +21,20 @@ export function ask(
         const status = response.statusCode ?? 0
         if (accepted.includes(status)) resolve(undefined)
         else if (status === 200) resolve(JSON.parse(text))
-        else reject(new Error(`${method} ${path}: ${status} ${text.slice(0, 500)}`))
+        else reject(new Error(`${method} ${path}: ${status} ${messageOf(text).slice(0, 500)}`))
       })
     })
     sent.on('error', reject)
     sent.end(body === undefined ? undefined : JSON.stringify(body))
   })
+}
+
+/** The message of a Status; another text as it is. */
+export function messageOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown } // a Status
+    return typeof message === 'string' ? message : text
+  } catch {
+    return text
+  }
 }

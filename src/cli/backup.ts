@@ -8,6 +8,7 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { load } from 'js-yaml'
 import * as z from 'zod/mini'
+import { messageOf } from './ask.ts'
 import { checked } from './checked.ts'
 import { ADMINISTRATOR, CLUSTER } from './kubeconfig.ts'
 
@@ -108,7 +109,10 @@ const restored = z.object({ objects: z.number(), unserved: z._default(z.array(z.
 const REPEAT = 'Run the same command again, or give the restore up with "kedge restore --abandon".'
 
 export async function restore(server: Server, file: string): Promise<void> {
-  const { size } = statSync(file)
+  const found = statSync(file)
+  // its end is read before the rest
+  if (!found.isFile()) throw new Error(`${file} is no file, and a backup is restored from a file.`)
+  const { size } = found
   const problem = problemIn(tailOf(file, size))
   if (problem !== undefined) throw new Error(`${file} is no whole backup, and nothing was restored: ${problem}`)
   const progress = new Progress('Restored', size)
@@ -190,14 +194,6 @@ async function textOf(response: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of response) text += String(chunk)
   return text
-}
-
-function messageOf(text: string): string {
-  try {
-    return (JSON.parse(text) as { message: string }).message
-  } catch {
-    return text
-  }
 }
 
 /** Shows progress on a terminal, and passes all data through. */

@@ -15,6 +15,7 @@ import { outliveReaders } from './output.ts'
 import { CannotStart, start } from './start.ts'
 import type { RunningServer } from './start.ts'
 import { createSimulatedCluster } from './simulated-cluster.ts'
+import type { SimulatedNodes } from './simulated-cluster.ts'
 import { startFlags, startOptions, startSchema } from './start-flags.ts'
 import { runTokenCreate } from './token-command.ts'
 import { UsageError, parse } from './usage.ts'
@@ -305,8 +306,7 @@ async function runStart(args: string[]): Promise<void> {
     const options = await startOptions(flags)
     const server = await start(options)
     try {
-      const nodes =
-        options.simulatedNodes && (await createSimulatedCluster(serverOf(server.kubeconfig), options.simulatedNodes))
+      const nodes = options.simulatedNodes && (await simulatedNodes(server, options.simulatedNodes))
       console.log(welcome(server, flags.ephemeral, nodes))
       await Promise.race([signalled, server.ended])
     } finally {
@@ -317,7 +317,20 @@ async function runStart(args: string[]): Promise<void> {
   }
 }
 
-/** @param nodes the number of simulated nodes; undefined: simulation is off */
+/**
+ * A server without them serves on: what keeps them away may need it, as a restore that has to be repeated.
+ * @returns the number of simulated nodes; undefined where they could not be made
+ */
+async function simulatedNodes({ kubeconfig }: RunningServer, wanted: SimulatedNodes): Promise<number | undefined> {
+  try {
+    return await createSimulatedCluster(serverOf(kubeconfig), wanted)
+  } catch (error) {
+    console.error(`kedge: no simulated nodes were made: ${error instanceof Error ? error.message : String(error)}`)
+    return undefined
+  }
+}
+
+/** @param nodes the number of simulated nodes; undefined where there is no simulation */
 function welcome({ url, kubeconfig }: RunningServer, ephemeral: boolean, nodes: number | undefined): string {
   return `Kedge serves the Kubernetes API at ${url}
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LAUNCHER, startKedge } from '../cli/kedge-process.ts'
+import { LAUNCHER, startKedge, startWithDefaults } from '../cli/kedge-process.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { ApiClient } from './api-client.ts'
 
@@ -80,3 +80,22 @@ test('half a backup is refused', async () => {
   )
   await empty.stop()
 })
+
+test('a server with its nodes starts after a restore that failed, and the restore is repeated', async () => {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  const broken = join(directory, 'broken.jsonl')
+  // an object less than its section tells of; the end is there
+  writeFileSync(broken, lines.filter((line) => !line.includes('"name":"c7"')).join('\n'))
+  const data = ['--port', '0', '--data-dir', join(directory, 'again')]
+  const before = await startKedge(data)
+  await expect(kedge(before, 'restore', broken)).rejects.toThrow(/the backup is damaged: .* is no object; nothing of/)
+  await before.stop()
+  const after = await startWithDefaults(data)
+  expect(after.output()).toContain('kedge: no simulated nodes were made: GET /api/v1/nodes')
+  expect(after.output()).toContain('503 the control plane is being restored from a backup')
+  await kedge(after, 'restore', file)
+  const target = new ApiClient(after.kubeconfig)
+  expect((await target.send('GET', `${CONFIG_MAPS}/c7`)).body.data).toEqual({ n: '7' })
+  target.close()
+  await after.stop()
+}, 60_000)
