@@ -61,6 +61,7 @@ interface Found {
   readonly isFile: boolean
   /** Bytes. */
   readonly size: number
+  readonly isTorn: boolean
 }
 
 /** A file that is rotated when it is too large: `audit.log` becomes `audit-TIME.log`. */
@@ -70,25 +71,33 @@ class RotatedFile {
   /** Devices and pipes have the same place for ever, as /dev/stdout and /dev/null. */
   private readonly isFile: boolean
   private size: number
+  /** The file ends in the middle of a line, as after a full disk. Another program may write it, so nothing is cut off. */
+  private isTorn: boolean
 
-  private constructor(options: AuditLogOptions, file: FileHandle, { isFile, size }: Found) {
+  private constructor(options: AuditLogOptions, file: FileHandle, { isFile, size, isTorn }: Found) {
     this.options = options
     this.file = file
     this.isFile = isFile
     this.size = size
+    this.isTorn = isTorn
   }
 
   static async open(options: AuditLogOptions): Promise<RotatedFile> {
     makeDirectory(dirname(options.path))
     const file = await open(options.path, 'a', 0o600)
     const found = await file.stat()
-    return new RotatedFile(options, file, { isFile: found.isFile(), size: found.size })
+    const isFile = found.isFile()
+    const isTorn = isFile && found.size > 0 && (await lastOctet(options.path, found.size)) !== NEWLINE
+    return new RotatedFile(options, file, { isFile, size: found.size, isTorn })
   }
 
   readonly write = async (lines: Buffer): Promise<void> => {
     if (this.isFile && this.size > 0 && this.size + lines.length > this.options.maxBytes) await this.rotate()
-    await this.file.appendFile(lines)
-    this.size += lines.length
+    const text = this.isTorn ? Buffer.concat([Buffer.of(NEWLINE), lines]) : lines
+    this.isTorn = true
+    await this.file.appendFile(text)
+    this.isTorn = false
+    this.size += text.length
   }
 
   private async rotate(): Promise<void> {
@@ -100,6 +109,7 @@ class RotatedFile {
     await this.file.close()
     this.file = file
     this.size = 0
+    this.isTorn = false
     if (maxBackups === 0) return
     const isBackup = (one: string): boolean =>
       one !== basename(path) && BACKUP.test(one.slice(prefix.length, -ext.length || undefined))
@@ -107,6 +117,18 @@ class RotatedFile {
       (one) => one.startsWith(prefix) && one.endsWith(ext) && isBackup(one),
     )
     for (const old of backups.sort().slice(0, -maxBackups)) rmSync(join(dir, old), { force: true })
+  }
+}
+
+const NEWLINE = 0x0a
+
+async function lastOctet(path: string, size: number): Promise<number | undefined> {
+  const file = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, size - 1)
+    return bytesRead === 0 ? undefined : buffer[0]
+  } finally {
+    await file.close()
   }
 }
 

@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +37,36 @@ test('the log answers a batch after its lines are in the file', async () => {
   await serve('audit.log')
   expect(await Promise.all([post('one\n'), post('two\n')])).toEqual([204, 204])
   expect(readFileSync(join(directory, 'audit.log'), 'utf8').split('\n').sort()).toEqual(['', 'one', 'two'])
+})
+
+test('the log begins a line where the file ends in the middle of one', async () => {
+  writeFileSync(join(directory, 'audit.log'), 'half a')
+  await serve('audit.log', 0)
+  expect([await post('one\n'), await post('two\n')]).toEqual([204, 204])
+  expect(readFileSync(join(directory, 'audit.log'), 'utf8')).toBe('half a\none\ntwo\n')
+})
+
+test('the log begins a line after one that the disk took in part', async ({ skip }) => {
+  const disk = join(directory, 'disk')
+  mkdirSync(disk)
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8k', 'tmpfs', disk]).status !== 0) skip('a disk cannot be mounted')
+  try {
+    writeFileSync(join(disk, 'filler'), 'x'.repeat(4096))
+    log = await serveAuditLog(join(directory, 'socket'), {
+      path: join(disk, 'audit.log'),
+      maxBytes: 100_000,
+      maxBackups: 0,
+    })
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    expect(await post(`${'a'.repeat(5000)}\n`)).toBe(500)
+    rmSync(join(disk, 'filler'))
+    expect(await post('one\n')).toBe(204)
+    expect(readFileSync(join(disk, 'audit.log'), 'utf8')).toMatch(/^a+\none\n$/)
+  } finally {
+    vi.restoreAllMocks()
+    await log.close()
+    spawnSync('umount', ['-l', disk])
+  }
 })
 
 test('the log rotates no device', async () => {
