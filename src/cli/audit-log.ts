@@ -104,7 +104,7 @@ class RotatedFile {
     const { path, maxBackups } = this.options
     const { dir, name, ext } = parse(path)
     const prefix = `${name}-`
-    renameSync(path, join(dir, `${prefix}${new Date().toISOString().replaceAll(':', '-')}${ext}`))
+    moveAway(path, join(dir, `${prefix}${new Date().toISOString().replaceAll(':', '-')}${ext}`))
     const file = await open(path, 'a', 0o600)
     await this.file.close()
     this.file = file
@@ -117,6 +117,15 @@ class RotatedFile {
       (one) => one.startsWith(prefix) && one.endsWith(ext) && isBackup(one),
     )
     for (const old of backups.sort().slice(0, -maxBackups)) rmSync(join(dir, old), { force: true })
+  }
+}
+
+/** A rotation that had no place for the new file has moved the old one already, or another program has. */
+function moveAway(path: string, backup: string): void {
+  try {
+    renameSync(path, backup)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
 

@@ -69,6 +69,14 @@ test('the log begins a line after one that the disk took in part', async ({ skip
   }
 })
 
+test('the log makes the file anew where it was moved away before a rotation', async () => {
+  await serve('audit.log', 0)
+  expect(await post('a line of some length\n')).toBe(204)
+  rmSync(join(directory, 'audit.log'))
+  expect([await post('one\n'), await post('two\n')]).toEqual([204, 204])
+  expect(readFileSync(join(directory, 'audit.log'), 'utf8')).toBe('one\ntwo\n')
+})
+
 test('the log rotates no device', async () => {
   const device = '/dev/null'
   // a rename of this would be one of the link alone
