@@ -127,7 +127,7 @@ Flags of encryption rewrite
   --data-dir DIR   The data directory of the running server. Default .kedge in the current directory.
 
 Flags of backup
-  -o FILE          Where the backup goes; written only when it is whole.
+  -o FILE          Where the backup goes; written only when it is whole. A pipe or a device gets it as it comes.
   --data-dir DIR   The data directory of the running server. Default .kedge in the current directory.
 
 Flags of restore: kedge restore FILE, into an empty control plane. Until all of it is there, other requests are
