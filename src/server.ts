@@ -31,6 +31,7 @@ import { problemOf } from './settings.ts'
 import type { BadSettings } from './settings.ts'
 import { admitRequest, endsBySelf, leaveSeat } from './flowcontrol/admit-request.ts'
 import { classify, flowControlHeaders } from './flowcontrol/classify.ts'
+import { takesRoom } from './flowcontrol/large-values.ts'
 import { builtInServed } from './registry/built-in-served.ts'
 import { servedAt } from './registry/served.ts'
 import { beginFirstRead } from './registry/first-read.ts'
@@ -126,6 +127,7 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
     isSeated = false
   }
   request.delegate = leave
+  const leaveRoom = takesRoom(request)
   try {
     const authorized = await authorize(request, asked)
     const served = servedAt(request.env, snapshot)
@@ -134,6 +136,7 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
     return await (serveFixedPath(request, served) ?? serveResource(request, authorized, served, handlers))
   } finally {
     leave()
+    leaveRoom()
   }
 }
 

@@ -44,7 +44,10 @@ export const MAX_BODY = 3 * 1024 * 1024
 export async function readBody(request: ApiRequest): Promise<Uint8Array> {
   const body = await bytesOf(request)
   if (isLargeIn(request.info.apiGroup, body, body.length * (request.growth ?? 1))) request.isLarge = true
-  if (body.length > HEAVY) await turnOfHeavy()
+  if (body.length > HEAVY) {
+    await request.takeRoom?.('body', body.length)
+    await turnOfHeavy()
+  }
   if (/yaml/i.test(request.headers.get('Content-Type') ?? '') && request.method !== 'PATCH') await loadYaml()
   return body
 }

@@ -30,8 +30,10 @@ export async function get(scope: RequestScope): Promise<Response> {
       'text' in stored &&
       !isPassedOn(scope.resource, output) &&
       weightOfAnswer(scope.resource, output, stored.text.length) > LARGE
-    )
+    ) {
       request.isLarge = true
+      await request.takeRoom?.('object', stored.text.length)
+    }
     return await walked(request, () => respondObject(scope, output, 200, answered))
   } catch (error) {
     throw error instanceof StorageError ? statusFor(error, scope.resource.gvr, scope.place.name) : error

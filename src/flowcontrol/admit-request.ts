@@ -19,7 +19,7 @@ import { Seats } from './seats.ts'
 import type { Refusal, Seat } from './seats.ts'
 
 /** A quarter of kube-apiserver's --request-timeout. Milliseconds. */
-const LONGEST_WAIT = 15_000
+export const LONGEST_WAIT = 15_000
 
 /** Counts for the requests of one FlowSchema in one level. */
 export interface FlowCount {

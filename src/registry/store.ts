@@ -29,7 +29,10 @@ export async function readLive(
   if (stored === undefined) return undefined
   const { resource, request } = scope
   if (isLargeIn(resource.gvr.group, stored.text, grown(resource, stored.text.length))) request.isLarge = true
-  if (stored.text.length > HEAVY) await turnOfHeavy()
+  if (stored.text.length > HEAVY) {
+    await request.takeRoom?.('object', stored.text.length)
+    await turnOfHeavy()
+  }
   const live = liveOf(stored)
   if (scope.resource.converter === undefined)
     return { stored, object: await walked(scope.request, () => scope.resource.currentForm(live.object)) }

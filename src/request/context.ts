@@ -38,6 +38,8 @@ export interface ApiCall {
    * verb. Test it with `if`, so that small calls await nothing.
    */
   isLarge?: boolean
+  /** Waits until the memory has room for a value of this size (flowcontrol/large-values.ts). @throws 429 */
+  takeRoom?(value: LargeValue, size: number): Promise<void>
   /** Its body takes as long as one that is so many times as long, for want of defaults. Absent: 1. */
   growth?: number
   /** Present for requests only. */
@@ -49,6 +51,9 @@ export interface ApiCall {
   /** For requests: aborted when the client has hung up. Calls to other servers end then. */
   readonly gone?: () => AbortSignal
 }
+
+/** A value of a request that takes room in the memory. */
+export type LargeValue = 'body' | 'object'
 
 /** An early read of the object that the path names. */
 export interface FirstRead {

@@ -1,0 +1,106 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { takesRoom } from '../../src/flowcontrol/large-values.ts'
+import { MOST_HELD, Room } from '../../src/flowcontrol/room.ts'
+import type { Share } from '../../src/flowcontrol/room.ts'
+import { answer } from '../../src/server.ts'
+import { memoryServer } from '../request-in-memory.ts'
+
+const TOKEN = 'an-administrator-whose-token-is-long-enough'
+const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
+const PATH = '/api/v1/namespaces/default/configmaps'
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+function newRequest() {
+  const request = server.request(PATH)
+  return { leave: takesRoom(request), take: request.takeRoom! }
+}
+
+const state = (work: Promise<void>): Promise<string> =>
+  Promise.race([
+    work.then(
+      () => 'has room',
+      (error: unknown) => String(error),
+    ),
+    new Promise<string>((resolve) => setTimeout(resolve, 20, 'waits')),
+  ])
+
+test('a request has room for its body and for an object, and gives back both', async () => {
+  const first = newRequest()
+  await first.take('body', MOST_HELD)
+  await first.take('object', MOST_HELD)
+  const [second, third] = [newRequest(), newRequest()]
+  const waiting = [second.take('body', 1), third.take('object', 1)]
+  expect(await Promise.all(waiting.map(state))).toEqual(['waits', 'waits'])
+  first.leave()
+  expect(await Promise.all(waiting.map(state))).toEqual(['has room', 'has room'])
+  second.leave()
+  third.leave()
+})
+
+test('a larger object takes the place of the one before, and a smaller one needs no more', async () => {
+  const request = newRequest()
+  await request.take('object', MOST_HELD)
+  expect(await state(request.take('object', 5))).toBe('has room')
+  expect(await state(request.take('object', MOST_HELD + 1))).toBe('has room')
+  request.leave()
+  const next = newRequest()
+  expect(await state(next.take('object', 1))).toBe('has room')
+  next.leave()
+})
+
+test('a request that finds no room in time is told to come again', async () => {
+  const first = newRequest()
+  await first.take('body', MOST_HELD)
+  vi.useFakeTimers()
+  const refused = expect(newRequest().take('body', 1)).rejects.toMatchObject({
+    status: { code: 429, reason: 'TooManyRequests', details: { retryAfterSeconds: 1 } },
+  })
+  await vi.advanceTimersByTimeAsync(15_000)
+  await refused
+  first.leave()
+})
+
+test('a request that ended while it waited keeps no room', async () => {
+  const [first, second, third] = [newRequest(), newRequest(), newRequest()]
+  await first.take('body', MOST_HELD)
+  const waiting = second.take('body', MOST_HELD)
+  second.leave()
+  first.leave()
+  await waiting
+  expect(await state(third.take('body', 1))).toBe('has room')
+  third.leave()
+})
+
+test.each([
+  ['a create', 'POST', '', 'application/json', 1],
+  ['a get in another form', 'GET', '/large', 'application/yaml', 1],
+  ['an update', 'PUT', '/large', 'application/json', 2],
+  ['a patch', 'PATCH', '/large', 'application/merge-patch+json', 2],
+])('%s of a large object takes room and gives it back', async (_, method, name, type, times) => {
+  const left: Promise<void>[] = []
+  const take = Room.prototype.take
+  vi.spyOn(Room.prototype, 'take').mockImplementation(function (this: Room, ...args) {
+    const share = take.apply(this, args) as Share
+    const { promise, resolve } = Promise.withResolvers<void>()
+    left.push(promise)
+    const { leave } = share
+    return Object.assign(share, {
+      leave: () => {
+        leave()
+        resolve()
+      },
+    })
+  })
+  const data = { text: method + 'x'.repeat(100_000) }
+  const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large' }, data })
+  const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': type, Accept: method === 'GET' ? type : '*/*' }
+  const init = method === 'GET' ? { method, headers } : { method, headers, body }
+  const response = await answer(server.request(PATH + name, init))
+  expect(response.ok).toBe(true)
+  expect(left).toHaveLength(times)
+  await Promise.all(left)
+})

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Room } from '../../src/flowcontrol/room.ts'
+import type { Share } from '../../src/flowcontrol/room.ts'
+
+const PATIENCE = 15_000
+
+function roomOf(most: number) {
+  const room = new Room(most)
+  return { take: (flow: string, size: number) => room.take(flow, size, Date.now(), PATIENCE) }
+}
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
+
+/** The present state of a value: in, refused or waiting. */
+async function now(taken: Share | undefined | Promise<Share | undefined>): Promise<string> {
+  const name = (found: Share | undefined) => (found === undefined ? 'refused' : `has ${found.size}`)
+  return taken instanceof Promise
+    ? Promise.race([taken.then(name), vi.advanceTimersByTimeAsync(0).then(() => 'waits')])
+    : name(taken)
+}
+
+test('values have room up to its size, and the last one may go beyond it', async () => {
+  const room = roomOf(10)
+  expect(await now(room.take('a', 9))).toBe('has 9')
+  expect(await now(room.take('a', 50))).toBe('has 50')
+  expect(await now(room.take('a', 1))).toBe('waits')
+})
+
+test('a share that is left lets in those who wait, once', async () => {
+  const room = roomOf(10)
+  const first = room.take('a', 10) as Share
+  const waiting = [8, 8, 8].map((size) => room.take('a', size))
+  first.leave()
+  first.leave()
+  expect(await Promise.all(waiting.map(now))).toEqual(['has 8', 'has 8', 'waits'])
+})
+
+test('users who wait take turns', async () => {
+  const room = roomOf(1)
+  const first = room.take('many', 1) as Share
+  const many = Array.from({ length: 100 }, () => room.take('many', 1))
+  const other = room.take('other', 1)
+  let left: Share | undefined = first
+  let turns = 0
+  while ((await now(other)) === 'waits') {
+    left?.leave()
+    turns++
+    const served: (Share | undefined)[] = []
+    for (const one of many) if ((await now(one)).startsWith('has')) served.push(await one)
+    left = served.at(-1)
+    for (const one of served) one?.leave()
+  }
+  expect(turns).toBeLessThan(10)
+})
+
+test('whoever waits too long is refused, and takes nothing later', async () => {
+  const room = roomOf(1)
+  const first = room.take('a', 1) as Share
+  const second = room.take('a', 1)
+  await vi.advanceTimersByTimeAsync(PATIENCE)
+  expect(await now(second)).toBe('refused')
+  first.leave()
+  expect(await now(room.take('a', 1))).toBe('has 1')
+})
+
+test('a queue that is full refuses', async () => {
+  const room = roomOf(1)
+  void room.take('a', 1)
+  const states = await Promise.all(Array.from({ length: 400 }, () => now(room.take('a', 1))))
+  expect(states.filter((state) => state === 'waits').length).toBe(6 * 50)
+  expect(states.at(-1)).toBe('refused')
+})
+
+test('a share of a request that the engine dropped counts as left after two minutes', async () => {
+  const room = roomOf(1)
+  const lost = room.take('a', 1) as Share
+  await vi.advanceTimersByTimeAsync(121_000)
+  expect(await now(room.take('a', 1))).toBe('has 1')
+  lost.leave()
+  expect(await now(room.take('a', 1))).toBe('waits')
+})
