@@ -116,12 +116,12 @@ function fractionOf(digits: string, scale: bigint): bigint {
   return counted === '' ? 0n : (BigInt(counted) * scale) / 10n ** BigInt(counted.length)
 }
 
-/** The duration in seconds: `5405.5s`. */
+/** The duration in seconds: `5405.5s`. Like cel-go's it has the digits of a float64. */
 export function durationText({ nanos }: Duration): string {
-  const sign = nanos < 0n ? '-' : ''
-  const absolute = nanos < 0n ? -nanos : nanos
-  const fraction = withoutTrailing((absolute % NANOS).toString().padStart(9, '0'), '0')
-  return `${sign}${absolute / NANOS}${fraction === '' ? '' : `.${fraction}`}s`
+  const seconds = Number(nanos / NANOS) + Number(nanos % NANOS) / Number(NANOS)
+  const text = String(seconds)
+  // below a microsecond JavaScript writes an exponent
+  return `${text.includes('e') ? withoutTrailing(seconds.toFixed(9), '0') : text}s`
 }
 
 /**
