@@ -2,6 +2,7 @@
  * Writes lists item by item, so that a list of any length takes bounded memory. It collects all items only for tables
  * whose printer sorts the rows. protobuf-list.ts writes lists in protobuf.
  */
+import { largeItems } from '../api/few-at-once.ts'
 import { inPartsAwaiting } from '../api/parts.ts'
 import { LARGE, slicesByLength, turnOfOthers } from '../api/slices.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -140,8 +141,12 @@ export async function* itemsInTurns<Made>(
   let isFirst = true
   const weightOf = (source: Source): number => weigh(lengthOf(source))
   for (const slice of slicesByLength(sources, weightOf, ITEMS_AT_ONCE)) {
-    if (slice.length === 1 && weightOf(slice[0]!) > LARGE) yield await inPartsAwaiting(() => make(slice), turnOfOthers)
-    else {
+    const weight = slice.length === 1 ? weightOf(slice[0]!) : 0
+    if (weight > LARGE) {
+      const made = await largeItems.run(weight, () => inPartsAwaiting(() => make(slice), turnOfOthers))
+      slice[0]!.forget()
+      yield made
+    } else {
       if (!isFirst) await turnOfOthers()
       yield make(slice)
     }

@@ -58,6 +58,11 @@ export class Source {
     return this.#object ?? this.#read('rounded')
   }
 
+  /** Lets go of what was parsed from the text, for holders that wait for a slow client. */
+  forget(): void {
+    if (this.text !== undefined) this.#object = undefined
+  }
+
   #read(numbers: 'exact' | 'rounded'): KubeObject {
     return parseStoredInParts(this.text!, this.#reading, numbers) as unknown as KubeObject
   }

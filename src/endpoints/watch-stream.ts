@@ -3,8 +3,9 @@
  * timers of a watch run here in the Worker, because a timer in the shard would keep it awake.
  */
 import { noteFault } from '../request/fault.ts'
-import { walked } from '../request/turns.ts'
 import { BoundedMap } from '../api/bounded-map.ts'
+import { largeItems } from '../api/few-at-once.ts'
+import { inPartsAwaiting } from '../api/parts.ts'
 import { LARGE, turnOfOthers } from '../api/slices.ts'
 import { decoratedText } from '../codec/decorate.ts'
 import { Source } from '../codec/present.ts'
@@ -131,10 +132,10 @@ async function forward(
       const weight = framer.weigh(text.length)
       length += weight
       const source = Source.ofText(decorate?.(text) ?? text)
-      const isLarge = weight > LARGE
-      await sink.send(
-        isLarge ? await walked({ isLarge }, () => framer.event(type, source)) : framer.event(type, source),
-      )
+      const made = () => framer.event(type, source)
+      const sent = weight > LARGE ? await largeItems.run(weight, () => inPartsAwaiting(made, turnOfOthers)) : made()
+      source.forget()
+      await sink.send(sent)
     }
   }
   const { mark } = batch

@@ -33,6 +33,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/admission/quota/quotas.ts': FILLED,
   'src/admission/webhooks/candidates.ts': FILLED,
   'src/admission/webhooks/known-replies.ts': FILLED,
+  'src/api/few-at-once.ts': 'test/api/few-at-once.test.ts: an item that the engine gave up makes room after a while',
   'src/api/waiting-places.ts': 'test/api/waiting-places.test.ts: so many wait at once',
   'src/authentication/attested-requests.ts':
     'test/authentication/attested-requests.test.ts: connections beyond those that one period may have are refused',

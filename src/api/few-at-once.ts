@@ -1,0 +1,56 @@
+/**
+ * Makes large items of streams a few at a time. A parsed item takes up to forty times its text and gives others their
+ * turn while it is worked on, and a list or a watch has no seat any more when it gets there. So as many as there are
+ * clients would not fit into the memory of the isolate.
+ *
+ * Waiting items look again and again instead of being woken: a client may hang up while its item waits or is made, and
+ * then the engine runs nothing of the request any more.
+ */
+import { platformClock } from './clock.ts'
+
+/** Units of text of the items that are made at the same time. The last one may go beyond it. */
+const MOST_HELD = 4 * 1024 * 1024
+/** Milliseconds after which an item counts as given up. */
+const LOST_AFTER = 60_000
+/** Milliseconds between two looks. */
+const LOOK_MS = 5
+
+interface Item {
+  readonly size: number
+  /** Milliseconds since 1970. */
+  readonly since: number
+}
+
+export class FewAtOnce {
+  /** Bound: `most`, and one item more. */
+  private readonly underWay = new Set<Item>()
+
+  constructor(
+    private readonly most = MOST_HELD,
+    private readonly now = platformClock,
+  ) {}
+
+  /** @param size units of text of the item */
+  async run<Made>(size: number, make: () => Promise<Made>): Promise<Made> {
+    while (this.held() >= this.most) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    const item = { size, since: this.now() }
+    this.underWay.add(item)
+    try {
+      return await make()
+    } finally {
+      this.underWay.delete(item)
+    }
+  }
+
+  private held(): number {
+    const lost = this.now() - LOST_AFTER
+    let held = 0
+    for (const item of this.underWay)
+      if (item.since <= lost) this.underWay.delete(item)
+      else held += item.size
+    return held
+  }
+}
+
+/** Of the isolate, because its memory is. */
+export const largeItems = new FewAtOnce()

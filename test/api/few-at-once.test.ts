@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { FewAtOnce } from '../../src/api/few-at-once.ts'
+
+/** Runs items of these sizes. @returns the most that were made at the same time, in units of text */
+async function mostHeld(items: FewAtOnce, sizes: readonly number[]): Promise<number> {
+  let held = 0
+  let most = 0
+  const made = sizes.map((size) =>
+    items.run(size, async () => {
+      most = Math.max(most, (held += size))
+      await pause(2)
+      held -= size
+    }),
+  )
+  await Promise.all(made)
+  return most
+}
+
+test.each<[string, number[], number]>([
+  ['items that fit together are made together', [40, 50], 90],
+  ['the last one may go beyond the bound', [60, 60], 120],
+  ['what comes then waits', [60, 60, 60, 60, 60], 120],
+  ['an item that is larger than the bound is made alone', [500, 500, 500], 500],
+])('%s', async (_what, sizes, most) => {
+  expect(await mostHeld(new FewAtOnce(100), sizes)).toBe(most)
+})
+
+test('a failed item makes room', async () => {
+  const items = new FewAtOnce(100)
+  await expect(items.run(100, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await items.run(100, async () => 'made')).toBe('made')
+})
+
+test('an item that the engine gave up makes room after a while', async () => {
+  let now = 0
+  const items = new FewAtOnce(100, () => now)
+  void items.run(100, () => new Promise(() => {}))
+  const second = items.run(100, async () => 'made')
+  expect(await Promise.race([second, pause(20)])).toBeUndefined()
+  now = 60_000
+  expect(await second).toBe('made')
+})
