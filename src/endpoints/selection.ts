@@ -40,8 +40,9 @@ function knownField(
       ? { ...requirement, field: coreField(field) }
       : placed(requirement, fieldAt?.(field))
   const onlyMetadata = known.every((name) => name.startsWith('metadata.')) && known.length === 2
-  if (onlyMetadata) throw badRequest(unknownMetadataField(field))
-  throw badRequest(strategy.unknownField?.(field, kind) ?? `field label not supported: ${field}`)
+  throw badRequest(
+    strategy.unknownField?.(field, kind) ?? (onlyMetadata ? unknownMetadataField(field) : unsupportedField(field)),
+  )
 }
 
 function placed(requirement: FieldRequirement, at: SelectableField | undefined): FieldRequirement {
@@ -50,6 +51,8 @@ function placed(requirement: FieldRequirement, at: SelectableField | undefined):
   if (defaults.every((text) => text === '')) return { ...requirement, place: { names } }
   return { ...requirement, place: { names, filled: defaults.map((text) => text === requirement.value) } }
 }
+
+const unsupportedField = (field: string): string => `field label not supported: ${field}`
 
 const unknownMetadataField = (field: string): string =>
   `${goQuote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`

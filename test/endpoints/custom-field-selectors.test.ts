@@ -96,3 +96,27 @@ test.each<[selector: string, found: readonly string[]]>([
     expect(await selected(selector, version, '&limit=500')).toEqual(found)
   }
 })
+
+test.each([
+  ['a field of a version with selectable fields', [{ jsonPath: '.spec.color' }]],
+  ['a field of a version without selectable fields', undefined],
+])('an unknown %s is refused by its name', async (_, selectableFields) => {
+  const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
+  const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' }
+  const conditions = ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' }))
+  await server.put('apiextensions.k8s.io', 'customresourcedefinitions', {
+    metadata: { name: 'things.example.com', generation: 1 },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names,
+      versions: [{ ...versionOf('v1', 'first', true), selectableFields }],
+    },
+    status: { acceptedNames: names, storedVersions: ['v1'], conditions },
+  } as unknown as KubeObject & JsonObject)
+  const path = '/apis/example.com/v1/things?fieldSelector=spec.other%3Dx'
+  await expect(answer(server.request(path, { headers: { Authorization: `Bearer ${TOKEN}` } }))).rejects.toMatchObject({
+    code: 400,
+    message: 'field label not supported: spec.other',
+  })
+})

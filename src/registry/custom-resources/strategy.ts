@@ -84,6 +84,7 @@ export function customStrategy(
     countsStatus: subresources?.status === undefined,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
+    unknownField: (field) => `field label not supported: ${field}`,
 
     validate: async (object, context) =>
       byRules(
