@@ -12,6 +12,7 @@ import { writtenEntries } from '../registry/written-types.ts'
 import { timeText } from '../schema/time.ts'
 import { managerClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
+import { forEachAnyway } from './each-anyway.ts'
 import { untilNextLook } from './waiting-time.ts'
 import { forEachShard } from '../storage/for-each-shard.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
@@ -99,12 +100,50 @@ const SWEEP_MS = 3_000
 export const namespaceSweeper: Controller = {
   neverGivesUp: true,
   async reconcile(name, context) {
-    if ((await managerClients(context).resource(NAMESPACES).get(name)) !== undefined) return undefined
-    const remains = await empty(context, name, context.now())
-    if (remains.isPart) return 0
-    if (!isEmpty(remains)) throw new Error(`something is left in a namespace that is gone: ${textOf(remains)}`)
+    if (await exists(context, name)) return undefined
+    const left: string[] = []
+    let isPart = false
+    await forEachShard(await namespacedResources(context), async (resource) => {
+      const swept = await sweep(context, name, resource)
+      if (swept === 'part') isPart = true
+      if (swept === 'left') left.push(`${resource.resource}.${resource.group}`)
+    })
+    if (isPart) return 0
+    if (left.length > 0 && !(await exists(context, name)))
+      throw new Error(`something is left in a namespace that is gone: ${left.join(', ')}`)
     return undefined
   },
+}
+
+const exists = async (context: ControllerContext, namespace: string): Promise<boolean> =>
+  (await managerClients(context).resource(NAMESPACES).get(namespace)) !== undefined
+
+/**
+ * Deletes objects that were there before the namespace was seen to be absent once more. A new namespace of the same
+ * name keeps its own objects: they are younger, or have other uids.
+ */
+async function sweep(
+  context: ControllerContext,
+  namespace: string,
+  resource: StoredResource,
+): Promise<'none' | 'part' | 'left'> {
+  const client = managerClients(context).resource(resource, namespace)
+  const found: KubeObject['metadata'][] = []
+  for await (const { metadata } of client.each()) {
+    found.push(metadata)
+    if (found.length === MOST_AT_ONCE) break
+  }
+  if (found.length === 0 || (await exists(context, namespace))) return 'none'
+  await forEachAnyway(found, context.now, async ({ name = '', uid = '' }) => {
+    await client.delete(name, { propagationPolicy: 'Background', preconditions: { uid } }).catch(ignoreReplaced)
+  })
+  if (found.length === MOST_AT_ONCE) return 'part'
+  for await (const _ of client.each()) return 'left'
+  return 'none'
+}
+
+function ignoreReplaced(error: unknown): void {
+  if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
 }
 
 /** Deletes all objects, type by type, and counts those that remain. */
@@ -196,8 +235,6 @@ async function namespacedResources(context: ControllerContext): Promise<StoredRe
   const stored = entries.filter(({ namespaced }) => namespaced).map(({ storage }) => storage)
   return [...new Map(stored.map((storage) => [`${storage.resource}.${storage.group}`, storage])).values()]
 }
-
-const textOf = ({ resources, failures }: Remains): string => [...resources.keys(), ...failures].join(', ')
 
 function ignoreGone(error: unknown): void {
   if (!(error instanceof StatusError) || error.code !== 404) throw error

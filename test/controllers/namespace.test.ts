@@ -92,6 +92,47 @@ describe('a namespace that is deleted', () => {
       ({ metadata }) => delete metadata.finalizers,
     )
 
+  test('loses what came in its last moment, and a new one of its name keeps its own', async () => {
+    const create = (name: string) =>
+      plane.create(CONFIG_MAPS, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, namespace: 'shop' } })
+    const swept = async (whileListing: () => Promise<unknown>) => {
+      const context = await plane.context('namespace-sweep')
+      const { SHARDS } = context.env
+      let isFirst = true
+      const listing = (stub: object): object =>
+        new Proxy(stub, {
+          get:
+            (shard, method) =>
+            async (...args: unknown[]) => {
+              if (isFirst) await whileListing()
+              isFirst = false
+              return (Reflect.get(shard, method) as (...args: unknown[]) => unknown).apply(shard, args)
+            },
+        })
+      const get = (id: DurableObjectId) =>
+        String(id).endsWith('/configmaps') ? listing(SHARDS.get(id)) : SHARDS.get(id)
+      const shards = new Proxy(SHARDS, {
+        get: (all, name) => (name === 'get' ? get : (Reflect.get(all, name) as unknown)),
+      })
+      await controllerOf('namespace-sweep')!.reconcile('shop', { ...context, env: { ...context.env, SHARDS: shards } })
+      return plane.names(CONFIG_MAPS, 'shop')
+    }
+    await release()
+    await plane.delete(NAMESPACES, '', 'shop')
+    await plane.pass(10_000)
+    await create('late')
+    const again = async () => {
+      await plane.create(NAMESPACES, { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'shop' } })
+      await create('new')
+    }
+    expect(await swept(again)).toEqual(['late', 'new'])
+    await plane.delete(CONFIG_MAPS, 'shop', 'new')
+    await plane.delete(NAMESPACES, '', 'shop')
+    await plane.pass(10_000)
+    await create('late')
+    expect(await swept(async () => {})).toEqual([])
+  })
+
   test('keeps what it holds for five seconds, however often its controller is called', async () => {
     await release()
     plane.now = new Date(plane.now.getTime() + 900) // in the middle of the second that deletionTimestamp names
