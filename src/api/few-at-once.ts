@@ -10,7 +10,7 @@ import { platformClock } from './clock.ts'
 
 /** Units of text of the items that are made at the same time. The last one may go beyond it. */
 const MOST_HELD = 4 * 1024 * 1024
-/** Milliseconds after which an item counts as given up. */
+/** Milliseconds. */
 const LOST_AFTER = 60_000
 /** Milliseconds between two looks. */
 const LOOK_MS = 5
@@ -25,12 +25,16 @@ export class FewAtOnce {
   /** Bound: `most`, and one item more. */
   private readonly underWay = new Set<Item>()
 
+  /**
+   * @param most units of size that are under way at the same time; the last one may go beyond it
+   * @param lostAfter milliseconds after which an item counts as given up
+   */
   constructor(
     private readonly most = MOST_HELD,
+    private readonly lostAfter = LOST_AFTER,
     private readonly now = platformClock,
   ) {}
 
-  /** @param size units of text of the item */
   async run<Made>(size: number, make: () => Promise<Made>): Promise<Made> {
     while (this.held() >= this.most) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     const item = { size, since: this.now() }
@@ -43,7 +47,7 @@ export class FewAtOnce {
   }
 
   private held(): number {
-    const lost = this.now() - LOST_AFTER
+    const lost = this.now() - this.lostAfter
     let held = 0
     for (const item of this.underWay)
       if (item.since <= lost) this.underWay.delete(item)

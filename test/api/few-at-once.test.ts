@@ -34,7 +34,7 @@ test('a failed item makes room', async () => {
 
 test('an item that the engine gave up makes room after a while', async () => {
   let now = 0
-  const items = new FewAtOnce(100, () => now)
+  const items = new FewAtOnce(100, 60_000, () => now)
   void items.run(100, () => new Promise(() => {}))
   const second = items.run(100, async () => 'made')
   expect(await Promise.race([second, pause(20)])).toBeUndefined()

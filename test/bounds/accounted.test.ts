@@ -91,6 +91,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/metrics/series.ts': FILLED,
   'src/openapi/documents.ts': BY_CLUSTERS,
   'src/openapi/rendered-paths.ts': FILLED,
+  'src/registry/write/until-written.ts': 'test/api/bounded-map.test.ts: both key and value count',
   'src/registry/custom-resources/compiled-versions.ts': FILLED,
   'src/registry/custom-resources/conversion-counts.ts': 'test/bounds/filled.test.ts: labels',
   'src/registry/custom-resources/conversion-webhook.ts': FILLED,

@@ -9,9 +9,7 @@ import { walked } from '../../request/turns.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError, conflict, notFound } from '../../api/status.ts'
 import type { ResourceScope } from '../resource-scope.ts'
-import { statusFor } from '../../storage/storage-status.ts'
 import type { DeleteOptions } from '../../request/options.ts'
-import { StorageError } from '../../storage/errors.ts'
 import type { Live } from '../../codec/stored-object.ts'
 import { newValueOf } from '../stored-form.ts'
 import { timeText } from '../../schema/time.ts'
@@ -21,8 +19,8 @@ import type { Admission } from './admission.ts'
 import type { WriteMode } from './allocate.ts'
 import { undoing } from './undo.ts'
 import { commitDelete, commitUpdate, encode } from './commit.ts'
+import { untilWritten } from './until-written.ts'
 
-const DELETE_TRIES = 20
 const FOREGROUND = 'foregroundDeletion'
 const ORPHAN = 'orphan'
 
@@ -43,18 +41,11 @@ export async function deleteObject(
   admission: Admission,
   { namespace = scope.place.namespace, known }: { readonly namespace?: string; readonly known?: KubeObject } = {},
 ): Promise<Deleted> {
-  for (let attempt = 1; ; attempt++) {
-    const isKnown = attempt === 1 && known !== undefined
-    const live = isKnown ? knownLive(known) : await readLive(scope, name, namespace)
+  return untilWritten(scope, name, async (isFirst) => {
+    const live = isFirst && known !== undefined ? knownLive(known) : await readLive(scope, name, namespace)
     if (live === undefined) throw notFound(scope.resource.gvr, name)
-    try {
-      return await deleteLive(scope, live, options, admission)
-    } catch (error) {
-      if (!(error instanceof StorageError)) throw error
-      const moved = error.code === 'Conflict' || error.code === 'KeyNotFound'
-      if (!moved || attempt >= DELETE_TRIES) throw statusFor(error, scope.resource.gvr, name)
-    }
-  }
+    return deleteLive(scope, live, options, admission)
+  })
 }
 
 /** Deletes one object after the other, as kube-apiserver's DELETE of a collection does. The first refusal ends it. */

@@ -15,12 +15,9 @@ import { commitUpdate, encode } from './commit.ts'
 import { fillSystemFields, insert } from './create-object.ts'
 import { isWithoutFinalizers, removeEmptied } from './delete.ts'
 import { beforeCreate, beforeUpdate } from './prepare.ts'
+import { untilWritten } from './until-written.ts'
 import { walked } from '../../request/turns.ts'
 import { noteFault } from '../../request/fault.ts'
-import { StorageError } from '../../storage/errors.ts'
-import { statusFor } from '../../storage/storage-status.ts'
-
-const UPDATE_TRIES = 20
 
 export interface Updated {
   readonly result: WriteResult
@@ -40,20 +37,13 @@ export interface UpdateRequest extends WriteMode {
   readonly authorizeCreate?: (() => Promise<void>) | undefined
 }
 
-/** Reads, changes, and compares and swaps. It retries on conflict, unless the client named a resourceVersion. */
-export async function guaranteedUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
-  for (let attempt = 1; ; attempt++) {
-    const live = attempt === 1 && update.known !== undefined ? knownLive(update.known) : await readLive(scope, name)
-    try {
-      if (live === undefined) return await createOnUpdate(scope, name, update)
-      return { result: await updateLive(scope, name, live, update), created: false }
-    } catch (error) {
-      if (!(error instanceof StorageError)) throw error
-      const moved = error.code === 'Conflict' || error.code === 'KeyNotFound' || error.code === 'KeyExists'
-      if (!moved || attempt >= UPDATE_TRIES) throw statusFor(error, scope.resource.gvr, name)
-    }
-  }
-}
+/** Reads, changes, and compares and swaps: again on conflict, unless the client named a resourceVersion. */
+export const guaranteedUpdate = (scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> =>
+  untilWritten(scope, name, async (isFirst) => {
+    const live = isFirst && update.known !== undefined ? knownLive(update.known) : await readLive(scope, name)
+    if (live === undefined) return createOnUpdate(scope, name, update)
+    return { result: await updateLive(scope, name, live, update), created: false }
+  })
 
 async function createOnUpdate(scope: ResourceScope, name: string, update: UpdateRequest): Promise<Updated> {
   if (!update.mayCreate) throw notFound(scope.resource.gvr, name)
