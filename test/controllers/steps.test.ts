@@ -15,7 +15,7 @@ const FILLED = 160
  * How much comes together in one step is chance to a part. What grows with the objects does so in each run. Each run
  * only lowers the difference, so the first that is low enough is the last.
  */
-const RUNS = 4
+const RUNS = 8
 /** Functions, turns of loops and rows for each object more: a pass over names or references is some of them. */
 const MOST = 12
 
