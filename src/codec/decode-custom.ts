@@ -18,6 +18,7 @@ import { decodeUnstructured } from './decode-untyped.ts'
 import { DecodeError } from './decode-problems.ts'
 import type { JsonTree } from '../api/json.ts'
 import { sortedKeys, sortNames } from '../api/name-order.ts'
+import { stringifySorted } from '../api/write-json.ts'
 
 const objectMeta = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
 
@@ -46,6 +47,23 @@ export function decodeCustomObject(type: StructType, tree: JsonTree): Decoded {
     }),
   }
 }
+
+/** An embedded object has another value than its metadata, apiVersion or kind can be. */
+export class CoercionError extends DecodeError {
+  constructor(
+    readonly path: string,
+    readonly value: Json | undefined,
+    readonly why: string,
+  ) {
+    super(`${path}: Invalid value: ${stringifySorted(value ?? null)}: ${why}`)
+  }
+}
+
+/**
+ * Gives the embedded objects in a value normal metadata, in place.
+ * @throws {CoercionError}
+ */
+export const coerceEmbedded = (type: Structural | undefined, value: Json): void => coerce(type, value, '', [])
 
 /**
  * Fits a stored object to its schema, which may have changed since the last write, in place. It does the same as
@@ -91,13 +109,13 @@ function coerceObject(object: JsonObject, path: string, unknown: string[]): void
   for (const name of ['apiVersion', 'kind'] as const) {
     const value = object[name]
     if (value !== undefined && typeof value !== 'string')
-      throw new DecodeError(`${path}.${name}: Invalid value: ${JSON.stringify(value)}: must be a string`)
+      throw new CoercionError(`${path}.${name}`, value, 'must be a string')
   }
   const before = object['metadata']
   try {
     append(unknown, decodeMetadata(object, `${path}.metadata`))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    throw new DecodeError(`${path}.metadata: Invalid value: ${JSON.stringify(before)}: ${error.message}`)
+    throw new CoercionError(`${path}.metadata`, before, error.message)
   }
 }

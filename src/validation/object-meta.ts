@@ -9,7 +9,7 @@ import type { FieldPath } from '../api/field.ts'
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../api/object.ts'
 import { sentField } from '../schema/emptied.ts'
 import type { NameRule } from './names.ts'
-import { labelValueProblems, qualifiedNameProblems } from './names.ts'
+import { dns1123Label, labelValueProblems, qualifiedNameProblems } from './names.ts'
 import { byteLength } from '../api/utf8.ts'
 import { errorsByName, errorsOf } from './errors-of.ts'
 
@@ -87,6 +87,9 @@ export function validateAnyMeta(
 
   if (namespaced) {
     if (!meta.namespace) errors.push(required(at.child('namespace')))
+    else
+      for (const problem of dns1123Label(meta.namespace))
+        errors.push(invalidValue(at.child('namespace'), meta.namespace, problem))
   } else if (meta.namespace) errors.push(forbiddenField(at.child('namespace'), 'not allowed on this type'))
 
   if ((meta.generation ?? 0) < 0)

@@ -4,13 +4,17 @@
  */
 import { errorsByName } from '../../validation/errors-of.ts'
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
-import type { FieldError, FieldPath } from '../../api/field.ts'
-import { invalidValue } from '../../api/field.ts'
+import type { FieldError } from '../../api/field.ts'
+import { FieldPath, invalidValue, invalidValueText, messageOf } from '../../api/field.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { kept } from '../../api/parts.ts'
 import { structuralOf } from '../../schema/from-openapi.ts'
 import { pruneAny } from '../../schema/prune.ts'
+import { stringifySorted } from '../../api/write-json.ts'
+import { cloneJson } from '../../api/clone-json.ts'
+import { CoercionError, coerceEmbedded } from '../../codec/decode-custom.ts'
+import type { Structural } from '../../schema/structural.ts'
 import { valuesEqual } from '../../api/value-order.ts'
 import { validateEmbedded } from '../../validation/embedded-objects.ts'
 import { validateValue } from '../../validation/value-validation.ts'
@@ -42,34 +46,52 @@ export class DefaultRules {
   }
 }
 
+/** Where a schema describes a part of an object's metadata, apiVersion or kind. */
+interface InMeta {
+  /** The schema of the object. */
+  readonly object: JSONSchemaProps
+  /** The object whose only such part is a value of this schema. */
+  around(value: Json): JsonObject
+}
+
+const META: readonly string[] = ['metadata', 'apiVersion', 'kind']
+
 /** It skips schemas within additionalProperties, as kube-apiserver does. */
 export function validateDefaults(
   schema: JSONSchemaProps | undefined,
   at: FieldPath,
   requiresPruned: boolean,
   rules: DefaultRules | undefined,
-  isInMeta = false,
+  outer?: InMeta,
   isObject = true,
 ): FieldError[] {
   if (schema === undefined) return []
-  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
+  const isWhole = isObject || schema['x-kubernetes-embedded-resource'] === true
+  const inMeta = isWhole ? undefined : outer
+  const object = isObject ? kept(schema, () => ({ ...schema, 'x-kubernetes-embedded-resource': true })) : schema
   const value = schema.default
+  const below = (name: string): InMeta | undefined => {
+    if (inMeta !== undefined) return { ...inMeta, around: (part) => inMeta.around({ [name]: part }) }
+    if (!isWhole || !META.includes(name)) return undefined
+    return { object, around: (part) => ({ apiVersion: 'validation/v1', kind: 'Validation', [name]: part }) }
+  }
   return [
     ...(value === undefined || value === null
       ? []
       : defaultProblems(
-          isObject ? kept(schema, () => ({ ...schema, 'x-kubernetes-embedded-resource': true })) : schema,
+          object,
           value,
           at.child('default'),
-          requiresPruned && !(isInMeta && !isEmbedded),
-          (json, here) => rules?.problems(json, isObject || isEmbedded, value, here) ?? [],
+          requiresPruned,
+          (json, here) => rules?.problems(json, isWhole, value, here) ?? [],
+          inMeta,
         )),
     ...validateDefaults(
       oneSchema(schema.items),
       at.child('items'),
       requiresPruned,
       rules,
-      isInMeta && !isEmbedded,
+      inMeta && { ...inMeta, around: (part) => inMeta.around([part]) },
       false,
     ),
     ...errorsByName(schema.properties ?? {}, (name) =>
@@ -78,7 +100,7 @@ export function validateDefaults(
         at.child('properties').key(name),
         requiresPruned,
         rules,
-        ((isObject || isEmbedded) && ['metadata', 'apiVersion', 'kind'].includes(name)) || (isInMeta && !isEmbedded),
+        below(name),
         false,
       ),
     ),
@@ -91,16 +113,41 @@ function defaultProblems(
   at: FieldPath,
   requiresPruned: boolean,
   byRules: (schema: JsonObject, at: FieldPath) => readonly FieldError[],
+  inMeta: InMeta | undefined,
 ): FieldError[] {
   // a schema is JSON, but its interface does not say so
   const json = schema as unknown as JsonObject
-  const type = structuralOf(json)
   const errors: FieldError[] = []
-  if (requiresPruned && !isPruned(schema, value)) errors.push(invalidValue(at, value, 'must not have unknown fields'))
-  const embedded = validateEmbedded(type, value, at, false)
+  if (requiresPruned && inMeta === undefined && !isPruned(schema, value))
+    errors.push(invalidValue(at, value, 'must not have unknown fields'))
+  const shown = inMeta === undefined ? value : kept(schema, () => inMeta.around(value))
+  const type = structuralOf((inMeta?.object ?? schema) as unknown as JsonObject)
+  const here = inMeta === undefined ? at : FieldPath.root
+  const coerced = kept(schema, () => coercedDefault(type, shown, here))
+  const embedded = 'problem' in coerced ? [coerced.problem] : validateEmbedded(type, coerced.value, here, false)
+  if (embedded.length > 0 && inMeta !== undefined)
+    return [...errors, invalidValue(at, value, `must result in valid metadata: ${messageOf(embedded)}`)]
   if (embedded.length > 0) return [...errors, ...embedded]
-  const values = validateValue(json, value, at)
+  const values = validateValue(json, inMeta === undefined && 'value' in coerced ? coerced.value : value, at)
   return [...errors, ...(values.length > 0 ? values : byRules(json, at))]
+}
+
+/** The default with the normal metadata of its embedded objects, or the first that they cannot have. */
+function coercedDefault(
+  type: Structural | undefined,
+  value: Json,
+  at: FieldPath,
+): { readonly value: Json } | { readonly problem: FieldError } {
+  const copy = cloneJson(value)
+  try {
+    coerceEmbedded(type, copy)
+    return { value: copy }
+  } catch (error) {
+    if (!(error instanceof CoercionError)) throw error
+    return {
+      problem: invalidValueText(at.child(error.path.replace(/^\./, '')), stringifySorted(error.value), error.why),
+    }
+  }
 }
 
 export function isPruned(schema: JSONSchemaProps, value: Json): boolean {

@@ -5,6 +5,7 @@ import {
   validateDefinitionUpdate,
 } from '../../../src/registry/apiextensions/definition-validation.ts'
 import { definitionHasRules, loadRuleEngine } from '../../../src/registry/custom-resources/rules.ts'
+import type { Json } from '../../../src/api/object.ts'
 import { loadPatterns } from '../../../src/validation/go-pattern.ts'
 
 beforeAll(loadPatterns)
@@ -24,6 +25,12 @@ const texts = (definition: CustomResourceDefinition) =>
   validateDefinition(definition, undefined).map(({ field, message }) => `${field}: ${message}`)
 
 const at = 'spec.validation.openAPIV3Schema'
+
+const embedded: JSONSchemaProps = {
+  type: 'object',
+  'x-kubernetes-embedded-resource': true,
+  'x-kubernetes-preserve-unknown-fields': true,
+}
 
 test.each<[string, JSONSchemaProps, string[]]>([
   ['a structural schema', { type: 'object', properties: { spec: { type: 'object' } } }, []],
@@ -55,6 +62,61 @@ test.each<[string, JSONSchemaProps, string[]]>([
       `${at}.properties[a].default: Invalid value: "string":  in body must be of type integer: "string"`,
     ],
   ],
+  ...(
+    [
+      [
+        { labels: { a: 1 } },
+        'metadata: Invalid value: {"labels":{"a":1}}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
+      ],
+      [
+        { name: 5 },
+        'metadata: Invalid value: {"name":5}: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string',
+      ],
+      ['x', 'metadata: Invalid value: "x": json: cannot unmarshal string into Go value of type v1.ObjectMeta'],
+      [
+        { namespace: 'x/y' },
+        `metadata.namespace: Invalid value: "x/y": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
+      ],
+      [{ annotations: { a: null } }, undefined],
+      [null, undefined],
+    ] as [Json, string | undefined][]
+  ).map(([metadata, problem]): [string, JSONSchemaProps, string[]] => [
+    `an embedded object with the metadata ${JSON.stringify(metadata)} as default`,
+    {
+      type: 'object',
+      properties: { a: { ...embedded, default: { apiVersion: 'v1', kind: 'Pod', metadata } } },
+    },
+    problem === undefined ? [] : [`${at}.properties[a].default.${problem}`],
+  ]),
+  ...(
+    [
+      [
+        'labels',
+        { type: 'object', default: { a: 1 } },
+        '{"a":1}: must result in valid metadata: metadata: Invalid value: {"labels":{"a":1}}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
+      ],
+      [
+        'generation',
+        { type: 'string', default: 'x' },
+        '"x": must result in valid metadata: metadata: Invalid value: {"generation":"x"}: json: cannot unmarshal string into Go struct field ObjectMeta.generation of type int64',
+      ],
+      [
+        'name',
+        { type: 'string', default: 'a/b' },
+        `"a/b": must result in valid metadata: metadata.name: Invalid value: "a/b": may not contain '/'`,
+      ],
+      ['name', { type: 'string', default: 'ok' }, undefined],
+    ] as [string, JSONSchemaProps, string | undefined][]
+  ).map(([name, schema, problem]): [string, JSONSchemaProps, string[]] => [
+    `${JSON.stringify(schema.default)} as default of metadata.${name}`,
+    {
+      type: 'object',
+      properties: { a: { ...embedded, properties: { metadata: { type: 'object', properties: { [name]: schema } } } } },
+    },
+    problem === undefined
+      ? []
+      : [`${at}.properties[a].properties[metadata].properties[${name}].default: Invalid value: ${problem}`],
+  ]),
   [
     'map keys that may be absent',
     {
