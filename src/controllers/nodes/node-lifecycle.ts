@@ -153,7 +153,8 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
   const { isNow, wait: pause } =
     wanted === undefined || wasGivenUp ? { isNow: true } : await turnOf(clients, node, context)
   const key = isNow ? wanted : undefined
-  const tainted = (live: KubeObject & Node) => withExecuteTaint(withScheduleTaints(live), key, timeText(now))
+  const tainted = (live: KubeObject & Node) =>
+    withExecuteTaint(withScheduleTaints(live, timeText(now)), key, timeText(now))
   if (sameJson(tainted(node), node.spec?.taints ?? [])) return pause
   const changed = await nodes.updateWithRetries(node, (live) => {
     const taints = tainted(live)

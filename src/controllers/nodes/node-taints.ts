@@ -23,7 +23,7 @@ export const readyOf = ({ status }: Node): string | undefined =>
   status?.conditions?.find(({ type }) => type === 'Ready')?.status
 
 /** Sets the NoSchedule taints that follow from the conditions. Other taints stay. */
-export function withScheduleTaints({ spec, status }: Node): Taint[] {
+export function withScheduleTaints({ spec, status }: Node, time: string): Taint[] {
   const before = spec?.taints ?? []
   const keys = new Set(
     (status?.conditions ?? []).flatMap((condition) => {
@@ -35,7 +35,8 @@ export function withScheduleTaints({ spec, status }: Node): Taint[] {
   const isOurs = ({ key = '', effect }: Taint): boolean => effect === 'NoSchedule' && OURS.has(key)
   const kept = before.filter((taint) => !isOurs(taint) || keys.has(taint.key ?? ''))
   const there = new Set(kept.filter(isOurs).map(({ key }) => key))
-  return [...kept, ...[...keys].filter((key) => !there.has(key)).map((key) => ({ key, effect: 'NoSchedule' }))]
+  const added = [...keys].filter((key) => !there.has(key))
+  return [...kept, ...added.map((key) => ({ key, effect: 'NoSchedule', timeAdded: time }))]
 }
 
 /** The key of the NoExecute taint that follows from this status of the Ready condition. */

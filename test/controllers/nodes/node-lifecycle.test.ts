@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Node, Pod } from '../../../src/api/core/v1.ts'
+import type { Node, Pod, Taint } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
 import { named } from '../../../src/controllers/resource-client.ts'
+import { timeText } from '../../../src/schema/time.ts'
 
 const PODS = { group: '', resource: 'pods' }
 const NODES = { group: '', resource: 'nodes' }
@@ -137,7 +138,10 @@ test('a node that is cordoned is tainted until it is not, also a simulated one, 
     await plane.settle()
     return taints('a')
   }
-  expect([await cordon(true), await cordon(false)]).toEqual([['unschedulable:NoSchedule'], []])
+  expect(await cordon(true)).toEqual(['unschedulable:NoSchedule'])
+  const [{ timeAdded }] = ((await nodes.get('a')) as Node).spec!.taints as [Taint]
+  expect(timeAdded).toBe(timeText(plane.now))
+  expect(await cordon(false)).toEqual([])
   await plane.pass(3_600_000)
   expect([await ready('a'), plane.waiting]).toEqual([['True', undefined, undefined], []])
 })
