@@ -8,6 +8,7 @@ import { FewAtOnce } from '../../api/few-at-once.ts'
 import { StatusError } from '../../api/status.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { statusFor } from '../../storage/storage-status.ts'
+import { perTenant } from '../../tenancy/tenant-state.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { referenceKey } from '../store.ts'
 
@@ -18,8 +19,8 @@ const MOST_TRIES = 10_000
 /** Milliseconds after which the next writer begins: admission may take long, and a client may have gone. */
 const LONGEST_TURN = 1_000
 
-/** One writer at a time, by `TENANT KEY`. The writers of a key that is forgotten race again. */
-const turns = new BoundedMap<string, FewAtOnce>({ entries: 1_000 })
+/** One writer at a time, by the key. The writers of a key that is forgotten race again. */
+const turnsOf = perTenant('is of requests under way', () => new BoundedMap<string, FewAtOnce>({ entries: 1_000 }))
 
 /**
  * @param attempt reads the object anew each time; a StorageError says that another write came between
@@ -44,17 +45,11 @@ export async function untilWritten<Done>(
   }
   let written = await one(true)
   if (written !== undefined) return written.done
-  const turn = turnOf(`${tenant.uid} ${referenceKey(scope, name)}`)
+  const turn = turnsOf(tenant).getOrMake(referenceKey(scope, name), () => new FewAtOnce(1, LONGEST_TURN))
   for (let tries = 1; written === undefined && tries < MOST_TRIES && clock() < until; tries++)
     written = await turn.run(1, () => one(false))
   if (written === undefined) throw timedOut()
   return written.done
-}
-
-function turnOf(key: string): FewAtOnce {
-  let turn = turns.get(key)
-  if (turn === undefined) turns.set(key, (turn = new FewAtOnce(1, LONGEST_TURN)))
-  return turn
 }
 
 const timedOut = (): StatusError =>
