@@ -129,11 +129,12 @@ async function sweep(
 ): Promise<'none' | 'part' | 'left'> {
   const client = managerClients(context).resource(resource, namespace)
   const found: KubeObject['metadata'][] = []
-  for await (const { metadata } of client.each()) {
-    found.push(metadata)
-    if (found.length === MOST_AT_ONCE) break
-  }
-  if (found.length === 0 || (await exists(context, namespace))) return 'none'
+  let isHeld = false
+  for await (const { metadata } of client.each())
+    if (metadata.deletionTimestamp !== undefined) isHeld = true
+    else if (found.push(metadata) === MOST_AT_ONCE) break
+  if (found.length === 0) return isHeld ? 'left' : 'none'
+  if (await exists(context, namespace)) return 'none'
   await forEachAnyway(found, context.now, async ({ name = '', uid = '' }) => {
     await client.delete(name, { propagationPolicy: 'Background', preconditions: { uid } }).catch(ignoreReplaced)
   })

@@ -133,6 +133,18 @@ describe('a namespace that is deleted', () => {
     expect(await swept(async () => {})).toEqual([])
   })
 
+  test('waits longer and longer for what finalizers hold when it is gone, however much that is', async () => {
+    await release()
+    await plane.delete(NAMESPACES, '', 'shop')
+    await plane.pass(10_000)
+    const held = { namespace: 'shop', finalizers: ['example.com/held'] }
+    for (let n = 0; n < 2_000; n++)
+      await plane.create(CONFIG_MAPS, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { ...held, name: `n${n}` } })
+    const look = async () => controllerOf('namespace-sweep')!.reconcile('shop', await plane.context('namespace-sweep'))
+    expect(await look()).toBe(0)
+    await expect(look()).rejects.toThrow('something is left in a namespace that is gone: configmaps.')
+  })
+
   test('keeps what it holds for five seconds, however often its controller is called', async () => {
     await release()
     plane.now = new Date(plane.now.getTime() + 900) // in the middle of the second that deletionTimestamp names
