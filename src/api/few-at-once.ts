@@ -1,14 +1,10 @@
 /**
- * Makes large items of streams a few at a time. A parsed item takes up to forty times its text and gives others their
- * turn while it is worked on, and a list or a watch has no seat any more when it gets there. So as many as there are
- * clients would not fit into the memory of the isolate.
- *
- * Waiting items look again and again instead of being woken: a client may hang up while its item waits or is made, and
- * then the engine runs nothing of the request any more.
+ * Runs work of many requests a few at a time. What waits looks again and again instead of being woken: a client may hang
+ * up while its work waits or runs, and then the engine runs nothing of the request any more.
  */
 import { platformClock } from './clock.ts'
 
-/** Units of text of the items that are made at the same time. The last one may go beyond it. */
+/** Units of text. */
 const MOST_HELD = 4 * 1024 * 1024
 /** Milliseconds. */
 const LOST_AFTER = 60_000
@@ -56,5 +52,9 @@ export class FewAtOnce {
   }
 }
 
-/** Of the isolate, because its memory is. */
+/**
+ * Large items of lists and watches. A parsed item takes up to forty times its text and gives others their turn while it
+ * is worked on, and a list or a watch has no seat any more when it gets there. So as many as there are clients would not
+ * fit into the memory. Of the isolate, because its memory is.
+ */
 export const largeItems = new FewAtOnce()
