@@ -1,8 +1,9 @@
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { collectionsOf, unboundedIn } from './bounded-state.ts'
 
 test('whatever requests could fill has a bound', () => {
-  expect(unboundedIn(new URL('../..', import.meta.url).pathname)).toEqual([])
+  expect(unboundedIn(fileURLToPath(new URL('../..', import.meta.url).href))).toEqual([])
 })
 
 test.each<[string, string, boolean]>([

@@ -6,6 +6,7 @@
  * Some policies concern many kinds by their specification. The list below names the file of each, with the reason;
  * entries may only be removed. docs/extending.md names the policies that may need a new kind.
  */
+import { fileURLToPath } from 'node:url'
 import { readFileSync } from 'node:fs'
 import { SyntaxKind } from 'typescript/unstable/ast'
 import type { Node, SourceFile } from 'typescript/unstable/ast'
@@ -57,7 +58,9 @@ interface Row {
 /** Names of resources and kinds, with and without their group. */
 const names: ReadonlySet<string> = namesIn(
   // generated, so of this form
-  JSON.parse(readFileSync(new URL('../../src/registry/resources-table.json', import.meta.url).pathname, 'utf8')) as {
+  JSON.parse(
+    readFileSync(fileURLToPath(new URL('../../src/registry/resources-table.json', import.meta.url).href), 'utf8'),
+  ) as {
     readonly resources: readonly Row[]
   },
 )

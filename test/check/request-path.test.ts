@@ -1,11 +1,12 @@
 /**
  * docs/architecture.md draws the path of a GET. This test follows the imports, so that the drawing matches the code.
  */
+import { fileURLToPath } from 'node:url'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { importsIn } from './layers.ts'
 
-const root = new URL('../..', import.meta.url).pathname
+const root = fileURLToPath(new URL('../..', import.meta.url).href)
 const sourceOf = (file: string) => readFileSync(root + file, 'utf8')
 
 /** The first file in the second column of each row, from the heading to the next heading. */

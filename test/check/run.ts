@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { ambiguousPatternsIn } from './ambiguous-patterns.ts'
@@ -16,7 +17,7 @@ import { hardWordsIn } from './plain-words.ts'
 import { spreadArgumentsIn } from './spread-arguments.ts'
 import { implementationProblems, implementationQuestionsOf } from './two-implementations.ts'
 
-const root = new URL('../..', import.meta.url).pathname
+const root = fileURLToPath(new URL('../..', import.meta.url).href)
 const isOurs = (file: string) => /^(src|durable-objects|migrations)\//.test(relative(root, file))
 const findings = findingsIn(
   ['tsconfig.json', 'tsconfig.node.json'].map((name) => root + name),

@@ -1,8 +1,9 @@
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { keptPromises, keptPromisesIn } from './shared-promises.ts'
 
 test('no promise outlives the request that made it', () => {
-  expect(keptPromises(new URL('../..', import.meta.url).pathname)).toEqual([])
+  expect(keptPromises(fileURLToPath(new URL('../..', import.meta.url).href))).toEqual([])
 })
 
 test.each<[string, string, boolean]>([

@@ -2,6 +2,7 @@
  * Follows docs/extending.md in a copy of the tree: adds a kind, a plug-in, a controller and a setting in the places
  * that the page names and in no others. The copy must compile, pass the checks, and behave as the additions say.
  */
+import { fileURLToPath } from 'node:url'
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TEST_FILE, testText, walks } from './additions.ts'
 import type { Addition } from './additions.ts'
 
-const root = new URL('../..', import.meta.url).pathname
+const root = fileURLToPath(new URL('../..', import.meta.url).href)
 const MINUTES = 60_000
 /** The whole walk takes half a minute on two processors: `npm run test:extending`. */
 const isWhole = process.env.KEDGE_EXTENDING === '1'
