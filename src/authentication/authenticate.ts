@@ -3,6 +3,7 @@
  * credentials. Bad credentials are 401 even where anonymous requests are allowed; a request without any is anonymous.
  */
 import { settingsOf } from '../settings.ts'
+import { append } from '../api/append.ts'
 import { unauthorized } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
@@ -13,6 +14,7 @@ import { mayBeAnonymous } from './issuers/issuers.ts'
 import { clientAuthority } from './client-authority.ts'
 import { presentedCertificate } from './client-certificate.ts'
 import { requestHeaderUser, saysForWhom } from './request-header.ts'
+import type { TokenAnswer } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
 import { authenticateToken, knownToken } from './token-authenticator.ts'
 import type { UserInfo } from '../request/user-info.ts'
@@ -88,7 +90,7 @@ function byBearerToken(request: ApiRequest): Finding | Promise<Finding> {
   const token = bearerToken(request.headers.get('Authorization'), request.warnings)
   if (token === undefined) return 'nothing'
   const known = knownToken(request, token)
-  return known === undefined ? byToken(request, token) : { user: known.user }
+  return known === undefined ? byToken(request, token) : ofToken(request, known)
 }
 
 /** The token is itself one of the offered sub-protocols, so the answer names another one that the client offered. */
@@ -107,9 +109,14 @@ async function bySocketProtocol(request: ApiRequest): Promise<Finding> {
 
 async function byToken(request: ApiRequest, token: string): Promise<Finding> {
   try {
-    return { user: (await authenticateToken(request, token)).user }
+    return ofToken(request, await authenticateToken(request, token))
   } catch (error) {
     if (error instanceof TokenRefused) return 'refused'
     throw error
   }
+}
+
+function ofToken(request: ApiRequest, { user, warnings }: TokenAnswer): Finding {
+  if (warnings !== undefined) append(request.warnings, warnings)
+  return { user }
 }

@@ -4,6 +4,7 @@
  */
 import type { JWTPayload } from 'jose'
 import { bytesToBase64 } from '../api/base64.ts'
+import type { ServiceAccount } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { goQuote } from '../go/quote.ts'
 import { internalError, notFound } from '../api/status.ts'
@@ -14,7 +15,7 @@ import type { SigningContext } from './external-signer.ts'
 import { SignerFailed, externalSigner } from './external-signer.ts'
 import type { VerificationKey } from './service-account-key.ts'
 import { jwt, serverAudiences, serviceAccountKey, tokenIssuer, verificationKeys } from './service-account-key.ts'
-import { serviceAccountGroups, serviceAccountUser } from './service-account-name.ts'
+import { parseServiceAccountUser, serviceAccountGroups, serviceAccountUser } from './service-account-name.ts'
 import type { TokenAnswer } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
 import type { ObjectIdentity, ServiceAccountClaims, TokenClaims } from './token-claims.ts'
@@ -125,8 +126,8 @@ export async function authenticateServiceAccountToken(
     throw new TokenRefused([
       `token audiences ${goList(meantFor)} is invalid for the target audiences ${goList(audiences)}`,
     ])
-  const user = isLegacy ? await legacyUser(context, token, claims) : await boundUser(context, claims)
-  return { user, audiences: matching }
+  const found = isLegacy ? await legacyUser(context, token, claims) : { user: await boundUser(context, claims) }
+  return { ...found, audiences: matching }
 }
 
 async function unverifiedIssuer(token: string): Promise<string | undefined> {
@@ -201,21 +202,62 @@ function extraOf(what: 'pod' | 'node', identity: ObjectIdentity | undefined): Re
   }
 }
 
-async function legacyUser(context: ServiceAccountTokenContext, token: string, claims: TokenClaims): Promise<UserInfo> {
+/** Marks a Secret whose token is not accepted any more (KEP 2799). */
+const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since'
+const AUTO_GENERATED =
+  'Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.'
+
+type LegacyUser = Pick<TokenAnswer, 'user' | 'warnings'>
+
+async function legacyUser(
+  context: ServiceAccountTokenContext,
+  token: string,
+  claims: TokenClaims,
+): Promise<LegacyUser> {
   const namespace = claims.legacy('namespace')
+  const secretName = claims.legacy('secret.name')
   const account = { name: claims.legacy('service-account.name'), uid: claims.legacy('service-account.uid') }
-  if (claims.sub === '') throw new TokenRefused(['sub claim is missing'])
-  if (claims.sub !== serviceAccountUser({ namespace, name: account.name }))
-    throw new TokenRefused(['sub claim is invalid'])
-  const secret = await readObject(context, 'secrets', `${namespace}/${claims.legacy('secret.name')}`)
-  if (secret === undefined || secret.metadata.deletionTimestamp !== undefined || tokenOf(secret) !== token)
-    throw new TokenRefused(['service account token has been invalidated'])
-  await checkAccount(context, namespace, account)
-  return authenticated({
+  const present = {
+    sub: claims.sub,
+    namespace,
+    secretName,
+    serviceAccountName: account.name,
+    serviceAccountUID: account.uid,
+  }
+  for (const [claim, value] of Object.entries(present))
+    if (value === '') throw new TokenRefused([`${claim} claim is missing`])
+  const named = parseServiceAccountUser(claims.sub)
+  if (named?.namespace !== namespace || named.name !== account.name) throw new TokenRefused(['sub claim is invalid'])
+  const secret = await readObject(context, 'secrets', `${namespace}/${secretName}`)
+  if (secret === undefined || secret.metadata.deletionTimestamp !== undefined)
+    throw new TokenRefused(['Token has been invalidated'])
+  if (tokenOf(secret) !== token) throw new TokenRefused([`Token does not match server's copy`])
+  const { secrets = [] } = await legacyAccount(context, namespace, account)
+  if ((secret.metadata.labels?.[INVALID_SINCE] ?? '') !== '')
+    throw new TokenRefused([
+      `the token in secret ${namespace}/${secretName} for service account ${namespace}/${account.name} has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${INVALID_SINCE}' label from the secret to temporarily allow use of this token`,
+    ])
+  const user = authenticated({
     name: serviceAccountUser({ namespace, name: account.name }),
     uid: account.uid,
     groups: serviceAccountGroups(namespace),
   })
+  return secrets.some(({ name }) => name === secretName) ? { user, warnings: [AUTO_GENERATED] } : { user }
+}
+
+async function legacyAccount(
+  context: ServiceAccountTokenContext,
+  namespace: string,
+  claimed: ObjectIdentity,
+): Promise<ServiceAccount> {
+  const account = await readObject<ServiceAccount>(context, 'serviceaccounts', `${namespace}/${claimed.name}`)
+  if (account === undefined)
+    throw new TokenRefused([notFound({ group: '', resource: 'serviceaccounts' }, claimed.name).message])
+  if (account.metadata.deletionTimestamp !== undefined)
+    throw new TokenRefused([`ServiceAccount ${namespace}/${claimed.name} has been deleted`])
+  if (account.metadata.uid !== claimed.uid)
+    throw new TokenRefused([`ServiceAccount UID (${account.metadata.uid ?? ''}) does not match claim (${claimed.uid})`])
+  return account
 }
 
 function tokenOf(secret: KubeObject & { data?: Record<string, string> }): string {
@@ -264,8 +306,8 @@ function wasDeleted({ metadata }: KubeObject, now: Date): boolean {
   return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < now.getTime() - LEEWAY * 1000
 }
 
-const readObject = (context: ServiceAccountTokenContext, resource: string, key: string) =>
-  storedObject<object>(context, { group: '', resource }, key)
+const readObject = <O = object>(context: ServiceAccountTokenContext, resource: string, key: string) =>
+  storedObject<O>(context, { group: '', resource }, key)
 
 const goList = (texts: readonly string[]): string => `[${texts.map(goQuote).join(' ')}]`
 

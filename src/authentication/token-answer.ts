@@ -8,6 +8,8 @@ export interface TokenAnswer {
   readonly user: UserInfo
   /** The requested audiences that the token has. */
   readonly audiences: readonly string[]
+  /** Texts for `Warning` headers of each answer to the token. */
+  readonly warnings?: readonly string[]
 }
 
 /** The token is refused. */

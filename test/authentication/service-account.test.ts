@@ -1,7 +1,7 @@
 import { SignJWT, exportJWK, generateKeyPair, importJWK } from 'jose'
 import type { JWTPayload } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
-import { issueToken } from '../../src/authentication/service-account.ts'
+import { issueSecretToken, issueToken } from '../../src/authentication/service-account.ts'
 import type { ServiceAccountClaims } from '../../src/authentication/service-account.ts'
 import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -128,4 +128,84 @@ test.each(['=', '==', '%3D%3D', '.', '+', '!'])('a good token with %s behind it 
   const token = await issue(server)
   await expect(authenticateToken(later(server, 0), token + more)).rejects.toThrow('invalid bearer token')
   await expect(authenticateToken(later(server, 0), token)).resolves.toBeDefined()
+})
+
+/** A server with the Secret of an account's token, and the token. */
+async function withSecret(
+  change: { account?: object; metadata?: object; token?: string } = {},
+): Promise<[MemoryServer, string]> {
+  const server = memoryServer({ KEDGE_SA_KEY: key })
+  const account = { metadata: { namespace: 'a', name: 'robot', uid: 'u1' }, ...change.account }
+  await server.put('', 'serviceaccounts', account)
+  const token = await issueSecretToken(server.env, { namespace: 'a', name: 'robot', uid: 'u1' }, 's')
+  const metadata = { namespace: 'a', name: 's', uid: 'u3', ...change.metadata }
+  await server.put('', 'secrets', { metadata, data: { token: btoa(change.token ?? token) } })
+  return [server, token]
+}
+
+test('the token in a Secret', async () => {
+  const [server, token] = await withSecret()
+  const { user, warnings } = await authenticateToken(later(server, 0), token)
+  expect(user).toMatchObject({ name: 'system:serviceaccount:a:robot', uid: 'u1', extra: {} })
+  expect(warnings).toBeUndefined()
+})
+
+test('the token in a Secret that its account names was made by a controller, and warns', async () => {
+  const [server, token] = await withSecret({
+    account: { metadata: { namespace: 'a', name: 'robot', uid: 'u1' }, secrets: [{ name: 's' }] },
+  })
+  expect((await authenticateToken(later(server, 0), token)).warnings).toEqual([
+    'Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.',
+  ])
+})
+
+const now = () => new Date().toISOString()
+
+test.each<[string, Parameters<typeof withSecret>[0], string]>([
+  [
+    'a Secret that is marked invalid',
+    { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' } } },
+    "the token in secret a/s for service account a/robot has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the 'kubernetes.io/legacy-token-invalid-since' label from the secret to temporarily allow use of this token",
+  ],
+  ['a Secret with another token', { token: 'x' }, "Token does not match server's copy"],
+  ['a Secret of another name', { metadata: { name: 'other' } }, 'Token has been invalidated'],
+  ['a Secret that is being deleted', { metadata: { deletionTimestamp: now() } }, 'Token has been invalidated'],
+  [
+    'an account that is being deleted',
+    { account: { metadata: { namespace: 'a', name: 'robot', uid: 'u1', deletionTimestamp: now() } } },
+    'ServiceAccount a/robot has been deleted',
+  ],
+  [
+    'another account of the name',
+    { account: { metadata: { namespace: 'a', name: 'robot', uid: 'new' } } },
+    'ServiceAccount UID (new) does not match claim (u1)',
+  ],
+])('the token of %s is refused', async (_, change, message) => {
+  const [server, token] = await withSecret(change)
+  await expect(authenticateToken(later(server, 0), token)).rejects.toThrow(`[invalid bearer token, ${message}]`)
+})
+
+const CLAIM = 'kubernetes.io/serviceaccount'
+
+test.each([
+  ['sub', 'sub'],
+  [`${CLAIM}/namespace`, 'namespace'],
+  [`${CLAIM}/secret.name`, 'secretName'],
+  [`${CLAIM}/service-account.name`, 'serviceAccountName'],
+  [`${CLAIM}/service-account.uid`, 'serviceAccountUID'],
+])("a Secret's token without the claim %s is refused", async (claim, word) => {
+  const [server] = await withSecret()
+  const claims = {
+    iss: 'kubernetes/serviceaccount',
+    aud: undefined,
+    sub: 'system:serviceaccount:a:robot',
+    [`${CLAIM}/namespace`]: 'a',
+    [`${CLAIM}/secret.name`]: 's',
+    [`${CLAIM}/service-account.name`]: 'robot',
+    [`${CLAIM}/service-account.uid`]: 'u1',
+    [claim]: undefined,
+  }
+  await expect(authenticateToken(later(server, 0), await signed(server, claims))).rejects.toThrow(
+    `[invalid bearer token, ${word} claim is missing]`,
+  )
 })
