@@ -6,7 +6,6 @@ import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, messageOf, path } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { Env } from '../../env.ts'
-import type { ApiRequest } from '../../request/context.ts'
 import type { UserInfo } from '../../request/user-info.ts'
 import { settingsOf } from '../../settings.ts'
 import { Reloaded } from '../reloaded.ts'
@@ -103,11 +102,12 @@ export async function authenticateIssuedToken(context: TokenContext, token: stri
 
 /**
  * Whether a request without credentials is anonymous; else it is refused.
+ * @param info undefined where the credentials belong to no path
  * @throws BadConfiguration
  */
-export async function mayBeAnonymous({ env, info }: ApiRequest): Promise<boolean> {
+export async function mayBeAnonymous({ env, info }: { env: Env; info?: { readonly path: string } }): Promise<boolean> {
   const anonymous = (await issuersReloads(env)?.start())?.anonymous
   if (anonymous === undefined) return settingsOf(env).anonymousAuth ?? true
   const { enabled, conditions } = anonymous
-  return enabled && (conditions.length === 0 || conditions.some(({ path }) => path === info.path))
+  return enabled && (conditions.length === 0 || conditions.some(({ path }) => path === info?.path))
 }

@@ -4,6 +4,7 @@ import { append } from '../../api/append.ts'
 import { badRequest } from '../../api/status.ts'
 import { TokenRefused } from '../../authentication/token-answer.ts'
 import { authenticateToken } from '../../authentication/token-authenticator.ts'
+import { mayBeAnonymous } from '../../authentication/issuers/issuers.ts'
 import { bearerToken } from '../../authentication/bearer-token.ts'
 import { serverAudiences } from '../../authentication/service-account-key.ts'
 import { ANONYMOUS } from '../../request/user-info.ts'
@@ -28,14 +29,16 @@ async function statusOf(
   token: string,
   audiences: string[] | undefined,
 ): Promise<TokenReviewStatus> {
-  // reads the token like that of a request: a token of blanks alone authenticates as anonymous
+  // reads the token like that of a request: a token of blanks alone is none
   const carried = bearerToken(`Bearer ${token}`, [])
-  if (carried === undefined)
+  if (carried === undefined) {
+    if (!(await mayBeAnonymous({ env: request.env }))) return {}
     return {
       authenticated: true,
       user: userInfoStatus(ANONYMOUS),
       audiences: audiences !== undefined && audiences.length > 0 ? audiences : [...serverAudiences(request.env)],
     }
+  }
   try {
     const answer = await authenticateToken(request, carried, audiences)
     append(request.warnings, answer.warnings ?? [])

@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { tokenReview } from '../../../src/registry/authentication/token-review.ts'
+import { compileExpressionsWith } from '../../../src/authentication/expression.ts'
+import { compileIdentityExpression } from '../../../src/expressions/identity-expressions.ts'
 import { memoryServer } from '../../request-in-memory.ts'
+
+compileExpressionsWith(async () => compileIdentityExpression)
 
 const server = memoryServer({ KEDGE_ADMIN_TOKEN: 'an-administrators-secret-of-this-test' })
 
-async function reviewed(token: string) {
+async function reviewed(token: string, on = server) {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token } }
   // a review has only the fields that the test needs
-  const { status } = (await tokenReview(server.request('/'), review as unknown as KubeObject, async () => {})) as {
+  const { status } = (await tokenReview(on.request('/'), review as unknown as KubeObject, async () => {})) as {
     status?: { authenticated: boolean; error?: string; user?: { username: string } }
   }
   return status
@@ -28,3 +32,22 @@ test.each(['garbage', 'a\u0000b', 'snow\u2603man', 'a\nb'])(
     expect(await reviewed(token)).toMatchObject({ authenticated: false, error: expect.stringContaining('token') })
   },
 )
+
+const configured = (anonymous: object) =>
+  memoryServer({
+    KEDGE_AUTHENTICATION_CONFIG: JSON.stringify({
+      apiVersion: 'apiserver.config.k8s.io/v1',
+      kind: 'AuthenticationConfiguration',
+      anonymous,
+    }),
+  })
+
+test('a token of blanks is none: anonymous, where all requests may be', async () => {
+  expect(await reviewed(' ')).toMatchObject({ authenticated: true, user: { username: 'system:anonymous' } })
+  for (const on of [
+    memoryServer({ KEDGE_ANONYMOUS_AUTH: '0' }),
+    configured({ enabled: false }),
+    configured({ enabled: true, conditions: [{ path: '/healthz' }] }),
+  ])
+    expect(await reviewed(' ', on)).toEqual({ authenticated: false })
+})
