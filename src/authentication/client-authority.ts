@@ -12,8 +12,8 @@ export interface ClientAuthority {
   /** The user of a certificate that was verified before and is still valid. */
   known(presented: ClientCertificate, now: Date): UserInfo | undefined
   /**
-   * Undefined where the certificate is not in force, not of this authority, not for clients, not valid now, or
-   * without a name.
+   * Undefined where the certificate is not in force, not of this authority, not for clients, not valid now, without
+   * a name, or with an empty UID or several.
    */
   verify(presented: ClientCertificate, now: Date): Promise<UserInfo | undefined>
 }
@@ -88,10 +88,11 @@ async function userOf({ subject }: Certificate, der: Uint8Array): Promise<UserIn
   const attributes = nameAttributes(readElement(subject).content)
   const named = (wanted: string): string[] => attributes.filter(([type]) => type === wanted).map(([, value]) => value)
   const name = named(COMMON_NAME).at(-1) ?? ''
-  if (name === '') return undefined
+  const uids = named(UID)
+  if (name === '' || uids.length > 1 || uids.includes('')) return undefined
   return authenticated({
     name,
-    uid: named(UID).at(0) ?? '',
+    uid: uids[0] ?? '',
     groups: named(ORGANIZATION),
     extra: { [CREDENTIAL_ID]: [`X509SHA256=${await fingerprint(der)}`] },
   })

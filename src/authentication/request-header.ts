@@ -30,7 +30,7 @@ export async function requestHeaderUser({ cf, headers, env, now }: Asked): Promi
   return authenticated({
     name,
     uid: headers.get(REQUEST_HEADERS.uid) ?? '',
-    groups: headerValues(headers, REQUEST_HEADERS.group),
+    groups: headerValues(headers, REQUEST_HEADERS.group).filter((group) => group !== ''),
     extra: extraOf(headers),
   })
 }
@@ -42,8 +42,14 @@ export const headerValues = (headers: RequestHeaders, name: string): string[] =>
 
 function extraOf(headers: RequestHeaders): Record<string, string[]> {
   const prefix = REQUEST_HEADERS.extraPrefix.toLowerCase()
-  const keys = [...headers.names()].filter((key) => key.startsWith(prefix))
-  return Object.fromEntries(keys.map((key) => [extraKey(key.slice(prefix.length)), headerValues(headers, key)]))
+  const extra = new Map<string, string[]>()
+  for (const name of headers.names()) {
+    if (!name.startsWith(prefix)) continue
+    const key = extraKey(name.slice(prefix.length))
+    // names that are encoded in different ways have one key
+    extra.set(key, [...(extra.get(key) ?? []), ...headerValues(headers, name)])
+  }
+  return Object.fromEntries(extra)
 }
 
 /** Keys become lower case and are percent-decoded; a key that cannot be decoded stays as it is. */

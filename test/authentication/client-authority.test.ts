@@ -13,6 +13,7 @@ const proxies = await makeCertificate(now, { subject: [[CN, 'front-proxy-ca']], 
 const leaf = (by: Made, ...subject: Wanted['subject']): Promise<Made> =>
   makeCertificate(now, { subject, by, extensions: client })
 
+const UID = '1.3.6.1.4.1.57683.2'
 const carol = await leaf(root, [O, 'dev'], [O, 'a\\, O=system:masters'], [CN, 'first'], [CN, 'carol'])
 const inForce = ({ item }: Made): ClientCertificate => ({
   certPresented: '1',
@@ -46,6 +47,10 @@ test('the names are those that the authority signed, in the certificate’s orde
     })
 })
 
+test('it may have a UID', async () => {
+  expect(await userOf(inForce(await leaf(root, [CN, 'x'], [UID, '1'])))).toMatchObject({ name: 'x', uid: '1' })
+})
+
 test('it comes before a token', async () => {
   expect(await userOf(inForce(carol), { Authorization: 'Bearer garbage' })).toMatchObject({ name: 'carol' })
 })
@@ -60,6 +65,8 @@ const bad: readonly (readonly [what: string, certificate: ClientCertificate])[] 
   ['that is too large to be handed over', { ...inForce(carol), certRFC9440: '' }],
   ['in another form', { ...inForce(carol), certRFC9440: carol.item.slice(1, -1) }],
   ['without a name', inForce(await leaf(root, [O, 'system:masters']))],
+  ['with two UIDs', inForce(await leaf(root, [CN, 'x'], [UID, '1'], [UID, '1']))],
+  ['with an empty UID', inForce(await leaf(root, [CN, 'x'], [UID, '']))],
   [
     'whose chain cannot be read',
     { ...inForce(await leaf(await leaf(root, [CN, 'x']), [CN, 'y'])), certChainRFC9440: 'x' },

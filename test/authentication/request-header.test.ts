@@ -40,6 +40,18 @@ test('a front proxy says for whom it asks', async () => {
   })
 })
 
+test('empty groups are none, and all values of one key count', async () => {
+  const { user } = await ask(good, [
+    alice,
+    ['X-Remote-Group', ''],
+    ['X-Remote-Group', 'a'],
+    ['X-Remote-Extra-Scopes', 'x'],
+    ['X-Remote-Extra-S%63opes', 'y'],
+  ])
+  expect(user.groups).toEqual(['a', 'system:authenticated'])
+  expect(user.extra['scopes']?.toSorted()).toEqual(['x', 'y'])
+})
+
 test.each<[string, Made, [string, string][], object?]>([
   ['without a user', good, []],
   ['of another authority', await leaf(await authority('front-proxy-ca'), 'front-proxy-client'), [alice]],
