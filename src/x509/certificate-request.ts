@@ -1,7 +1,6 @@
 /** Certificate requests (PKCS #10, RFC 2986). */
 import type { Element } from './der.ts'
 import { contextTag, elements, primitiveContextTag, readElement, readObjectIdentifier } from './der.ts'
-import { extensionValue } from './certificate.ts'
 import { COMMON_NAME, nameAttributes, ORGANIZATION } from './name.ts'
 import { pemBlocks } from './pem.ts'
 import type { Signed } from './signature.ts'
@@ -56,6 +55,7 @@ export const hasOwnSignature = async ({ signed, publicKey }: CertificateRequest)
 
 /** @throws RangeError, TypeError where it is no certificate request */
 export function readRequest(der: Uint8Array): CertificateRequest {
+  if (readElement(der).whole.length !== der.length) throw new RangeError('octets behind a certificate request')
   const signed = readSigned(der)
   const [, subject, publicKey, attributes] = elements(signed.content) // version first
   const names = nameAttributes(subject!.content)
@@ -74,20 +74,24 @@ const none: AlternativeNames = { dnsNames: [], emails: [], addresses: [], uris: 
 
 function alternativeNames(attributes: Element | undefined): AlternativeNames {
   if (attributes?.tag !== contextTag(0)) return none
-  for (const { content } of elements(attributes.content)) {
+  const requested = elements(attributes.content).flatMap(({ content }) => {
     const [type, values] = elements(content)
-    if (readObjectIdentifier(type!.content) !== EXTENSION_REQUEST) continue
-    const names = extensionValue(elements(values!.content)[0]!, ALTERNATIVE_NAME)
-    if (names !== undefined) return readNames(elements(readElement(names).content))
-  }
-  return none
+    if (readObjectIdentifier(type!.content) !== EXTENSION_REQUEST) return []
+    return elements(elements(values!.content)[0]!.content)
+  })
+  const types = requested.map(({ content }) => readObjectIdentifier(elements(content)[0]!.content))
+  if (new Set(types).size < types.length) throw new RangeError('an extension is requested twice')
+  const at = types.indexOf(ALTERNATIVE_NAME)
+  return at < 0 ? none : readNames(elements(readElement(elements(requested[at]!.content).at(-1)!.content).content))
 }
 
 function readNames(names: readonly Element[]): AlternativeNames {
   const of = (number: number): Uint8Array[] =>
     names.filter(({ tag }) => tag === primitiveContextTag(number)).map(({ content }) => content)
   const texts = (number: number): string[] => of(number).map(ia5Text)
-  return { emails: texts(1), dnsNames: texts(2), uris: texts(6), addresses: of(7) }
+  const addresses = of(7)
+  if (addresses.some(({ length }) => length !== 4 && length !== 16)) throw new RangeError('no IP address')
+  return { emails: texts(1), dnsNames: texts(2), uris: texts(6), addresses }
 }
 
 /**

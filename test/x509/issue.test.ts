@@ -21,7 +21,12 @@ type Subject = readonly (readonly [type: string, value: string])[]
 const CN = '2.5.4.3'
 const O = '2.5.4.10'
 
-async function requestOf(kind: 'ec' | 'rsa', subject: Subject, names: readonly Uint8Array[] = []): Promise<string> {
+async function requestOf(
+  kind: 'ec' | 'rsa',
+  subject: Subject,
+  names: readonly Uint8Array[] = [],
+  times = 1,
+): Promise<string> {
   const keys =
     kind === 'ec'
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -37,7 +42,12 @@ async function requestOf(kind: 'ec' | 'rsa', subject: Subject, names: readonly U
       contextTag(0),
       ...(names.length === 0
         ? []
-        : [sequence(objectIdentifier('1.2.840.113549.1.9.14'), write(0x31, sequence(extension)))]),
+        : [
+            sequence(
+              objectIdentifier('1.2.840.113549.1.9.14'),
+              write(0x31, sequence(...Array<Uint8Array>(times).fill(extension))),
+            ),
+          ]),
     ),
   )
   return pemText('CERTIFICATE REQUEST', sequence(info, signer.algorithm, bitString(await signer.sign(info))))
@@ -99,6 +109,19 @@ test.each([
   [pemText('CERTIFICATE REQUEST', Uint8Array.of(0x30, 1)), 'asn1: structure error: malformed certificate request'],
 ])('%j is no request', (text, message) => {
   expect(() => parseCertificateRequest(text)).toThrow(new BadRequestText(message))
+})
+
+const MALFORMED = new BadRequestText('asn1: structure error: malformed certificate request')
+
+test('an address of a wrong length, an extension that is requested twice, and octets behind a request', async () => {
+  const address = write(primitiveContextTag(7), Uint8Array.of(1, 2, 3))
+  const bad = await requestOf('ec', [[CN, 'x']], [address])
+  expect(() => parseCertificateRequest(bad)).toThrow(MALFORMED)
+  const twice = await requestOf('ec', [[CN, 'x']], [dns('a')], 2)
+  expect(() => parseCertificateRequest(twice)).toThrow(MALFORMED)
+  const [{ bytes }] = pemBlocks(await requestOf('ec', [[CN, 'x']])) as [{ bytes: Uint8Array }]
+  const longer = pemText('CERTIFICATE REQUEST', Uint8Array.of(...bytes, 5, 0))
+  expect(() => parseCertificateRequest(longer)).toThrow(MALFORMED)
 })
 
 test('PEM: what stands around blocks does not count, headers are seen', () => {
