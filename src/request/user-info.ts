@@ -15,12 +15,12 @@ export const ANONYMOUS: UserInfo = { name: 'system:anonymous', uid: '', groups: 
 export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
 /**
- * The result of authenticators. Every user belongs to system:authenticated, as the last group, except users of
- * system:unauthenticated.
+ * The result of authenticators. Every user belongs to system:authenticated, as the last group, except system:anonymous,
+ * for whom a front proxy may ask, and users of system:unauthenticated.
  */
 export function authenticated(user: Pick<UserInfo, 'name'> & Partial<UserInfo>): UserInfo {
   const { name, uid = '', groups = [], extra = {} } = user
-  const isSaid = groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED)
+  const isSaid = name === ANONYMOUS.name || groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED)
   return { name, uid, groups: isSaid ? groups : [...groups, AUTHENTICATED], extra }
 }
 

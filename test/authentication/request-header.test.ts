@@ -52,6 +52,13 @@ test('empty groups are none, and all values of one key count', async () => {
   expect(user.extra['scopes']?.toSorted()).toEqual(['x', 'y'])
 })
 
+test('system:anonymous is not in system:authenticated, whoever names it', async () => {
+  const anonymous: [string, string] = ['X-Remote-User', 'system:anonymous']
+  expect((await ask(good, [anonymous])).user.groups).toEqual([])
+  expect((await ask(good, [anonymous, ['X-Remote-Group', 'a']])).user.groups).toEqual(['a'])
+  expect((await ask(await leaf(clients, 'system:anonymous'), [])).user.groups).toEqual([])
+})
+
 test.each<[string, Made, [string, string][], object?]>([
   ['without a user', good, []],
   ['of another authority', await leaf(await authority('front-proxy-ca'), 'front-proxy-client'), [alice]],
