@@ -3,10 +3,11 @@
  *
  *   node ← pod ← ServiceAccount, Secret, ConfigMap, PersistentVolumeClaim, ResourceClaim
  *   node ← pod ← PersistentVolumeClaim ← PersistentVolume ← Secret
- *   node ← VolumeAttachment, ResourceSlice
+ *   node ← VolumeAttachment, ResourceSlice, PodCertificateRequest
  *
  * It is looked up when a node asks; there is no graph to be kept up to date.
  */
+import type { PodCertificateRequest } from '../api/certificates/v1beta1.ts'
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/core/v1.ts'
 import type { ResourceSlice } from '../api/resource/v1.ts'
 import type { VolumeAttachment } from '../api/storage/v1.ts'
@@ -26,12 +27,10 @@ const MIRROR = 'kubernetes.io/config.mirror'
 
 export async function relatesToNode(plane: ControlPlane, node: string, asked: Asked): Promise<boolean> {
   const { resource, namespace, name } = asked
+  const key = `${namespace}/${name}`
   switch (resource) {
     case 'pods':
-      return (
-        (await storedObject<Pod>(plane, { group: '', resource: 'pods' }, `${namespace}/${name}`))?.spec?.nodeName ===
-        node
-      )
+      return (await storedObject<Pod>(plane, { group: '', resource }, key))?.spec?.nodeName === node
     case 'volumeattachments':
       return (
         (await storedObject<VolumeAttachment>(plane, { group: 'storage.k8s.io', resource }, name))?.spec?.nodeName ===
@@ -41,6 +40,11 @@ export async function relatesToNode(plane: ControlPlane, node: string, asked: As
       return (
         (await storedObject<ResourceSlice>(plane, { group: 'resource.k8s.io', resource }, name))?.spec?.nodeName ===
         node
+      )
+    case 'podcertificaterequests':
+      return (
+        (await storedObject<PodCertificateRequest>(plane, { group: 'certificates.k8s.io', resource }, key))?.spec
+          ?.nodeName === node
       )
     case 'serviceaccounts':
       return podRefers(plane, node, namespace, ({ serviceAccounts }) => serviceAccounts.has(name))
@@ -55,7 +59,7 @@ export async function relatesToNode(plane: ControlPlane, node: string, asked: As
     case 'secrets':
       return (
         (await podRefers(plane, node, namespace, ({ secrets }) => secrets.has(name))) ||
-        (await volumeRefers(plane, node, `${namespace}/${name}`))
+        (await volumeRefers(plane, node, key))
       )
     default:
       return false

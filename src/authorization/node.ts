@@ -7,6 +7,7 @@ import { goQuote } from '../go/quote.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
 import type { UserInfo } from '../request/user-info.ts'
+import { settingsOf } from '../settings.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
 import { relatesToNode } from './node-relations.ts'
@@ -31,8 +32,11 @@ export async function nodeAuthorizer(plane: ControlPlane, asked: AuthorizationAt
     ? ownValue(narrowed, groupResourceText({ group: asked.apiGroup, resource: asked.resource }))
     : undefined
   if (ask !== undefined) return ask(plane, node, asked)
-  return everyNode.some((rule) => ruleAllows(rule, asked)) ? ALLOWED : noOpinion('')
+  const rules = isOn(plane, 'ClusterTrustBundle') ? [...everyNode, trustBundles] : everyNode
+  return rules.some((rule) => ruleAllows(rule, asked)) ? ALLOWED : noOpinion('')
 }
+
+const isOn = ({ env }: ControlPlane, gate: string): boolean => settingsOf(env).gates.enabled(gate)
 
 /** The rights of every node. */
 const everyNode: readonly PolicyRule[] = [
@@ -54,6 +58,13 @@ const everyNode: readonly PolicyRule[] = [
   { verbs: ['get', 'list', 'watch'], apiGroups: ['node.k8s.io'], resources: ['runtimeclasses'] },
 ]
 
+/** A right of every node while the feature gate ClusterTrustBundle is on: volumes may show their certificates. */
+const trustBundles: PolicyRule = {
+  verbs: ['get', 'list', 'watch'],
+  apiGroups: ['certificates.k8s.io'],
+  resources: ['clustertrustbundles'],
+}
+
 /** Resources of which a node may access only its own part. */
 const narrowed: Readonly<Record<string, Ask>> = {
   secrets: read,
@@ -64,13 +75,13 @@ const narrowed: Readonly<Record<string, Ask>> = {
   'resourceclaims.resource.k8s.io': get,
   'volumeattachments.storage.k8s.io': get,
   serviceaccounts: (plane, node, asked) =>
-    asked.verb === 'get' && asked.subresource === '' ? read(plane, node, asked) : createToken(plane, node, asked),
+    asked.verb === 'get' && asked.subresource === '' ? getAccount(plane, node, asked) : createToken(plane, node, asked),
   'leases.coordination.k8s.io': lease,
   'csinodes.storage.k8s.io': csiNode,
   'resourceslices.resource.k8s.io': resourceSlice,
   nodes: ownNode,
   pods,
-  'podcertificaterequests.certificates.k8s.io': () => noOpinion(''),
+  'podcertificaterequests.certificates.k8s.io': podCertificateRequest,
 }
 
 const noRelationship = (node: string): Verdict =>
@@ -97,6 +108,12 @@ function get(plane: ControlPlane, node: string, asked: AuthorizationAttributes):
 function updateStatus(plane: ControlPlane, node: string, asked: AuthorizationAttributes): Verdict | Promise<Verdict> {
   if (asked.verb !== 'update' && asked.verb !== 'patch') return noOpinion('can only get/update/patch this type')
   return related(plane, node, asked)
+}
+
+function getAccount(plane: ControlPlane, node: string, asked: AuthorizationAttributes): Verdict | Promise<Verdict> {
+  const needsAccounts = ['KubeletServiceAccountTokenForCredentialProviders', 'PodCertificateRequest']
+  if (!needsAccounts.some((gate) => isOn(plane, gate))) return noOpinion('not allowed to get service accounts')
+  return read(plane, node, asked)
 }
 
 async function createToken(plane: ControlPlane, node: string, asked: AuthorizationAttributes): Promise<Verdict> {
@@ -150,6 +167,30 @@ function resourceSlice(plane: ControlPlane, node: string, asked: AuthorizationAt
       return noOpinion(
         'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection',
       )
+  }
+}
+
+/** NodeRestriction looks into the requests that a node creates. */
+function podCertificateRequest(
+  plane: ControlPlane,
+  node: string,
+  asked: AuthorizationAttributes,
+): Verdict | Promise<Verdict> {
+  if (!isOn(plane, 'PodCertificateRequest')) return noOpinion('')
+  if (asked.subresource !== '')
+    return noOpinion('nodes may not access the status subresource of PodCertificateRequests')
+  switch (asked.verb) {
+    case 'create':
+      return ALLOWED
+    case 'get':
+      return related(plane, node, asked)
+    case 'list':
+    case 'watch':
+      return selectsNode(asked, node)
+        ? ALLOWED
+        : noOpinion('can only list/watch podcertificaterequests with nodeName field selector')
+    default:
+      return noOpinion(`nodes may not ${asked.verb} podcertificaterequests`)
   }
 }
 

@@ -50,12 +50,16 @@ export function podReferences(pod: Pod): PodReferences {
         ephemeral === undefined ? persistentVolumeClaim?.claimName : `${pod.metadata?.name}-${name}`,
       ),
     ),
-    resourceClaims: names([
-      ...(spec?.resourceClaims ?? []).map(({ resourceClaimName }) => resourceClaimName),
-      ...(status?.resourceClaimStatuses ?? []).map(({ resourceClaimName }) => resourceClaimName),
-      status?.extendedResourceClaimStatus?.resourceClaimName,
-    ]),
+    resourceClaims: names([...claimsOf(pod), status?.extendedResourceClaimStatus?.resourceClaimName]),
   }
+}
+
+/** A claim of the spec is named there, or it is made from a template and the status has its name. */
+function claimsOf({ spec, status }: Pod): (string | undefined)[] {
+  const made = new Map(status?.resourceClaimStatuses?.map(({ name, resourceClaimName }) => [name, resourceClaimName]))
+  return (spec?.resourceClaims ?? []).map(({ name, resourceClaimName, resourceClaimTemplateName }) =>
+    resourceClaimTemplateName === undefined ? resourceClaimName : made.get(name),
+  )
 }
 
 /** Ephemeral containers have these fields too. */

@@ -48,6 +48,11 @@ export const podCertificateRequests: BuiltInDefinition<Request> = {
   printer: podCertificateRequestPrinter,
   resetFields: { '': everything },
   allowUnconditionalUpdate: false,
+  selectableFields: ({ spec: { signerName = '', podName = '', nodeName = '' } = {} }) => ({
+    'spec.signerName': signerName,
+    'spec.podName': podName,
+    'spec.nodeName': nodeName,
+  }),
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),
   validateUpdate: ({ spec = {} }, { spec: old = {} }) =>
     sameValue(`${TYPE}Spec`, spec, old)
