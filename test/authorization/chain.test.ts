@@ -1,5 +1,6 @@
 /** Authorizers of an AuthorizationConfiguration: the order of decisions, and the effect of a webhook that fails. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Decisions, Undecided } from '../../src/admission/policies/decisions.ts'
 import { compileExpressionsWith } from '../../src/authentication/expression.ts'
 import { pathAttributes, resourceAttributes } from '../../src/authorization/attributes.ts'
 import type { AuthorizationAttributes } from '../../src/authorization/attributes.ts'
@@ -117,7 +118,35 @@ describe('the order of authorizers', () => {
   })
 })
 
+function undecided(ask: () => unknown): Undecided {
+  try {
+    ask()
+  } catch (error) {
+    if (error instanceof Undecided) return error
+    throw error
+  }
+  throw new Error('decided at once')
+}
+
 describe('the review that the webhook gets', () => {
+  test('of a check in an expression has its selectors', async () => {
+    const { calls, request } = world(says({ allowed: true }), hook('a'))
+    const decisions = new Decisions(request)
+    const resource = { group: '', resource: 'pods', subresource: '', namespace: 'blue', name: '' }
+    const selectors = { fieldSelector: 'spec.nodeName=n', labelSelector: 'a=b' }
+    const check = { serviceAccount: undefined, verb: 'list', path: '', resource: { ...resource, ...selectors } }
+    await undecided(() => decisions.authorize(anna, check)).decide()
+    expect(decisions.authorize(anna, check)).toMatchObject({ allowed: true })
+    expect(calls[0]?.review).toMatchObject({
+      spec: {
+        resourceAttributes: {
+          fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n'] }] },
+          labelSelector: { requirements: [{ key: 'a', operator: 'In', values: ['b'] }] },
+        },
+      },
+    })
+  })
+
   test('v1', async () => {
     const { calls, verdict } = world(says({ allowed: true }), hook('a'))
     await verdict(

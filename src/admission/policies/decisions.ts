@@ -43,7 +43,7 @@ const accountUser = (account: NonNullable<Check['serviceAccount']>): UserInfo =>
 
 function attributesOf(user: UserInfo, { verb, path, resource }: Check): AuthorizationAttributes {
   if (resource === undefined) return pathAttributes(user, verb, path)
-  const { group, fieldSelector, labelSelector: _, ...rest } = resource
+  const { group, fieldSelector, ...rest } = resource
   return resourceAttributes(user, verb, {
     ...rest,
     apiGroup: group,
