@@ -17,6 +17,7 @@ import { forbidden, notFound } from '../api/status.ts'
 import { resourceAttributes } from '../authorization/attributes.ts'
 import { verdictOn } from '../authorization/authorize.ts'
 import { nodeOf } from '../authorization/node.ts'
+import { settingsOf } from '../settings.ts'
 import { podReferences } from '../authorization/pod-references.ts'
 import { stringifySorted } from '../api/write-json.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
@@ -27,7 +28,7 @@ import { MIRROR, podCertificateRequest } from './pod-certificate-request.ts'
 
 export const nodeRestriction: AdmissionPlugin = {
   name: 'NodeRestriction',
-  handles: ({ user }) => nodeOf(user) !== undefined,
+  handles: ({ operation, user }) => operation !== 'CONNECT' && nodeOf(user) !== undefined,
   async admit(attributes) {
     const { user, resource } = attributes
     const node = nodeOf(user)!
@@ -51,6 +52,11 @@ const restrictions: Readonly<Record<string, Restriction>> = {
 }
 
 const refusal = ({ resource, name }: Attributes, why: string): StatusError => forbidden(resource, name, why)
+
+/** The error of a lister, which names the kind in lower case instead of the resource. */
+const absent = (kind: string, name: string): StatusError => notFound({ group: '', resource: kind }, name)
+
+const isOn = ({ request }: Attributes, gate: string): boolean => settingsOf(request.env).gates.enabled(gate)
 
 /** The request's objects have the kind of its resource. */
 const kinds = <O>({ object, oldObject }: Attributes) =>
@@ -105,7 +111,7 @@ async function mirrorPod(attributes: Attributes, node: string): Promise<void> {
     throw refuse(`${who} can only create pods with a controller owner reference set to itself`)
   if (owner.blockOwnerDeletion === true) throw refuse(`${who} must not set blockOwnerDeletion on an owner reference`)
   const found = await storedObject<Node>(attributes.request, NODES, node)
-  if (found === undefined) throw notFound(NODES, node)
+  if (found === undefined) throw absent('node', node)
   if (owner.uid !== found.metadata.uid)
     throw refuse(`node ${node} UID mismatch: expected ${owner.uid} got ${found.metadata.uid}`)
   const refersTo = referencedKind(pod)
@@ -166,7 +172,7 @@ async function eviction(attributes: Attributes, node: string): Promise<void> {
   const { operation, namespace, name, request } = attributes
   if (operation !== 'CREATE') throw refusal(attributes, `unexpected operation ${operation}`)
   const pod = await storedObject<Pod>(request, PODS, `${namespace}/${name}`)
-  if (pod === undefined) throw notFound(PODS, name)
+  if (pod === undefined) throw absent('pod', name)
   if (pod.spec?.nodeName !== node)
     throw refusal(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`)
 }
@@ -264,7 +270,7 @@ async function tokenRequest(attributes: Attributes, node: string): Promise<void>
     throw refusal(attributes, 'node requested token not bound to a pod')
   if (uid === '') throw refusal(attributes, 'node requested token with a pod binding without a uid')
   const pod = await storedObject<Pod>(request, PODS, `${namespace}/${name}`)
-  if (pod === undefined) throw notFound(PODS, name)
+  if (pod === undefined) throw absent('pod', name)
   if (pod.metadata.uid !== uid)
     throw refusal(
       attributes,
@@ -272,7 +278,7 @@ async function tokenRequest(attributes: Attributes, node: string): Promise<void>
     )
   if (pod.spec?.nodeName !== node)
     throw refusal(attributes, 'node requested token bound to a pod scheduled on a different node')
-  await checkAudience(attributes, pod, audiences)
+  if (isOn(attributes, 'ServiceAccountNodeAudienceRestriction')) await checkAudience(attributes, pod, audiences)
 }
 
 async function checkAudience(attributes: Attributes, pod: Pod & KubeObject, audiences: readonly string[]) {
@@ -342,6 +348,7 @@ const NODE_SIGNERS = new Set(['kubernetes.io/kubelet-serving', 'kubernetes.io/ku
 function certificateRequest(attributes: Attributes, node: string): void {
   const { spec } = kinds<CertificateSigningRequest>(attributes).object ?? {}
   if (attributes.operation !== 'CREATE' || !NODE_SIGNERS.has(spec?.signerName ?? '')) return
+  if (isOn(attributes, 'AllowInsecureKubeletCertificateSigningRequests')) return
   const commonName = `system:node:${node}`
   let requested: string
   try {

@@ -31,6 +31,28 @@ test('only nodes are restricted, and they have a name', async () => {
   expect(await ask({ at: 'configmaps', object: {} })).toBe('taken')
 })
 
+test('a connection is no write', async () => {
+  expect(await ask({ at: 'pods/exec', name: 'there', operation: 'CONNECT', object: {} })).toBe('not asked')
+})
+
+test('feature gates take restrictions away', async () => {
+  const gates = 'ServiceAccountNodeAudienceRestriction=false,AllowInsecureKubeletCertificateSigningRequests=true'
+  const lax = await serverWith(
+    { pods: [{ metadata: { name: 'here', namespace: 'blue', uid: 'u-here' }, spec: { nodeName: 'mine' } } as never] },
+    { KEDGE_FEATURE_GATES: gates },
+  )
+  const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'here', uid: 'u-here' }
+  const token = { at: 'serviceaccounts/token', object: { spec: { audiences: ['a', 'b'], boundObjectRef } } as never }
+  const request = {
+    at: 'certificatesigningrequests.certificates.k8s.io',
+    object: { spec: { signerName: 'kubernetes.io/kubelet-serving', request: '' } } as never,
+  }
+  for (const asked of [token, request]) {
+    expect(await ask(asked)).toMatch('403')
+    expect(brief(await outcomeOf(nodeRestriction, lax, { ...NODE, ...asked }))).toBe('taken')
+  }
+})
+
 describe('mirror pods', () => {
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'mine', uid: 'u-mine', controller: true }
   const mirror = (spec: object = {}, metadata: object = {}): Asked => ({
@@ -148,7 +170,7 @@ describe('pods that are there', () => {
     expect(await evict('there')).toBe(
       '403 pods "there" is forbidden: node mine can only evict pods with spec.nodeName set to itself',
     )
-    expect(await evict('gone')).toBe('404 pods "gone" not found')
+    expect(await evict('gone')).toBe('404 pod "gone" not found')
   })
 })
 
@@ -241,7 +263,7 @@ describe('tokens', () => {
       token({ name: 'there', uid: 'u-there' }),
       refused('node requested token bound to a pod scheduled on a different node'),
     ],
-    ['of a pod that is gone', token({ name: 'gone', uid: 'u' }), '404 pods "gone" not found'],
+    ['of a pod that is gone', token({ name: 'gone', uid: 'u' }), '404 pod "gone" not found'],
   ])('%s', async (_what, asked, expected) => expect(await ask(asked)).toBe(expected))
 })
 
