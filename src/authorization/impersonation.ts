@@ -5,6 +5,7 @@
  * `impersonate-on:MODE:VERB`; KEP 5284).
  */
 import { BoundedMap } from '../api/bounded-map.ts'
+import { messageOf, path } from '../api/field.ts'
 import { goQuote } from '../go/quote.ts'
 import { StatusError } from '../api/status.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
@@ -13,8 +14,9 @@ import { verdictOn } from './authorize.ts'
 import { forbiddenBy } from './forbidden.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
+import { validateDomainPath } from '../validation/field-rules.ts'
 import { dns1123Subdomain } from '../validation/names.ts'
-import { labelKeyErrors } from '../api/label-syntax.ts'
+import { settingsOf } from '../settings.ts'
 import { ownValue, setOwn } from '../api/own.ts'
 import { extraKey, headerValues } from '../authentication/request-header.ts'
 import { NODE_NAME, parseServiceAccountUser, serviceAccountGroups } from '../authentication/service-account-name.ts'
@@ -89,7 +91,9 @@ const nodeName = (user: string): string | undefined => {
 const onlyName = ({ uid, groups, extra }: UserInfo): boolean =>
   uid === '' && groups.length === 0 && Object.keys(extra).length === 0
 
-/** In the order in which they are tried. */
+const GENERAL: Mode = { applies: () => true }
+
+/** In the order in which they are tried. Without the feature gate ConstrainedImpersonation there is only the last. */
 const modes: readonly Mode[] = [
   {
     name: 'associated-node',
@@ -109,7 +113,7 @@ const modes: readonly Mode[] = [
     name: 'user-info',
     applies: ({ name }) => nodeName(name) === undefined && parseServiceAccountUser(name) === undefined,
   },
-  { applies: () => true },
+  GENERAL,
 ]
 
 /** The mode that succeeded last for a user. It is tried first, and where all fail the client gets its error. */
@@ -122,8 +126,9 @@ async function impersonated(request: ApiRequest, wanted: UserInfo): Promise<User
   const asker = request.user
   const lastMode = lastModes(request.tenant)
   const last = lastMode.get(asker.name)
+  const usable = settingsOf(request.env).gates.enabled('ConstrainedImpersonation') ? modes : [GENERAL]
   let refusal: StatusError | undefined
-  for (const mode of last === undefined ? modes : [last, ...modes.filter((one) => one !== last)]) {
+  for (const mode of last === undefined ? usable : [last, ...usable.filter((one) => one !== last)]) {
     if (!mode.applies(wanted, asker)) continue
     try {
       const user = await impersonatedIn(request, mode, wanted)
@@ -141,63 +146,101 @@ async function impersonated(request: ApiRequest, wanted: UserInfo): Promise<User
 
 async function impersonatedIn(request: ApiRequest, mode: Mode, wanted: UserInfo): Promise<UserInfo> {
   const asker = mode.name === 'associated-node' ? withoutExtra(request.user) : request.user
-  const check = async (asked: AuthorizationAttributes): Promise<void> => {
-    const { allowed, reason } = await verdictOn(request, asked)
-    if (!allowed) throw forbiddenBy(asked, reason)
-  }
+  const checks = new Checks(request, mode, asker)
   if (mode.name !== undefined) {
     const asked = attributesOf(asker, request.info, request.query)
-    await check({ ...asked, verb: `impersonate-on:${mode.name}:${asked.verb}` })
+    await checks.all([{ ...asked, verb: `impersonate-on:${mode.name}:${asked.verb}` }])
   }
-  for (const asked of checksOf(mode, asker, wanted)) await check(asked)
+  await checks.user(wanted)
   return withFixedGroups(mode, wanted)
 }
 
 const AUTHENTICATION = { apiGroup: 'authentication.k8s.io', apiVersion: 'v1' }
 const CORE = { apiGroup: '', apiVersion: 'v1' }
+/** So many parts of one kind are first asked about as a whole, with `*` for the name. */
+const MANY = 4
 
-/** The authorization checks, one for each part of the wanted user. */
-function* checksOf(mode: Mode, asker: UserInfo, wanted: UserInfo): Generator<AuthorizationAttributes> {
-  const constrained = mode.name !== undefined
-  const verb = constrained ? `impersonate:${mode.name}` : 'impersonate'
-  const names = constrained ? AUTHENTICATION : CORE
-  const ask = (resource: Partial<AuthorizationAttributes>) => resourceAttributes(asker, verb, resource)
+/** The authorization checks of one mode. */
+class Checks {
+  private readonly constrained: boolean
+  /** Of users and groups. */
+  private readonly names: typeof CORE
 
-  const account = parseServiceAccountUser(wanted.name)
-  const node = constrained ? nodeName(wanted.name) : undefined
-  if (account !== undefined) yield ask({ ...names, resource: 'serviceaccounts', ...account })
-  else if (node !== undefined)
-    yield ask({ ...names, resource: 'nodes', name: mode.name === 'associated-node' ? '*' : node })
-  else yield ask({ ...names, resource: 'users', name: wanted.name })
-
-  if (wanted.uid !== '') yield ask({ ...AUTHENTICATION, resource: 'uids', name: wanted.uid })
-
-  for (const group of wanted.groups) {
-    const asked = ask({ ...names, resource: 'groups', name: group })
-    if (constrained && group === '') throw forbiddenBy(asked, 'impersonating the empty string group is not allowed')
-    if (constrained && group === SYSTEM_MASTERS)
-      throw forbiddenBy(asked, 'impersonating the system:masters group is not allowed')
-    yield asked
+  constructor(
+    private readonly request: ApiRequest,
+    private readonly mode: Mode,
+    private readonly asker: UserInfo,
+  ) {
+    this.constrained = mode.name !== undefined
+    this.names = this.constrained ? AUTHENTICATION : CORE
   }
 
-  if (constrained) {
-    const problem = extraProblem(wanted.extra)
-    if (problem !== undefined) throw forbiddenBy(ask({ ...AUTHENTICATION, resource: 'userextras' }), problem)
+  /** @throws StatusError 403 at the first refusal */
+  async all(questions: readonly AuthorizationAttributes[]): Promise<void> {
+    for (const asked of questions) {
+      const { allowed, reason } = await verdictOn(this.request, asked)
+      if (!allowed) throw forbiddenBy(asked, reason)
+    }
   }
-  for (const key of Object.keys(wanted.extra).sort())
-    for (const value of wanted.extra[key]!)
-      yield ask({ ...AUTHENTICATION, resource: 'userextras', subresource: key, name: value })
+
+  /** Each part of the wanted user. */
+  async user({ name, uid, groups, extra }: UserInfo): Promise<void> {
+    await this.all([this.ofName(name)])
+    if (uid !== '') await this.all([this.ask({ ...AUTHENTICATION, resource: 'uids', name: uid })])
+    if (groups.length > 0) await this.groups(groups)
+    if (Object.keys(extra).length > 0) await this.extra(extra)
+  }
+
+  private ask(resource: Partial<AuthorizationAttributes>): AuthorizationAttributes {
+    const { name } = this.mode
+    return resourceAttributes(this.asker, name === undefined ? 'impersonate' : `impersonate:${name}`, resource)
+  }
+
+  private ofName(name: string): AuthorizationAttributes {
+    const { names, mode } = this
+    const account = parseServiceAccountUser(name)
+    if (account !== undefined) return this.ask({ ...names, resource: 'serviceaccounts', ...account })
+    const node = this.constrained ? nodeName(name) : undefined
+    if (node === undefined) return this.ask({ ...names, resource: 'users', name })
+    return this.ask({ ...names, resource: 'nodes', name: mode.name === 'associated-node' ? '*' : node })
+  }
+
+  private async groups(groups: readonly string[]): Promise<void> {
+    const ofName = (name: string) => this.ask({ ...this.names, resource: 'groups', name })
+    if (this.constrained) {
+      if (groups.includes('')) throw forbiddenBy(ofName(''), 'impersonating the empty string group is not allowed')
+      if (groups.includes(SYSTEM_MASTERS))
+        throw forbiddenBy(ofName(SYSTEM_MASTERS), 'impersonating the system:masters group is not allowed')
+    }
+    await this.many(ofName('*'), groups.map(ofName))
+  }
+
+  private async extra(extra: UserInfo['extra']): Promise<void> {
+    const ofValue = (subresource: string, name: string) =>
+      this.ask({ ...AUTHENTICATION, resource: 'userextras', subresource, name })
+    if (this.constrained) {
+      const problem = extraProblem(extra)
+      if (problem !== undefined) throw forbiddenBy(ofValue('', ''), problem)
+    }
+    const keys = Object.keys(extra).sort()
+    await this.many(
+      ofValue('*', '*'),
+      keys.flatMap((key) => ownValue(extra, key)!.map((value) => ofValue(key, value))),
+    )
+  }
+
+  private async many(whole: AuthorizationAttributes, single: readonly AuthorizationAttributes[]): Promise<void> {
+    if (this.constrained && single.length >= MANY && (await verdictOn(this.request, whole)).allowed) return
+    await this.all(single)
+  }
 }
 
 /** The constrained modes allow only some extra; the general mode allows any. */
 function extraProblem(extra: UserInfo['extra']): string | undefined {
   for (const [key, values] of Object.entries(extra)) {
     if (key === '') return 'impersonating the empty string key in extra is not allowed'
-    const problems = key.includes('/')
-      ? labelKeyErrors(key)
-      : ['must be a domain-prefixed path (such as "acme.io/foo")']
-    if (problems.length > 0)
-      return `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${goQuote(key)}: ${problems[0]}`
+    const errors = validateDomainPath(path('extra', 'key'), key)
+    if (errors.length > 0) return `impersonating an invalid key in extra is not allowed: ${messageOf(errors)}`
     if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${goQuote(key)}`
     if (values.length === 0) return 'impersonating empty values in extra is not allowed'
     if (values.includes('')) return 'impersonating the empty string value in extra is not allowed'

@@ -34,6 +34,21 @@ export const validateLabelText = (at: FieldPath, value: string): FieldError[] =>
   problems(at, value, dns1123Label(value))
 export const validateSubdomain = (at: FieldPath, value: string): FieldError[] =>
   problems(at, value, dns1123Subdomain(value))
+
+const PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
+const isPath = new RegExp(`^${PATH}$`)
+
+/** Validates a path behind a domain: `acme.io/foo`. */
+export function validateDomainPath(at: FieldPath, value: string): FieldError[] {
+  if (value === '') return [required(at)]
+  const slash = value.indexOf('/')
+  const rest = value.slice(slash + 1)
+  if (slash <= 0 || rest === '')
+    return [invalidValue(at, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+  const errors = validateSubdomain(at, value.slice(0, slash))
+  return isPath.test(rest) ? errors : [...errors, invalidValue(at, rest, regexText('Invalid path', PATH))]
+}
+
 export const validateQualifiedName = (at: FieldPath, value: string): FieldError[] =>
   problems(at, value, qualifiedNameProblems(value))
 

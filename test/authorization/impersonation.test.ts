@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { impersonate } from '../../src/authorization/impersonation.ts'
 import { authenticated } from '../../src/request/user-info.ts'
 import { prototypeNames } from '../prototype-names.ts'
@@ -87,4 +87,77 @@ test.each(prototypeNames)('extra named %s', async (name) => {
     [`Impersonate-Extra-${name}`, 'a'],
   ])
   expect(Object.entries(user.extra)).toEqual([[name.toLowerCase(), ['a']]])
+})
+
+describe('constrained', () => {
+  const rule = (verbs: string[], resources: string[], names: string[] = []) => ({
+    verbs,
+    apiGroups: ['authentication.k8s.io'],
+    resources,
+    resourceNames: names,
+  })
+  const MODE = ['impersonate:user-info']
+  const listing = { verbs: ['impersonate-on:user-info:list'], apiGroups: [''], resources: ['pods'] }
+
+  async function acting(rules: object[], headers: [string, string][], gates?: string): Promise<unknown> {
+    const own = memoryServer(gates === undefined ? {} : { KEDGE_FEATURE_GATES: gates })
+    const bob = { kind: 'User', name: 'bob' }
+    const group = 'rbac.authorization.k8s.io'
+    await own.put(group, 'clusterroles', { metadata: { name: 'r' }, rules } as never)
+    const roleRef = { kind: 'ClusterRole', name: 'r' }
+    await own.put(group, 'clusterrolebindings', { metadata: { name: 'r' }, subjects: [bob], roleRef } as never)
+    const request = own.request('/api/v1/namespaces/a/pods', { headers: [['Impersonate-User', 'eve'], ...headers] })
+    try {
+      return (await impersonate({ ...request, user: authenticated({ name: 'bob' }) })).user
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  const groups = (...names: string[]) => names.map((name): [string, string] => ['Impersonate-Group', name])
+  const users = rule(MODE, ['users'])
+
+  test('groups are asked about one by one', async () => {
+    const rules = [listing, users, rule(MODE, ['groups'], ['a', 'b'])]
+    expect(await acting(rules, groups('a', 'b'))).toMatchObject({ groups: ['a', 'b', 'system:authenticated'] })
+    expect(await acting(rules, groups('a', 'c'))).toMatch('cannot impersonate:user-info resource "groups"')
+  })
+
+  test('four and more may be granted as a whole', async () => {
+    const rules = [listing, users, rule(MODE, ['groups', 'userextras/*'], ['*'])]
+    expect(await acting(rules, groups('a', 'b', 'c'))).toMatch('cannot impersonate:user-info resource "groups"')
+    expect(await acting(rules, groups('a', 'b', 'c', 'd'))).toMatchObject({ name: 'eve' })
+    const extra = ['1', '2', '3', '4'].map((value): [string, string] => ['Impersonate-Extra-a.io%2fk', value])
+    expect(await acting(rules, extra.slice(1))).toMatch('cannot impersonate:user-info resource "userextras/a.io/k"')
+    expect(await acting(rules, extra)).toMatchObject({ extra: { 'a.io/k': ['1', '2', '3', '4'] } })
+  })
+
+  test.each([
+    [groups('a', 'system:masters'), 'impersonating the system:masters group is not allowed'],
+    [groups('a', 'b', 'c', 'system:masters'), 'impersonating the system:masters group is not allowed'],
+    [groups('a', ''), 'impersonating the empty string group is not allowed'],
+  ])('never %j, whatever is granted of the others', async (headers, expected) => {
+    expect(await acting([listing, users], headers)).toMatch(expected)
+    expect(await acting([listing, users, rule(MODE, ['*'])], headers)).toMatch(expected)
+  })
+
+  test.each([
+    ['acme.io%2ffoo%2fbar', { extra: { 'acme.io/foo/bar': ['v'] } }],
+    ['acme.io%2fa%28b%29', { extra: { 'acme.io/a(b)': ['v'] } }],
+    ['plain', expect.stringContaining('extra.key: Invalid value: "plain": must be a domain-prefixed path')],
+    ['acme.io%2fa%20b', expect.stringContaining('extra.key: Invalid value: "a b": Invalid path')],
+    ['%41cme.io%2fa', expect.stringContaining('extra.key: Invalid value: "Acme.io": a lowercase RFC 1123 subdomain')],
+    ['acme.io%2f%41', expect.stringContaining('a non-lowercase key in extra is not allowed: "acme.io/A"')],
+  ])('the key %s of extra', async (key, expected) => {
+    const said = await acting([listing, users, rule(MODE, ['*'])], [[`Impersonate-Extra-${key}`, 'v']])
+    if (typeof said === 'string') expect(said).toEqual(expected)
+    else expect(said).toMatchObject(expected)
+  })
+
+  test('not at all while the feature gate is off', async () => {
+    const said = await acting([listing, rule(['*'], ['*'])], [], 'ConstrainedImpersonation=false')
+    expect(said).toBe(
+      'users "eve" is forbidden: User "bob" cannot impersonate resource "users" in API group "" at the cluster scope',
+    )
+  })
 })

@@ -6,7 +6,7 @@ import { append } from '../../api/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, internalFieldError, invalidValue, path, required, tooMany } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'
-import { dns1123Subdomain, regexText } from '../../validation/names.ts'
+import { validateDomainPath } from '../../validation/field-rules.ts'
 import { readAuthorities } from '../../x509/client-chain.ts'
 import type { CompileExpression, Expression, ExpressionUse } from '../expression.ts'
 import type { AuthenticationConfiguration, JwtAuthenticator, PrefixedClaimOrExpression } from './configuration.ts'
@@ -299,20 +299,9 @@ class AuthenticatorValidation {
   }
 }
 
-const PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
-const isPath = new RegExp(`^${PATH}$`)
-
 function extraKeyErrors(key: string, at: FieldPath): FieldError[] {
-  const errors: FieldError[] = []
-  const slash = key.indexOf('/')
-  const [domain, rest] = slash < 0 ? ['', ''] : [key.slice(0, slash), key.slice(slash + 1)]
-  if (key === '') errors.push(required(at))
-  else if (domain === '' || rest === '')
-    errors.push(invalidValue(at, key, 'must be a domain-prefixed path (such as "acme.io/foo")'))
-  else {
-    for (const problem of dns1123Subdomain(domain)) errors.push(invalidValue(at, domain, problem))
-    if (!isPath.test(rest)) errors.push(invalidValue(at, rest, regexText('Invalid path', PATH)))
-  }
+  const errors = validateDomainPath(at, key)
+  const domain = key.slice(0, Math.max(0, key.indexOf('/')))
   if (key !== key.toLowerCase()) errors.push(invalidValue(at, key, 'must be lowercase'))
   if (/^(?:.*\.)?(?:kubernetes|k8s)\.io$/.test(domain))
     errors.push(invalidValue(at, key, 'k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use'))

@@ -8,8 +8,7 @@ import type {
 } from '../../api/batch/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, required, tooLong, tooMany } from '../../api/field.ts'
-import { nonNegative, problems, validateQualifiedName, validateSubdomain } from '../../validation/field-rules.ts'
-import { regexText } from '../../validation/names.ts'
+import { nonNegative, validateDomainPath, validateQualifiedName } from '../../validation/field-rules.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validatePodTemplate } from '../../validation/pod/pod-template.ts'
@@ -37,7 +36,7 @@ export function validateJobSpec(at: FieldPath, spec: JobSpec, rules: PodRules): 
   if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined)
     errors.push(required(at.child('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'))
   if (managedBy !== undefined) {
-    append(errors, validatePrefixedPath(at.child('managedBy'), managedBy))
+    append(errors, validateDomainPath(at.child('managedBy'), managedBy))
     if (byteLength(managedBy) > 63) errors.push(tooLong(at.child('managedBy'), 63))
   }
   append(errors, oneOf(at.child('completionMode'), spec.completionMode, ['NonIndexed', 'Indexed']))
@@ -75,22 +74,6 @@ const counts = [
   'backoffLimitPerIndex',
   'maxFailedIndexes',
 ] as const
-
-const PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
-
-/** `example.com/name` */
-function validatePrefixedPath(at: FieldPath, text: string): FieldError[] {
-  if (text === '') return [required(at)]
-  const slash = text.indexOf('/')
-  const domain = text.slice(0, Math.max(0, slash))
-  const path = text.slice(slash + 1)
-  if (domain === '' || path === '')
-    return [invalidValue(at, text, 'must be a domain-prefixed path (such as "acme.io/foo")')]
-  return [
-    ...validateSubdomain(at, domain),
-    ...problems(at, path, new RegExp(`^${PATH}$`).test(path) ? [] : [regexText('Invalid path', PATH)]),
-  ]
-}
 
 function validateIndexed(at: FieldPath, spec: JobSpec): FieldError[] {
   const { completions, parallelism, maxFailedIndexes, backoffLimitPerIndex } = spec

@@ -1,9 +1,14 @@
 import type { FieldError } from '../../api/field.ts'
-import { forbiddenField, invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
-import type { FieldPath } from '../../api/field.ts'
+import { forbiddenField, notSupported, path, required, tooLong } from '../../api/field.ts'
 import type { IngressClass, IngressClassParametersReference, IngressClassSpec } from '../../api/networking/v1.ts'
-import { immutable, problems, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
-import { pathSegmentName, regexText, subdomainName } from '../../validation/names.ts'
+import {
+  immutable,
+  problems,
+  validateDomainPath,
+  validateLabelText,
+  validateSubdomain,
+} from '../../validation/field-rules.ts'
+import { pathSegmentName, subdomainName } from '../../validation/names.ts'
 import { byteLength } from '../../api/utf8.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { ingressClassPrinter } from '../../codec/table/networking.ts'
@@ -11,7 +16,6 @@ import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 
 const MAX_CONTROLLER = 250
-const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
 const scopes = ['Cluster', 'Namespace']
 const controller = path('spec', 'controller')
 const parameters = path('spec', 'parameters')
@@ -30,23 +34,9 @@ export const ingressClasses: BuiltInDefinition<IngressClass> = {
 
 const specErrors = (spec: IngressClassSpec): FieldError[] => [
   ...(byteLength(spec.controller ?? '') > MAX_CONTROLLER ? [tooLong(controller, MAX_CONTROLLER)] : []),
-  ...domainPathErrors(controller, spec.controller ?? ''),
+  ...validateDomainPath(controller, spec.controller ?? ''),
   ...(spec.parameters === undefined ? [] : parametersErrors(spec.parameters)),
 ]
-
-/** Validates a name with a domain: `acme.io/foo`. */
-function domainPathErrors(at: FieldPath, text: string): FieldError[] {
-  if (text === '') return [required(at)]
-  const slash = text.indexOf('/')
-  const host = text.slice(0, slash)
-  const rest = text.slice(slash + 1)
-  if (slash <= 0 || rest === '')
-    return [invalidValue(at, text, 'must be a domain-prefixed path (such as "acme.io/foo")')]
-  const errors = validateSubdomain(at, host)
-  if (!new RegExp(`^${HTTP_PATH}$`).test(rest))
-    errors.push(invalidValue(at, rest, regexText('Invalid path', HTTP_PATH)))
-  return errors
-}
 
 function parametersErrors({ apiGroup, kind, name, scope, namespace }: IngressClassParametersReference): FieldError[] {
   const segment = (field: string, text: string | undefined) =>
