@@ -106,7 +106,8 @@ export class Reloaded<Value> {
     try {
       this.value = await this.make(text, this.value)
     } catch (error) {
-      if (!(error instanceof BadConfiguration)) throw error
+      // its inputs could not be read just now, so the next look tries again
+      if (!(error instanceof BadConfiguration)) this.tried = this.applied
       return this.failed(`failed to load ${this.name} config`, error, time)
     }
     this.applied = text

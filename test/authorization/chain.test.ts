@@ -315,6 +315,31 @@ test('a kubeconfig that cannot be read just now is read by the next request', as
   expect(await configurationProblem(server.env)).toBeUndefined()
 })
 
+test('a changed configuration whose kubeconfig cannot be read just now is applied a second later', async () => {
+  const { server, request } = world(says({ denied: true }), rbac, { type: 'AlwaysAllow', name: 'alwaysallow' })
+  const changed = JSON.stringify({
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AuthorizationConfiguration',
+    authorizers: [hook('file'), rbac, { type: 'AlwaysAllow', name: 'alwaysallow' }],
+  })
+  let isThere = false
+  const fetch = async (url: string) => {
+    if (url.endsWith('/authorization')) return new Response(changed)
+    if (!isThere) throw new Error('no answer')
+    return Response.json({ url: 'https://a.example/' })
+  }
+  Object.assign(server.env, { CONFIGURATION: { fetch } as unknown as Fetcher })
+  const verdictAfter = async (seconds: number) => {
+    vi.setSystemTime(Date.now() + seconds * 1000)
+    return verdictOn(request, pods())
+  }
+  vi.useFakeTimers({ toFake: ['Date'] })
+  expect(await verdictAfter(0)).toMatchObject({ allowed: true })
+  expect(logged.join()).toMatch('no answer')
+  isThere = true
+  expect(await verdictAfter(2)).toMatchObject({ denied: true })
+})
+
 test.each<[string, readonly object[], string]>([
   ['a connection that nobody gave', [hook('c')], 'KEDGE_WEBHOOK_CONNECTIONS has no /c'],
   [
