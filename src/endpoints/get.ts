@@ -23,9 +23,6 @@ export async function get(scope: RequestScope): Promise<Response> {
     const early = notOlderThan === undefined ? await takeFirstRead(request, scope.collection, key) : undefined
     const stored = early ?? (await scope.storage.get(scope.collection, key, notOlderThan))
     if (stored === undefined) throw notFound(scope.resource.gvr, scope.place.name)
-    const answered = await forAnswer(scope, stored)
-    if (scope.resource.view !== undefined)
-      scope.resource.view.checkRead?.('text' in answered ? liveOf(answered).object : answered)
     if (
       'text' in stored &&
       !isPassedOn(scope.resource, output) &&
@@ -34,6 +31,9 @@ export async function get(scope: RequestScope): Promise<Response> {
       request.isLarge = true
       await request.takeRoom?.('object', stored.text.length)
     }
+    const answered = await forAnswer(scope, stored)
+    if (scope.resource.view !== undefined)
+      scope.resource.view.checkRead?.('text' in answered ? liveOf(answered).object : answered)
     return await walked(request, () => respondObject(scope, output, 200, answered))
   } catch (error) {
     throw error instanceof StorageError ? statusFor(error, scope.resource.gvr, scope.place.name) : error

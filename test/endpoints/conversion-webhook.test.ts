@@ -18,7 +18,7 @@ import { everything } from '../../src/storage/selection.ts'
 import { storedObject } from '../../src/tenancy/stored-object.ts'
 import { memoryServer } from '../request-in-memory.ts'
 import type { Called } from '../webhooks/front.ts'
-import { frontAnswering, frontFailing } from '../webhooks/front.ts'
+import { frontAnswering, frontFailing, responding } from '../webhooks/front.ts'
 
 const GROUP = 'example.com'
 const POST = 'Post "https://convert.example.com/things?timeout=30s": dial tcp 10.0.0.1:443: connect: connection refused'
@@ -181,6 +181,24 @@ describe('a request in v2 of an object that is stored in v1', () => {
       })
       await expect(get({ ...scope, request: { ...scope.request, headers } })).rejects.toMatchObject(FROM_V1)
     }
+  })
+
+  test('a get of a large object has its room before the webhook is asked', async () => {
+    const steps: string[] = []
+    const { binding } = frontAnswering(({ review }: Called) => {
+      steps.push('webhook')
+      const convertedObjects = review.request.objects.map((object: object) => ({
+        ...object,
+        apiVersion: `${GROUP}/v2`,
+      }))
+      return responding({ result: { status: 'Success' }, convertedObjects })({ review } as Called)
+    })
+    const server = await serverWith('Webhook', 'v1', binding)
+    await server.put(thing('v1', { annotations: { large: 'x'.repeat(100_000) } }))
+    const scope = await server.scopeOf('v2', { name: 'a' })
+    const takeRoom = async () => void steps.push('room')
+    expect((await get({ ...scope, request: { ...scope.request, takeRoom } })).status).toBe(200)
+    expect(steps).toEqual(['room', 'webhook'])
   })
 
   const watched = async (server: Server, query: string) => {
