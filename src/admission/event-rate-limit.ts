@@ -24,11 +24,13 @@ export const eventRateLimit: AdmissionPlugin = {
   handles: ({ operation, kind, dryRun }) =>
     (operation === 'CREATE' || operation === 'UPDATE') && kind.group === '' && kind.kind === 'Event' && !dryRun,
   validate(attributes) {
-    const refusals = settingsOf(attributes.request.env).admission.eventLimits.flatMap((limit) => {
+    const { eventLimits } = settingsOf(attributes.request.env).admission
+    const all = eventLimits.flatMap((limit) => {
       const key = keyOf(limit, attributes)
       return takeToken(limit, key, attributes) ? [] : [`limit reached on type ${limit.type} for key ${key}`]
     })
-    if (refusals.length === 0) return
+    if (all.length === 0) return
+    const refusals = [...new Set(all)] // two limits may be of one type
     const why = refusals.length === 1 ? refusals[0]! : `[${refusals.join(', ')}]`
     throw new StatusError(429, 'TooManyRequests', `Too many requests: ${why}`)
   },

@@ -47,6 +47,15 @@ test.each(['Server', 'User'])('by %s', async (type) => {
   )
 })
 
+test('two limits of one type refuse with one text', async () => {
+  const { send, namespace } = configured({ type: 'Server', qps: 1, burst: 1 }, { type: 'Server', qps: 2, burst: 1 })
+  await namespace('blue')
+  expect(lineOf(await send('POST', EVENTS, event('a')))).toBe('201')
+  expect(lineOf(await send('POST', EVENTS, event('b')))).toBe(
+    '429 Too many requests: limit reached on type Server for key ',
+  )
+})
+
 test('a bucket that was dropped starts full', async () => {
   const { send, namespace } = configured({ type: 'Namespace', qps: 1, burst: 1, cacheSize: 1 })
   await namespace('blue')
