@@ -42,6 +42,10 @@ export class PriorityLevel {
   get lower(): number {
     return this.limits.kind === 'limited' ? this.limits.lower : 0
   }
+
+  get nominal(): number {
+    return this.limits.kind === 'limited' ? this.limits.nominal : 0
+  }
 }
 
 export class Seats {
@@ -144,14 +148,19 @@ export class Seats {
     return seat
   }
 
-  /** Gives free seats to waiters, first to those of the level that left a seat. */
+  /**
+   * Gives free seats to waiters: first to those of levels that have less than their share, so that lent seats come
+   * back although their borrower wants more; then to those of the level that left a seat.
+   */
   private dispatch(first?: PriorityLevel): void {
+    for (const level of this.levels.values()) this.dispatchIn(level, level.nominal)
     if (first !== undefined) this.dispatchIn(first)
     if (this.waiting > 0) for (const level of this.levels.values()) this.dispatchIn(level)
   }
 
-  private dispatchIn(level: PriorityLevel): void {
-    while (level.waiting.length > 0 && this.hasSeat(level)) {
+  /** @param most seats that the level then has at most */
+  private dispatchIn(level: PriorityLevel, most = Infinity): void {
+    while (level.waiting.length > 0 && level.taken < most && this.hasSeat(level)) {
       this.waiting--
       level.waiting.next()!.take(this.sit(level))
     }

@@ -51,6 +51,26 @@ test('a seat that is left goes to the first waiter', async () => {
   expect([level('a').taken, level('a').waiting.length]).toEqual([1, 0])
 })
 
+test('lent seats come back, up to the share of the level that lent them, although the borrower wants more', async () => {
+  const { seats, level, take } = seatsOf(4, {
+    greedy: limited(1, { upper: 9, queuing }),
+    lender: limited(3, { lower: 0, queuing }),
+  })
+  const borrowed = [1, 2, 3, 4].map(() => take('greedy') as Seat)
+  for (const flow of 'abcd') void take('greedy', flow)
+  for (const flow of 'abcd') void take('lender', flow)
+  const shares = borrowed.map((seat) => {
+    seats.leave(seat)
+    return [level('greedy').taken, level('lender').taken]
+  })
+  expect(shares).toEqual([
+    [3, 1],
+    [2, 2],
+    [1, 3],
+    [1, 3],
+  ])
+})
+
 test('a queue that is full refuses; another flow has a queue of its own', async () => {
   const { take } = seatsOf(1, { a: limited(1, { queuing }) })
   void take('a')
