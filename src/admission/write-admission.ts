@@ -3,7 +3,7 @@ import type { KubeObject } from '../api/object.ts'
 import { managedFieldsProblem } from '../patch/managers.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'
 import { endpointKind } from '../registry/resource-scope.ts'
-import type { Admission } from '../registry/write/admission.ts'
+import type { AdmittedObjects, Admission } from '../registry/write/admission.ts'
 import type { Undo } from '../registry/write/undo.ts'
 import type { Attributes, Operation } from './attributes.ts'
 import { isNamespaces } from './webhooks/rules.ts'
@@ -17,12 +17,13 @@ export interface Chain {
 export const admissionBy = (chain: Chain): Admission => ({
   mutate: (scope, operation, options, objects) =>
     admitMutating(chain, admissionAttributes(scope, operation, options, objects)),
-  validate: (scope, operation, options, { object, oldObject, final }) =>
+  validate: (scope, operation, options, { object, oldObject, final, named }) =>
     chain.validate(
       admissionAttributes(scope, operation, options, {
         object: object && seenThrough(scope, object),
         oldObject: oldObject && seenThrough(scope, oldObject),
         final,
+        named,
       }),
     ),
 })
@@ -32,22 +33,23 @@ export function admissionAttributes(
   scope: ResourceScope,
   operation: Operation,
   options: { readonly dryRun: boolean },
-  objects: Pick<Attributes, 'object' | 'oldObject' | 'final'>,
+  { named, ...objects }: Pick<Attributes, 'object' | 'oldObject' | 'final'> & Pick<AdmittedObjects, 'named'>,
 ): Attributes {
   const {
     request,
     resource: { gvr: resource },
     place: { subresource, namespace },
   } = scope
+  // options of a CONNECT, which have no metadata, come with a name in the path
+  const inObject = (): string => objects.object?.metadata.name ?? ''
   return {
     operation,
     resource,
     subresource,
     kind: endpointKind(scope),
-    // for namespace rules a Namespace is in the namespace of its own name
-    namespace:
-      namespace !== '' || !isNamespaces(resource) ? namespace : (objects.object?.metadata.name ?? scope.place.name),
-    name: scope.place.name !== '' ? scope.place.name : (objects.object?.metadata.name ?? ''),
+    // for namespace rules a Namespace is in the namespace of its own name, unless that is generated
+    namespace: namespace !== '' || !isNamespaces(resource) ? namespace : (named ?? (inObject() || scope.place.name)),
+    name: scope.place.name || named || inObject(),
     ...objects,
     options,
     dryRun: options.dryRun,

@@ -13,6 +13,11 @@ export interface AdmittedObjects {
   readonly oldObject?: KubeObject | undefined
   /** The text of `object`, if no later step changes it. */
   readonly final?: FinalObject | undefined
+  /**
+   * Of a create, the name that the client gave it; '' where the server generates one. Plug-ins may have changed it
+   * since. Absent: that of `object`.
+   */
+  readonly named?: string | undefined
 }
 
 /** The admission of a write. A higher layer passes it in: admission/write-admission.ts is Kubernetes' admission. */

@@ -11,6 +11,8 @@ export interface WriteMode {
   readonly options: { readonly dryRun: boolean }
   /** The admission of the write, and of other writes that the server makes for it. */
   readonly admission: Admission
+  /** See AdmittedObjects. */
+  readonly named?: string
 }
 
 /** Reserves resources of the object, such as addresses, before validation. A failed write gives them back. */
@@ -39,13 +41,13 @@ export async function allocating(
  */
 export async function admitted(
   scope: ResourceScope,
-  { options, admission }: WriteMode,
+  { options, admission, named }: WriteMode,
   object: KubeObject,
   old: KubeObject | undefined,
   write: (final: FinalObject | undefined) => Promise<WriteResult>,
 ): Promise<WriteResult> {
   const operation = old === undefined ? 'CREATE' : 'UPDATE'
   const final = finalObject(scope, object)
-  const undo = await admission.validate(scope, operation, options, { object, oldObject: old, final })
+  const undo = await admission.validate(scope, operation, options, { object, oldObject: old, final, named })
   return undo ? undoing(scope.request, () => write(final), undo) : write(final)
 }

@@ -27,7 +27,8 @@ export async function create(
   if (scope.place.name !== '') checkName(scope.place, wanted)
   await finished(request, trackingFields(scope, undefined, wanted, options.fieldManager))
   const object = await walked(request, () => scope.resource.toStorage(wanted))
+  const named = object.metadata.name ?? ''
   await admission.mutate(scope, 'CREATE', options, { object })
   await walked(request, () => dropDuplicateOwners(object, request.warnings, 'after admission'))
-  return createObject(scope, object, { options, admission })
+  return createObject(scope, object, { options, admission, named })
 }
