@@ -3,7 +3,9 @@
  * pod.
  */
 import type { Pod } from '../../api/core/v1.ts'
+import type { Steps } from '../../api/slices.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
+import type { CycleWork } from './cycle-work.ts'
 import type { ClaimPlan } from './devices/claim-plan.ts'
 import type { DeviceFacts } from './devices/device-facts.ts'
 import type { NodeState } from './node-state.ts'
@@ -38,12 +40,15 @@ export interface Cycle extends Cluster {
   readonly info: PodInfo
   /** Undefined: the pod claims no devices. */
   readonly claims: ClaimPlan | undefined
+  readonly work: CycleWork
 }
 
 /** A filter plug-in in one cycle. */
 export interface Filtering {
   /** The names of the only nodes to check; undefined: all. */
   readonly only?: ReadonlySet<string> | undefined
+  /** Comparisons that `refuses` takes at most; 1 by default. */
+  readonly weight?: number
   /** Undefined: the plug-in accepts the node. */
   refuses(node: NodeState): Refusal | undefined
   /** The cycle added a pod to a node, or removed one from it. */
@@ -64,13 +69,13 @@ export interface FilterPlugin {
   /** Absent: each event that wake-up.ts lists for the filter may help. */
   readonly isHelpedBy?: NodeHint
   /** Undefined: the plug-in skips the pod. A Refusal: it refuses all nodes. */
-  begin(cycle: Cycle): Filtering | Refusal | undefined
+  begin(cycle: Cycle): Steps<Filtering | Refusal | undefined>
 }
 
 export interface ScorePlugin {
   readonly name: string
   /** @returns 0 to 100 for each of the nodes; undefined: all nodes score the same */
-  score(cycle: Cycle, nodes: readonly NodeState[]): readonly number[] | undefined
+  score(cycle: Cycle, nodes: readonly NodeState[]): Steps<readonly number[] | undefined>
 }
 
 /** A plug-in that runs for a pod that fits no node. */

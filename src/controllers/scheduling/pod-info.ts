@@ -9,6 +9,7 @@ import type { LabelRequirement } from '../../storage/selection.ts'
 import { matchesLabels } from '../../storage/selection.ts'
 import { requirementsOf } from '../workloads/pod-control.ts'
 import { podCondition } from '../workloads/pod-state.ts'
+import { weightOf } from './cycle-work.ts'
 import { ANY_ADDRESS } from './host-ports.ts'
 
 /** Amounts by resource: thousandths of a core for cpu, whole units for everything else. */
@@ -128,6 +129,11 @@ export class PodInfo {
     this.rules = charactersOf([spec.affinity, spec.topologySpreadConstraints, spec.nodeSelector])
     const { labels, ports, claims, terms } = this
     this.length = LEAST + charactersOf([labels, ports, claims, terms])
+  }
+
+  /** Comparisons to apply all of the pod's terms to another pod. */
+  get termsWeight(): number {
+    return this.terms === NO_TERMS ? 1 : weightOf(this.rules)
   }
 
   get hasAffinity(): boolean {

@@ -1,6 +1,7 @@
 /** The steps for a pod that fits no node, and their message (kube-scheduler's PostFilter). */
 import type { Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
+import type { Steps } from '../../api/slices.ts'
 import type { Claim } from './devices/requests.ts'
 import type { Preemption } from './preemption.ts'
 import { preempt } from './preemption.ts'
@@ -19,6 +20,8 @@ export type PostFiltered = Preemption | { readonly message: string; readonly kee
 export interface Means {
   /** Reads the PodDisruptionBudgets, when preemption needs them. */
   budgets(): Promise<readonly PodDisruptionBudget[]>
+  /** Runs work a step at a time, so that requests run in between. */
+  inSteps<T>(work: Steps<T>): Promise<T>
   release(claim: Claim): void
   delete(claim: Claim): void
 }
@@ -32,7 +35,7 @@ export async function afterFilters(filters: Filters, unfit: Unfit, pod: Pod, mea
       said.push(released(filters, unfit, means))
       continue
     }
-    const outcome = preempt(filters, unfit, pod, await means.budgets())
+    const outcome = await means.inSteps(preempt(filters, unfit, pod, await means.budgets()))
     if (!('message' in outcome)) return outcome
     said.push(outcome.message)
     keepsPlace = outcome.keepsPlace

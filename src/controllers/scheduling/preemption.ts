@@ -3,6 +3,8 @@
  * priorities of a node, and respects disruption budgets if it can. It writes nothing.
  */
 import { append } from '../../api/append.ts'
+import type { Steps } from '../../api/slices.ts'
+import { charactersOf } from '../../api/bounded-map.ts'
 import { leastOf } from '../../api/extremes.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
@@ -10,6 +12,8 @@ import { ownValue } from '../../api/own.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
 import { matchesLabels } from '../../storage/selection.ts'
 import { requirementsOf } from '../workloads/pod-control.ts'
+import type { CycleWork } from './cycle-work.ts'
+import { weightOf } from './cycle-work.ts'
 import type { NodeState } from './node-state.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Filters, Unfit } from './schedule.ts'
@@ -29,24 +33,24 @@ export interface Preemption {
  */
 export type Preempted = Preemption | { readonly message: string; readonly keepsPlace: boolean }
 
-export function preempt(
+export function* preempt(
   filters: Filters,
   { refusals }: Unfit,
   pod: Pod,
   budgets: readonly PodDisruptionBudget[],
-): Preempted {
-  const { info, nodes } = filters.cycle
+): Steps<Preempted> {
+  const { info, nodes, work } = filters.cycle
   const refused = ineligible(pod, info, refusals)
   if (refused !== undefined) return { message: `preemption: ${refused}`, keepsPlace: true }
   const possible = [...refusals].flatMap(([node, { forGood }]) => (forGood ? [] : [node]))
-  const known = budgets.map((budget) => new Budget(budget))
+  const known = new Budgets(yield* work.map(budgets, (budget) => new Budget(budget), PARSED))
   const { percentage, absolute } = filters.profile.candidates
   const limit = Math.max(absolute, Math.trunc((possible.length * percentage) / 100))
   const reasons: string[] = []
   const candidates: Preemption[] = []
   let isSomeClean = false
   for (const node of possible) {
-    const found = victimsOn(filters, node, known)
+    const found = yield* victimsOn(filters, node, known)
     if ('reasons' in found) append(reasons, found.reasons)
     else {
       candidates.push(found)
@@ -73,30 +77,39 @@ function ineligible(pod: Pod, info: PodInfo, refusals: Unfit['refusals']): strin
   return undefined
 }
 
+/** Comparisons that it takes to parse a budget. */
+const PARSED = 20
+
 const NO_VICTIMS = { reasons: ['No preemption victims found for incoming pod'] } as const
 
 /**
  * Removes all pods of lower priority for a trial, and puts back as many as fit: first those with spent budgets, then
  * the most important ones.
  */
-function victimsOn(
+function* victimsOn(
   filters: Filters,
   node: NodeState,
-  budgets: readonly Budget[],
-): Preemption | { readonly reasons: readonly string[] } {
-  const { info } = filters.cycle
+  budgets: Budgets,
+): Steps<Preemption | { readonly reasons: readonly string[] }> {
+  const { info, work } = filters.cycle
+  // a look at all pods of the node
+  if (work.isStepOver(node.pods.size)) yield
   const possible = [...node.pods.values()].filter(({ priority }) => priority < info.priority)
   if (possible.length === 0) return NO_VICTIMS
   const away = new Set(possible)
-  for (const pod of possible) filters.remove(pod, node)
   try {
+    for (const pod of possible) {
+      filters.remove(pod, node)
+      if (work.isStepOver(filters.weightOfMoving(pod))) yield
+    }
     const refusal = filters.refusalOf(node)
     if (refusal !== undefined) return refusal
     possible.sort(moreImportant)
-    const violating = violatingOf(possible, budgets)
+    const violating = yield* violatingOf(possible, budgets, work)
     const victims: PodInfo[] = []
     let violations = 0
     for (const pod of [...violating, ...possible.filter((one) => !violating.has(one))]) {
+      if (work.isStepOver(2 * filters.weightOfMoving(pod) + filters.weightOn(node))) yield
       filters.add(pod, node)
       if (filters.refusalOf(node) === undefined) {
         away.delete(pod)
@@ -118,16 +131,19 @@ const moreImportant = (a: PodInfo, b: PodInfo): number =>
 
 /** A PodDisruptionBudget, parsed once for one preemption. */
 class Budget {
-  private readonly namespace: string
+  readonly namespace: string
   private readonly selector: readonly LabelRequirement[]
   private readonly disrupted: PodDisruptionBudget['status'] & object
   readonly allowed: number
+  /** Comparisons with one pod. */
+  readonly weight: number
 
   constructor({ metadata, spec, status = {} }: PodDisruptionBudget) {
     this.namespace = metadata.namespace ?? ''
     this.selector = requirementsOf(spec?.selector)
     this.disrupted = status
     this.allowed = status.disruptionsAllowed ?? 0
+    this.weight = weightOf(charactersOf(spec?.selector))
   }
 
   /** Whether the pod counts against this budget. The budget already counts pods that are being disrupted. */
@@ -138,13 +154,32 @@ class Budget {
   }
 }
 
+/** The budgets by namespace. */
+class Budgets {
+  private readonly byNamespace: ReadonlyMap<string, readonly Budget[]>
+
+  constructor(all: readonly Budget[]) {
+    this.byNamespace = Map.groupBy(all, ({ namespace }) => namespace)
+  }
+
+  in(namespace: string): readonly Budget[] {
+    return this.byNamespace.get(namespace) ?? []
+  }
+}
+
 /** Pods for which a budget is spent once the more important pods are gone. */
-function violatingOf(pods: readonly PodInfo[], budgets: readonly Budget[]): ReadonlySet<PodInfo> {
+function* violatingOf(pods: readonly PodInfo[], budgets: Budgets, work: CycleWork): Steps<ReadonlySet<PodInfo>> {
   const violating = new Set<PodInfo>()
-  const left = budgets.map(({ allowed }) => allowed)
+  const left = new Map<Budget, number>()
   for (const pod of pods) {
     if (Object.keys(pod.labels).length === 0) continue
-    for (const [at, budget] of budgets.entries()) if (budget.holds(pod) && --left[at]! < 0) violating.add(pod)
+    for (const budget of budgets.in(pod.namespace)) {
+      if (work.isStepOver(budget.weight)) yield
+      if (!budget.holds(pod)) continue
+      const allowed = (left.get(budget) ?? budget.allowed) - 1
+      left.set(budget, allowed)
+      if (allowed < 0) violating.add(pod)
+    }
   }
   return violating
 }

@@ -1,5 +1,7 @@
 /** Chooses a node for a pod, or says why there is none. */
 import { mostOf } from '../../api/extremes.ts'
+import type { Steps } from '../../api/slices.ts'
+import { weightOf } from './cycle-work.ts'
 import type { Cycle, Filtering, Profile, Refusal } from './framework.ts'
 import { forGood, isRefusal } from './framework.ts'
 import type { NodeState } from './node-state.ts'
@@ -16,8 +18,8 @@ export interface Unfit {
 export type Choice = { readonly node: NodeState } | Unfit
 
 /**
- * The most that a cycle compares, because a cycle is one turn: characters of the pod's rules of affinity and spreading,
- * times the pods and nodes. Twenty rules in a cluster of 5,000 pods are half of it.
+ * The most that a cycle compares: characters of the pod's rules of affinity and spreading, times the pods and nodes.
+ * Twenty rules in a cluster of 5,000 pods are half of it.
  */
 const MOST_COMPARED = 50_000_000
 
@@ -44,15 +46,17 @@ export class Filters {
     readonly against: (Refusal & { readonly plugin: string }) | undefined,
     /** Whether the DynamicResources plug-in began before a filter refused all nodes. */
     readonly hasAskedDevices: boolean,
+    /** Comparisons of all filters for one node. */
+    private readonly weight = 1,
     readonly refusedBy: Set<string> = new Set(only.map(([name]) => name)),
   ) {}
 
-  static begin(profile: Profile, cycle: Cycle): Filters {
+  static *begin(profile: Profile, cycle: Cycle): Steps<Filters> {
     if (comparesTooMuch(cycle)) return new Filters(profile, cycle, [], [], TOO_MUCH, false)
     const begun = new Map<string, Filtering>()
     let hasAskedDevices = false
     for (const plugin of profile.preFilters) {
-      const filtering = plugin.begin(cycle)
+      const filtering = yield* plugin.begin(cycle)
       hasAskedDevices ||= plugin.name === 'DynamicResources'
       if (filtering === undefined) continue
       if (isRefusal(filtering))
@@ -64,7 +68,8 @@ export class Filters {
       return filtering === undefined ? [] : [[name, filtering] as const]
     })
     const only = [...begun].flatMap(([name, { only: nodes }]) => (nodes === undefined ? [] : [[name, nodes] as const]))
-    return new Filters(profile, cycle, asked, only, undefined, hasAskedDevices)
+    const weight = asked.reduce((sum, [, filtering]) => sum + (filtering.weight ?? 1), 1)
+    return new Filters(profile, cycle, asked, only, undefined, hasAskedDevices, weight)
   }
 
   /** The nodes to check. If plug-ins name nodes: those that all of them name, sorted by name. */
@@ -83,6 +88,19 @@ export class Filters {
   /** The refusal of the nodes that are not checked. */
   get leavesOut(): Refusal {
     return forGood(`node(s) didn't satisfy plugin(s) [${this.only.map(([plugin]) => plugin).join(' ')}]`)
+  }
+
+  /** Comparisons of `refusalOf` for a node. */
+  weightOn({ nominated }: NodeState): number {
+    if (nominated.size === 0) return this.weight
+    let moves = 0
+    for (const pod of nominated.values()) moves += 2 * this.weightOfMoving(pod)
+    return 2 * this.weight + moves
+  }
+
+  /** Comparisons of `add` or `remove`. */
+  weightOfMoving(pod: PodInfo): number {
+    return weightOf(this.cycle.info.rules) + pod.termsWeight + pod.claims.length
   }
 
   /** Runs the filters with the pods nominated to the node, and without them because they may go elsewhere. */
@@ -133,8 +151,9 @@ export interface Search {
  */
 const FEW_NODES = 100
 
-export function choose(filters: Filters, search: Search = { from: 0 }): Choice {
+export function* choose(filters: Filters, search: Search = { from: 0 }): Steps<Choice> {
   const { cycle, profile, against, refusedBy: plugins } = filters
+  const { work } = cycle
   if (against !== undefined) {
     const refusals = new Map(cycle.nodes.map((node) => [node, against]))
     return { refusals, plugins: new Set([against.plugin]), ofAll: against.reasons.join(', ') }
@@ -151,9 +170,10 @@ export function choose(filters: Filters, search: Search = { from: 0 }): Choice {
     looked++
     if (refusal !== undefined) refusals.set(node, refusal)
     else if (fit.push(node) >= enough) break
+    if (work.isStepOver(filters.weightOn(node))) yield
   }
   search.from = (search.from + looked) % Math.max(1, cycle.nodes.length)
-  if (fit.length > 0) return { node: bestOf(profile, cycle, fit)[0]! }
+  if (fit.length > 0) return { node: (yield* bestOf(profile, cycle, fit))[0]! }
   if (places !== cycle.nodes) {
     const { leavesOut } = filters
     for (const node of cycle.nodes) if (!refusals.has(node)) refusals.set(node, leavesOut)
@@ -175,11 +195,13 @@ function* inTurn<T>(all: readonly T[], from: number): Iterable<T> {
  * The nodes with the highest score.
  * @param nodes at least one
  */
-export function bestOf(profile: Profile, cycle: Cycle, nodes: readonly NodeState[]): readonly NodeState[] {
+export function* bestOf(profile: Profile, cycle: Cycle, nodes: readonly NodeState[]): Steps<readonly NodeState[]> {
   if (nodes.length === 1) return nodes
   const totals = nodes.map(() => 0)
-  for (const { plugin, weight } of profile.scores)
-    plugin.score(cycle, nodes)?.forEach((value, at) => (totals[at]! += weight * value))
+  for (const { plugin, weight } of profile.scores) {
+    const scores = yield* plugin.score(cycle, nodes)
+    scores?.forEach((value, at) => (totals[at]! += weight * value))
+  }
   const most = mostOf(totals)
   return nodes.filter((_, at) => totals[at] === most)
 }

@@ -6,6 +6,8 @@
 import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
 import { leastOf } from '../../api/extremes.ts'
+import type { Steps } from '../../api/slices.ts'
+import { inTurns } from '../../api/slices.ts'
 import type { SchedulerSetting } from '../../configuration/scheduler/configuration.ts'
 import { settingsOf } from '../../settings.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
@@ -22,14 +24,16 @@ import type { ClaimWrite } from './devices/claim-plan.ts'
 import { ClaimPlan } from './devices/claim-plan.ts'
 import { DeviceFacts } from './devices/device-facts.ts'
 import { AllocationFailed } from './devices/selectors.ts'
+import { CycleWork } from './cycle-work.ts'
 import { ClaimWrites, LedByAnother, NotReserved } from './devices/claim-writes.ts'
 import { DefaultSelectors } from './default-selectors.ts'
-import type { Cluster, Profile } from './framework.ts'
+import type { Cluster, Cycle, Profile } from './framework.ts'
 import type { Bound } from './pod-writes.ts'
 import { PodWrites } from './pod-writes.ts'
 import { dynamicResources } from './plugins/dynamic-resources.ts'
 import type { Provision } from './plugins/volumes.ts'
-import { provisionsOn } from './plugins/volumes.ts'
+import { FreeVolumes } from './free-volumes.ts'
+import { provisionsOn, unboundOf } from './plugins/volumes.ts'
 import type { NodeState } from './node-state.ts'
 import { SeenNodes } from './seen-nodes.ts'
 import { VolumeFacts } from './volume-facts.ts'
@@ -193,6 +197,8 @@ class Turn {
   private readonly writes = new WritesUnderWay(UNDER_WAY)
   private readonly podWrites: PodWrites
   private readonly claimWrites: ClaimWrites
+  /** Settles: at the end of the decision that goes on. */
+  private decision: Promise<void> | undefined
   private budgets: readonly PodDisruptionBudget[] | undefined
 
   constructor(
@@ -234,12 +240,30 @@ class Turn {
     if (claims !== undefined) await this.context.budget.turn()
   }
 
+  /** A decision goes in steps. What becomes of bindings meanwhile changes nothing that it looks at. */
   private async decide(key: string, waiting: Waiting, profile: Profile, claims: ClaimPlan | undefined): Promise<void> {
+    let end = (): void => {}
+    this.decision = new Promise((resolve) => (end = resolve))
+    try {
+      await this.decideInSteps(key, waiting, profile, claims)
+    } finally {
+      this.decision = undefined
+      end()
+    }
+  }
+
+  private async decideInSteps(
+    key: string,
+    waiting: Waiting,
+    profile: Profile,
+    claims: ClaimPlan | undefined,
+  ): Promise<void> {
     const { pod, info } = waiting
-    const filters = Filters.begin(profile, { ...this.cluster, pod, info, claims })
-    const choice = choose(filters, this.state.search)
+    const cycle = { ...this.cluster, pod, info, claims, work: new CycleWork() }
+    const filters = await this.inSteps(Filters.begin(profile, cycle))
+    const choice = await this.inSteps(choose(filters, this.state.search))
     if (!('node' in choice)) return this.makeRoom(key, waiting, filters, choice)
-    const provisions = profile.bindsVolumes ? (provisionsOn(filters.cycle, choice.node) ?? []) : []
+    const provisions = profile.bindsVolumes ? await this.provisionsFor(cycle, choice.node) : []
     if (provisions.length > 0) return this.provision(waiting, provisions, choice.node)
     const reservations = claims?.take(choice.node) ?? []
     this.state.assign(key, info, choice.node.name)
@@ -248,9 +272,26 @@ class Turn {
     this.writes.add(this.bind(key, waiting, choice.node.name, reservations))
   }
 
+  private async provisionsFor(cycle: Cycle, node: NodeState): Promise<readonly Provision[]> {
+    const unbound = unboundOf(cycle)
+    if (unbound.length === 0) return []
+    const free = await this.inSteps(FreeVolumes.of(unbound, cycle.volumes.all, cycle.work))
+    return provisionsOn(cycle, free, node) ?? []
+  }
+
+  private inSteps<T>(work: Steps<T>): Promise<T> {
+    return inTurns(work, () => this.context.budget.turn())
+  }
+
+  /** Resolves between two decisions. */
+  private async betweenDecisions(): Promise<void> {
+    while (this.decision !== undefined) await this.decision
+  }
+
   private async bind(key: string, waiting: Waiting, node: string, reservations: readonly ClaimWrite[]): Promise<void> {
     const outcome = await this.bindReserved(waiting.pod, node, reservations)
     if (outcome === 'bound') return
+    await this.betweenDecisions()
     if (outcome === 'waits') {
       const until = this.context.now().getTime() + BINDING_TIMEOUT_MS
       this.state.unassign(key, { ...waiting, ...waitingForDrivers(until) })
@@ -309,6 +350,7 @@ class Turn {
     if (this.cluster.nodes.length === 0) return this.refuse(pod, failureMessage(unfit, ''), undefined)
     const outcome = await afterFilters(filters, unfit, pod, {
       budgets: () => this.readBudgets(),
+      inSteps: (work) => this.inSteps(work),
       release: (claim) => void this.writes.add(this.claimWrites.release(claim, pod)),
       delete: (claim) => void this.writes.add(this.claimWrites.delete(claim)),
     })

@@ -60,6 +60,30 @@ export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim)
   return hasModes(volume, claim) ? undefined : 'incompatible accessMode'
 }
 
+/** Whether the volume is of the claim's kind, whatever its size. */
+export const isOfKind = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
+  volume.metadata.deletionTimestamp === undefined &&
+  modeOf(volume) === modeOf(claim) &&
+  attributesOf(volume) === attributesOf(claim)
+
+export const isReservedFor = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
+  volume.spec?.claimRef !== undefined && isFor(volume, claim)
+
+/** Whether a volume of the claim's kind is free for it, unless the claim's selector is against it. */
+export const isFree = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
+  volume.spec?.claimRef === undefined &&
+  volume.status?.phase === 'Available' &&
+  classOf(volume) === classOf(claim) &&
+  hasModes(volume, claim)
+
+export function selectorOf({ spec }: PersistentVolumeClaim): (volume: PersistentVolume) => boolean {
+  const selector = spec?.selector && requirementsOf(spec.selector)
+  return ({ metadata }) => selector === undefined || matchesLabels(selector, metadata.labels ?? {})
+}
+
+/** The number of access modes: of free volumes, those with fewer are given first. */
+export const modesOf = ({ spec }: PersistentVolume): number => spec?.accessModes?.length ?? 0
+
 /**
  * The volume that is reserved for the claim. Otherwise, of the free volumes with the fewest access modes, the smallest.
  * @param suits whether a free volume may be chosen, for example because a node reaches it
@@ -71,24 +95,13 @@ export function bestMatch(
 ): PersistentVolume | undefined {
   const wanted = storageOf(claim.spec?.resources?.requests)
   const possible = volumes.filter(
-    (volume) =>
-      volume.metadata.deletionTimestamp === undefined &&
-      storageOf(volume.spec?.capacity).compare(wanted) >= 0 &&
-      modeOf(volume) === modeOf(claim) &&
-      attributesOf(volume) === attributesOf(claim),
+    (volume) => isOfKind(volume, claim) && storageOf(volume.spec?.capacity).compare(wanted) >= 0,
   )
-  const kept = possible.find((volume) => volume.spec?.claimRef !== undefined && isFor(volume, claim))
+  const kept = possible.find((volume) => isReservedFor(volume, claim))
   if (kept !== undefined) return kept
-  const selector = claim.spec?.selector && requirementsOf(claim.spec.selector)
-  const free = possible.filter(
-    (volume) =>
-      volume.spec?.claimRef === undefined &&
-      volume.status?.phase === 'Available' &&
-      classOf(volume) === classOf(claim) &&
-      hasModes(volume, claim) &&
-      (selector === undefined || matchesLabels(selector, volume.metadata.labels ?? {})) &&
-      suits(volume),
-  )
-  const modes = ({ spec }: PersistentVolume) => spec?.accessModes?.length ?? 0
-  return free.sort((a, b) => modes(a) - modes(b) || storageOf(a.spec?.capacity).compare(storageOf(b.spec?.capacity)))[0]
+  const selects = selectorOf(claim)
+  const free = possible.filter((volume) => isFree(volume, claim) && selects(volume) && suits(volume))
+  return free.sort(
+    (a, b) => modesOf(a) - modesOf(b) || storageOf(a.spec?.capacity).compare(storageOf(b.spec?.capacity)),
+  )[0]
 }

@@ -1,3 +1,5 @@
+import { atOnce } from '../../../src/api/slices.ts'
+import { CycleWork } from '../../../src/controllers/scheduling/cycle-work.ts'
 import { defaultScheduler } from '../../../src/configuration/scheduler/configuration.ts'
 import type { Pod } from '../../../src/api/core/v1.ts'
 import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
@@ -9,15 +11,18 @@ import { VolumeFacts } from '../../../src/controllers/scheduling/volume-facts.ts
 
 /** The default profile's filters for a pod, in a cluster that has these nodes, and no Services, volumes and devices. */
 export const filtersFor = (pod: Pod, nodes: readonly NodeState[]): Filters =>
-  Filters.begin(profileOf(defaultScheduler.profiles[0]!), {
-    nodes,
-    node: (name) => nodes.find((node) => node.name === name),
-    nodesWithAffinity: nodes,
-    namespaces: () => ({}),
-    defaultSelector: () => undefined,
-    volumes: new VolumeFacts(),
-    devices: new DeviceFacts(),
-    pod,
-    info: new PodInfo(pod),
-    claims: undefined,
-  })
+  atOnce(
+    Filters.begin(profileOf(defaultScheduler.profiles[0]!), {
+      nodes,
+      node: (name) => nodes.find((node) => node.name === name),
+      nodesWithAffinity: nodes,
+      namespaces: () => ({}),
+      defaultSelector: () => undefined,
+      volumes: new VolumeFacts(),
+      devices: new DeviceFacts(),
+      pod,
+      info: new PodInfo(pod),
+      claims: undefined,
+      work: new CycleWork(),
+    }),
+  )

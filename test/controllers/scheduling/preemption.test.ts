@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { atOnce } from '../../../src/api/slices.ts'
 import type { Pod } from '../../../src/api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../../src/api/policy/v1.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
@@ -35,10 +36,10 @@ const budget = (app: string, disruptionsAllowed: number): PodDisruptionBudget =>
 
 function outcome(wanted: Pod, nodes: readonly NodeState[], budgets: readonly PodDisruptionBudget[] = []): string {
   const filters = filtersFor(wanted, nodes)
-  const choice = choose(filters)
+  const choice = atOnce(choose(filters))
   if ('node' in choice) return `fits ${choice.node.name}`
   const before = nodes.map(({ pods, requested }) => [[...pods.keys()].sort(), [...requested]])
-  const preempted = preempt(filters, choice, wanted, budgets)
+  const preempted = atOnce(preempt(filters, choice, wanted, budgets))
   // the search leaves everything as it was
   expect(nodes.map(({ pods, requested }) => [[...pods.keys()].sort(), [...requested]])).toEqual(before)
   if ('message' in preempted) return preempted.message

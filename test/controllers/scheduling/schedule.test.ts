@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
+import { atOnce } from '../../../src/api/slices.ts'
 import type { Node, Pod, PodSpec } from '../../../src/api/core/v1.ts'
+import { CycleWork } from '../../../src/controllers/scheduling/cycle-work.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
 import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
@@ -61,11 +63,12 @@ const defaultProfile = profileOf(defaultScheduler.profiles[0]!)
 
 async function outcome(wanted: Pod, nodes: readonly NodeState[]): Promise<string> {
   const filters = filtersFor(wanted, nodes)
-  const choice = choose(filters)
+  const choice = atOnce(choose(filters))
   if ('node' in choice) return choice.node.name
   if (nodes.length === 0) return failureMessage(choice, '')
   const after = await afterFilters(filters, choice, wanted, {
     budgets: () => Promise.resolve([]),
+    inSteps: (work) => Promise.resolve(atOnce(work)),
     release: () => undefined,
     delete: () => undefined,
   })
@@ -249,10 +252,9 @@ test('a profile that looks at a share of the nodes takes the best of the first p
   const place = (percentageOfNodes: number, search: Search) => {
     const profile = { ...defaultProfile, percentageOfNodes }
     const wanted = asking('1')
-    const choice = choose(
-      Filters.begin(profile, { ...cluster, pod: wanted, info: new PodInfo(wanted), claims: undefined }),
-      search,
-    )
+    const work = new CycleWork()
+    const cycle = { ...cluster, pod: wanted, info: new PodInfo(wanted), claims: undefined, work }
+    const choice = atOnce(choose(atOnce(Filters.begin(profile, cycle)), search))
     return 'node' in choice ? choice.node.name : ''
   }
   const search = { from: 0 }
@@ -279,7 +281,7 @@ test('of a pod that names its node by an affinity only that node is looked at', 
   const chosen = (wanted: Pod) => {
     const filters = filtersFor(wanted, nodes)
     const looks = vi.spyOn(filters, 'refusalOf')
-    const choice = choose(filters)
+    const choice = atOnce(choose(filters))
     return ['node' in choice ? choice.node.name : failureMessage(choice, ''), looks.mock.calls.length]
   }
   expect(chosen(named('n17'))).toEqual(['n17', 1])

@@ -5,11 +5,12 @@ import { largestIsBest } from '../normalize.ts'
 
 export const dynamicResources: FilterPlugin & ScorePlugin = {
   name: 'DynamicResources',
-  begin({ claims }) {
+  *begin({ claims }) {
     if (claims === undefined) return undefined
     return claims.problem === undefined ? { refuses: (node) => claims.refusalOn(node) } : forGood(claims.problem)
   },
-  score({ claims }, nodes) {
-    return claims?.hasLists === true ? largestIsBest(nodes.map((node) => claims.scoreOn(node))) : undefined
+  *score({ claims, work }, nodes) {
+    if (claims?.hasLists !== true) return undefined
+    return largestIsBest(yield* work.map(nodes, (node) => claims.scoreOn(node)))
   },
 }

@@ -8,25 +8,28 @@ const MIB = 1024 * 1024
 const LEAST = 23 * MIB
 /** Bytes for each container. More bytes do not raise the score. */
 const MOST_EACH = 1000 * MIB
+/** Comparisons to find an image on a node. */
+const IMAGES = 8
 
 export const imageLocality: ScorePlugin = {
   name: 'ImageLocality',
-  score({ pod, nodes: all }, nodes) {
+  *score({ pod, nodes: all, work }, nodes) {
     const { initContainers = [], containers = [], volumes = [] } = pod.spec ?? {}
     const images = [
       ...[...initContainers, ...containers].map(({ image = '' }) => image),
       ...volumes.flatMap(({ image }) => image?.reference ?? []),
     ].map(withTag)
     if (!nodes.some(({ node }) => (node.status?.images ?? []).length > 0)) return undefined
-    // few: the images of one pod
-    const nodesWith = (image: string) => all.filter((node) => sizeOn(node, image) > 0).length
-    const spread = new Map(images.map((image) => [image, nodesWith(image)]))
+    const spread = new Map(images.map((image) => [image, 0]))
+    for (const image of spread.keys())
+      spread.set(image, (yield* work.filter(all, (node) => sizeOn(node, image) > 0, IMAGES)).length)
     const most = MOST_EACH * (initContainers.length + containers.length)
-    return nodes.map((node) => {
+    const score = (node: NodeState) => {
       let bytes = 0
       for (const image of images) bytes += Math.trunc(sizeOn(node, image) * ((spread.get(image) ?? 0) / all.length))
       return Math.trunc((MOST * (Math.min(Math.max(bytes, LEAST), most) - LEAST)) / (most - LEAST))
-    })
+    }
+    return yield* work.map(nodes, score, images.length * IMAGES)
   },
 }
 

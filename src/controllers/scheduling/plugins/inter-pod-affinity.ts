@@ -1,6 +1,7 @@
 /** InterPodAffinity: which pods must or should run together, and which apart. */
 import { ownValue } from '../../../api/own.ts'
 import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
+import { weightOf } from '../cycle-work.ts'
 import type { FilterPlugin, ScorePlugin } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
@@ -12,6 +13,9 @@ import type { PodInfo, Term } from '../pod-info.ts'
  * selects.
  */
 type InterPodAffinityArgs = PluginArgs['InterPodAffinity']
+
+/** So many topology keys are asked for without a look at the node's labels. */
+const FEW = 8
 
 /** Numbers by the key and the value of a topology label. */
 class Domains {
@@ -37,17 +41,28 @@ class Domains {
     return this.keys.size === 0
   }
 
+  get size(): number {
+    return this.keys.size
+  }
+
   /** The sum over all topology keys for the node's values. */
   sum(node: NodeState): number {
     let sum = 0
-    for (const key of this.keys.keys()) sum += this.of(key, node)
+    for (const key of this.keysOf(node)) sum += this.of(key, node)
     return sum
   }
 
   /** Whether some topology key has a number above 0 for the node's value. */
   hits(node: NodeState): boolean {
-    for (const key of this.keys.keys()) if (this.of(key, node) > 0) return true
+    for (const key of this.keysOf(node)) if (this.of(key, node) > 0) return true
     return false
+  }
+
+  /** The topology keys, or the node's labels if these are fewer: others count nothing for the node. */
+  private keysOf({ labels }: NodeState): Iterable<string> {
+    if (this.keys.size <= FEW) return this.keys.keys()
+    const own = Object.keys(labels)
+    return own.length < this.keys.size ? own : this.keys.keys()
   }
 }
 
@@ -57,8 +72,8 @@ export const interPodAffinity = ({
 }: InterPodAffinityArgs): FilterPlugin & ScorePlugin => ({
   name: 'InterPodAffinity',
 
-  begin(cycle) {
-    const { info, nodes, nodesWithAffinity, namespaces } = cycle
+  *begin(cycle) {
+    const { info, nodes, nodesWithAffinity, namespaces, work } = cycle
     const { requiredAffinity, requiredAntiAffinity } = info.terms
     const [wanted, unwanted, against] = [new Domains(), new Domains(), new Domains()]
     const matchesAll = (pod: PodInfo) =>
@@ -72,12 +87,16 @@ export const interPodAffinity = ({
     }
     const looksAtAll = requiredAffinity.length > 0 || requiredAntiAffinity.length > 0
     for (const node of looksAtAll ? nodes : nodesWithAffinity)
-      for (const pod of (looksAtAll ? node.pods : node.withAffinity).values()) moved(pod, node, 1)
+      for (const pod of (looksAtAll ? node.pods : node.withAffinity).values()) {
+        moved(pod, node, 1)
+        if (work.isStepOver(pod.termsWeight + info.termsWeight)) yield
+      }
     if (!looksAtAll && against.isEmpty) return undefined
     const apart = forGood("node(s) didn't match pod affinity rules")
     const beside = forNow("node(s) didn't match pod anti-affinity rules")
     const refusedThere = forNow("node(s) didn't satisfy existing pods anti-affinity rules")
     return {
+      weight: weightOf(info.rules) + against.size,
       refuses(node) {
         if (!isBesideWanted(node, requiredAffinity, wanted, () => matchesAll(info))) return apart
         if (requiredAntiAffinity.some(({ topologyKey }) => unwanted.of(topologyKey, node) > 0)) return beside
@@ -87,7 +106,7 @@ export const interPodAffinity = ({
     }
   },
 
-  score({ info, nodes: all, nodesWithAffinity, namespaces }, nodes) {
+  *score({ info, nodes: all, nodesWithAffinity, namespaces, work }, nodes) {
     const { preferredAffinity, preferredAntiAffinity } = info.terms
     const looksAtAll = preferredAffinity.length > 0 || preferredAntiAffinity.length > 0
     if (ignorePreferredTermsOfExistingPods && !looksAtAll) return undefined
@@ -104,8 +123,10 @@ export const interPodAffinity = ({
         if (hardPodAffinityWeight > 0) add(pod.terms.requiredAffinity, info, node, 1)
         add(pod.terms.preferredAffinity, info, node, 1)
         add(pod.terms.preferredAntiAffinity, info, node, -1)
+        if (work.isStepOver(pod.termsWeight + info.termsWeight)) yield
       }
-    return domains.isEmpty ? undefined : between(nodes.map((node) => domains.sum(node)))
+    if (domains.isEmpty) return undefined
+    return between(yield* work.map(nodes, (node) => domains.sum(node), domains.size))
   },
 })
 

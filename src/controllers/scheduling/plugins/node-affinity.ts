@@ -1,5 +1,6 @@
 /** NodeAffinity: which nodes a pod requires and prefers, together with the affinity that its profile adds. */
 import type { NodeAffinity, NodeSelectorTerm, PreferredSchedulingTerm } from '../../../api/core/v1.ts'
+import { weightOf } from '../cycle-work.ts'
 import type { FilterPlugin, Filtering, ScorePlugin } from '../framework.ts'
 import { forGood } from '../framework.ts'
 import { isWanted, matchesSelector, matchesTerm } from '../node-selector.ts'
@@ -17,7 +18,7 @@ export const nodeAffinity = ({
       isWanted(spec, node) && (enforced === undefined || matchesSelector(enforced, node))
     return suits(now) && (before === undefined || !suits(before))
   },
-  begin({ pod: { spec = {} } }) {
+  *begin({ pod: { spec = {} }, info }) {
     const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
     if (required === undefined && spec.nodeSelector === undefined && enforced === undefined) return undefined
     const only = nodeNames(required?.nodeSelectorTerms ?? [])
@@ -26,16 +27,18 @@ export const nodeAffinity = ({
     const refusal = forGood("node(s) didn't match Pod's node affinity/selector")
     return {
       only,
+      weight: weightOf(info.rules),
       refuses({ node }) {
         if (enforced !== undefined && !matchesSelector(enforced, node)) return against
         return isWanted(spec, node) ? undefined : refusal
       },
     } satisfies Filtering
   },
-  score({ pod }, nodes) {
+  *score({ pod, info, work }, nodes) {
     const own = pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
     const terms = [...preferredAnyway, ...own]
-    return terms.length === 0 ? undefined : largestIsBest(nodes.map((node) => preferenceFor(node, terms)))
+    if (terms.length === 0) return undefined
+    return largestIsBest(yield* work.map(nodes, (node) => preferenceFor(node, terms), weightOf(info.rules)))
   },
 })
 

@@ -12,7 +12,7 @@ export const nodeUnschedulable: FilterPlugin = {
   name: 'NodeUnschedulable',
   isHelpedBy: (_, { before, now }) =>
     now.node.spec?.unschedulable !== true && (before === undefined || before.node.spec?.unschedulable === true),
-  begin({ pod }) {
+  *begin({ pod }) {
     if ((pod.spec?.tolerations ?? []).some((toleration) => tolerates(toleration, UNSCHEDULABLE))) return undefined
     const refusal = forGood('node(s) were unschedulable')
     return { refuses: ({ node }) => (node.spec?.unschedulable === true ? refusal : undefined) }
@@ -33,7 +33,7 @@ const features: Readonly<Record<string, (spec: PodSpec) => boolean>> = {
 
 export const nodeDeclaredFeatures: FilterPlugin = {
   name: 'NodeDeclaredFeatures',
-  begin({ pod: { spec = {} } }) {
+  *begin({ pod: { spec = {} } }) {
     const needed = Object.keys(features).filter((name) => features[name]!(spec))
     if (needed.length === 0) return undefined
     const refusal = forGood("node(s) didn't match Pod's required features")
@@ -47,19 +47,25 @@ export const nodeDeclaredFeatures: FilterPlugin = {
 }
 
 /** The scheduler never handles a pod that names its node. This filter exists so that profiles can name it. */
-export const nodeName: FilterPlugin = { name: 'NodeName', begin: () => undefined }
+export const nodeName: FilterPlugin = {
+  name: 'NodeName',
+  *begin() {
+    return undefined
+  },
+}
 
 export const taintToleration: FilterPlugin & ScorePlugin = {
   name: 'TaintToleration',
   isHelpedBy: ({ pod }, { before, now }) =>
     toleratesAllOf(now, pod) && (before === undefined || !toleratesAllOf(before, pod)),
-  begin({ pod }) {
+  *begin({ pod }) {
     const refusal = forGood('node(s) had untolerated taint(s)')
     return { refuses: (node) => (toleratesAllOf(node, pod) ? undefined : refusal) }
   },
-  score({ pod }, nodes) {
+  *score({ pod, work }, nodes) {
     const tolerations = (pod.spec?.tolerations ?? []).filter(({ effect = '' }) => effect === '' || effect === SOFT)
-    return smallestIsBest(nodes.map(({ node }) => untolerated(node.spec?.taints, tolerations, [SOFT]).length))
+    const count = ({ node }: NodeState) => untolerated(node.spec?.taints, tolerations, [SOFT]).length
+    return smallestIsBest(yield* work.map(nodes, count))
   },
 }
 
@@ -72,7 +78,7 @@ const SOFT = 'PreferNoSchedule'
 
 export const nodePorts: FilterPlugin = {
   name: 'NodePorts',
-  begin({ info: { ports } }) {
+  *begin({ info: { ports } }) {
     if (ports.length === 0) return undefined
     const refusal = forNow("node(s) didn't have free ports for the requested pod ports")
     return { refuses: (node) => (ports.some((port) => node.isPortTaken(port)) ? refusal : undefined) }

@@ -9,6 +9,9 @@ import type { NodeState } from '../node-state.ts'
 import type { PodInfo } from '../pod-info.ts'
 import { alongShape } from './shape.ts'
 
+/** Comparisons that a score of one node takes. */
+const SCORED = 8
+
 export function resourcesFit({
   ignoredResources,
   ignoredResourceGroups,
@@ -27,7 +30,7 @@ export function resourcesFit({
       const fits = needs.every(([name, wanted]) => wanted <= has(now, name) || !now.allocatable.has(name))
       return fits && (before === undefined || needs.some(([name]) => has(now, name) > has(before, name)))
     },
-    begin({ info, claims }) {
+    *begin({ info, claims }) {
       const needs = needsOf(info)
       return {
         refuses(node) {
@@ -43,9 +46,9 @@ export function resourcesFit({
         },
       }
     },
-    score(cycle, nodes) {
+    *score(cycle, nodes) {
       const devices = devicesOf(cycle)
-      return nodes.map((node) => scoreBy(scoringStrategy, cycle.info, node, devices))
+      return yield* cycle.work.map(nodes, (node) => scoreBy(scoringStrategy, cycle.info, node, devices), SCORED)
     },
   }
 }
@@ -111,12 +114,12 @@ const strategies: Readonly<Record<string, Strategy>> = {
 
 export const balancedAllocation = (resources: readonly WeighedResource[]): ScorePlugin => ({
   name: 'NodeResourcesBalancedAllocation',
-  score(cycle, nodes) {
+  *score(cycle, nodes) {
     const { info } = cycle
     const devices = devicesOf(cycle)
     const wanted = resources.map(({ name }) => [name, info.needs.get(name) ?? 0] as const)
     if (wanted.every(([, amount]) => amount === 0)) return undefined
-    return nodes.map((node) => {
+    const score = (node: NodeState) => {
       const shares = wanted.flatMap(([name, amount]) => {
         const before = node.requested.get(name) ?? 0
         const of = usage(name, amount, before, node, devices)
@@ -124,7 +127,8 @@ export const balancedAllocation = (resources: readonly WeighedResource[]): Score
       })
       const gain = balance(shares.map(({ after }) => after)) - balance(shares.map(({ before }) => before))
       return MOST / 2 + Math.trunc((MOST / 2 + gain) / 2)
-    })
+    }
+    return yield* cycle.work.map(nodes, score, SCORED)
   },
 })
 

@@ -6,6 +6,8 @@ import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
 import type { LabelRequirement } from '../../../storage/selection.ts'
 import { matchesLabels } from '../../../storage/selection.ts'
 import { requirementsOf } from '../../workloads/pod-control.ts'
+import type { Steps } from '../../../api/slices.ts'
+import { weightOf } from '../cycle-work.ts'
 import type { Cluster, Cycle, FilterPlugin, Filtering, ScorePlugin } from '../framework.ts'
 import { forGood, forNow, MOST } from '../framework.ts'
 import { isWanted } from '../node-selector.ts'
@@ -16,6 +18,8 @@ import { untolerated } from '../taints.ts'
 const PROBLEM = "node(s) didn't match pod topology spread constraints"
 const HOSTNAME = 'kubernetes.io/hostname'
 const ZONE = 'topology.kubernetes.io/zone'
+/** Comparisons of numbers for which one of the cycle counts. */
+const LOOKED_UP = 32
 type Action = 'DoNotSchedule' | 'ScheduleAnyway'
 type SpreadArgs = PluginArgs['PodTopologySpread']
 
@@ -61,6 +65,11 @@ class Constraint {
     // an empty selector matches no pod
     if (this.selector === undefined || this.selector.length === 0) return 0
     return node.countOf(namespace + this.selectorText, () => this.count(node, namespace))
+  }
+
+  /** Comparisons of `matching`. */
+  weightOn({ pods }: NodeState): number {
+    return pods.size * weightOf(this.selectorText.length)
   }
 
   private count({ pods }: NodeState, namespace: string): number {
@@ -109,38 +118,53 @@ export function podTopologySpread({ defaultConstraints, defaultingType }: Spread
   return {
     name: 'PodTopologySpread',
     begin: (cycle) => spreadFilter(cycle, constraintsFor(cycle.pod, 'DoNotSchedule', defaults, cycle)),
-    score(cycle, nodes) {
+    *score(cycle, nodes) {
       const constraints = constraintsFor(cycle.pod, 'ScheduleAnyway', defaults, cycle)
       const needsAll = !isSystem || (cycle.pod.spec?.topologySpreadConstraints ?? []).length > 0
-      return spreadScore(cycle, nodes, constraints, needsAll)
+      return yield* spreadScore(cycle, nodes, constraints, needsAll)
     },
   }
 }
 
-function spreadFilter({ info, nodes }: Cycle, constraints: readonly Constraint[]): Filtering | undefined {
+function* spreadFilter({ info, nodes, work }: Cycle, constraints: readonly Constraint[]): Steps<Filtering | undefined> {
   if (constraints.length === 0) return undefined
   const counts = constraints.map(() => new Map<string, number>())
+  /** The least count of each constraint; undefined: not known since a count changed. */
+  const least: (number | undefined)[] = []
   const add = (at: number, { labels }: NodeState, count: number) => {
     const value = ownValue(labels, constraints[at]!.key)!
     counts[at]!.set(value, (counts[at]!.get(value) ?? 0) + count)
+    least[at] = undefined
   }
+  const weight = weightOf(info.rules)
   for (const node of nodes) {
+    if (work.isStepOver(weight)) yield
     if (!hasKeys(node, constraints)) continue
-    for (const [at, constraint] of constraints.entries())
-      if (constraint.counts(node)) add(at, node, constraint.matching(node, info.namespace))
+    for (const [at, constraint] of constraints.entries()) {
+      if (!constraint.counts(node)) continue
+      add(at, node, constraint.matching(node, info.namespace))
+      if (work.isStepOver(constraint.weightOn(node))) yield
+    }
   }
   const missing = forGood(`${PROBLEM} (missing required label)`)
   const lopsided = forNow(PROBLEM)
   return {
+    weight:
+      weight +
+      mostOf(
+        counts.map(({ size }) => size),
+        0,
+      ) /
+        LOOKED_UP,
     refuses({ labels }) {
       for (const [at, constraint] of constraints.entries()) {
         const value = ownValue(labels, constraint.key)
         if (value === undefined) return missing
         const counted = counts[at]!
-        const least = counted.size < constraint.minDomains ? 0 : leastOf(counted.values())
+        const fewest = counted.size < constraint.minDomains ? 0 : (least[at] ??= leastOf(counted.values()))
         const own = constraint.selects(info.labels) ? 1 : 0
-        // without domains `least` is infinite, and no node is refused
-        if ((counted.get(value) ?? 0) + own - least > constraint.maxSkew) return lopsided
+        // without domains `fewest` is infinite, and no node is refused
+        if ((counted.get(value) ?? 0) + own - fewest > constraint.maxSkew) return lopsided
       }
       return undefined
     },
@@ -153,20 +177,22 @@ function spreadFilter({ info, nodes }: Cycle, constraints: readonly Constraint[]
 }
 
 /** @param needsAll ignores nodes that lack the label of some constraint */
-function spreadScore(
+function* spreadScore(
   cycle: Cycle,
   nodes: readonly NodeState[],
   constraints: readonly Constraint[],
   needsAll: boolean,
-): readonly number[] | undefined {
+): Steps<readonly number[] | undefined> {
   if (constraints.length === 0) return undefined
-  const { info } = cycle
+  const { info, work } = cycle
   const ignored = new Set(needsAll ? nodes.filter((node) => !hasKeys(node, constraints)) : [])
-  const counts = constraints.map((constraint) => domainCounts(constraint, constraints, cycle, nodes, ignored, needsAll))
+  const counts: Map<string, number>[] = []
+  for (const constraint of constraints)
+    counts.push(yield* domainCounts(constraint, constraints, cycle, nodes, ignored, needsAll))
   const weights = constraints.map(({ key }, at) =>
     Math.log((key === HOSTNAME ? nodes.length - ignored.size : counts[at]!.size) + 2),
   )
-  const raw = nodes.map((node) => {
+  const score = (node: NodeState): number | undefined => {
     if (ignored.has(node)) return undefined
     let sum = 0
     for (const [at, constraint] of constraints.entries()) {
@@ -177,7 +203,12 @@ function spreadScore(
       sum += count * weights[at]! + (constraint.maxSkew - 1)
     }
     return Math.round(sum)
-  })
+  }
+  const weight = weightOf(info.rules)
+  const ownDomains = constraints.filter(({ key }) => key === HOSTNAME)
+  const raw = yield* work.map(nodes, score, (node) =>
+    ownDomains.reduce((sum, constraint) => sum + constraint.weightOn(node), weight),
+  )
   const known = raw.filter((value) => value !== undefined)
   const [least, most] = [leastOf(known), mostOf(known, 0)]
   return raw.map((value) =>
@@ -186,24 +217,28 @@ function spreadScore(
 }
 
 /** The number of matching pods in each domain that has a candidate node. */
-function domainCounts(
+function* domainCounts(
   constraint: Constraint,
   all: readonly Constraint[],
-  { nodes, info }: Cycle,
+  { nodes, info, work }: Cycle,
   candidates: readonly NodeState[],
   ignored: ReadonlySet<NodeState>,
   needsAll: boolean,
-): Map<string, number> {
+): Steps<Map<string, number>> {
   const counts = new Map<string, number>()
   // each node is a domain of its own; the score counts its pods
   if (constraint.key === HOSTNAME) return counts
   for (const node of candidates) if (!ignored.has(node)) counts.set(ownValue(node.labels, constraint.key) ?? '', 0)
+  const weight = weightOf(info.rules)
   for (const node of nodes) {
+    if (work.isStepOver(weight)) yield
     const value = ownValue(node.labels, constraint.key)
     // nodes without the label form a domain that no score counts
     if (value === undefined || (needsAll && !hasKeys(node, all)) || !constraint.counts(node)) continue
     const before = counts.get(value)
-    if (before !== undefined) counts.set(value, before + constraint.matching(node, info.namespace))
+    if (before === undefined) continue
+    counts.set(value, before + constraint.matching(node, info.namespace))
+    if (work.isStepOver(constraint.weightOn(node))) yield
   }
   return counts
 }

@@ -1,49 +1,93 @@
 /** NodeVolumeLimits: whether a node may have the volumes of a pod in addition to those that it has. */
+import type { Steps } from '../../../api/slices.ts'
 import type { Cycle, FilterPlugin } from '../framework.ts'
 import { forNow } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
+import type { PodInfo } from '../pod-info.ts'
 import type { CsiVolume, VolumeLimits } from '../volume-limits.ts'
 
 /** The volumes that the pod needs. A claim without a volume counts for the driver that will make its volume. */
 function wantedBy({ pod, info, volumes }: Cycle, limits: VolumeLimits): readonly CsiVolume[] {
-  return volumes.claimsOf(pod).flatMap(({ name, claim }) => {
-    if (claim === undefined) return []
+  const wanted = new Map<string, CsiVolume>()
+  for (const { name, claim } of volumes.claimsOf(pod)) {
     const key = `${info.namespace}/${name}`
     const known = limits.ofClaim(key)
-    if (known !== undefined || claim.spec?.volumeName) return known ?? []
+    if (known !== undefined) wanted.set(known.id, known)
+    if (known !== undefined || claim === undefined || claim.spec?.volumeName) continue
     const driver = volumes.storageClass(claim)?.provisioner ?? ''
-    return driver === '' ? [] : [{ driver, id: `${driver} for ${key}` }]
-  })
+    if (driver !== '') wanted.set(`${driver} for ${key}`, { driver, id: `${driver} for ${key}` })
+  }
+  return [...wanted.values()]
 }
 
-/** The volumes of the node by id, so that each counts once. */
-function volumesOn(node: NodeState, limits: VolumeLimits): ReadonlyMap<string, CsiVolume> {
-  const ofPods = [...node.pods.values()].flatMap(({ namespace, claims }) =>
-    claims.flatMap((claim) => limits.ofClaim(`${namespace}/${claim}`) ?? []),
-  )
-  return new Map([...ofPods, ...limits.attachedTo(node.name)].map((volume) => [volume.id, volume]))
+/** The volumes of a node. One that several pods use counts once. */
+class VolumesOn {
+  private readonly users = new Map<string, number>()
+  private readonly byDriver = new Map<string, number>()
+
+  add({ id, driver }: CsiVolume, by: 1 | -1): void {
+    const before = this.users.get(id) ?? 0
+    this.users.set(id, before + by)
+    if (before === 0 || before + by === 0) this.byDriver.set(driver, this.of(driver) + by)
+  }
+
+  has({ id }: CsiVolume): boolean {
+    return (this.users.get(id) ?? 0) > 0
+  }
+
+  of(driver: string): number {
+    return this.byDriver.get(driver) ?? 0
+  }
+}
+
+/** The volumes of each node with limits. */
+function* volumesOf({ nodes, work }: Cycle, limits: VolumeLimits): Steps<Map<NodeState, VolumesOn>> {
+  const all = new Map<NodeState, VolumesOn>()
+  for (const node of nodes) {
+    if (limits.on(node.name) === undefined) continue
+    const on = new VolumesOn()
+    all.set(node, on)
+    for (const volume of limits.attachedTo(node.name)) {
+      on.add(volume, 1)
+      if (work.isStepOver()) yield
+    }
+    for (const pod of node.pods.values()) {
+      addVolumes(on, pod, 1, limits)
+      if (work.isStepOver(1 + pod.claims.length)) yield
+    }
+  }
+  return all
+}
+
+function addVolumes(on: VolumesOn, { namespace, claims }: PodInfo, by: 1 | -1, limits: VolumeLimits): void {
+  for (const claim of claims) {
+    const volume = limits.ofClaim(`${namespace}/${claim}`)
+    if (volume !== undefined) on.add(volume, by)
+  }
 }
 
 export const nodeVolumeLimits: FilterPlugin = {
   name: 'NodeVolumeLimits',
-  begin(cycle) {
+  *begin(cycle) {
     const { limits } = cycle.volumes
     if (limits === undefined) return undefined
     const wanted = wantedBy(cycle, limits)
     if (wanted.length === 0) return undefined
+    const known = yield* volumesOf(cycle, limits)
     const refusal = forNow('node(s) exceed max volume count')
     return {
+      weight: 2 * wanted.length,
       refuses(node) {
-        const most = limits.on(node.name)
-        if (most === undefined) return undefined
-        const known = volumesOn(node, limits)
-        const added = new Map(wanted.filter(({ id }) => !known.has(id)).map((volume) => [volume.id, volume]))
-        const all = [...known.values(), ...added.values()]
-        const isTooMuch = [...added.values()].some(
-          // few: the volumes of one pod
-          ({ driver }) => all.filter((volume) => volume.driver === driver).length > (most.get(driver) ?? Infinity),
-        )
-        return isTooMuch ? refusal : undefined
+        const [most, on] = [limits.on(node.name), known.get(node)]
+        if (most === undefined || on === undefined) return undefined
+        const added = new Map<string, number>()
+        for (const volume of wanted) if (!on.has(volume)) added.set(volume.driver, (added.get(volume.driver) ?? 0) + 1)
+        for (const [driver, count] of added) if (on.of(driver) + count > (most.get(driver) ?? Infinity)) return refusal
+        return undefined
+      },
+      moved(pod, node, by) {
+        const on = known.get(node)
+        if (on !== undefined) addVolumes(on, pod, by, limits)
       },
     }
   },

@@ -1,9 +1,10 @@
 /** VolumeRestrictions, VolumeBinding and VolumeZone: whether a node reaches the volumes of a pod. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1.ts'
 import { ownValue } from '../../../api/own.ts'
-import { bestMatch, isBound, isFor, NO_PROVISIONER, waitsForConsumer } from '../../volumes/matching.ts'
+import { isBound, NO_PROVISIONER, waitsForConsumer } from '../../volumes/matching.ts'
 import type { Cycle, FilterPlugin, Filtering, Refusal } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
+import { FreeVolumes } from '../free-volumes.ts'
 import { matchesSelector } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
 import type { PodInfo } from '../pod-info.ts'
@@ -11,7 +12,7 @@ import type { PodInfo } from '../pod-info.ts'
 /** Ignores the volume types of single cloud providers, because their drivers are CSI drivers today. */
 export const volumeRestrictions: FilterPlugin = {
   name: 'VolumeRestrictions',
-  begin({ pod, info, volumes, nodes }) {
+  *begin({ pod, info, volumes, nodes, work }) {
     const single = new Set(
       volumes
         .claimsOf(pod)
@@ -21,7 +22,11 @@ export const volumeRestrictions: FilterPlugin = {
     const uses = (other: PodInfo) =>
       other.namespace === info.namespace && other.claims.some((claim) => single.has(claim))
     let users = 0
-    for (const node of nodes) for (const other of node.pods.values()) if (uses(other)) users++
+    for (const node of nodes)
+      for (const other of node.pods.values()) {
+        if (uses(other)) users++
+        if (work.isStepOver(1 + other.claims.length)) yield
+      }
     const refusal = forNow(
       'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
     )
@@ -38,25 +43,20 @@ const suitsNode = ({ spec }: PersistentVolume, { node }: NodeState): boolean =>
   spec?.nodeAffinity?.required === undefined || matchesSelector(spec.nodeAffinity.required, node)
 
 /** Claims of the pod that get their volume after a node is chosen. */
-const unboundOf = ({ pod, volumes }: Cycle): readonly PersistentVolumeClaim[] =>
+export const unboundOf = ({ pod, volumes }: Cycle): readonly PersistentVolumeClaim[] =>
   volumes.claimsOf(pod).flatMap(({ claim }) => (claim === undefined || isBound(claim) ? [] : [claim]))
 
 /** The volume for a claim on a node: an existing one, or undefined for a new one. */
 export type Provision = { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume | undefined }
 
 /** Undefined: some claim gets no volume there. */
-export function provisionsOn(cycle: Cycle, node: NodeState): readonly Provision[] | undefined {
-  const taken = new Set<PersistentVolume>()
+export function provisionsOn(cycle: Cycle, free: FreeVolumes, node: NodeState): readonly Provision[] | undefined {
+  const on = free.on(node.node)
   const provisions: Provision[] = []
-  for (const claim of unboundOf(cycle)) {
-    // few: the claims of one pod
-    const free = cycle.volumes.all.filter(
-      (volume) => !taken.has(volume) && (isFor(volume, claim) || suitsNode(volume, node)),
-    )
-    const volume = bestMatch(claim, free)
+  for (const claim of free.claims) {
+    const volume = on.take(claim)
     if (volume !== undefined && !suitsNode(volume, node)) return undefined
     if (volume === undefined && !canBeMade(cycle, claim, node)) return undefined
-    if (volume !== undefined) taken.add(volume)
     provisions.push({ claim, volume })
   }
   return provisions
@@ -75,8 +75,8 @@ function canBeMade({ volumes }: Cycle, claim: PersistentVolumeClaim, { labels }:
 
 export const volumeBinding: FilterPlugin = {
   name: 'VolumeBinding',
-  begin(cycle) {
-    const { pod, volumes } = cycle
+  *begin(cycle) {
+    const { pod, volumes, work } = cycle
     const claims = volumes.claimsOf(pod)
     if (claims.length === 0) return undefined
     for (const { name, isEphemeral, claim } of claims) {
@@ -84,11 +84,16 @@ export const volumeBinding: FilterPlugin = {
       if (problem !== undefined) return forGood(problem)
     }
     const isImmediate = (claim: PersistentVolumeClaim) => !waitsForConsumer(volumes.storageClass(claim))
-    if (unboundOf(cycle).some(isImmediate)) return forGood('pod has unbound immediate PersistentVolumeClaims')
+    const unbound = unboundOf(cycle)
+    if (unbound.some(isImmediate)) return forGood('pod has unbound immediate PersistentVolumeClaims')
     const bound = claims.flatMap(({ claim }) =>
       claim !== undefined && isBound(claim) ? [claim.spec?.volumeName ?? ''] : [],
     )
-    return { refuses: (node) => refusalOn(cycle, bound, node) } satisfies Filtering
+    const free = yield* FreeVolumes.of(unbound, volumes.all, work)
+    return {
+      weight: 1 + bound.length + free.weight,
+      refuses: (node) => refusalOn(cycle, bound, free, node),
+    } satisfies Filtering
   },
 }
 
@@ -112,12 +117,13 @@ function claimProblem(
     : undefined
 }
 
-function refusalOn(cycle: Cycle, bound: readonly string[], node: NodeState): Refusal | undefined {
+function refusalOn(cycle: Cycle, bound: readonly string[], free: FreeVolumes, node: NodeState): Refusal | undefined {
   const reasons: string[] = []
   const volumes = bound.map((name) => cycle.volumes.volume(name))
   if (volumes.some((volume) => volume !== undefined && !suitsNode(volume, node)))
     reasons.push("node(s) didn't match PersistentVolume's node affinity")
-  if (provisionsOn(cycle, node) === undefined) reasons.push("node(s) didn't find available persistent volumes to bind")
+  if (provisionsOn(cycle, free, node) === undefined)
+    reasons.push("node(s) didn't find available persistent volumes to bind")
   if (volumes.includes(undefined))
     reasons.push('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
   return reasons.length === 0 ? undefined : { reasons, forGood: true }
@@ -132,7 +138,7 @@ const ZONE_LABELS = [
 
 export const volumeZone: FilterPlugin = {
   name: 'VolumeZone',
-  begin({ pod, volumes }) {
+  *begin({ pod, volumes }) {
     const wanted = volumes.claimsOf(pod).flatMap(({ claim }) => {
       const labels = volumes.volume(claim?.spec?.volumeName ?? '')?.metadata.labels
       return ZONE_LABELS.flatMap((key) => {
@@ -143,6 +149,7 @@ export const volumeZone: FilterPlugin = {
     if (wanted.length === 0) return undefined
     const refusal = forGood('node(s) had no available volume zone')
     return {
+      weight: wanted.length,
       refuses({ labels }) {
         // a node without zone labels satisfies every volume
         if (!ZONE_LABELS.some((key) => ownValue(labels, key) !== undefined)) return undefined
