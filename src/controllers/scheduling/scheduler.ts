@@ -300,6 +300,8 @@ class Turn {
     }
     const retry = outcome === 'refused' ? this.retry(waiting) : undefined
     this.state.unassign(key, { ...waiting, refusedBy: UNBOUND, retry })
+    // other pods were refused because of this one
+    this.state.tell('AssignedPodGone')
     if (reservations.length === 0) return
     // the devices are free again, and other pods were refused because of them
     this.state.tell('DeviceChanged')

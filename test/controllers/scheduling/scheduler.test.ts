@@ -29,18 +29,20 @@ async function addNode(name: string, labels: Readonly<Record<string, string>> = 
   await plane.settle()
 }
 
+const wanting = (name: string, spec: Pod['spec'] = {}, annotations?: Record<string, string>) => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name, namespace: 'default', ...(annotations && { annotations }) },
+  spec: {
+    serviceAccountName: 'default',
+    automountServiceAccountToken: false,
+    containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '5' } } }],
+    ...spec,
+  },
+})
+
 async function create(name: string, spec: Pod['spec'] = {}, annotations?: Record<string, string>): Promise<void> {
-  await clients.resource(PODS, 'default').create({
-    kind: 'Pod',
-    apiVersion: 'v1',
-    metadata: { name, namespace: 'default', ...(annotations && { annotations }) },
-    spec: {
-      serviceAccountName: 'default',
-      automountServiceAccountToken: false,
-      containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '5' } } }],
-      ...spec,
-    },
-  })
+  await clients.resource(PODS, 'default').create(wanting(name, spec, annotations))
   await plane.settle()
 }
 
@@ -56,26 +58,32 @@ test('admission has its say in a binding: the pod gets the zone of its node', as
   expect((await pod('zoned'))?.metadata.labels).toEqual({ 'topology.kubernetes.io/zone': 'a' })
 })
 
-test('a pod whose binding is refused says so, and is tried again less and less often until it is let through', async () => {
-  const at = { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' }
-  const bindings = { ...at, resource: 'validatingadmissionpolicybindings' }
+const ADMISSION = { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' }
+const POLICY_BINDINGS = { ...ADMISSION, resource: 'validatingadmissionpolicybindings' }
+
+/** Refuses bindings for which the expression is false. */
+async function refuseBindings(expression: string): Promise<void> {
   const apiVersion = 'admissionregistration.k8s.io/v1'
   const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods/binding'] }
-  await plane.create(at, {
+  await plane.create(ADMISSION, {
     kind: 'ValidatingAdmissionPolicy',
     apiVersion,
     metadata: { name: 'closed' },
     spec: {
       matchConstraints: { resourceRules: [rule] },
-      validations: [{ expression: 'false', message: 'the nodes are closed' }],
+      validations: [{ expression, message: 'the nodes are closed' }],
     },
   })
-  await plane.create(bindings, {
+  await plane.create(POLICY_BINDINGS, {
     kind: 'ValidatingAdmissionPolicyBinding',
     apiVersion,
     metadata: { name: 'closed' },
     spec: { policyName: 'closed', validationActions: ['Deny'] },
   })
+}
+
+test('a pod whose binding is refused says so, and is tried again less and less often until it is let through', async () => {
+  await refuseBindings('false')
   await create('waits')
   const message = /^running Bind plugin "DefaultBinder": .*the nodes are closed$/
   expect((await pod('waits'))?.status?.conditions).toMatchObject([
@@ -93,7 +101,7 @@ test('a pod whose binding is refused says so, and is tried again less and less o
   const late = tries()
   for (let minute = 0; minute < 20; minute++) await plane.pass(60_000)
   expect(tries() - late).toBe(4)
-  await plane.delete(bindings, '', 'closed')
+  await plane.delete(POLICY_BINDINGS, '', 'closed')
   for (let minute = 0; minute < 5; minute++) await plane.pass(60_000)
   expect(await nodeOf('waits')).toBe('node-1')
 })
@@ -126,6 +134,14 @@ test('a node has as many volumes of a CSI driver as it may', async () => {
   for (const name of ['a', 'same']) await clients.resource(PODS, 'default').delete(name)
   await plane.settle()
   expect(await nodeOf('b')).toBe('node-1')
+})
+
+test('the room of a pod whose binding is refused is given to one that waits', async () => {
+  await refuseBindings("object.metadata.name != 'first'")
+  // one run decides on both
+  await Promise.all(['first', 'second'].map((name) => clients.resource(PODS, 'default').create(wanting(name))))
+  await plane.settle()
+  expect(await Promise.all(['first', 'second'].map(nodeOf))).toEqual([undefined, 'node-1'])
 })
 
 test('what fits nowhere says so once, and goes to a node that comes later', async () => {
