@@ -10,7 +10,7 @@ import { NodeState } from './node-state.ts'
 import { PodInfo } from './pod-info.ts'
 import type { Profiles } from './profile.ts'
 import type { Search } from './schedule.ts'
-import type { NodeChange } from './framework.ts'
+import type { NodeChange, PodChange } from './framework.ts'
 import type { ClusterEvent, Happened } from './wake-up.ts'
 import { changesOf } from './wake-up.ts'
 
@@ -22,6 +22,8 @@ export interface Waiting {
   readonly length: number
   /** The plug-ins that refused the pod when it was last tried; undefined: the scheduler is to try it now. */
   refusedBy?: ReadonlySet<string> | undefined
+  /** The round in which the scheduler tried the pod. */
+  round?: number
   /**
    * After a refused binding, or while drivers prepare devices: the time of the next try in milliseconds since 1970, and
    * the number of tries. `isHelped`: an event may bring the try forward.
@@ -29,10 +31,19 @@ export interface Waiting {
   retry?: { readonly at: number; readonly tries: number; readonly isHelped?: true } | undefined
 }
 
+/** A waiting pod that the scheduler is to try now, with its key. */
+export type Due = readonly [key: string, waiting: Waiting]
+
 interface Assigned {
   readonly info: PodInfo
   readonly node: string
 }
+
+/** Changes of pods that the scheduler tells apart. After more, each change may help each pod that waits. */
+const MOST_CHANGES = 256
+
+/** Comparisons of the terms of the changed pods with a pod that waits. After more, each change may help, too. */
+const MOST_TERMS = 5_000
 
 /** With more pods than this, the scheduler keeps nothing between two runs: some 40 MB. */
 const MOST_KEPT = 20_000
@@ -52,6 +63,11 @@ export class ClusterState {
   private readonly happened = new Set<ClusterEvent>()
   /** Changes of nodes since the last run. Bound: the changes that one run reads. */
   private changedNodes: NodeChange[] = []
+  /** Changes of assigned pods since the last run, one of each kind. Undefined: more than MOST_CHANGES. */
+  private changedPods: Map<string, PodChange> | undefined = new Map()
+  private changedWeight = 0
+  /** Counts how often all waiting pods had their turn. */
+  private round = 0
   podsAt: Revision | undefined
   nodesAt: Revision | undefined
   /** Bound: `nodes`. */
@@ -89,14 +105,29 @@ export class ClusterState {
 
   /** The events since the last call. */
   takeEvents(): Happened {
-    const taken = { events: new Set(this.happened), nodes: this.changedNodes }
+    const taken = {
+      events: new Set(this.happened),
+      nodes: this.changedNodes,
+      pods: this.changedPods && [...this.changedPods.values()],
+    }
     this.happened.clear()
+    this.changedPods = new Map()
+    this.changedWeight = 0
     this.changedNodes = []
     return taken
   }
 
   tell(event: ClusterEvent): void {
     this.happened.add(event)
+  }
+
+  private tellOfPod(event: ClusterEvent, change: PodChange): void {
+    this.tell(event)
+    const key = `${change.before?.kind ?? ''}\n${change.now?.kind ?? ''}`
+    if (this.changedPods === undefined || this.changedPods.has(key)) return
+    this.changedPods.set(key, change)
+    this.changedWeight += Math.max(change.before?.termsWeight ?? 0, change.now?.termsWeight ?? 0)
+    if (this.changedPods.size > MOST_CHANGES || this.changedWeight > MOST_TERMS) this.changedPods = undefined
   }
 
   takeNodes({ revision, reset, changed }: Changes<Node>): void {
@@ -154,13 +185,35 @@ export class ClusterState {
       (pod.spec?.schedulingGates ?? []).length === 0 &&
       profiles.has(pod.spec?.schedulerName ?? '')
     const before = this.waiting.get(key)
-    this.forget(key)
-    if (!isWaiting) return
     const info = new PodInfo(pod)
+    this.forget(key, info)
+    if (!isWaiting) return
     // a new status is a reason to try again only if the pod's claims changed
     const { refusedBy, retry } = before !== undefined && isSameWish(before.pod, pod) ? before : {}
-    this.wait(key, { pod, info, length, refusedBy, retry })
+    this.wait(key, {
+      pod,
+      info,
+      length,
+      refusedBy,
+      retry,
+      ...(before?.round === undefined ? {} : { round: before.round }),
+    })
     if (info.nominatedNode !== '') this.nodes.get(info.nominatedNode)?.nominated.set(info.uid, info)
+  }
+
+  /**
+   * The pods that the scheduler tries next, the most urgent one first. If there are more than `most`, each waiting pod is
+   * tried once before one is tried again, so that important pods that fit nowhere do not hold up all others.
+   */
+  next(due: readonly Due[], most: number): readonly Due[] {
+    let left = due.filter(([, { round }]) => round !== this.round)
+    if (left.length === 0 || due.length <= most) {
+      left = [...due]
+      this.round++
+    }
+    const next = left.sort(([, a], [, b]) => moreUrgent(a.info, b.info)).slice(0, most)
+    for (const [, waiting] of next) waiting.round = this.round
+    return next
   }
 
   private wait(key: string, waiting: Waiting): void {
@@ -171,9 +224,10 @@ export class ClusterState {
   /** Also assigns a pod that is being bound, before the change of the stored pod arrives. */
   assign(key: string, info: PodInfo, node: string): void {
     const before = this.assigned.get(key)
-    if (before === undefined) this.tell('PodAssigned')
-    else if (before.info.uid !== info.uid || before.node !== node) this.tell('AssignedPodGone')
-    else if (hasChanged(before.info, info)) this.tell('AssignedPodChanged')
+    if (before === undefined) this.tellOfPod('PodAssigned', { before: undefined, now: info })
+    else if (before.info.uid !== info.uid || before.node !== node)
+      this.tellOfPod('AssignedPodGone', { before: before.info, now: info })
+    else if (hasChanged(before.info, info)) this.tellOfPod('AssignedPodChanged', { before: before.info, now: info })
     this.leave(key)
     this.stopWaiting(key)
     this.assigned.set(key, { info, node })
@@ -184,14 +238,26 @@ export class ClusterState {
     this.ofAbsentNodes.set(node, others.set(info.uid, info))
   }
 
-  /** Takes an assignment back, because the pod was not bound. */
+  /** Takes an assignment back, because the pod was not bound. Other pods were refused because of this one. */
+  release(key: string, waiting: Waiting): void {
+    this.tellOfPod('AssignedPodGone', { before: waiting.info, now: undefined })
+    this.unassign(key, waiting)
+  }
+
+  /** Takes an assignment back. The caller nominates the node, so that it is kept for the pod. */
   unassign(key: string, waiting: Waiting): void {
     this.leave(key)
     this.wait(key, waiting)
   }
 
-  private forget(key: string): void {
-    if (this.assigned.has(key)) this.tell('AssignedPodGone')
+  /** @param now the pod as it waits from now on; undefined: it waits no more */
+  private forget(key: string, now?: PodInfo): void {
+    const place = this.waiting.get(key)?.info
+    // others were refused because the node was kept for this pod
+    if (place !== undefined && place.nominatedNode !== '' && place.nominatedNode !== now?.nominatedNode)
+      this.tellOfPod('AssignedPodGone', { before: place, now: undefined })
+    const before = this.assigned.get(key)
+    if (before !== undefined) this.tellOfPod('AssignedPodGone', { before: before.info, now: undefined })
     this.leave(key)
     this.stopWaiting(key)
   }
@@ -224,6 +290,8 @@ export class ClusterState {
     this.nodes.get(node)?.nominated.set(info.uid, info)
   }
 }
+
+const moreUrgent = (a: PodInfo, b: PodInfo): number => b.priority - a.priority || a.createdAt - b.createdAt
 
 const isStaying = ({ node }: NodeState): boolean => node.metadata.deletionTimestamp === undefined
 

@@ -61,13 +61,26 @@ export interface NodeChange {
   readonly now: NodeState
 }
 
+/** A pod on a node that came, went or changed. `before` is undefined for one that came, `now` for one that went. */
+export interface PodChange {
+  readonly before: PodInfo | undefined
+  readonly now: PodInfo | undefined
+}
+
+/** Whether a change of a pod on a node may help a pod that a filter refused. */
+export type PodHint = (refused: Pick<Cycle, 'pod' | 'info'>, change: PodChange) => boolean
+
+/** The queueing hints of one filter. Absent: each event that wake-up.ts lists for the filter may help. */
+export interface Hints {
+  readonly isHelpedBy?: NodeHint
+  readonly isHelpedByPod?: PodHint
+}
+
 /** Whether a change of a node may help a pod that a filter refused (kube-scheduler's queueing hints). */
 export type NodeHint = (refused: Pick<Cycle, 'pod' | 'info'>, change: NodeChange) => boolean
 
-export interface FilterPlugin {
+export interface FilterPlugin extends Hints {
   readonly name: string
-  /** Absent: each event that wake-up.ts lists for the filter may help. */
-  readonly isHelpedBy?: NodeHint
   /** Undefined: the plug-in skips the pod. A Refusal: it refuses all nodes. */
   begin(cycle: Cycle): Steps<Filtering | Refusal | undefined>
 }
@@ -86,7 +99,7 @@ export interface Profile {
   /** Filters, in the order in which they begin a cycle. */
   readonly preFilters: readonly FilterPlugin[]
   /** Queueing hints, by the name of the filter. */
-  readonly hints: ReadonlyMap<string, NodeHint>
+  readonly hints: ReadonlyMap<string, Hints>
   /** Names of the filters, in the order in which they run for each node. */
   readonly filters: readonly string[]
   readonly scores: readonly { readonly plugin: ScorePlugin; readonly weight: number }[]

@@ -27,6 +27,8 @@ export type NamespaceLabels = (namespace: string) => Readonly<Record<string, str
 /** A term of inter-pod affinity, of a pod in `namespace`. */
 export class Term {
   readonly topologyKey: string
+  /** All that the term says. */
+  readonly text: string
   private readonly selector: readonly LabelRequirement[] | undefined
   private readonly names: ReadonlySet<string>
   private readonly namespaceSelector: readonly LabelRequirement[] | undefined
@@ -39,7 +41,14 @@ export class Term {
     this.topologyKey = topologyKey
     this.selector = labelSelector && requirementsOf(labelSelector)
     this.namespaceSelector = namespaceSelector && requirementsOf(namespaceSelector)
+    this.text = JSON.stringify([topologyKey, labelSelector, namespaces, namespaceSelector, namespace])
     this.names = new Set(namespaces.length === 0 && namespaceSelector === undefined ? [namespace] : namespaces)
+  }
+
+  /** Whether the term selects the pod. Where it selects namespaces by labels, these are not compared. */
+  maySelect({ namespace, labels }: PodInfo): boolean {
+    if (this.selector === undefined || !matchesLabels(this.selector, labels)) return false
+    return this.namespaceSelector !== undefined || this.names.has(namespace)
   }
 
   selects({ namespace, labels }: PodInfo, namespaces: NamespaceLabels): boolean {
@@ -88,6 +97,8 @@ export class PodInfo {
   readonly uid: string
   readonly labels: Readonly<Record<string, string>>
   readonly priority: number
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
   /** Milliseconds since 1970; Infinity for a pod that has not started. */
   readonly startTime: number
   readonly isTerminating: boolean
@@ -114,6 +125,7 @@ export class PodInfo {
     this.uid = metadata.uid ?? `${this.namespace}/${this.name}`
     this.labels = metadata.labels ?? {}
     this.priority = spec.priority ?? 0
+    this.createdAt = Date.parse(metadata.creationTimestamp ?? '') || 0
     this.startTime = status.startTime === undefined ? Infinity : Date.parse(status.startTime)
     this.isTerminating = metadata.deletionTimestamp !== undefined
     const disruption = podCondition(pod, 'DisruptionTarget')
@@ -129,6 +141,18 @@ export class PodInfo {
     this.rules = charactersOf([spec.affinity, spec.topologySpreadConstraints, spec.nodeSelector])
     const { labels, ports, claims, terms } = this
     this.length = LEAST + charactersOf([labels, ports, claims, terms])
+  }
+
+  /** All by which changes of pods are judged: pods of one kind change the same for others. */
+  get kind(): string {
+    const { requiredAntiAffinity } = this.terms
+    return JSON.stringify([
+      this.namespace,
+      this.labels,
+      this.isTerminating,
+      this.ports,
+      requiredAntiAffinity.map(({ text }) => text),
+    ])
   }
 
   /** Comparisons to apply all of the pod's terms to another pod. */

@@ -32,9 +32,7 @@ export function profileOf({ schedulerName, at, weights, args, percentageOfNodes 
   return {
     schedulerName,
     preFilters,
-    hints: new Map(
-      preFilters.flatMap(({ name, isHelpedBy }) => (isHelpedBy === undefined ? [] : [[name, isHelpedBy] as const])),
-    ),
+    hints: byName<FilterPlugin>(preFilters),
     filters: at.filter,
     scores: at.score.flatMap((name) => {
       const plugin = plugins.scores.get(name)

@@ -52,6 +52,8 @@ const NAMESPACES = { group: '', resource: 'namespaces' }
 const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudgets')
 /** The most pods that one run binds. The next run binds the others, so that other controllers run in between. */
 const MOST = 250
+/** The most pods that one run tries, for the same reason: those that fit nowhere are not counted among the bound. */
+const MOST_TRIED = 1_000
 /** Decisions between two looks at the writes that are under way and at the nodes. */
 const AT_ONCE = 4
 /** Pods whose writes are under way. src/storage/writes-together.ts commits writes together that arrive together. */
@@ -92,11 +94,11 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   await wake(state, profiles, now, context.budget)
   const due = [...state.waiting].filter(([, { refusedBy }]) => refusedBy === undefined)
   if (due.length === 0) return nextRetry(state, now)
-  due.sort(([, a], [, b]) => moreUrgent(a.pod, b.pod))
-  const cluster = await clusterOf(state, due, clients, context)
+  const tried = state.next(due, MOST_TRIED)
+  const cluster = await clusterOf(state, tried, clients, context)
   const turn = new Turn(state, clients, context, cluster, nodes, { profiles, backoffSeconds })
   try {
-    for (const [at, [podKey, waiting]] of due.entries()) {
+    for (const [at, [podKey, waiting]] of tried.entries()) {
       await context.budget.room()
       await turn.schedule(podKey, waiting)
       if ((at + 1) % AT_ONCE !== 0) continue
@@ -107,11 +109,12 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   } finally {
     await turn.written()
   }
+  if (tried.length < due.length) return 0
   // other pods may wait for a pod that this run bound
   return (await wake(state, profiles, now, context.budget)) ? 0 : nextRetry(state, now)
 }
 
-/** Changed nodes and waiting pods that are compared between two looks at the budget: a millisecond or two. */
+/** Changes and waiting pods that are compared between two looks at the budget: a millisecond or two. */
 const COMPARED = 64
 
 /** @returns whether the scheduler is to try a pod again */
@@ -120,7 +123,7 @@ async function wake(state: ClusterState, profiles: Profiles, now: number, budget
   let isSome = false
   let compared = 0
   for (const waiting of state.waiting.values()) {
-    if ((compared += 1 + happened.nodes.length) > COMPARED) {
+    if ((compared += 1 + happened.nodes.length + (happened.pods ?? []).length) > COMPARED) {
       compared = 0
       await budget.room()
     }
@@ -145,12 +148,12 @@ function nextRetry({ waiting }: ClusterState, now: number): number | undefined {
 
 async function clusterOf(
   state: ClusterState,
-  due: readonly (readonly [string, Waiting])[],
+  tried: readonly (readonly [string, Waiting])[],
   clients: Clientset,
   { env, tenant }: ControllerContext,
 ): Promise<Cluster> {
   const snapshot = await controlSnapshot({ env, tenant, isObject: true })
-  const pods = due.map(([, { pod }]) => pod)
+  const pods = tried.map(([, { pod }]) => pod)
   const selectors = await DefaultSelectors.of(pods, clients)
   return {
     nodes: state.all,
@@ -161,7 +164,7 @@ async function clusterOf(
     namespaces: (name) => snapshot.get<Namespace>(NAMESPACES, name)?.metadata.labels ?? {},
     volumes: await VolumeFacts.of(pods, clients),
     devices: await DeviceFacts.of(
-      due.map(([, waiting]) => waiting),
+      tried.map(([, waiting]) => waiting),
       clients,
     ),
     defaultSelector: (pod) => selectors.for(pod),
@@ -299,9 +302,7 @@ class Turn {
       return this.podWrites.awaitDevices(waiting.pod, node)
     }
     const retry = outcome === 'refused' ? this.retry(waiting) : undefined
-    this.state.unassign(key, { ...waiting, refusedBy: UNBOUND, retry })
-    // other pods were refused because of this one
-    this.state.tell('AssignedPodGone')
+    this.state.release(key, { ...waiting, refusedBy: UNBOUND, retry })
     if (reservations.length === 0) return
     // the devices are free again, and other pods were refused because of them
     this.state.tell('DeviceChanged')
@@ -388,7 +389,3 @@ class Turn {
     this.writes.add(this.podWrites.refuse(pod, message, nominated))
   }
 }
-
-const moreUrgent = (a: Pod, b: Pod): number =>
-  (b.spec?.priority ?? 0) - (a.spec?.priority ?? 0) ||
-  Date.parse(a.metadata.creationTimestamp ?? '') - Date.parse(b.metadata.creationTimestamp ?? '')

@@ -3,7 +3,9 @@
  * plug-in that refused it.
  */
 import { ownValue } from '../../api/own.ts'
-import type { NodeChange, NodeHint } from './framework.ts'
+import { charactersOf } from '../../api/bounded-map.ts'
+import { weightOf } from './cycle-work.ts'
+import type { Hints, NodeChange, PodChange, PodHint } from './framework.ts'
 import type { NodeState } from './node-state.ts'
 
 export type NodeEvent =
@@ -24,6 +26,8 @@ export interface Happened {
   readonly events: ReadonlySet<ClusterEvent>
   /** The nodes that were added or changed. */
   readonly nodes: readonly NodeChange[]
+  /** Undefined: too many pods changed to remember each. */
+  readonly pods: readonly PodChange[] | undefined
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
@@ -73,10 +77,27 @@ const judged: Readonly<Record<string, ReadonlySet<ClusterEvent>>> = {
   NodeResourcesFit: new Set(['NodeAdded', 'NodeAllocatableChanged']),
 }
 
-type Refused = Parameters<NodeHint>[0]
+type Refused = Parameters<PodHint>[0]
 
-const helpsAnywhere = (hint: NodeHint, refused: Refused, nodes: readonly NodeChange[]): boolean =>
-  nodes.some((change) => hint(refused, change))
+const podEvents: ReadonlySet<ClusterEvent> = new Set(PODS)
+
+/** Comparisons for one pod and all changes. With more, each event may help: a millisecond. */
+const MOST_COMPARED = 5_000
+
+/** Whether a plug-in judges some change to help. `undefined`: it does not judge such changes, or there are too many. */
+function judges<Change>(
+  hint: ((refused: Refused, change: Change) => boolean) | undefined,
+  refused: Refused,
+  changes: readonly Change[] | undefined,
+  weight: number,
+): boolean | undefined {
+  if (hint === undefined || changes === undefined || changes.length * weight > MOST_COMPARED) return undefined
+  return changes.some((change) => hint(refused, change))
+}
+
+/** Comparisons of a refused pod's rules with one change. */
+const weightOfRules = ({ pod: { spec }, info: { rules } }: Refused): number =>
+  weightOf(rules + charactersOf(spec?.tolerations))
 
 /**
  * Whether events may help a refused pod. Any event may help if the plug-in is not in `hintsOf`.
@@ -85,18 +106,21 @@ const helpsAnywhere = (hint: NodeHint, refused: Refused, nodes: readonly NodeCha
 export function isHelped(
   refused: Refused,
   refusedBy: ReadonlySet<string>,
-  { events, nodes }: Happened,
-  hints: ReadonlyMap<string, NodeHint> = new Map(),
+  { events, nodes, pods }: Happened,
+  hints: ReadonlyMap<string, Hints> = new Map(),
 ): boolean {
   if (events.size === 0) return false
   if (refusedBy.size === 0) return true
   // few: the plug-ins of a profile, and the changes that help each
   return [...refusedBy].some((plugin) => {
     const happened = (ownValue(hintsOf, plugin) ?? [...events]).filter((event) => events.has(event))
-    const hint = hints.get(plugin)
+    if (happened.length === 0) return false
+    const { isHelpedBy, isHelpedByPod } = hints.get(plugin) ?? {}
     const ofNodes = ownValue(judged, plugin)
-    if (hint === undefined || ofNodes === undefined) return happened.length > 0
-    if (happened.some((event) => !ofNodes.has(event))) return true
-    return happened.length > 0 && helpsAnywhere(hint, refused, nodes)
+    const weight = weightOfRules(refused)
+    return happened.some((event) => {
+      if (podEvents.has(event)) return judges(isHelpedByPod, refused, pods, weight) ?? true
+      return ofNodes?.has(event) === true ? (judges(isHelpedBy, refused, nodes, weight) ?? true) : true
+    })
   })
 }

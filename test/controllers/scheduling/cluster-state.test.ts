@@ -115,3 +115,42 @@ test('where too much is there to be kept, pods are bound and run all the same', 
   for (const name of ['first', 'second'])
     expect((await clients.resource(PODS, 'default').get(name))?.status?.phase).toBe('Running')
 })
+
+test('whoever waits has a turn before one that fits nowhere has another', () => {
+  const state = new ClusterState()
+  const urgent = (n: number): [string, Pod] => {
+    const [key, { spec, ...more }] = pod(n)
+    return [key, { ...more, spec: { ...spec, priority: n < 3 ? 9 : 0 } }]
+  }
+  state.takePods(changesOf(times(5, urgent)), profiles)
+  const next = () =>
+    state.next([...state.waiting], 2).map(
+      ([
+        ,
+        {
+          pod: { metadata },
+        },
+      ]) => metadata.name,
+    )
+  // all of them are due again and again
+  expect(times(4, next)).toEqual([['p0', 'p1'], ['p2', 'p3'], ['p4'], ['p0', 'p1']])
+  expect(state.next([...state.waiting], 9).map(([key]) => key)).toEqual(times(5, (n) => `a/p${n}`))
+})
+
+test('a node that was kept for a pod is free when the pod is gone, or goes elsewhere', () => {
+  const state = new ClusterState()
+  state.takeNodes(changesOf([node(0), node(1)]))
+  const kept = (n: string, resourceVersion: string): [string, Pod] => {
+    const [key, { metadata, status, ...more }] = pod(0)
+    return [key, { ...more, metadata: { ...metadata, resourceVersion }, status: { ...status, nominatedNodeName: n } }]
+  }
+  const isFreed = (...to: (readonly [string, Pod | undefined])[]) => {
+    state.takeEvents()
+    state.takePods(changesOf<Pod>(to), profiles)
+    return state.takeEvents().events.has('AssignedPodGone')
+  }
+  expect(isFreed(kept('n0', '1'))).toBe(false)
+  expect(isFreed(kept('n0', '2'))).toBe(false)
+  expect(isFreed(kept('n1', '3'))).toBe(true)
+  expect(isFreed(['a/p0', undefined])).toBe(true)
+})

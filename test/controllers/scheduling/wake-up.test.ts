@@ -1,5 +1,5 @@
 // Which changes of nodes make the scheduler try a refused pod again, as kube-scheduler's queueing hints have it.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Node, Pod, PodSpec } from '../../../src/api/core/v1.ts'
 import { defaultScheduler } from '../../../src/configuration/scheduler/configuration.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
@@ -58,6 +58,56 @@ test.each<[what: string, refused: Pod, by: string, before: Given | undefined, no
   ['a change of a plug-in that nobody knows', pod(), 'Other', {}, fast, true],
 ])('%s', (_, refused, by, before, now, helped) => {
   const change = { before: before && node(before), now: node(now) }
-  const happened = { events: new Set(changesOf(change)), nodes: [change] }
+  const happened = { events: new Set(changesOf(change)), nodes: [change], pods: [] }
   expect(isHelped({ pod: refused, info: new PodInfo(refused) }, new Set([by]), happened, hints)).toBe(helped)
+})
+
+describe('a pod on a node', () => {
+  const labelSelector = { matchLabels: { app: 'web' } }
+  const term = { topologyKey: 'zone', labelSelector }
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: [term] }
+  const beside = pod({ affinity: { podAffinity: required } })
+  const apart = pod({ affinity: { podAntiAffinity: required } })
+  const maxSkew = 1
+  const spread = pod({
+    topologySpreadConstraints: [{ maxSkew, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector }],
+  })
+  const onPort = (hostPort: number) => pod({ containers: [{ name: 'c', ports: [{ containerPort: 1, hostPort }] }] })
+  const labelled = (app: string, of: Pod = pod(), namespace = 'default'): Pod => ({
+    ...of,
+    metadata: { ...of.metadata, namespace, labels: { app } },
+  })
+  const [web, other, web2] = [labelled('web'), labelled('other'), labelled('web', pod(), 'another')]
+
+  test.each<[what: string, refused: Pod, by: string, before: Pod | undefined, now: Pod | undefined, helped: boolean]>([
+    ['comes, and is wanted', beside, 'InterPodAffinity', undefined, web, true],
+    ['comes, and is not wanted', beside, 'InterPodAffinity', undefined, other, false],
+    ['comes, and is wanted in another namespace', beside, 'InterPodAffinity', undefined, web2, false],
+    ['gets the wanted label', beside, 'InterPodAffinity', other, web, true],
+    ['goes, and was the last of the group', beside, 'InterPodAffinity', web, undefined, true],
+    ['comes, and is unwanted', apart, 'InterPodAffinity', undefined, web, false],
+    ['goes, and was unwanted', apart, 'InterPodAffinity', web, undefined, true],
+    ['goes, and was not unwanted', apart, 'InterPodAffinity', other, undefined, false],
+    ['is unwanted no more', apart, 'InterPodAffinity', web, other, true],
+    ['goes that did not want the pod', labelled('web'), 'InterPodAffinity', labelled('b', apart), undefined, true],
+    ['goes that did not care', labelled('x'), 'InterPodAffinity', labelled('b', apart), undefined, false],
+    ['comes to a domain', spread, 'PodTopologySpread', undefined, web, true],
+    ['goes from a domain', spread, 'PodTopologySpread', web, undefined, true],
+    ['comes that no constraint selects', spread, 'PodTopologySpread', undefined, other, false],
+    ['comes to another namespace', spread, 'PodTopologySpread', undefined, web2, false],
+    ['goes, and may have been counted by default', pod(), 'PodTopologySpread', other, undefined, true],
+    ['frees the port', onPort(1), 'NodePorts', onPort(1), undefined, true],
+    ['frees another port', onPort(1), 'NodePorts', onPort(2), undefined, false],
+    ['frees resources', pod(), 'NodeResourcesFit', other, undefined, true],
+  ])('%s', (_, refused, by, before, now, helped) => {
+    const change = { before: before && new PodInfo(before), now: now && new PodInfo(now) }
+    const event = before === undefined ? 'PodAssigned' : now === undefined ? 'AssignedPodGone' : 'AssignedPodChanged'
+    const is = { pod: refused, info: new PodInfo(refused) }
+    const happened = { events: new Set([event] as const), nodes: [], pods: [change] }
+    expect(isHelped(is, new Set([by]), happened, hints)).toBe(helped)
+    // where too many changed to tell them apart
+    expect(isHelped(is, new Set([by]), { ...happened, pods: undefined }, hints)).toBe(
+      helped || by !== 'NodePorts' || event === 'AssignedPodGone',
+    )
+  })
 })

@@ -72,6 +72,20 @@ export const interPodAffinity = ({
 }: InterPodAffinityArgs): FilterPlugin & ScorePlugin => ({
   name: 'InterPodAffinity',
 
+  isHelpedByPod({ info }, { before, now }) {
+    const { requiredAffinity, requiredAntiAffinity } = info.terms
+    const isWanted = (pod: PodInfo) =>
+      requiredAffinity.length > 0 && requiredAffinity.every((term) => term.maySelect(pod))
+    if (now !== undefined && isWanted(now)) return true
+    if (before === undefined) return false
+    return (
+      // the first pod of a group with affinity to itself finds no other pod, and is accepted
+      isWanted(before) ||
+      requiredAntiAffinity.some((term) => term.maySelect(before)) ||
+      before.terms.requiredAntiAffinity.some((term) => term.maySelect(info))
+    )
+  },
+
   *begin(cycle) {
     const { info, nodes, nodesWithAffinity, namespaces, work } = cycle
     const { requiredAffinity, requiredAntiAffinity } = info.terms

@@ -2,6 +2,7 @@
 import type { Pod, PodSpec } from '../../../api/core/v1.ts'
 import type { FilterPlugin, ScorePlugin } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
+import { HostPorts } from '../host-ports.ts'
 import type { NodeState } from '../node-state.ts'
 import { smallestIsBest } from '../normalize.ts'
 import { tolerates, untolerated } from '../taints.ts'
@@ -78,6 +79,12 @@ const SOFT = 'PreferNoSchedule'
 
 export const nodePorts: FilterPlugin = {
   name: 'NodePorts',
+  isHelpedByPod({ info }, { before }) {
+    if (before === undefined) return false
+    const freed = new HostPorts()
+    freed.count(before.ports, 1)
+    return info.ports.some((port) => freed.isTaken(port))
+  },
   *begin({ info: { ports } }) {
     if (ports.length === 0) return undefined
     const refusal = forNow("node(s) didn't have free ports for the requested pod ports")

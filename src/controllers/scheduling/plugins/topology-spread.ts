@@ -117,6 +117,13 @@ export function podTopologySpread({ defaultConstraints, defaultingType }: Spread
   const defaults = isSystem ? systemDefaults : defaultConstraints
   return {
     name: 'PodTopologySpread',
+    isHelpedByPod({ pod, info }, { before, now }) {
+      const involved = [before, now].filter((one) => one?.namespace === info.namespace)
+      const own = constraintsOf(pod, 'DoNotSchedule')
+      // Services select the pods of default constraints
+      if (own.length === 0) return involved.length > 0
+      return involved.some((one) => one !== undefined && own.some((constraint) => constraint.selects(one.labels)))
+    },
     begin: (cycle) => spreadFilter(cycle, constraintsFor(cycle.pod, 'DoNotSchedule', defaults, cycle)),
     *score(cycle, nodes) {
       const constraints = constraintsFor(cycle.pod, 'ScheduleAnyway', defaults, cycle)
