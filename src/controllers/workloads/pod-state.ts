@@ -19,7 +19,7 @@ export const podCondition = ({ status }: Pod, type: string): PodCondition | unde
 
 export const isReady = (pod: Pod): boolean => podCondition(pod, 'Ready')?.status === 'True'
 
-/** When the pod became ready, in milliseconds since 1970; undefined where it is not ready. */
+/** When the pod became ready, in milliseconds since 1970; 0: nobody knows; undefined where it is not ready. */
 export function readySince(pod: Pod): number | undefined {
   const condition = podCondition(pod, 'Ready')
   if (condition?.status !== 'True') return undefined
@@ -27,12 +27,14 @@ export function readySince(pod: Pod): number | undefined {
 }
 
 /**
- * Milliseconds until the pod has been ready for minReadySeconds: 0 where it has, undefined where it is not ready.
+ * Milliseconds until the pod has been ready for minReadySeconds: 0 where it has, undefined where it is not ready or
+ * nobody knows since when.
  */
 export function untilAvailable(pod: Pod, minReadySeconds: number, now: Date): number | undefined {
   const since = readySince(pod)
   if (since === undefined) return undefined
-  return minReadySeconds === 0 ? 0 : Math.max(0, since + minReadySeconds * 1000 - now.getTime())
+  if (minReadySeconds === 0) return 0
+  return since === 0 ? undefined : Math.max(0, since + minReadySeconds * 1000 - now.getTime())
 }
 
 export const isAvailable = (pod: Pod, minReadySeconds: number, now: Date): boolean =>
