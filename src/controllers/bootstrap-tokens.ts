@@ -26,7 +26,7 @@ export const tokenCleaner: Controller = {
     const expiration = bootstrapTokenData(secret, 'expiration')
     if (expiration === '') return undefined
     if (!hasExpired(expiration, context.now())) return parseTime(expiration).seconds * 1000 - context.now().getTime()
-    await secrets.delete(name, { preconditions: { uid: secret.metadata.uid } })
+    await secrets.delete(secret)
     return undefined
   },
 }

@@ -35,9 +35,7 @@ export const certificateRequests: Controller = {
     if (request === undefined || request.metadata.deletionTimestamp !== undefined) return undefined
     const wait = timeLeft(request, context.now())
     if (wait <= 0) {
-      await managerClients(context)
-        .resource(RESOURCE)
-        .delete(name, { preconditions: { uid: request.metadata.uid } })
+      await managerClients(context).resource(RESOURCE).delete(request)
       return undefined
     }
     if (await approves(request, context)) return 0

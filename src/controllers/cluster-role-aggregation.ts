@@ -21,12 +21,9 @@ export const clusterRoleAggregation: Controller = {
       if (role.aggregationRule === undefined || role.metadata.deletionTimestamp !== undefined) continue
       const rules = aggregatedRules(role, roles)
       if (textOf(rules) === textOf(role.rules ?? [])) continue
-      const { apiVersion, kind, metadata } = role
+      const { apiVersion, kind } = role
       // this write brings the controller back here, which then handles roles that aggregate this one
-      await client.apply(
-        { apiVersion, kind, metadata: { name: metadata.name }, rules: rules as unknown as Json },
-        { fieldManager: MANAGER, mayCreate: false },
-      )
+      await client.apply(role, { apiVersion, kind, rules: rules as unknown as Json }, { fieldManager: MANAGER })
     }
     return undefined
   },

@@ -33,8 +33,8 @@ export const crdApiServicesController: Controller = {
       .filter(({ metadata }) => metadata.labels?.[AUTOMANAGED] === 'true')
     const registered = new Set(present.map(({ spec }) => spec?.version))
     for (const version of served) if (!registered.has(version)) await register(client, group, version)
-    for (const { metadata, spec } of present)
-      if (!served.has(spec?.version ?? '')) await client.delete(metadata.name!).catch(ignoreGone)
+    for (const service of present)
+      if (!served.has(service.spec?.version ?? '')) await client.delete(service).catch(ignoreGone)
     return undefined
   },
 }

@@ -76,14 +76,16 @@ async function deleteInstances(definition: CustomResourceDefinition, context: Co
   const entry = entryOf(definition, version)
   if (!(await wasWritten(context, entry.storage))) return false
   let isLeft = false
-  for (const { metadata } of await registryClients(context).of(entry).list()) {
-    const client = registryClients(context).of(entry, metadata.namespace)
+  for (const object of await registryClients(context).of(entry).list()) {
+    const client = registryClients(context).of(entry, object.metadata.namespace)
     try {
-      const { gone } = await client.delete(metadata.name!)
+      const { gone } = await client.delete(object)
       if (!gone) isLeft = true
     } catch (error) {
       // another writer deleted the object first
-      if (!(error instanceof StatusError) || error.code !== 404) throw error
+      if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+      // it may have made another one of the name
+      if (error.code === 409) isLeft = true
     }
   }
   return isLeft

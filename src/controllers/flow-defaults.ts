@@ -47,8 +47,9 @@ async function ensure(resource: string, wanted: readonly BootstrapObject[], cont
         .updateWithRetries(live, (current) => void Object.assign(current, revised(current, object)))
         .catch(unlessCode(404))
   }
-  for (const [name, { metadata }] of stored)
-    if (parseBool(metadata.annotations?.[AUTOUPDATE]) === true) await client.delete(name).catch(unlessCode(404))
+  for (const object of stored.values())
+    if (parseBool(object.metadata.annotations?.[AUTOUPDATE]) === true)
+      await client.delete(object).catch(unlessCode(404, 409))
 }
 
 type WithSpec = KubeObject & { spec?: object }
@@ -80,7 +81,7 @@ function parseBool(text: string | undefined): boolean | undefined {
 }
 
 const unlessCode =
-  (code: number) =>
+  (...codes: readonly number[]) =>
   (error: unknown): void => {
-    if (!(error instanceof StatusError) || error.code !== code) throw error
+    if (!(error instanceof StatusError) || !codes.includes(error.code)) throw error
   }

@@ -20,15 +20,16 @@ export const flowSchemaStatus: Controller = {
     const levelClient = serverClients(context).resource({ group: GROUP, resource: 'prioritylevelconfigurations' })
     const [schemas, levels] = await Promise.all([client.list() as Promise<StoredSchema[]>, levelClient.list()])
     const names = new Set(levels.map(({ metadata }) => metadata.name))
-    for (const { apiVersion, kind, metadata, spec, status } of schemas) {
+    for (const schema of schemas) {
+      const { apiVersion, kind, spec, status } = schema
       const level = spec?.priorityLevelConfiguration?.name ?? ''
       const finding = findingOf(level, names.has(level))
       const known = status?.conditions?.find(({ type }) => type === DANGLING)
       if (known?.status === finding.status && known.reason === finding.reason && known.message === finding.message)
         continue
       const condition = { type: DANGLING, lastTransitionTime: timeText(context.now()), ...finding }
-      const config = { apiVersion, kind, metadata: { name: metadata.name }, status: { conditions: [condition] } }
-      await client.apply(config, { fieldManager: MANAGER, subresource: 'status' }).catch((error: unknown) => {
+      const config = { apiVersion, kind, status: { conditions: [condition] } }
+      await client.apply(schema, config, { fieldManager: MANAGER, subresource: 'status' }).catch((error: unknown) => {
         if (!(error instanceof StatusError) || error.code !== 404) throw error
       })
     }

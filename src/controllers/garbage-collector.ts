@@ -228,9 +228,9 @@ async function collectOnce(context: ControllerContext, dependent: Found): Promis
   // A dependent that waits for its own dependents may be part of a circle, in which no object would ever go.
   if (its.some(({ object }) => waitsForDependents(object))) resourceVersion = await unblockOwners(context, dependent)
   await clientOf(context, dependent)
-    .delete(dependent.name, {
+    .delete(dependent.object, {
       propagationPolicy: its.length > 0 ? 'Foreground' : policyIn(metadata.finalizers ?? []),
-      preconditions: { uid: dependent.uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
     })
     .catch(unlessGone(context, dependent))
 }

@@ -135,8 +135,8 @@ async function sweep(
     else if (found.push(metadata) === MOST_AT_ONCE) break
   if (found.length === 0) return isHeld ? 'left' : 'none'
   if (await exists(context, namespace)) return 'none'
-  await forEachAnyway(found, context.now, async ({ name = '', uid = '' }) => {
-    await client.delete(name, { propagationPolicy: 'Background', preconditions: { uid } }).catch(ignoreReplaced)
+  await forEachAnyway(found, context.now, async (metadata) => {
+    await client.delete({ metadata }, { propagationPolicy: 'Background' }).catch(ignoreReplaced)
   })
   if (found.length === MOST_AT_ONCE) return 'part'
   for await (const _ of client.each()) return 'left'
@@ -160,11 +160,16 @@ async function empty(context: ControllerContext, namespace: string, deletedAt: D
   return remains
 }
 
-/** The data of the objects of one type. There may be 20,000, so it keeps only their names. */
+/** An object without its content, which may be large. */
+interface Seen {
+  readonly metadata: { readonly name: string; readonly uid: string }
+}
+
+/** The data of the objects of one type. There may be 20,000, so it keeps only their names and uids. */
 interface Content {
-  readonly names: string[]
+  readonly all: Seen[]
   /** Objects without a deletionTimestamp. */
-  readonly unmarked: string[]
+  readonly unmarked: Seen[]
   /** How many objects each finalizer holds back. */
   readonly finalizers: Map<string, number>
   /** The longest grace period of pods that have not ended, in seconds. */
@@ -172,18 +177,19 @@ interface Content {
 }
 
 async function contentOf(objects: AsyncIterable<KubeObject>): Promise<Content> {
-  const names: string[] = []
-  const unmarked: string[] = []
+  const all: Seen[] = []
+  const unmarked: Seen[] = []
   const finalizers = new Map<string, number>()
   let grace = 0
   for await (const object of objects) {
     const { metadata } = object
-    names.push(metadata.name!)
-    if (metadata.deletionTimestamp === undefined) unmarked.push(metadata.name!)
+    const seen = { metadata: { name: metadata.name!, uid: metadata.uid! } }
+    all.push(seen)
+    if (metadata.deletionTimestamp === undefined) unmarked.push(seen)
     for (const finalizer of metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
     grace = Math.max(grace, graceOf(object as Pod)) // callers read `grace` only of pods
   }
-  return { names, unmarked, finalizers, grace }
+  return { all, unmarked, finalizers, grace }
 }
 
 function graceOf({ spec, status }: Pod): number {
@@ -201,11 +207,11 @@ async function emptyOf(
 ): Promise<void> {
   const client = managerClients(context).resource(resource, namespace)
   const content = await contentOf(client.each())
-  const { names, unmarked } = content
-  if (names.length === 0) return
+  const { all, unmarked } = content
+  if (all.length === 0) return
   const isPart = unmarked.length > MOST_AT_ONCE
   try {
-    await client.deleteCollection(isPart ? unmarked.slice(0, MOST_AT_ONCE) : names, { propagationPolicy: 'Background' })
+    await client.deleteCollection(isPart ? unmarked.slice(0, MOST_AT_ONCE) : all, { propagationPolicy: 'Background' })
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     // Objects of this type, even pods, do not count then: the other types are deleted, as by kube-controller-manager.
@@ -218,8 +224,8 @@ async function emptyOf(
   }
   // the remaining objects count, not the responses of the deletes
   const left = await contentOf(client.each())
-  if (left.names.length === 0) return
-  remains.resources.set(`${resource.resource}.${resource.group}`, left.names.length)
+  if (left.all.length === 0) return
+  remains.resources.set(`${resource.resource}.${resource.group}`, left.all.length)
   for (const [finalizer, count] of left.finalizers)
     remains.finalizers.set(finalizer, (remains.finalizers.get(finalizer) ?? 0) + count)
   if (left.finalizers.size > 0 || mayTakeLonger(content)) return

@@ -27,6 +27,7 @@ import type { Actor } from '../registry/write/actor.ts'
 import { auditedScope } from '../registry/write/audited-scope.ts'
 import type { WritingVerb } from '../registry/write/audited-scope.ts'
 import { create } from '../registry/write/create.ts'
+import type { PatchBody } from '../registry/write/patch.ts'
 import { APPLY, patch } from '../registry/write/patch.ts'
 import { undoing } from '../registry/write/undo.ts'
 import { update, updateWith } from '../registry/write/update.ts'
@@ -62,8 +63,11 @@ export interface ApplyOptions {
   /** Default: the field manager of the actor. */
   readonly fieldManager?: string
   readonly subresource?: string
-  /** Whether to create an absent object. Default: true. */
-  readonly mayCreate?: boolean
+}
+
+/** The uid is that of the target. */
+export interface DeletionOptions extends Omit<DeleteOptions, 'preconditions'> {
+  readonly resourceVersion?: string
 }
 
 interface Changed<O> {
@@ -83,12 +87,31 @@ export interface Changes<O> {
 }
 
 /** The object that a caller has read and judged. Another object that has got its name since is left alone. */
-export interface Target {
+export interface Judged {
   readonly metadata: { readonly name?: string; readonly uid?: string }
 }
 
-/** Whatever object has the name. */
-export const named = (name: string): Target => ({ metadata: { name } })
+export interface Named {
+  readonly named: string
+}
+
+/** Whatever object has the name, for callers that own the name. */
+export const named = (name: string): Named => ({ named: name })
+
+export type Target = Judged | Named
+
+interface Place {
+  readonly name: string
+  /** Undefined: any object of the name. */
+  readonly uid: string | undefined
+}
+
+function placeOf(target: Target): Place {
+  if ('named' in target) return { name: target.named, uid: undefined }
+  const { name = '', uid } = target.metadata
+  if (!uid) throw new Error(`assertion failed: ${name} was not read before it is written`)
+  return { name, uid }
+}
 
 /** Throws the StatusErrors that a client would get. */
 export class ResourceClient<O extends KubeObject = KubeObject> {
@@ -210,11 +233,8 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
    * @returns the stored object; the old one if nothing changed
    * @throws StatusError NotFound also where another object has the name by now
    */
-  async updateWithRetries(
-    { metadata: { name = '', uid } }: Target,
-    change: (object: O) => void,
-    subresource = '',
-  ): Promise<O> {
+  async updateWithRetries(target: Target, change: (object: O) => void, subresource = ''): Promise<O> {
+    const { name, uid } = placeOf(target)
     const scope = this.writing('update', name, subresource)
     const typed = (object: KubeObject) => this.typed(object)
     const { fieldManager } = this.options
@@ -237,31 +257,52 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.updateWithRetries(target, change, 'status')
   }
 
-  /** @param body the list of operations of a JSON patch; an object to merge for the other types */
-  patch(name: string, type: Exclude<PatchTypeName, typeof APPLY>, body: unknown, subresource = ''): Promise<O> {
-    return this.patched(name, subresource, { type, bytes: jsonBytes(body), mayCreate: false }, this.options)
+  /**
+   * @param body the list of operations of a JSON patch; an object to merge for the other types
+   * @throws StatusError NotFound also where another object has the name by now
+   */
+  patch(target: Target, type: Exclude<PatchTypeName, typeof APPLY>, body: unknown, subresource = ''): Promise<O> {
+    return this.patched(target, subresource, { type, bytes: jsonBytes(body), mayCreate: false }, this.options)
   }
 
-  /** Server-side apply with force, which takes over fields of other managers. */
+  /**
+   * Server-side apply with force, which takes over fields of other managers. It creates an absent object only of a
+   * given name.
+   * @throws StatusError NotFound also where another object has the name by now
+   */
   apply(
-    config: JsonObject & KubeObject,
-    { fieldManager = this.actor.fieldManager, subresource = '', mayCreate = true }: ApplyOptions = {},
+    target: Target,
+    config: Omit<JsonObject & KubeObject, 'metadata'>,
+    { fieldManager = this.actor.fieldManager, subresource = '' }: ApplyOptions = {},
   ): Promise<O> {
+    const { name, uid } = placeOf(target)
     const readApplied = function* () {
-      return { tree: yield* inParts(() => cloneInParts(config)), repeated: [] }
+      return { tree: yield* inParts(() => cloneInParts({ ...config, metadata: { name } })), repeated: [] }
     }
-    const body = { type: APPLY, bytes: new Uint8Array(), readApplied, mayCreate } as const
-    return this.patched(config.metadata.name ?? '', subresource, body, { ...this.options, fieldManager, force: true })
+    const body = { type: APPLY, bytes: new Uint8Array(), readApplied, mayCreate: uid === undefined } as const
+    return this.patched(target, subresource, body, { ...this.options, fieldManager, force: true })
   }
 
-  /** @param known the object that the caller just read, as in putStatus */
-  delete(name: string, options: DeleteOptions = {}, known?: O): Promise<Deleted> {
-    return deleteObject(this.writing('delete', name), name, options, this.actor.admission, known && { known })
+  /**
+   * @param known the object that the caller just read, as in putStatus
+   * @throws StatusError Conflict where another object has the name by now
+   */
+  delete(target: Target, { resourceVersion, ...options }: DeletionOptions = {}, known?: O): Promise<Deleted> {
+    const { name, uid } = placeOf(target)
+    const preconditions = {
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    }
+    const scope = this.writing('delete', name)
+    return deleteObject(scope, name, { ...options, preconditions }, this.actor.admission, known && { known })
   }
 
   /** A DELETE of the collection: admission sees each object, and no name. @throws StatusError of the first refusal */
-  async deleteCollection(names: readonly string[], options: DeleteOptions = {}): Promise<void> {
-    await deleteEach(this.writing('delete', ''), names, options, this.actor.admission)
+  async deleteCollection(
+    targets: readonly Target[],
+    options: Omit<DeleteOptions, 'preconditions'> = {},
+  ): Promise<void> {
+    await deleteEach(this.writing('delete', ''), targets.map(placeOf), options, this.actor.admission)
   }
 
   /**
@@ -295,13 +336,14 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   private async patched(
-    name: string,
+    target: Target,
     subresource: string,
-    body: Parameters<typeof patch>[1],
+    body: Omit<PatchBody, 'uid'>,
     options: PatchOptions,
   ): Promise<O> {
+    const { name, uid } = placeOf(target)
     const scope = this.writing('patch', name, subresource)
-    const { result } = await patch(scope, body, options, this.actor.admission)
+    const { result } = await patch(scope, { ...body, uid }, options, this.actor.admission)
     return this.written(scope, result)
   }
 

@@ -64,7 +64,7 @@ async function accountOf(context: ControllerContext, { metadata }: StoredSecret)
 
 async function remove(secrets: ResourceClient, { metadata }: StoredSecret): Promise<void> {
   try {
-    await secrets.delete(metadata.name ?? '', { preconditions: { uid: metadata.uid } })
+    await secrets.delete({ metadata })
   } catch (error) {
     // the Secret is gone or was replaced
     if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error

@@ -32,7 +32,7 @@ export const validatingAdmissionPolicyStatus: Controller = {
     const typeChecking: JsonObject = expressionWarnings.length === 0 ? {} : { expressionWarnings }
     const status = { observedGeneration: metadata.generation ?? 0, typeChecking }
     await client
-      .apply({ apiVersion, kind, metadata: { name }, status }, { fieldManager: MANAGER, subresource: 'status' })
+      .apply(policy, { apiVersion, kind, status }, { fieldManager: MANAGER, subresource: 'status' })
       .catch((error: unknown) => {
         if (!(error instanceof StatusError) || error.code !== 404) throw error
       })

@@ -77,7 +77,12 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
   }
   const items = asksToRead(scope) ? await scope.resource.converter!.toServed(stored, 'stored') : stored
   try {
-    await deleteEach(scope, names, options, admissionChain)
+    await deleteEach(
+      scope,
+      names.map((name) => ({ name })),
+      options,
+      admissionChain,
+    )
     if (hold !== undefined) return await answerList(scope, listOptions, output, { kind: 'exact', revision })
   } finally {
     await hold?.end(READ_MS)

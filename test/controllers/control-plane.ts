@@ -11,6 +11,7 @@ import { withoutAdmission } from '../../src/registry/write/admission.ts'
 import { freshServedResources } from '../../src/registry/served.ts'
 import type { DeleteOptions } from '../../src/request/options.ts'
 import { memoryServer } from '../request-in-memory.ts'
+import { named } from '../../src/controllers/resource-client.ts'
 
 interface Work {
   readonly controller: string
@@ -155,7 +156,7 @@ export class ControlPlaneInMemory {
   }
 
   async delete(resource: GroupResource, namespace: string, name: string, options?: DeleteOptions): Promise<void> {
-    await (await this.client(resource, namespace)).delete(name, options)
+    await (await this.client(resource, namespace)).delete(named(name), options)
   }
 
   async get(resource: GroupResource, namespace: string, name: string): Promise<KubeObject | undefined> {

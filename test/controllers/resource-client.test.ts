@@ -1,6 +1,5 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { ConfigMap, Pod, ResourceQuota } from '../../src/api/core/v1.ts'
-import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { clientsetFor, typedResource } from '../../src/controllers/clientset.ts'
 import type { Clientset } from '../../src/controllers/clientset.ts'
 import type { ResourceClient } from '../../src/controllers/resource-client.ts'
@@ -112,13 +111,38 @@ test('an update with retries that changes nothing writes nothing; of what is not
   await expect(configMaps.updateWithRetries(named('b'), () => {})).rejects.toMatchObject({ code: 404 })
 })
 
-test('what was judged of one object is not written to another of its name', async () => {
-  const judged = await configMaps.create(configMap({ a: '1' }))
-  await configMaps.delete('a')
-  const other = await configMaps.create(configMap({ a: '2' }))
-  const change = (object: ConfigMap) => void (object.data = { a: '3' })
-  await expect(configMaps.updateWithRetries(judged, change)).rejects.toMatchObject({ code: 404 })
-  expect(await configMaps.get('a')).toEqual(other)
+const data = { a: '3' }
+const MERGE = 'application/merge-patch+json'
+
+describe.each<[string, number, (judged: ConfigMap) => Promise<unknown>]>([
+  ['update', 404, (judged) => configMaps.updateWithRetries(judged, (object) => void (object.data = data))],
+  ['patch', 404, (judged) => configMaps.patch(judged, MERGE, { data })],
+  ['apply', 404, (judged) => configMaps.apply(judged, { kind: 'ConfigMap', apiVersion: 'v1', data })],
+  ['delete', 409, (judged) => configMaps.delete(judged)],
+  ['delete of the collection', 409, (judged) => configMaps.deleteCollection([judged])],
+])('what was judged of one object: %s', (_verb, code, write) => {
+  test('does nothing to another of its name', async () => {
+    const judged = await configMaps.create(configMap({ a: '1' }))
+    await configMaps.delete(judged)
+    const other = await configMaps.create(configMap({ a: '2' }))
+    await expect(write(judged)).rejects.toMatchObject({ code })
+    expect(await configMaps.get('a')).toEqual(other)
+  })
+
+  test('makes no object where it is gone', async () => {
+    const judged = await configMaps.create(configMap({ a: '1' }))
+    await configMaps.delete(judged)
+    await write(judged).catch((error: unknown) => expect(error).toMatchObject({ code: 404 }))
+    expect(await configMaps.get('a')).toBeUndefined()
+  })
+
+  test('is done to the object itself, and to none that was not read', async () => {
+    const judged = await configMaps.create(configMap({ a: '1' }))
+    await expect((async () => write(configMap({ a: '1' })))()).rejects.toThrow('a was not read before it is written')
+    expect(await configMaps.get('a')).toEqual(judged)
+    await write(judged)
+    expect(await configMaps.get('a')).not.toEqual(judged)
+  })
 })
 
 test('a status is written apart from the spec, and owned as such', async () => {
@@ -140,44 +164,38 @@ test.each([
   ['application/json-patch+json', [{ op: 'replace', path: '/metadata/labels', value: { tier: 'front' } }]],
 ] as const)('a patch of type %s', async (type, body) => {
   await pods.create(pod())
-  expect((await pods.patch('web', type, body)).metadata.labels).toEqual({ tier: 'front' })
+  expect((await pods.patch(named('web'), type, body)).metadata.labels).toEqual({ tier: 'front' })
 })
 
 test('apply makes what is not there, and takes over what others own', async () => {
-  const config = (data: Record<string, string>) =>
-    ({ kind: 'ConfigMap', apiVersion: 'v1', ...configMap(data) }) as unknown as JsonObject & KubeObject // it is JSON
-  expect((await configMaps.apply(config({ a: '1' }))).data).toEqual({ a: '1' })
-  const applied = await configMaps.apply(config({ a: '2' }), { fieldManager: 'another' })
+  const config = (data: Record<string, string>) => ({ kind: 'ConfigMap', apiVersion: 'v1', data })
+  expect((await configMaps.apply(named('a'), config({ a: '1' }))).data).toEqual({ a: '1' })
+  const applied = await configMaps.apply(named('a'), config({ a: '2' }), { fieldManager: 'another' })
   expect(applied.data).toEqual({ a: '2' })
   expect(applied.metadata.managedFields?.map(({ manager, operation }) => [manager, operation])).toEqual([
     ['another', 'Apply'],
   ])
 })
 
-test('what is applied to an absent object alone is refused where it must be there', async () => {
-  const config = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } } as JsonObject & KubeObject // it is JSON
-  await expect(configMaps.apply(config, { mayCreate: false })).rejects.toMatchObject({ code: 404 })
-})
-
-test('a delete with a precondition removes no other object of the name', async () => {
-  const { metadata } = await configMaps.create(configMap({}))
-  await expect(configMaps.delete('a', { preconditions: { uid: 'another' } })).rejects.toMatchObject({ code: 409 })
-  expect(await configMaps.delete('a', { preconditions: { uid: metadata.uid! } })).toMatchObject({ gone: true })
-  expect(await configMaps.get('a')).toBeUndefined()
+test('a delete of a version removes no later one', async () => {
+  const first = await configMaps.create(configMap({}))
+  const { resourceVersion = '' } = await configMaps.update({ ...first, data }).then(({ metadata }) => metadata)
+  const old = { resourceVersion: first.metadata.resourceVersion ?? '' }
+  await expect(configMaps.delete(first, old)).rejects.toMatchObject({ code: 409 })
+  expect(await configMaps.delete(first, { resourceVersion })).toMatchObject({ gone: true })
 })
 
 test('a delete without a look removes the present object, and nothing else', async () => {
   const known = await configMaps.create({ ...configMap({ a: '1' }), metadata: { name: 'a', finalizers: ['e.com/f'] } })
   await configMaps.updateWithRetries(named('a'), (object) => void (object.data = { a: '2' }))
-  const { uid = '' } = known.metadata
-  await configMaps.delete('a', { preconditions: { uid } }, known)
+  await configMaps.delete(known, {}, known)
   const marked = await configMaps.get('a')
   expect(marked).toMatchObject({ data: { a: '2' }, metadata: { deletionTimestamp: expect.any(String) } })
   await configMaps.updateWithRetries(named('a'), ({ metadata }) => void delete metadata.finalizers)
   await configMaps.create(configMap({}))
-  await expect(configMaps.delete('a', { preconditions: { uid } }, known)).rejects.toMatchObject({ code: 409 })
-  await configMaps.delete('a')
-  await expect(configMaps.delete('a', { preconditions: { uid } }, known)).rejects.toMatchObject({ code: 404 })
+  await expect(configMaps.delete(known, {}, known)).rejects.toMatchObject({ code: 409 })
+  await configMaps.delete(named('a'))
+  await expect(configMaps.delete(known, {}, known)).rejects.toMatchObject({ code: 404 })
 })
 
 test('what is added or put without looking is stored, and what is shared is frozen', async () => {
@@ -195,7 +213,7 @@ test('what is added or put without looking is stored, and what is shared is froz
 
 test('a write brings work for the controllers', async () => {
   await pods.create(pod())
-  await pods.delete('web', { gracePeriodSeconds: 0 })
+  await pods.delete(named('web'), { gracePeriodSeconds: 0 })
   // it is marked first: quotas count a pod until its grace period is over
   expect(plane.waiting.map((work) => work.split(' ')[0])).toEqual(['resource-quota', 'departed'])
 })

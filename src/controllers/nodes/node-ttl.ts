@@ -45,8 +45,8 @@ export const nodeTtlController: Controller = {
     const body = { metadata: { annotations: { [NODE_TTL]: String(seconds) } } }
     await inTurns(
       others,
-      ({ metadata: { name = '' } }) =>
-        nodes.patch(name, 'application/strategic-merge-patch+json', body).catch((error: unknown) => {
+      (node) =>
+        nodes.patch(node, 'application/strategic-merge-patch+json', body).catch((error: unknown) => {
           if (!(error instanceof StatusError) || error.code !== 404) throw error
         }),
       context.budget,

@@ -110,7 +110,7 @@ async function evict(
   pod: KubeObject & Pod,
   { now }: ControllerContext,
 ): Promise<boolean> {
-  const { namespace = '', name = '', uid = '', deletionTimestamp } = pod.metadata
+  const { namespace = '', name = '', deletionTimestamp } = pod.metadata
   if (deletionTimestamp !== undefined) return true
   const pods = clients.resource(PODS, namespace)
   await events.normal(pod, REASON, `Marking for deletion Pod ${namespace}/${name}`)
@@ -130,7 +130,7 @@ async function evict(
         conditions: [...others, { ...condition, ...(observedGeneration === undefined ? {} : { observedGeneration }) }],
       }
     })
-    await pods.delete(name, { preconditions: { uid } })
+    await pods.delete(pod)
   } catch (error) {
     if (!(error instanceof StatusError) || error.code >= 500) throw error
     // the pod is gone, or a new pod has its name: the controller checks a new pod separately

@@ -127,7 +127,7 @@ export class PodWrites {
       }),
     )
     if (stopped === undefined) return
-    await overtaken(pods.delete(victim.name, { preconditions: { uid: victim.uid } }))
+    await overtaken(pods.delete({ metadata: victim }))
     await this.tell(
       stopped,
       {

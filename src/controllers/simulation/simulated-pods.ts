@@ -180,10 +180,8 @@ class Look {
     const staged = await this.stages.play(pod, { hostIP: node.hostIP, allocateIP })
     const { status, isGone, after, news = [] }: Step = staged ?? advance(pod, { ...this.facts(node), allocateIP }, now)
     this.state.setDue(keyOf(pod), after === undefined ? undefined : now.getTime() + after)
-    const { namespace, name = '', uid = '' } = pod.metadata
-    const pods = this.clients.resource(PODS, namespace)
-    if (isGone === true)
-      await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }, pod).catch(ignoreOvertaken)
+    const pods = this.clients.resource(PODS, pod.metadata.namespace)
+    if (isGone === true) await pods.delete(pod, { gracePeriodSeconds: 0 }, pod).catch(ignoreOvertaken)
     else if (status !== undefined) await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
     if (news.length === 0) return
     const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)

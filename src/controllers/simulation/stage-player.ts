@@ -157,20 +157,18 @@ export class StagePlayer {
     pod: KubeObject & Pod,
     node: PlaceOfPod,
   ): Promise<boolean> {
-    const { namespace, name = '', uid = '' } = pod.metadata
-    const pods = this.clients.resource(PODS, namespace)
+    const pods = this.clients.resource(PODS, pod.metadata.namespace)
     if (finalizers !== undefined) {
       const left = finalizersAfter(pod.metadata.finalizers ?? [], finalizers)
-      if (left !== undefined)
-        await pods.patch(name, 'application/merge-patch+json', { metadata: { uid, finalizers: left } })
+      if (left !== undefined) await pods.patch(pod, 'application/merge-patch+json', { metadata: { finalizers: left } })
     }
     if (deletes === true) {
-      await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } })
+      await pods.delete(pod, { gracePeriodSeconds: 0 })
       return true
     }
     if (patch === undefined) return false
     const rendered = await renderedPatch(patch, cloneJson(pod), node, this.context.now())
-    if (rendered !== undefined) await pods.patch(name, rendered.type, rendered.body, patch.subresource)
+    if (rendered !== undefined) await pods.patch(pod, rendered.type, rendered.body, patch.subresource)
     return false
   }
 }

@@ -50,8 +50,7 @@ async function released(clients: Clientset, volume: PersistentVolume): Promise<v
 
 async function deleted(clients: Clientset, now: PersistentVolume): Promise<void> {
   if (now.spec?.persistentVolumeReclaimPolicy !== 'Delete' || !isSimulated(now)) return
-  const { name = '', uid = '' } = now.metadata
-  await clients.resource(VOLUMES).delete(name, { preconditions: { uid } }).catch(ignoreGone)
+  await clients.resource(VOLUMES).delete(now).catch(ignoreGone)
 }
 
 async function free(clients: Clientset, volume: PersistentVolume): Promise<void> {

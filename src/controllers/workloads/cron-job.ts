@@ -15,7 +15,7 @@ import { scheduleProblem } from '../../validation/cron-schedule.ts'
 import { timeZoneProblem } from '../../validation/time-zones.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
-import type { ResourceClient } from '../resource-client.ts'
+import type { Judged, ResourceClient } from '../resource-client.ts'
 import type { Next } from './cron-times.ts'
 import { cronTimes, mostRecent } from './cron-times.ts'
 import { EventRecorder } from './events.ts'
@@ -169,7 +169,7 @@ async function start({ jobs, events }: Look, cronJob: CronJob, time: number): Pr
     return
   }
   if (spec.concurrencyPolicy === 'Replace') {
-    for (const { name = '' } of active) await remove({ jobs, events }, cronJob, name)
+    for (const reference of active) await remove({ jobs, events }, cronJob, { metadata: reference })
     status.active = []
   }
   let created: Job
@@ -233,12 +233,13 @@ function zoned(time: number, zone: string | undefined): string {
   )
 }
 
-async function remove({ jobs, events }: Pick<Look, 'jobs' | 'events'>, cronJob: CronJob, name: string): Promise<void> {
+async function remove({ jobs, events }: Pick<Look, 'jobs' | 'events'>, cronJob: CronJob, job: Judged): Promise<void> {
   try {
-    await jobs.delete(name, { propagationPolicy: 'Background' })
-    await events.normal(cronJob, 'SuccessfulDelete', `Deleted job ${name}`)
+    await jobs.delete(job, { propagationPolicy: 'Background' })
+    await events.normal(cronJob, 'SuccessfulDelete', `Deleted job ${job.metadata.name}`)
   } catch (error) {
-    if (!(error instanceof StatusError) || error.code !== 404) throw error
+    // the Job is gone or was replaced
+    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
   }
 }
 
@@ -252,6 +253,6 @@ async function cleanUp(look: Look, cronJob: CronJob, owned: readonly Job[]): Pro
     ['Failed', failures],
   ] as const) {
     const ofType = ended.filter(({ status }) => jobCondition(status, type) !== undefined).sort(newest) // few: two types
-    for (const { metadata } of ofType.slice(limit)) await remove(look, cronJob, metadata.name ?? '')
+    for (const { metadata } of ofType.slice(limit)) await remove(look, cronJob, { metadata })
   }
 }

@@ -66,9 +66,7 @@ async function merge(
   const labels = { [REVISION_HASH]: hashOf(kept) }
   for (const pod of pods)
     if (hashOf(pod) !== hashOf(kept))
-      await clients
-        .resource(PODS, namespace)
-        .patch(pod.metadata.name ?? '', 'application/merge-patch+json', { metadata: { labels } })
+      await clients.resource(PODS, namespace).patch(pod, 'application/merge-patch+json', { metadata: { labels } })
   for (const revision of others) await deleteIfThere(clients.resource(REVISIONS, namespace), revision)
 }
 

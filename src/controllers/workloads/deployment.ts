@@ -172,10 +172,10 @@ async function cleanUp({ deployment, sets }: Rollout, old: readonly ReplicaSet[]
   if (excess <= 0) return
   const byRevision = alive.toSorted(byRevisionAndAge)
   for (const set of byRevision.slice(0, excess)) {
-    const { generation = 0, name = '', uid = '' } = set.metadata
+    const { generation = 0 } = set.metadata
     const isEmpty = (set.status?.replicas ?? 0) === 0 && replicasOf(set) === 0
     if (!isEmpty || generation > (set.status?.observedGeneration ?? 0)) continue
-    await sets.delete(name, { preconditions: { uid } })
+    await sets.delete(set)
   }
 }
 

@@ -109,10 +109,9 @@ const withTime = (slice: EndpointSlice, time: string | undefined): KubeObject & 
   metadata: { ...slice.metadata, annotations: withChangeTime(slice.metadata.annotations, time) },
 })
 
-async function remove(clients: Clientset, { metadata }: EndpointSlice): Promise<void> {
-  const { namespace, name = '', uid = '' } = metadata
+async function remove(clients: Clientset, slice: EndpointSlice): Promise<void> {
   try {
-    await clients.resource(SLICES, namespace).delete(name, { preconditions: { uid } })
+    await clients.resource(SLICES, slice.metadata.namespace).delete(slice)
   } catch (error) {
     if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
   }

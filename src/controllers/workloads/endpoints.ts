@@ -96,7 +96,7 @@ async function removed(clients: Clientset, namespace: string, name: string): Pro
   const client = clients.resource(ENDPOINTS, namespace)
   const known = await client.get(name)
   if (known?.metadata.labels?.[MANAGED_BY] !== COMPONENT) return
-  await client.delete(name).catch((error: unknown) => {
+  await client.delete(known).catch((error: unknown) => {
     if (!(error instanceof StatusError) || error.code !== 404) throw error
   })
 }

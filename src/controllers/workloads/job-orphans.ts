@@ -52,10 +52,9 @@ async function untrackIfOrphan(clients: Clientset, pod: Pod): Promise<void> {
 /** Removes the tracking finalizer of a pod. No Job counts the pod from then on. */
 export async function untrack(clients: Clientset, pod: Pod): Promise<void> {
   if (!isTracked(pod)) return
-  const { namespace, name = '', uid } = pod.metadata
-  const body = { metadata: { uid, '$deleteFromPrimitiveList/finalizers': [TRACKING] } }
+  const body = { metadata: { '$deleteFromPrimitiveList/finalizers': [TRACKING] } }
   try {
-    await clients.resource(PODS, namespace).patch(name, 'application/strategic-merge-patch+json', body)
+    await clients.resource(PODS, pod.metadata.namespace).patch(pod, 'application/strategic-merge-patch+json', body)
   } catch (error) {
     if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
   }

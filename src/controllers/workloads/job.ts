@@ -94,8 +94,7 @@ async function afterTheEnd(
   if (Number.isNaN(ended)) return undefined
   const wait = ended + seconds * 1000 - now.getTime()
   if (wait > 0) return wait
-  const { name = '', uid = '' } = metadata
-  await jobs.delete(name, { propagationPolicy: 'Foreground', preconditions: { uid } }).catch((error: unknown) => {
+  await jobs.delete({ metadata }, { propagationPolicy: 'Foreground' }).catch((error: unknown) => {
     if (!(error instanceof StatusError) || error.code !== 404) throw error
   })
   return undefined

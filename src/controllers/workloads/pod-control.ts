@@ -84,10 +84,9 @@ export class PodControl {
 
   /** A pod that is gone counts as deleted. @param known the pod that the caller just read */
   async delete(pod: Pod, owner: KubeObject, known?: Pod): Promise<void> {
-    const { name = '', uid = '' } = pod.metadata
     try {
-      await this.clients.resource(PODS, owner.metadata.namespace).delete(name, { preconditions: { uid } }, known)
-      await this.events.normal(owner, 'SuccessfulDelete', `Deleted pod: ${name}`)
+      await this.clients.resource(PODS, owner.metadata.namespace).delete(pod, {}, known)
+      await this.events.normal(owner, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
     } catch (error) {
       if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return
       if (error instanceof StatusError)
@@ -172,12 +171,12 @@ export async function claim<O extends KubeObject>(
     if (controller?.uid === ref.uid) {
       if (isSelected) claimed.push(object)
       else if (owner.metadata.deletionTimestamp === undefined)
-        await patched(client.patch(object.metadata.name ?? '', STRATEGIC, release(object, ref, finalizer)))
+        await patched(client.patch(object, STRATEGIC, release(ref, finalizer)))
       continue
     }
     const isFree = controller === undefined && object.metadata.deletionTimestamp === undefined
     if (!isFree || !isSelected || owner.metadata.deletionTimestamp !== undefined) continue
-    const adopted = await patched(client.patch(object.metadata.name ?? '', STRATEGIC, adoption(object, ref, finalizer)))
+    const adopted = await patched(client.patch(object, STRATEGIC, adoption(ref, finalizer)))
     if (adopted !== undefined) claimed.push(adopted)
   }
   return claimed
@@ -185,14 +184,13 @@ export async function claim<O extends KubeObject>(
 
 const STRATEGIC = 'application/strategic-merge-patch+json'
 
-const adoption = ({ metadata: { uid } }: KubeObject, ref: OwnerReference, finalizer: string | undefined) => ({
-  metadata: { ownerReferences: [ref], uid, ...(finalizer === undefined ? {} : { finalizers: [finalizer] }) },
+const adoption = (ref: OwnerReference, finalizer: string | undefined) => ({
+  metadata: { ownerReferences: [ref], ...(finalizer === undefined ? {} : { finalizers: [finalizer] }) },
 })
 
-const release = ({ metadata: { uid } }: KubeObject, ref: OwnerReference, finalizer: string | undefined) => ({
+const release = (ref: OwnerReference, finalizer: string | undefined) => ({
   metadata: {
     ownerReferences: [{ $patch: 'delete', uid: ref.uid }],
-    uid,
     ...(finalizer === undefined ? {} : { '$deleteFromPrimitiveList/finalizers': [finalizer] }),
   },
 })

@@ -63,14 +63,13 @@ function isOutOfService({ spec, status }: Node): boolean {
  * @param why the reason of the condition DisruptionTarget; undefined: the condition is not set
  */
 async function end(clients: Clientset, pod: Pod, now: Date, why?: string): Promise<void> {
-  const { namespace, name = '', uid = '' } = pod.metadata
-  const pods = clients.resource(PODS, namespace)
+  const pods = clients.resource(PODS, pod.metadata.namespace)
   try {
     if (!isFinished(pod))
       await pods.updateStatusWithRetries(pod, (object) => {
         if (!isFinished(object)) fail(object, now, why)
       })
-    await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid } })
+    await pods.delete(pod, { gracePeriodSeconds: 0 })
   } catch (error) {
     // the pod is gone or was replaced
     if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error

@@ -88,10 +88,9 @@ export function generateName(pod: string, claim: string): string {
   return `${part(pod)}-${part(claim)}`
 }
 
-function recordClaims({ metadata, status }: Pod, made: ReadonlyMap<string, string>, clients: Clientset): Promise<Pod> {
-  const { name = '', namespace = '', uid = '' } = metadata
+function recordClaims(pod: Pod, made: ReadonlyMap<string, string>, clients: Clientset): Promise<Pod> {
   // apply the known entries too: server-side apply removes entries that are no longer applied
-  const known = (status?.resourceClaimStatuses ?? []).map(
+  const known = (pod.status?.resourceClaimStatuses ?? []).map(
     ({ name = '', resourceClaimName }) => [name, resourceClaimName] as const,
   )
   const resourceClaimStatuses = [...new Map([...known, ...made])].map(([name, resourceClaimName]) => ({
@@ -99,9 +98,10 @@ function recordClaims({ metadata, status }: Pod, made: ReadonlyMap<string, strin
     ...(resourceClaimName === undefined ? {} : { resourceClaimName }),
   }))
   return clients
-    .resource(PODS, namespace)
+    .resource(PODS, pod.metadata.namespace)
     .apply(
-      { kind: 'Pod', apiVersion: 'v1', metadata: { name, namespace, uid }, status: { resourceClaimStatuses } },
-      { fieldManager: 'ResourceClaimController', subresource: 'status', mayCreate: false },
+      pod,
+      { kind: 'Pod', apiVersion: 'v1', status: { resourceClaimStatuses } },
+      { fieldManager: 'ResourceClaimController', subresource: 'status' },
     )
 }

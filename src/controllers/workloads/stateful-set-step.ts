@@ -199,9 +199,8 @@ export class StatefulSetStep {
   }
 
   private async delete(pod: Pod): Promise<void> {
-    const { name = '', uid = '' } = pod.metadata
     try {
-      await this.look.pods.delete(name, { preconditions: { uid } })
+      await this.look.pods.delete(pod)
     } catch (error) {
       if (!(error instanceof StatusError)) throw error
       if (error.code !== 404) {

@@ -48,16 +48,19 @@ export async function deleteObject(
   })
 }
 
-/** Deletes one object after the other, as kube-apiserver's DELETE of a collection does. The first refusal ends it. */
+/**
+ * Deletes one object after the other, as kube-apiserver's DELETE of a collection does. The first refusal ends it.
+ * @param objects those with a uid only if the name still has it
+ */
 export async function deleteEach(
   scope: ResourceScope,
-  names: readonly string[],
+  objects: readonly { readonly name: string; readonly uid?: string | undefined }[],
   options: DeleteOptions,
   admission: Admission,
 ): Promise<void> {
-  for (const name of names)
+  for (const { name, uid } of objects)
     try {
-      await deleteObject(scope, name, options, admission)
+      await deleteObject(scope, name, uid === undefined ? options : { ...options, preconditions: { uid } }, admission)
     } catch (error) {
       // another client has deleted the object meanwhile
       if (!(error instanceof StatusError) || error.code !== 404) throw error

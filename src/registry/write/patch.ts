@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/object.ts'
+import { notFound } from '../../api/status.ts'
 import { decodePatched } from '../../patch/decode-patched.ts'
 import type { PatchInput, PatchTypeName } from '../../patch/patch-types.ts'
 import { patchTypes } from '../../patch/patch-types.ts'
@@ -21,11 +22,13 @@ export interface PatchBody {
   readonly bytes: Uint8Array
   /** Whether the patch creates an absent object. Only apply does. */
   readonly mayCreate: boolean
+  /** The uid of the object that the patch is for. Default: any. */
+  readonly uid?: string | undefined
   /** For an applied configuration. @see PatchInput.readApplied */
   readonly readApplied?: PatchInput['readApplied']
 }
 
-/** @throws StatusError */
+/** @throws StatusError NotFound also where the object has another uid than the body wants */
 export function patch(
   scope: ResourceScope,
   body: PatchBody,
@@ -65,6 +68,7 @@ export function patch(
     mayCreate: body.mayCreate && subresource === '',
     authorizeCreate,
     *wanted(live) {
+      if (body.uid !== undefined && live?.metadata.uid !== body.uid) throw notFound(scope.resource.gvr, name)
       const object = yield* patchTypes[body.type]({ ...input, live })
       // `throughView` checks the name of a view
       if (view !== undefined) return object

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { nodeTtl } from '../../../src/controllers/nodes/node-ttl.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const NODES = { group: '', resource: 'nodes' }
 const TTL = 'node.alpha.kubernetes.io/ttl'
@@ -34,11 +35,11 @@ test('a node is told, whatever somebody else wrote, and nothing is done at rest'
   expect([await said('a'), await said('b'), await said('c')]).toEqual(['0', '0', '0'])
   expect((await plane.get(NODES, '', 'c'))?.metadata.annotations).toMatchObject({ other: 'x' })
   const nodes = await plane.client(NODES, '')
-  await nodes.patch('a', 'application/merge-patch+json', { metadata: { annotations: { [TTL]: null } } })
+  await nodes.patch(named('a'), 'application/merge-patch+json', { metadata: { annotations: { [TTL]: null } } })
   await plane.settle()
   expect(await said('a')).toBe('0')
   plane.tried.length = 0
-  await nodes.patch('a', 'application/merge-patch+json', { metadata: { labels: { a: 'b' } } })
+  await nodes.patch(named('a'), 'application/merge-patch+json', { metadata: { labels: { a: 'b' } } })
   await plane.settle()
   expect(plane.tried).not.toContain('node-ttl')
 })

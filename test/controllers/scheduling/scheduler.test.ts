@@ -131,7 +131,7 @@ test('a node has as many volumes of a CSI driver as it may', async () => {
   expect([await nodeOf('a'), await nodeOf('same'), await nodeOf('b')]).toEqual(['node-1', 'node-1', undefined])
   const [condition] = (await pod('b'))?.status?.conditions ?? []
   expect(condition?.message).toMatch(/^0\/1 nodes are available: 1 node\(s\) exceed max volume count\./)
-  for (const name of ['a', 'same']) await clients.resource(PODS, 'default').delete(name)
+  for (const name of ['a', 'same']) await clients.resource(PODS, 'default').delete(named(name))
   await plane.settle()
   expect(await nodeOf('b')).toBe('node-1')
 })
@@ -161,7 +161,7 @@ test('what fits nowhere says so once, and goes to a node that comes later', asyn
 test('the room of a pod that goes is given to one that waits', async () => {
   await create('first')
   await create('second')
-  await clients.resource(PODS, 'default').delete('first')
+  await clients.resource(PODS, 'default').delete(named('first'))
   await plane.settle()
   expect(await nodeOf('second')).toBe('node-1')
 })

@@ -63,7 +63,7 @@ test('another list is another generation of the pool, none takes the devices awa
 
 test('a slice that somebody deletes is published again', async () => {
   await annotate('gpu=1')
-  await simulated.clients.resource(SLICES).delete('node-1-simulated.kedge.dev')
+  await simulated.clients.resource(SLICES).delete(named('node-1-simulated.kedge.dev'))
   await simulated.plane.settle()
   expect(await devices()).toEqual(['gpu-0'])
 })

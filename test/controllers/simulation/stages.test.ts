@@ -6,6 +6,7 @@ import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { typedResource } from '../../../src/controllers/clientset.ts'
 import { definition } from '../definition.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const STAGES = typedResource<KubeObject>('kwok.x-k8s.io', 'stages')
 
@@ -152,7 +153,7 @@ test('a pod goes from stage to stage, each after its delay', async () => {
   await plane.plane.pass(60_000)
   expect(plane.plane.waiting).toEqual([])
   // and it goes as any other
-  await plane.clients.resource(PODS, 'default').delete('p')
+  await plane.clients.resource(PODS, 'default').delete(named('p'))
   await plane.plane.settle()
   expect(await plane.pods()).toEqual([])
 })

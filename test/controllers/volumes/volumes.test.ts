@@ -96,7 +96,7 @@ describe('a claim', () => {
     })
     expect((await volume('small'))?.status?.phase).toBe('Bound')
     expect((await volume('large'))?.status?.phase).toBe('Available')
-    await clients.resource(CLAIMS, 'default').delete('data')
+    await clients.resource(CLAIMS, 'default').delete(named('data'))
     await later()
     expect((await volume('small'))?.status?.phase).toBe('Released')
   })
@@ -121,7 +121,7 @@ describe('a claim', () => {
     await addVolume('small', '1Gi')
     await addClaim('data', { storageClassName: '' })
     await clients.resource(VOLUMES).updateWithRetries(named('small'), ({ metadata }) => void delete metadata.finalizers)
-    await clients.resource(VOLUMES).delete('small')
+    await clients.resource(VOLUMES).delete(named('small'))
     await clients
       .resource(VOLUMES)
       .updateWithRetries(named('small'), ({ metadata }) => void delete metadata.finalizers)
@@ -148,7 +148,7 @@ describe('a claim', () => {
     await plane.settle()
     expect((await claim('data'))?.status?.capacity).toEqual({ storage: '3Gi' })
     expect((await volume(name))?.spec?.capacity).toEqual({ storage: '3Gi' })
-    await clients.resource(CLAIMS, 'default').delete('data')
+    await clients.resource(CLAIMS, 'default').delete(named('data'))
     await later()
     expect([await claim('data'), await volume(name)]).toEqual([undefined, undefined])
   })
@@ -157,7 +157,7 @@ describe('a claim', () => {
     await addClass('kept', { reclaimPolicy: 'Retain' })
     await addClaim('data', { storageClassName: 'kept' })
     const name = (await claim('data'))?.spec?.volumeName ?? ''
-    await clients.resource(CLAIMS, 'default').delete('data')
+    await clients.resource(CLAIMS, 'default').delete(named('data'))
     await later()
     expect((await volume(name))?.status?.phase).toBe('Released')
   })
@@ -236,7 +236,7 @@ describe('a pod with a claim', () => {
     expect(await waits('other')).toContain(
       '2 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
     )
-    await clients.resource(PODS, 'default').delete('web')
+    await clients.resource(PODS, 'default').delete(named('web'))
     await plane.settle()
     expect((await pod('other'))?.spec?.nodeName).toBeDefined()
   })
@@ -251,7 +251,7 @@ describe('a pod with a claim', () => {
     await addPod('web', [{ name: 'scratch', ephemeral: { volumeClaimTemplate: { spec } } }])
     expect((await claim('web-scratch'))?.metadata.ownerReferences).toMatchObject([{ kind: 'Pod', name: 'web' }])
     expect((await pod('web'))?.spec?.nodeName).toBeDefined()
-    await clients.resource(PODS, 'default').delete('web')
+    await clients.resource(PODS, 'default').delete(named('web'))
     await later()
     expect(await claim('web-scratch')).toBeUndefined()
   })

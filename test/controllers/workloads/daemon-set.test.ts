@@ -167,7 +167,7 @@ describe('a DaemonSet', () => {
     await apply({ updateStrategy: { type: 'OnDelete' } })
     await toImage('agent:2')
     expect(await images()).toEqual(['agent:1', 'agent:1', 'agent:1'])
-    await pods().delete((await simulated.pods())[0]!.metadata.name!)
+    await pods().delete(named((await simulated.pods())[0]!.metadata.name!))
     await simulated.settled()
     expect(await images()).toEqual(['agent:1', 'agent:1', 'agent:2'])
   })

@@ -164,7 +164,7 @@ describe('a ReplicaSet', () => {
   test('replaces a pod that is deleted', async () => {
     await deploy()
     const [pod] = await pods()
-    await clients.resource(PODS, 'default').delete(pod!.metadata.name!)
+    await clients.resource(PODS, 'default').delete(named(pod!.metadata.name!))
     await settled()
     const running = await pods()
     expect(running).toHaveLength(3)

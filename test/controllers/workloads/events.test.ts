@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../src/api/object.ts'
 import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
 import { EventRecorder } from '../../../src/controllers/workloads/events.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 const EVENTS = typedResource<KubeObject & Event>('', 'events')
 
@@ -31,7 +32,7 @@ test('the same news count up one Event, other news are one of their own', async 
 test('an Event that went is made anew', async () => {
   const { events, recorder, counts } = await recording()
   for (let round = 0; round < 2; round++) await recorder.normal(pod, 'Same', 'the same')
-  for (const { metadata } of await events.list()) await events.delete(metadata.name ?? '')
+  for (const { metadata } of await events.list()) await events.delete(named(metadata.name ?? ''))
   await recorder.normal(pod, 'Same', 'the same')
   expect(await counts()).toEqual([['Same', 1]])
 })

@@ -5,6 +5,7 @@ import { DEPLOYMENTS } from '../../../src/controllers/workloads/deployment.ts'
 import { AUTOSCALERS } from '../../../src/controllers/workloads/horizontal-pod-autoscaler.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
+import { named } from '../../../src/controllers/resource-client.ts'
 
 let simulated: SimulatedPlane
 beforeEach(async () => {
@@ -57,7 +58,7 @@ async function annotate(annotations: Record<string, string>): Promise<void> {
   for (const { metadata } of await simulated.pods())
     await simulated.clients
       .resource(PODS, 'default')
-      .patch(metadata.name!, 'application/merge-patch+json', { metadata: { annotations } })
+      .patch(named(metadata.name!), 'application/merge-patch+json', { metadata: { annotations } })
 }
 
 const conditions = async () =>
@@ -157,7 +158,7 @@ describe('an autoscaler', () => {
     await simulated.settled(40)
     expect(await conditions()).toEqual(['AbleToScale=True SucceededGetScale', 'ScalingActive=False ScalingDisabled'])
     expect(isAwake()).toBe(false)
-    await deployments().patch('web', 'application/merge-patch+json', { spec: { replicas: 2 } })
+    await deployments().patch(named('web'), 'application/merge-patch+json', { spec: { replicas: 2 } })
     await simulated.settled(60)
     expect(await conditions()).toContain('ScalingActive=True ValidMetricFound')
   })

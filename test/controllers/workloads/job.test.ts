@@ -164,7 +164,7 @@ describe('a Job', () => {
 
   test('that is deleted lets its pods go', async () => {
     await run({}, { 'kedge.dev/duration': '100000' })
-    await clients.resource(JOBS, 'default').delete('work', { propagationPolicy: 'Background' })
+    await clients.resource(JOBS, 'default').delete(named('work'), { propagationPolicy: 'Background' })
     await pass(5)
     expect(await pods()).toEqual([])
   })
@@ -174,7 +174,7 @@ describe('a Job', () => {
     async (policy) => {
       await run({}, { 'kedge.dev/duration': '100000' })
       const [old] = await pods()
-      await clients.resource(JOBS, 'default').delete('work', { propagationPolicy: policy })
+      await clients.resource(JOBS, 'default').delete(named('work'), { propagationPolicy: policy })
       if (policy !== 'Background') await pass(40)
       await run({}, { 'kedge.dev/duration': '100000' })
       await pass(40)
@@ -188,7 +188,7 @@ describe('a Job', () => {
         ['batch.kubernetes.io/job-tracking'],
       ])
       if (policy !== 'Orphan') return
-      await clients.resource(PODS, 'default').delete(old?.metadata.name ?? '')
+      await clients.resource(PODS, 'default').delete(named(old?.metadata.name ?? ''))
       await pass(40)
       expect((await pods()).filter(isOld)).toEqual([])
     },
@@ -211,7 +211,7 @@ describe('a Job', () => {
       },
       spec: { containers: [{ name: 'c', image: 'i' }] },
     })
-    await clients.resource(PODS, 'default').delete('p')
+    await clients.resource(PODS, 'default').delete(named('p'))
     await pass(5)
     expect((await pods()).map(({ metadata }) => metadata.finalizers)).toEqual([['batch.kubernetes.io/job-tracking']])
   })
@@ -221,7 +221,7 @@ describe('a Job', () => {
     const waits: number[] = []
     for (let round = 0; round < 3; round++) {
       const [pod] = await pods()
-      await clients.resource(PODS, 'default').delete(pod?.metadata.name ?? '', { gracePeriodSeconds: 0 })
+      await clients.resource(PODS, 'default').delete(named(pod?.metadata.name ?? ''), { gracePeriodSeconds: 0 })
       await plane.settle()
       let seconds = 0
       while ((await pods()).filter(({ metadata }) => metadata.uid !== pod?.metadata.uid).length === 0) {
@@ -234,7 +234,7 @@ describe('a Job', () => {
     expect(waits).toEqual([10, 20, 40])
     expect(await counts()).toMatchObject({ failed: 3, active: 1 })
     expect([...plane.sightings.keys()].filter((key) => key.startsWith('back-off/'))).toEqual(['back-off/default/work'])
-    await clients.resource(JOBS, 'default').delete('work', { propagationPolicy: 'Background' })
+    await clients.resource(JOBS, 'default').delete(named('work'), { propagationPolicy: 'Background' })
     await pass(5)
     expect([...plane.sightings.keys()].filter((key) => key.startsWith('back-off/'))).toEqual([])
   })
@@ -273,7 +273,7 @@ describe('a Job', () => {
     await finish(first)
     const jobs = clients.resource(JOBS, 'default')
     await jobs.updateWithRetries(named('work'), ({ metadata }) => void (metadata.finalizers = ['example.com/queue']))
-    await jobs.delete('work', { propagationPolicy: 'Background' })
+    await jobs.delete(named('work'), { propagationPolicy: 'Background' })
     await pass(1)
     expect([await conditions(), await counts()]).toMatchObject([[], { succeeded: 1, active: 1 }])
     await finish(second)
@@ -308,7 +308,7 @@ describe('a Job', () => {
     )
     const indexes = async () => (await pods()).map(({ spec }) => spec?.hostname).sort()
     const first = (await pods()).find(({ spec }) => spec?.hostname === 'work-0')
-    await clients.resource(PODS, 'default').delete(first?.metadata.name ?? '')
+    await clients.resource(PODS, 'default').delete(named(first?.metadata.name ?? ''))
     await clients.resource(JOBS, 'default').updateWithRetries(named('work'), ({ spec }) => void (spec!.parallelism = 3))
     await pass(3)
     expect(await indexes()).toEqual(['work-0', 'work-1', 'work-2'])

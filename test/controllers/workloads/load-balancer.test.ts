@@ -44,7 +44,7 @@ test('each Service gets an address of its own', async () => {
 
 test('one that is deleted lets its address go', async () => {
   await expose('one')
-  await clients.resource(SERVICES, 'default').delete('one')
+  await clients.resource(SERVICES, 'default').delete(named('one'))
   await plane.settle()
   expect(await service('one')).toBeUndefined()
   await expose('two')

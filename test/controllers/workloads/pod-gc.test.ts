@@ -26,7 +26,7 @@ describe('a pod', () => {
   ])('%s ends after a while', async (_, nodeName) => {
     await pods().create(pod({ nodeName }))
     await simulated.settled(2)
-    if (nodeName === 'node-1') await simulated.clients.resource(NODES).delete(nodeName)
+    if (nodeName === 'node-1') await simulated.clients.resource(NODES).delete(named(nodeName))
     await simulated.settled(30)
     expect((await pods().get('alone'))?.metadata.deletionTimestamp).toBeUndefined()
     await simulated.settled(12)
@@ -42,7 +42,7 @@ describe('a pod', () => {
 
   test('whose node comes back in time stays', async () => {
     await pods().create(pod({ nodeName: 'node-1' }))
-    await simulated.clients.resource(NODES).delete('node-1')
+    await simulated.clients.resource(NODES).delete(named('node-1'))
     await simulated.settled(30)
     await simulated.addNode('node-1')
     await simulated.settled(30)
@@ -52,7 +52,7 @@ describe('a pod', () => {
   test('that is deleted before it has a node ends at once', async () => {
     await pods().create(pod({ nodeSelector: { no: 'where' } }))
     await simulated.settled(1)
-    await pods().delete('alone', { gracePeriodSeconds: 30 })
+    await pods().delete(named('alone'), { gracePeriodSeconds: 30 })
     await simulated.settled(1)
     const ended = await pods().get('alone')
     expect(ended?.status?.phase).toBe('Failed')
@@ -63,7 +63,7 @@ describe('a pod', () => {
     const nodes = simulated.clients.resource(NODES)
     await nodes.create({ kind: 'Node', apiVersion: 'v1', metadata: { name: 'real' } })
     await pods().create(pod({ nodeName: 'real' }))
-    await pods().delete('alone')
+    await pods().delete(named('alone'))
     await simulated.settled(1)
     expect((await pods().get('alone'))?.status?.phase).not.toBe('Failed')
     await nodes.updateWithRetries(named('real'), (node) => {

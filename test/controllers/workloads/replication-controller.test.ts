@@ -27,7 +27,7 @@ test('a ReplicationController keeps as many pods as it asks for', async () => {
   })
   const [pod] = await simulated.pods()
   expect(pod?.metadata.ownerReferences).toMatchObject([{ apiVersion: 'v1', kind: 'ReplicationController' }])
-  await simulated.clients.resource(PODS, 'default').delete(pod!.metadata.name!)
+  await simulated.clients.resource(PODS, 'default').delete(named(pod!.metadata.name!))
   await simulated.settled(3)
   expect(await simulated.pods()).toHaveLength(3)
   await controllers.updateWithRetries(named('web'), ({ spec }) => void (spec!.replicas = 1))

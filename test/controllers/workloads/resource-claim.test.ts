@@ -128,7 +128,7 @@ describe('claims from templates', () => {
     await addPod('web', { resourceClaims: two })
     const names = async () => (await pods().get('web'))?.status?.resourceClaimStatuses
     const [a, b] = (await names()) ?? []
-    await claims().delete(a?.resourceClaimName ?? '')
+    await claims().delete(named(a?.resourceClaimName ?? ''))
     await plane.settle()
     const after = await names()
     expect(after?.find(({ name }) => name === 'b')).toEqual(b)
@@ -161,7 +161,7 @@ describe('reservations', () => {
     await addClaim('shared')
     const pod = await addPod('one', SHARED)
     await allocate('shared', pod)
-    await pods().delete('one', { gracePeriodSeconds: 0 })
+    await pods().delete(named('one'), { gracePeriodSeconds: 0 })
     await plane.settle()
     expect(await consumersOf('shared')).toEqual([])
     await allocate('shared', await addPod('one', SHARED), pod)
@@ -191,7 +191,7 @@ describe('reservations', () => {
   test('a claim that is deleted while it is in use goes after its last pod', async () => {
     await addClaim('shared')
     await allocate('shared', await addPod('one', SHARED))
-    await claims().delete('shared')
+    await claims().delete(named('shared'))
     await plane.settle()
     expect(await consumersOf('shared')).toEqual(['one'])
     await end('one')
@@ -201,7 +201,7 @@ describe('reservations', () => {
   test('a claim that is deleted, and is allocated for nobody, goes', async () => {
     await addClaim('shared')
     await allocate('shared')
-    await claims().delete('shared')
+    await claims().delete(named('shared'))
     await plane.settle()
     expect(await claims().get('shared')).toBeUndefined()
   })

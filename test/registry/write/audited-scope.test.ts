@@ -93,8 +93,8 @@ test('each write has an event, under the name of the controller', async () => {
   const configMaps = client()
   await configMaps.create(object('ConfigMap', { data: { k: 'v' } }))
   await configMaps.updateWithRetries(named('a'), (one) => Object.assign(one, { data: { k: 'w' } }))
-  await configMaps.apply(object('ConfigMap', { data: { l: 'x' } }))
-  await configMaps.delete('a')
+  await configMaps.apply(named('a'), object('ConfigMap', { data: { l: 'x' } }))
+  await configMaps.delete(named('a'))
   expect(events.map(({ verb, requestURI, responseStatus }) => [verb, requestURI, responseStatus?.code])).toEqual([
     ['create', '/api/v1/namespaces/default/configmaps', 201],
     ['update', '/api/v1/namespaces/default/configmaps/a', 200],
@@ -125,7 +125,7 @@ test('a write without a change has no event, and a refused one says why', async 
 test('an object that is only marked was deleted', async () => {
   const configMaps = client()
   await configMaps.create(object('ConfigMap', { metadata: { name: 'a', finalizers: ['example.com/x'] } }))
-  await configMaps.delete('a')
+  await configMaps.delete(named('a'))
   expect(events.map(({ verb }) => verb)).toEqual(['create', 'delete'])
 })
 
@@ -154,8 +154,8 @@ test('blocking-strict: what cannot be written down beforehand is not done', asyn
 test('clients of workload controllers, too', async () => {
   const configMaps = clientsetFor(context, 'job-controller').resource(typedResource('', 'configmaps'), 'default')
   await configMaps.create({ metadata: { name: 'a' } })
-  await configMaps.patch('a', 'application/merge-patch+json', { metadata: { labels: { k: 'v' } } })
-  await configMaps.delete('a')
+  await configMaps.patch(named('a'), 'application/merge-patch+json', { metadata: { labels: { k: 'v' } } })
+  await configMaps.delete(named('a'))
   expect(events.map(({ verb, user }) => [verb, user.username])).toEqual(
     ['create', 'patch', 'delete'].map((verb) => [verb, 'system:serviceaccount:kube-system:job-controller']),
   )
@@ -172,7 +172,7 @@ test('what the server asks of itself, beside a write', async () => {
   await expect(services.create(object('Service', { metadata: { name: 'b' }, spec }))).rejects.toMatchObject({
     code: 422,
   })
-  await services.delete('a')
+  await services.delete(named('a'))
   const own = events.filter(({ user }) => user.username === 'system:apiserver')
   const collection = '/apis/networking.k8s.io/v1/ipaddresses'
   expect(

@@ -108,13 +108,12 @@ export class ClaimWrites {
 
   /** Deletes a claim that a scheduler made. Its devices are free again. */
   async delete({ metadata }: Claim): Promise<void> {
-    const { namespace, name = '', uid } = metadata
-    const claims = this.clients.resource(RESOURCE_CLAIMS, namespace)
+    const claims = this.clients.resource(RESOURCE_CLAIMS, metadata.namespace)
     try {
       await claims.updateWithRetries({ metadata }, (live) => {
         live.metadata.finalizers = (live.metadata.finalizers ?? []).filter((one) => one !== CLAIM_FINALIZER)
       })
-      await claims.delete(name, uid === undefined ? {} : { preconditions: { uid } })
+      await claims.delete({ metadata })
     } catch (error) {
       if (!(error instanceof StatusError) || error.code >= 500) throw error
     }

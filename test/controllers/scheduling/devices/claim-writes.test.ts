@@ -11,6 +11,7 @@ import type { Claim } from '../../../../src/controllers/scheduling/devices/reque
 import { PODS } from '../../../../src/controllers/workloads/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../../../src/controllers/workloads/resource-claim-templates.ts'
 import { ControlPlaneInMemory } from '../../control-plane.ts'
+import { named } from '../../../../src/controllers/resource-client.ts'
 
 const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
 
@@ -76,7 +77,7 @@ describe('a claim that was read before another scheduler wrote it', () => {
 
   test('is not written where it was made anew under its name', async () => {
     const read = await addClaim('one')
-    await claims().delete('one')
+    await claims().delete(named('one'))
     await addClaim('one')
     const pod = await addPod('web')
     const late = scheduler().reserve([{ claim: read, allocation: device('x') }], pod)

@@ -209,7 +209,7 @@ describe('a pod that asks for such a resource', () => {
     expect(await nodeOf('web')).toBe('node-1')
     await addPod('second')
     expect(await nodeOf('second')).toBeUndefined()
-    await pods().delete('web', { gracePeriodSeconds: 0 })
+    await pods().delete(named('web'), { gracePeriodSeconds: 0 })
     await plane.settle()
     expect(await nodeOf('second')).toBe('node-1')
     expect((await claims().list()).map(({ metadata }) => metadata.ownerReferences?.[0]?.name)).toEqual(['second'])

@@ -102,7 +102,7 @@ describe('a pod waits', () => {
     await addPod('first', 'one')
     await addPod('second', 'two')
     expect(await nodeOf('second')).toBeUndefined()
-    await pods().delete('first', { gracePeriodSeconds: 0 })
+    await pods().delete(named('first'), { gracePeriodSeconds: 0 })
     await plane.settle()
     expect(await nodeOf('second')).toBe('node-1')
     expect(await allocations()).toEqual(['one: nothing for nobody', 'two: node-1/gpu-0 for second'])
@@ -167,7 +167,7 @@ describe('a device whose driver is to be waited for', () => {
 
   test('is given up when its driver fails, and tried again', async () => {
     await cluster.addDevices('node-2', 'gpu-1')
-    await clients.resource(SLICES).delete('node-1')
+    await clients.resource(SLICES).delete(named('node-1'))
     await tell('broken')
     expect(await allocations()).toEqual(['one: node-2/gpu-1 for web'])
     expect(await nodeOf('web')).toBe('node-2')
@@ -176,7 +176,7 @@ describe('a device whose driver is to be waited for', () => {
   test('is given up when nothing is said of it for ten minutes', async () => {
     await plane.pass(599_000)
     await cluster.addDevices('node-2', 'gpu-1')
-    await clients.resource(SLICES).delete('node-1')
+    await clients.resource(SLICES).delete(named('node-1'))
     await plane.settle()
     expect(await allocations()).toEqual(['one: node-1/gpu-0 for web'])
     await plane.pass(2_000)
@@ -185,7 +185,7 @@ describe('a device whose driver is to be waited for', () => {
   })
 
   test("is anybody's again when its pod goes", async () => {
-    await pods().delete('web', { gracePeriodSeconds: 0 })
+    await pods().delete(named('web'), { gracePeriodSeconds: 0 })
     await plane.settle()
     expect(await allocations()).toEqual(['one: nothing for nobody'])
     await plane.pass(600_000)
