@@ -19,6 +19,13 @@ export const isIndexed = ({ spec }: Job): boolean => spec?.completionMode === 'I
 
 export const isSuspended = ({ spec }: Job): boolean => spec?.suspend === true
 
+/** Whether the pod counts for the Job: a pod of an indexed Job needs one of its indexes. */
+export function isMember(job: Job, pod: Pod): boolean {
+  if (!isIndexed(job)) return true
+  const index = indexOf(pod)
+  return index !== undefined && index < (job.spec?.completions ?? 0)
+}
+
 export const isTracked = ({ metadata }: Pod): boolean => (metadata.finalizers ?? []).includes(TRACKING)
 
 /** Whether the Job replaces only finished pods, and not pods that are being deleted. */
@@ -68,7 +75,7 @@ export function jobState(job: Job, pods: readonly Pod[], now: Date): JobState {
   const { uncountedTerminatedPods: { succeeded = [], failed = [] } = {} } = job.status ?? {}
   const counted = new Set([...succeeded, ...failed])
   // a pod with the finalizer is not counted yet
-  const fresh = pods.filter((pod) => isTracked(pod) && !counted.has(pod.metadata.uid ?? ''))
+  const fresh = pods.filter((pod) => isTracked(pod) && isMember(job, pod) && !counted.has(pod.metadata.uid ?? ''))
   const active = pods.filter(isActive)
   const leavingPods = pods.filter(isLeaving)
   const failures = fresh.filter((pod) => isFailed(job, pod) && judge(job, pod).counts)

@@ -24,6 +24,7 @@ import type { JobState } from './job-state.ts'
 import {
   isFailed,
   isIndexed,
+  isMember,
   isOver,
   isSuspended,
   isTracked,
@@ -255,7 +256,6 @@ function countEnded(job: Job, pods: readonly Pod[], { decision, delayed }: JobSt
   const failed = (lists.failed ??= [])
   const known = new Set([...succeeded, ...failed])
   const going: Pod[] = []
-  const completions = job.spec?.completions ?? Infinity
   for (const pod of pods) {
     const { uid = '' } = pod.metadata
     const index = indexOf(pod)
@@ -266,9 +266,8 @@ function countEnded(job: Job, pods: readonly Pod[], { decision, delayed }: JobSt
       job.metadata.deletionTimestamp !== undefined || decision !== undefined || hasSucceeded || (hasFailed && !waits)
     if (!isTracked(pod) || !mayGo) continue
     going.push(pod)
-    const isMember = !isIndexed(job) || (index !== undefined && index < completions)
     const isLost = hasFailed || decision?.type === 'FailureTarget'
-    if (known.has(uid) || !isMember) continue
+    if (known.has(uid) || !isMember(job, pod)) continue
     if (hasSucceeded && !isIndexed(job)) succeeded.push(uid)
     else if (!hasSucceeded && isLost && judge(job, pod).counts) failed.push(uid)
     if (succeeded.length + failed.length >= MOST_UNCOUNTED) return { pods: going, isCut: true }

@@ -359,6 +359,23 @@ describe('a Job', () => {
 })
 
 test.each([
+  ['of its own counts', '1', 'BackoffLimitExceeded'],
+  ['beyond its completions does not count', '2', undefined],
+  ['that is none does not count', 'x', undefined],
+  ['that is missing does not count', undefined, undefined],
+])('a failed pod with an index %s for an indexed Job', (_name, index, reason) => {
+  const annotations: Record<string, string> =
+    index === undefined ? {} : { 'batch.kubernetes.io/job-completion-index': index }
+  const pod: Pod = {
+    metadata: { name: 'p', uid: 'p', finalizers: ['batch.kubernetes.io/job-tracking'], annotations },
+    status: { phase: 'Failed' },
+  }
+  const spec = { completions: 2, completionMode: 'Indexed', backoffLimit: 0 }
+  const { decision, ended } = jobState({ metadata: {}, spec }, [pod], new Date(0))
+  expect([decision?.reason, ended.failed.length]).toEqual([reason, reason === undefined ? 0 : 1])
+})
+
+test.each([
   ['', [], [0, 1, 2]],
   ['0', [0], [1, 2, 3]],
   ['0,1', [0, 1], [2, 3, 4]],
