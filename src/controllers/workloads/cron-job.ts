@@ -247,12 +247,19 @@ async function remove({ jobs, events }: Pick<Look, 'jobs' | 'events'>, cronJob: 
 async function cleanUp(look: Look, cronJob: CronJob, owned: readonly Job[]): Promise<void> {
   const { successfulJobsHistoryLimit: successes = 3, failedJobsHistoryLimit: failures = 1 } = cronJob.spec ?? {}
   const ended = owned.filter((job) => isOver(job) && job.metadata.deletionTimestamp === undefined)
-  const newest = (a: Job, b: Job): number => ((a.status?.startTime ?? '') < (b.status?.startTime ?? '') ? 1 : -1)
   for (const [type, limit] of [
     ['Complete', successes],
     ['Failed', failures],
   ] as const) {
-    const ofType = ended.filter(({ status }) => jobCondition(status, type) !== undefined).sort(newest) // few: two types
-    for (const { metadata } of ofType.slice(limit)) await remove(look, cronJob, { metadata })
+    const ofType = ended.filter(({ status }) => jobCondition(status, type) !== undefined).sort(byStart) // few: two types
+    for (const { metadata } of ofType.slice(0, Math.max(0, ofType.length - limit)))
+      await remove(look, cronJob, { metadata })
   }
+}
+
+/** Sorts by the time of the start, then by name. Jobs that have not started come last. */
+export function byStart(a: Job, b: Job): number {
+  const [one, other] = [a, b].map(({ status }) => Date.parse(status?.startTime ?? '') || Infinity)
+  if (one !== other) return one! < other! ? -1 : 1
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1
 }

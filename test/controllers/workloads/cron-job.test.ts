@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { CronJob, CronJobSpec } from '../../../src/api/batch/v1.ts'
+import type { CronJob, CronJobSpec, Job } from '../../../src/api/batch/v1.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { typedResource } from '../../../src/controllers/clientset.ts'
+import { byStart } from '../../../src/controllers/workloads/cron-job.ts'
 import { cronTimes, mostRecent } from '../../../src/controllers/workloads/cron-times.ts'
 import { JOBS } from '../../../src/controllers/workloads/job-kind.ts'
 import type { Event } from '../../../src/api/core/v1.ts'
@@ -162,4 +163,16 @@ describe('a CronJob', () => {
     await plane.settle()
     expect(await jobs()).toEqual([])
   })
+})
+
+test('the oldest Jobs go first, of equal age by name, and those that never started last', () => {
+  const job = (name: string, startTime?: string): Job => ({
+    metadata: { name },
+    status: startTime === undefined ? {} : { startTime },
+  })
+  const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z']
+  const jobs = [job('never-b'), job('b', early), job('late', late), job('never-a'), job('a', early), job('c', early)]
+  const oldestFirst = ['a', 'b', 'c', 'late', 'never-a', 'never-b']
+  for (const some of [jobs, jobs.toReversed()])
+    expect(some.sort(byStart).map(({ metadata }) => metadata.name)).toEqual(oldestFirst)
 })
