@@ -1,11 +1,12 @@
 /**
  * The feature gates of kube-apiserver 1.36, and the setting that changes them, which has the syntax of --feature-gates.
  * As in kube-apiserver, gates of components that Kedge does not have (kubelet, scheduler) are accepted without an
- * effect.
+ * effect: gates-without-effect.ts lists them.
  */
 import { lazy } from './lazy.ts'
 import { ownValue } from './own.ts'
 import table from './feature-gates-table.json' with { type: 'json' }
+import rules from './feature-gate-rules-table.json' with { type: 'json' }
 
 export type FeatureStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED'
 
@@ -35,22 +36,32 @@ const defaults = lazy(
     ),
 )
 
+const lockedGates = lazy(() => new Set(rules.locked))
+
 /**
  * Parses `Gate=true,Other=false`. AllAlpha and AllBeta change every gate of their stage that the setting does not name.
- * @throws Error with kube-apiserver's message for an unknown gate, a value that is no boolean, or a locked gate
+ * @throws Error with kube-apiserver's message for an unknown gate, a value that is no boolean, a locked gate, or one that
+ *   needs a gate that is off
  */
 export function parseFeatureGates(setting: string | undefined): FeatureGates {
   const wanted = new Map<string, boolean>()
+  const wrong: string[] = []
   for (const [name, text] of assignments(setting)) {
-    if (!defaults().has(name)) throw new Error(`unrecognized feature gate: ${name}`)
+    const gate = defaults().get(name)
+    if (gate === undefined) throw new Error(`unrecognized feature gate: ${name}`)
     const value = parseBoolean(text)
-    if (value === undefined) throw new Error(`invalid value of ${name}=${text}, err: not a boolean`)
+    if (value === undefined)
+      throw new Error(`invalid value of ${name}=${text}, err: strconv.ParseBool: parsing "${text}": invalid syntax`)
+    if (value !== gate.enabled && lockedGates().has(name))
+      wrong.push(`cannot set feature gate ${name} to ${value}, feature is locked to ${gate.enabled}`)
     wanted.set(name, value)
   }
+  refuse(wrong)
   const states =
     wanted.size === 0
       ? defaults()
       : new Map([...defaults()].map(([name, gate]) => [name, { ...gate, enabled: stateOf(gate, wanted) }]))
+  refuse(unmetNeeds(states))
   return {
     all: [...states.values()],
     enabled: (name) => {
@@ -59,6 +70,19 @@ export function parseFeatureGates(setting: string | undefined): FeatureGates {
       return gate.enabled
     },
   }
+}
+
+/** Gates that are on although one is off without which they cannot be. */
+function unmetNeeds(states: ReadonlyMap<string, FeatureGate>): string[] {
+  return Object.entries(rules.needs).flatMap(([name, needs]) => {
+    const off = states.get(name)?.enabled ? needs.filter((needed) => !states.get(needed)?.enabled) : []
+    return off.length === 0 ? [] : [`${name} is enabled, but depends on features that are disabled: [${off.join(' ')}]`]
+  })
+}
+
+/** Several problems are one text, as Go's aggregate of errors. */
+function refuse(wrong: readonly string[]): void {
+  if (wrong.length > 0) throw new Error(wrong.length === 1 ? wrong[0] : `[${wrong.join(', ')}]`)
 }
 
 function stateOf(gate: FeatureGate, wanted: ReadonlyMap<string, boolean>): boolean {

@@ -136,6 +136,22 @@ export const featureGatesTable = (gates) =>
     .map(([name, gate]) => `  "${name}": "${gate.stage[0]}${gate.default ? '+' : '-'}"`)
     .join(',\n')}\n}\n`
 
+/** Facts that an earlier version of this program wrote have no rules of gates. The table then stays as it is. */
+const hasRules = (gates) => Object.values(gates).some(({ locked }) => locked)
+
+/** Which feature gates keep their default, and which can only be on while others are. */
+export const featureGateRulesTable = (gates) => {
+  const rows = Object.entries(gates)
+  return `${JSON.stringify(
+    {
+      locked: rows.filter(([, { locked }]) => locked).map(([name]) => name),
+      needs: Object.fromEntries(rows.flatMap(([name, { needs }]) => (needs === undefined ? [] : [[name, needs]]))),
+    },
+    undefined,
+    2,
+  )}\n`
+}
+
 /** Writes the tables below `out`. With `check` it only compares. Returns the paths that differ. */
 export function generateResources(facts, out, { check = false } = {}) {
   const different = []
@@ -143,6 +159,9 @@ export function generateResources(facts, out, { check = false } = {}) {
     ['../api/groups-table.json', groupsTable(facts)],
     ['resources-table.json', resourcesTable(facts)],
     ['../api/feature-gates-table.json', featureGatesTable(facts.featureGates)],
+    ...(hasRules(facts.featureGates)
+      ? [['../api/feature-gate-rules-table.json', featureGateRulesTable(facts.featureGates)]]
+      : []),
   ]) {
     const path = join(out, file)
     if (existsSync(path) && readFileSync(path, 'utf8') === text) continue

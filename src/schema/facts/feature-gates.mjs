@@ -21,13 +21,13 @@ const STAGES = { AllAlpha: { stage: 'ALPHA', default: false }, AllBeta: { stage:
 /** @param directories the directories by module @param release `1.36` */
 export function featureGatesOf(directories, release) {
   const gates = { ...STAGES }
-  for (const [module, file] of FILES) {
-    const path = join(directories.get(module) ?? '', file)
-    if (!existsSync(path)) continue
-    const text = readFileSync(path, 'utf8')
-    const names = new Map(
-      [...text.matchAll(/^\s*(\w+)\s+(?:\w+\.)?Feature = "(\w+)"/gm)].map(([, go, name]) => [go, name]),
-    )
+  const names = new Map()
+  const texts = FILES.map(([module, file]) => join(directories.get(module) ?? '', file))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, 'utf8'))
+  for (const text of texts)
+    for (const [, go, name] of text.matchAll(/^\s*(\w+)\s+(?:\w+\.)?Feature = "(\w+)"/gm)) names.set(go, name)
+  for (const text of texts)
     for (const [, indent, go, body] of text.matchAll(
       /^(\t+)(?:\w+\.)?(\w+): (?:\w+\.VersionedSpecs)?\{\n([^]*?)^\1\},$/gm,
     )) {
@@ -35,18 +35,33 @@ export function featureGatesOf(directories, release) {
       const spec = specAt(body, release)
       if (spec !== undefined) gates[names.get(go) ?? go] = spec
     }
-  }
+  for (const text of texts)
+    for (const [gate, needs] of neededGates(text)) {
+      const spec = gates[names.get(gate) ?? gate]
+      if (spec !== undefined) spec.needs = needs.map((go) => names.get(go) ?? go)
+    }
   return Object.fromEntries(Object.entries(gates).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** The last row that is not from a later release. */
 function specAt(body, release) {
   let found
-  for (const [, version, on, stage] of body.matchAll(
-    /Version: \w*\.?\w+\("(\d+\.\d+)"\), Default: (\w+)(?:, (?:LockToDefault: \w+, )?PreRelease: (?:\w+\.)?(\w+))?/g,
-  ))
-    if (order(version) <= order(release)) found = { stage: (stage || 'ALPHA').toUpperCase(), default: on === 'true' }
+  for (const [, version, on, more] of body.matchAll(
+    /Version: \w*\.?\w+\("(\d+\.\d+)"\), Default: (\w+)((?:, \w+: [\w.]+)*)/g,
+  )) {
+    if (order(version) > order(release)) continue
+    const stage = /PreRelease: (?:\w+\.)?(\w+)/.exec(more)?.[1] || 'ALPHA'
+    found = { stage: stage.toUpperCase(), default: on === 'true' }
+    if (/LockToDefault: true/.test(more)) found.locked = true
+  }
   return found
 }
+
+/** Pairs of a gate and those without which it cannot be on. */
+const neededGates = (text) =>
+  [...text.matchAll(/^\t(?:\w+\.)?(\w+): +\{([^{}\n]+)\},/gm)].map(([, gate, needs]) => [
+    gate,
+    needs.split(',').map((one) => /(\w+)\)?$/.exec(one.trim())[1]),
+  ])
 
 const order = (version) => version.split('.').reduce((sum, part) => sum * 1000 + Number(part), 0)
