@@ -178,6 +178,9 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     this.isOver = true
     this.failure = failure
     this.buffer?.leave(this)
+    // nobody takes them any more, and the reader may wait for its client for a long time
+    this.waiting.length = 0
+    this.waitingBytes = 0
     this.close()
     this.wake()
   }
