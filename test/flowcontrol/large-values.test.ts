@@ -14,8 +14,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-function newRequest() {
-  const request = server.request(PATH)
+function newRequest(tenant = 'one') {
+  const request = { ...server.request(PATH), tenant: { uid: tenant } }
   return { leave: takesRoom(request), take: request.takeRoom! }
 }
 
@@ -64,6 +64,20 @@ test('a request that finds no room in time is told to come again', async () => {
   first.leave()
 })
 
+test('a control plane leaves room for others, however long its requests take', async () => {
+  const own = newRequest()
+  await own.take('body', MOST_HELD / 2)
+  const waiting = newRequest()
+  const waits = waiting.take('body', 1)
+  expect(await state(waits)).toBe('waits')
+  const other = newRequest('another')
+  expect(await state(other.take('body', MOST_HELD / 2))).toBe('has room')
+  other.leave()
+  own.leave()
+  await waits
+  waiting.leave()
+})
+
 test('a request that ended while it waited keeps no room', async () => {
   const [first, second, third] = [newRequest(), newRequest(), newRequest()]
   await first.take('body', MOST_HELD)
@@ -101,6 +115,29 @@ test.each([
   const init = method === 'GET' ? { method, headers } : { method, headers, body }
   const response = await answer(server.request(PATH + name, init))
   expect(response.ok).toBe(true)
-  expect(left).toHaveLength(times)
+  // of the control plane's room, and of the isolate's
+  expect(left).toHaveLength(2 * times)
   await Promise.all(left)
+})
+
+test('a delete of a collection takes room before it parses a large object', async () => {
+  const large = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'large' }, data: { text: 'x'.repeat(50_000) } }
+  const other = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
+  await other.put('', 'configmaps', { ...large, metadata: { name: 'large', namespace: 'default' } })
+  const seen: string[] = []
+  const { parse } = JSON
+  vi.spyOn(JSON, 'parse').mockImplementation((text: string) => {
+    if (text.includes('xxxxx')) seen.push('parsed')
+    return parse(text) as unknown
+  })
+  const take = Room.prototype.take
+  vi.spyOn(Room.prototype, 'take').mockImplementation(function (this: Room, ...args) {
+    seen.push('took room')
+    return take.apply(this, args)
+  })
+  const headers = { Authorization: `Bearer ${TOKEN}` }
+  const response = await answer(other.request(`${PATH}?dryRun=All`, { method: 'DELETE', headers }))
+  expect(response.ok).toBe(true)
+  expect(seen[0]).toBe('took room')
+  expect(seen).toContain('parsed')
 })

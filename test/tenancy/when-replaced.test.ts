@@ -47,6 +47,7 @@ const stays: Readonly<Record<string, Exclude<WhenReplaced, 'forgotten'>>> = {
   'src/authorization/authorization-counts.ts': 'counts',
   'src/endpoints/watch-stream.ts': 'is of requests under way',
   'src/flowcontrol/admit-request.ts': 'is of requests under way',
+  'src/flowcontrol/large-values.ts': 'is of requests under way',
   'src/metrics/admission.ts': 'counts',
   'src/metrics/measurements.ts': 'counts',
   'src/registry/custom-resources/conversion-counts.ts': 'counts',
