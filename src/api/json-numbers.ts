@@ -33,9 +33,16 @@ export class NumberLiteral {
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
 
-/** A whole number in the form that objects have in memory. Undefined: it exceeds 64 bits. */
+/** The length of INT64_MIN. BigInt takes a third of a second for a body of digits. */
+const LONGEST = 20
+
+/**
+ * A whole number in the form that objects have in memory. Undefined: it exceeds 64 bits.
+ * @param text without leading zeros
+ */
 export function wholeNumber(text: string): number | bigint | undefined {
   if (text.length < 16) return Number(text) + 0 // `-0` becomes 0, as in Go
+  if (text.length > LONGEST) return undefined
   const big = BigInt(text)
   if (big > INT64_MAX || big < INT64_MIN) return undefined
   const small = Number(big)

@@ -1,5 +1,6 @@
 /** Type conversions such as `int(x)` and `string(x)`. Each returns the converted value or an error. */
 import { goFloat } from '../go/float.ts'
+import { digitsOf, MAX_DIGITS } from '../go/int.ts'
 import { checkedInt, checkedUint, MAX_INT, MAX_UINT, MIN_INT } from './numbers.ts'
 import { runtimeType, runtimeTypeName } from './runtime-types.ts'
 import {
@@ -38,14 +39,6 @@ function parsedWhole(text: string, form: RegExp, min: bigint, max: bigint): bigi
   if (digitsOf(text) > MAX_DIGITS) return undefined
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
   return value < min || value > max ? undefined : value
-}
-
-/** The most digits of a 64-bit number. A longer number is out of range, and parsing it would take long. */
-const MAX_DIGITS = 20
-
-function digitsOf(text: string): number {
-  const first = text.search(/[1-9]/)
-  return first < 0 ? 0 : text.length - first
 }
 
 export function toUint(value: Value): Value {

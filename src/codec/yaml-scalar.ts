@@ -54,12 +54,16 @@ function isTimestamp(text: string): boolean {
 const MAX_UINT64 = 2n ** 64n - 1n
 const MIN_INT64 = -(2n ** 63n)
 
+/** The length of MAX_UINT64 in decimal digits, which take BigInt long. It reads digits of other bases fast. */
+const LONGEST = 20
+
 /** Parses integers with Go's prefixes: 0x, 0o, 0b, and 0 for octal. */
 function integerOf(text: string): Scalar | undefined {
   const [, sign, digits] = /^([-+]?)(.+)$/.exec(text) ?? []
   if (digits === undefined) return undefined
   const octal = /^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits
   if (!/^(?:0|[1-9]\d*|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)$/.test(octal)) return undefined
+  if (/^[1-9]/.test(octal) && octal.length > LONGEST) return undefined
   const magnitude = BigInt(octal)
   const value = sign === '-' ? -magnitude : magnitude
   if (value > MAX_UINT64 || value < MIN_INT64) return undefined

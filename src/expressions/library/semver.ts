@@ -2,6 +2,7 @@
  * kube-apiserver's `semver` library, version 1: versions as in semver.org. With `normalize` it accepts looser
  * spellings.
  */
+import { digitsOf, MAX_DIGITS } from '../../go/int.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
@@ -84,8 +85,8 @@ function numberOf(what: string, text: string): bigint {
 function parsedNumber(text: string): bigint {
   const parsing = `strconv.ParseUint: parsing ${goQuote(text)}: `
   if (text === '') throw new VersionError(`${parsing}invalid syntax`)
-  const value = BigInt(text)
-  if (value >= 2n ** 64n) throw new VersionError(`${parsing}value out of range`)
+  const value = digitsOf(text) > MAX_DIGITS ? undefined : BigInt(text)
+  if (value === undefined || value >= 2n ** 64n) throw new VersionError(`${parsing}value out of range`)
   return value
 }
 
