@@ -1,51 +1,89 @@
 /** Conflicts of a server-side apply: fields that other managers own and would lose. */
-import { StatusError } from '../api/status.ts'
+import { eachPart, inParts, kept } from '../api/parts.ts'
+import type { Steps } from '../api/slices.ts'
+import { MAX_PROBLEMS, MAX_REPORTED, StatusError } from '../api/status.ts'
 import { goQuote } from '../go/quote.ts'
 import { pathText } from '../schema/path-element.ts'
-import type { FieldPathElements } from '../schema/path-element.ts'
 import { compareText } from '../api/value-order.ts'
+import type { FieldSet } from './field-set.ts'
 import { managerKey } from './managers.ts'
 import type { Versions } from './object-versions.ts'
 import type { Managers, Owned } from './managers.ts'
 
+/** The fields that one manager would lose. */
+interface Loss {
+  readonly owner: Owned
+  readonly fields: FieldSet
+}
+
+/** A conflict as the answer shows it. */
 interface Conflict {
   readonly owner: Owned
-  readonly path: FieldPathElements
+  readonly message: string
+  readonly field: string
 }
 
 /** The fields that other managers would lose. */
 export class Conflicts extends Error {
-  constructor(readonly list: readonly Conflict[]) {
+  constructor(readonly losses: readonly Loss[]) {
     super()
   }
 
-  toStatus(): StatusError {
-    const { list } = this
-    const causes = list.map(({ owner, path }) => ({
-      reason: 'FieldManagerConflict',
-      message: `conflict with ${ownerText(owner)}`,
-      field: pathText(path),
-    }))
+  /** Those that are left without some fields; undefined: none. */
+  without(fields: FieldSet): Conflicts | undefined {
+    const left = this.losses
+      .map((loss) => ({ ...loss, fields: loss.fields.difference(fields) }))
+      .filter((loss) => !loss.fields.isEmpty)
+    return left.length === 0 ? undefined : new Conflicts(left)
+  }
+
+  *inStatus(): Steps<StatusError> {
+    let count = 0
+    for (const { fields } of this.losses) {
+      yield
+      count += fields.size
+    }
+    const list = yield* inParts(() => shownOf(this.losses))
+    const causes = list.map(({ message, field }) => ({ reason: 'FieldManagerConflict', message, field }))
     const [first] = list
     const text =
-      list.length === 1
-        ? `Apply failed with 1 conflict: conflict with ${ownerText(first!.owner)}: ${pathText(first!.path)}`
-        : `Apply failed with ${list.length} conflicts: ${byOwner(list)}`
+      count === 1
+        ? `Apply failed with 1 conflict: ${first!.message}: ${first!.field}`
+        : `Apply failed with ${count} conflicts: ${byOwner(list)}`
     return new StatusError(409, 'Conflict', text, { causes })
   }
 }
 
+/** The conflicts for the answer: one at least, and as many as errors of an object. */
+function shownOf(losses: readonly Loss[]): readonly Conflict[] {
+  const shown = kept(losses, () => ({ list: [] as Conflict[], length: 0 }))
+  const isFull = (): boolean => shown.list.length >= MAX_PROBLEMS || shown.length >= MAX_REPORTED
+  eachPart(losses, ({ owner, fields }) => {
+    const message = `conflict with ${ownerText(owner)}`
+    fields.eachPath((path) => {
+      if (isFull()) return
+      const field = pathText(path)
+      shown.list.push({ owner, message, field })
+      shown.length += message.length + field.length
+    }, isFull)
+    return !isFull()
+  })
+  return shown.list
+}
+
 function byOwner(list: readonly Conflict[]): string {
-  const paths = new Map<string, Conflict[]>()
+  const ofOwners = new Map<Owned, Conflict[]>()
   for (const conflict of list) {
-    const key = managerKey(conflict.owner)
-    paths.set(key, [...(paths.get(key) ?? []), conflict])
+    const ofOwner = ofOwners.get(conflict.owner)
+    if (ofOwner === undefined) ofOwners.set(conflict.owner, [conflict])
+    else ofOwner.push(conflict)
   }
-  return [...paths]
-    .sort(([a], [b]) => compareText(a, b))
-    .flatMap(([, conflicts]) => [
-      `conflicts with ${ownerText(conflicts[0]!.owner)}:`,
-      ...conflicts.map(({ path }) => `- ${pathText(path)}`),
+  return [...ofOwners]
+    .map(([owner, conflicts]) => ({ key: managerKey(owner), owner, conflicts }))
+    .sort((a, b) => compareText(a.key, b.key))
+    .flatMap(({ owner, conflicts }) => [
+      `conflicts with ${ownerText(owner)}:`,
+      ...conflicts.map(({ field }) => `- ${field}`),
     ])
     .join('\n')
 }
@@ -55,12 +93,14 @@ function ownerText({ manager, operation, apiVersion, subresource }: Owned): stri
   return operation === 'Update' ? `${name} using ${apiVersion}` : name
 }
 
-export function throwConflicts(managers: Managers, versions: Versions, applier: string): void {
-  const list: Conflict[] = []
+export function* throwConflicts(managers: Managers, versions: Versions, applier: string): Steps<void> {
+  const losses: Loss[] = []
   for (const [key, owner] of managers) {
     const pair = key === applier ? undefined : versions.in(owner.apiVersion)
     if (pair === undefined) continue
-    for (const path of owner.fields.intersection(pair.gained).paths()) list.push({ owner, path })
+    yield
+    const fields = owner.fields.intersection(pair.gained)
+    if (!fields.isEmpty) losses.push({ owner, fields })
   }
-  if (list.length > 0) throw new Conflicts(list)
+  if (losses.length > 0) throw new Conflicts(losses)
 }

@@ -122,10 +122,10 @@ function* applyOrUpgrade(application: Application, managers: Managers): Steps<Ap
     return yield* apply(application, managers, application.force)
   } catch (error) {
     if (!(error instanceof Conflicts)) throw error
-    if (application.manager !== KUBECTL) throw error.toStatus()
+    if (application.manager !== KUBECTL) throw yield* error.inStatus()
     const allowed = fieldsOfLastApplied(application.type, application.kind, application.live)
-    const left = error.list.filter(({ path }) => allowed?.has(path) !== true)
-    if (left.length > 0) throw new Conflicts(left).toStatus()
+    const left = allowed === undefined ? error : error.without(allowed)
+    if (left !== undefined) throw yield* left.inStatus()
     return yield* apply(application, managers, true)
   }
 }
@@ -247,7 +247,7 @@ function* update(
   const pruned = yield* prune(versioned(merging), managers, apiVersion, last, converter)
   const versions = yield* inParts(() => versionsOf(versioned(current), pruned, converter, resetFields))
   yield
-  if (!force) throwConflicts(managers, versions, key)
+  if (!force) yield* throwConflicts(managers, versions, key)
   const isSame = yield* inParts(() => valuesEqualApart(current, pruned.value))
   // merging objects makes an object
   const merged = isSame ? undefined : (pruned.value as JsonObject)

@@ -158,11 +158,31 @@ export class FieldSet {
     return true
   }
 
-  /** Every member: those of one level, in order, before those below them. */
-  *paths(prefix: FieldPathElements = []): Iterable<FieldPathElements> {
-    const sorted = sortedElements(this)
-    for (const element of sorted) if (this.hasMember(element)) yield [...prefix, element]
-    for (const element of sorted) yield* this.below(element).paths([...prefix, element])
+  /** The number of members. */
+  get size(): number {
+    let size = 0
+    for (const { member, below } of this.nodes.values()) size += Number(member) + (below.isEmpty ? 0 : below.size)
+    return size
+  }
+
+  /**
+   * Visits every member in parts: those of one level, in order, before those below them.
+   * @param isOver ends it, after some more visits
+   */
+  eachPath(visit: (path: FieldPathElements) => void, isOver: () => boolean, prefix: FieldPathElements = []): void {
+    const each = (of: (element: PathElement) => void): void =>
+      eachName<FieldSet>(this, sortedElements, (element) => {
+        of(element)
+        // a walk that stopped in a loop must come by it again
+        return !isOver()
+      })
+    each((element) => {
+      if (this.hasMember(element)) visit([...prefix, element])
+    })
+    each((element) => {
+      const below = this.below(element)
+      if (!below.isEmpty) below.eachPath(visit, isOver, [...prefix, element])
+    })
   }
 
   /** Callers must not change it: sets share it. */

@@ -87,6 +87,15 @@ describe('conflicts', () => {
     )
   })
 
+  test('of more fields than an answer has room for are counted, and many of them are told', () => {
+    const all = (value: string) => ({
+      data: Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`k${at}`, value])),
+    })
+    const { message, causes } = refusal(() => new Story(configMaps).apply('a', all('1')).apply('b', all('2')))
+    expect(message).toMatch(/^Apply failed with 12000 conflicts: conflicts with "a":\n- \.data\.k0\n/)
+    expect(causes).toHaveLength(10_000)
+  })
+
   test('are overcome by force, which takes what it changes', () => {
     const forced = story().apply('b', { data: { x: '2' } }, { force: true })
     expect(forced.content).toEqual({ data: { x: '2', y: '1' } })

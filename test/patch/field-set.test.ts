@@ -11,7 +11,15 @@ const element = fc.oneof(
 )
 const paths = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxLength: 8 })
 const sets = paths.map((list) => FieldSet.of(...list))
-const texts = (set: FieldSet) => [...set.paths()].map((path) => path.join('\n'))
+function texts(set: FieldSet): string[] {
+  const all: string[] = []
+  set.eachPath(
+    (path) => all.push(path.join('\n')),
+    () => false,
+  )
+  expect(set.size).toBe(all.length)
+  return all
+}
 
 describe('sets of fields', () => {
   test('are what FieldsV1 says, and say it again', () => {
