@@ -5,6 +5,7 @@
 import { settingsOf } from '../settings.ts'
 import { append } from '../api/append.ts'
 import { unauthorized } from '../api/status.ts'
+import type { Env } from '../env.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import { authenticationCounts } from './authentication-counts.ts'
@@ -78,13 +79,15 @@ function byCertificate(request: ApiRequest): Finding | Promise<Finding> {
   const presented = presentedCertificate(request)
   if (presented === undefined) return 'nothing'
   const { env, now } = request
+  const ofCertificate = (user: UserInfo | undefined): Finding =>
+    user === undefined ? 'refused' : { user: readsUid(env) ? user : { ...user, uid: '' } }
   const authority = clientAuthority(settingsOf(env).authority)
   const known = authority?.known(presented, now)
   if (known !== undefined) return ofCertificate(known)
   return authority === undefined ? 'refused' : authority.verify(presented, now).then(ofCertificate)
 }
 
-const ofCertificate = (user: UserInfo | undefined): Finding => (user === undefined ? 'refused' : { user })
+const readsUid = (env: Env) => settingsOf(env).gates.enabled('AllowParsingUserUIDFromCertAuth')
 
 function byBearerToken(request: ApiRequest): Finding | Promise<Finding> {
   const token = bearerToken(request.headers.get('Authorization'), request.warnings)

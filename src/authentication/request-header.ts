@@ -29,7 +29,7 @@ export async function requestHeaderUser({ cf, headers, env, now }: Asked): Promi
   if (proxy === undefined || !isAllowed(proxy.name)) return undefined
   return authenticated({
     name,
-    uid: headers.get(REQUEST_HEADERS.uid) ?? '',
+    uid: settingsOf(env).gates.enabled('RemoteRequestHeaderUID') ? (headers.get(REQUEST_HEADERS.uid) ?? '') : '',
     groups: headerValues(headers, REQUEST_HEADERS.group).filter((group) => group !== ''),
     extra: extraOf(headers),
   })

@@ -1,4 +1,6 @@
 // The command line: `kedge COMMAND [FLAGS]`.
+import { parseFeatureGates } from '../api/feature-gates.ts'
+import { warningsOf } from '../api/gates-without-effect.ts'
 import { ownValue } from '../api/own.ts'
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -306,6 +308,7 @@ async function runStart(args: string[]): Promise<void> {
     const options = await startOptions(flags)
     const server = await start(options)
     try {
+      for (const warning of warningsOf(parseFeatureGates(options.featureGates))) console.error(`kedge: ${warning}`)
       const nodes = options.simulatedNodes && (await simulatedNodes(server, options.simulatedNodes))
       console.log(welcome(server, flags.ephemeral, nodes))
       await Promise.race([signalled, server.ended])

@@ -78,6 +78,12 @@ const routed =
     return serve(request, served)
   }
 
+/** A path that exists while its feature gate is on. */
+const gated =
+  (gate: string, serve: Serve): Serve =>
+  (request, served) =>
+    builtInServed(request.env).gates.enabled(gate) ? serve(request, served) : notFoundText()
+
 const serveRoot: Serve = async ({ env }, served) => {
   await served.read()
   return indentedJson({ paths: rootPaths(served, builtInServed(env).gates) })
@@ -119,8 +125,8 @@ const exactPaths: Readonly<Record<string, Serve>> = {
   '/.well-known/openid-configuration/': routed(serveOpenIdConfiguration),
   '/openid/v1/jwks': routed(serveKeySet),
   '/openid/v1/jwks/': routed(serveKeySet),
-  '/flagz': serveFlagz,
-  '/statusz': serveStatusz,
+  '/flagz': gated('ComponentFlagz', serveFlagz),
+  '/statusz': gated('ComponentStatusz', serveStatusz),
   '/debug/pprof': redirectToProfiles,
   '/debug/flags/v': () => unsupportedMethod(),
 }

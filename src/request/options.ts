@@ -29,7 +29,8 @@ export interface ListOptions {
   readonly continue: string
 }
 
-export function parseListOptions(query: QueryParameters, forceWatch: boolean): ListOptions {
+/** @param watchList whether the feature gate WatchList is on */
+export function parseListOptions(query: QueryParameters, forceWatch: boolean, watchList = true): ListOptions {
   const options: ListOptions = {
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
@@ -43,7 +44,7 @@ export function parseListOptions(query: QueryParameters, forceWatch: boolean): L
     continue: query.get('continue') ?? '',
   }
   // without watch=true the options are validated as those of a list, even where the path makes it a watch
-  const errors = flag(query, 'watch') === true ? watchErrors(options) : listErrors(options)
+  const errors = flag(query, 'watch') === true ? watchErrors(options, watchList) : listErrors(options)
   if (errors.length > 0) {
     // errors of selectors come first
     parseLabelSelector(options.labelSelector)
@@ -73,11 +74,18 @@ function listErrors(options: ListOptions): FieldError[] {
   return errors
 }
 
-function watchErrors(options: ListOptions): FieldError[] {
+function watchErrors(options: ListOptions, watchList: boolean): FieldError[] {
   const errors: FieldError[] = []
   const { resourceVersionMatch } = options
   if (options.sendInitialEvents !== undefined && resourceVersionMatch !== 'NotOlderThan')
     errors.push(forbiddenField(match, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  if (options.sendInitialEvents !== undefined && !watchList)
+    errors.push(
+      forbiddenField(
+        path('sendInitialEvents'),
+        'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+      ),
+    )
   if (resourceVersionMatch !== '') {
     if (options.sendInitialEvents === undefined)
       errors.push(
@@ -85,9 +93,9 @@ function watchErrors(options: ListOptions): FieldError[] {
       )
     if (resourceVersionMatch !== 'NotOlderThan')
       errors.push(notSupported(match, resourceVersionMatch, ['NotOlderThan']))
+    if (options.continue !== '')
+      errors.push(forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided'))
   }
-  if (options.continue !== '')
-    errors.push(forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided'))
   return errors
 }
 

@@ -6,6 +6,7 @@ import { authorityBit, client, CN, keyUsage, makeCertificate, O } from '../x509/
 import type { Made, Wanted } from '../x509/make-certificate.ts'
 
 const now = new Date()
+const UID = '1.3.6.1.4.1.57683.2'
 const ca = [authorityBit(), keyUsage(5)]
 const root = await makeCertificate(now, { subject: [[CN, 'kubernetes']], extensions: ca })
 const other = await makeCertificate(now, { subject: [[CN, 'kubernetes']], extensions: ca })
@@ -47,8 +48,12 @@ test('the names are those that the authority signed, in the certificate’s orde
     })
 })
 
-test('it may have a UID', async () => {
-  expect(await userOf(inForce(await leaf(root, [CN, 'x'], [UID, '1'])))).toMatchObject({ name: 'x', uid: '1' })
+test('the certificate may have a UID, which AllowParsingUserUIDFromCertAuth=false ignores', async () => {
+  const erin = inForce(await leaf(root, [CN, 'erin'], [UID, 'u-1']))
+  expect(await userOf(erin)).toMatchObject({ name: 'erin', uid: 'u-1' })
+  const without = memoryServer({ KEDGE_CA: root.pem, KEDGE_FEATURE_GATES: 'AllowParsingUserUIDFromCertAuth=false' })
+  for (let twice = 0; twice < 2; twice++)
+    expect(await userOf(erin, {}, without)).toMatchObject({ name: 'erin', uid: '' })
 })
 
 test('it comes before a token', async () => {
@@ -64,9 +69,9 @@ const bad: readonly (readonly [what: string, certificate: ClientCertificate])[] 
   ['of the authority of front proxies', inForce(await leaf(proxies, [CN, 'front-proxy-client']))],
   ['that is too large to be handed over', { ...inForce(carol), certRFC9440: '' }],
   ['in another form', { ...inForce(carol), certRFC9440: carol.item.slice(1, -1) }],
+  ['with two UIDs', inForce(await leaf(root, [CN, 'carol'], [UID, 'a'], [UID, 'b']))],
+  ['with an empty UID', inForce(await leaf(root, [CN, 'carol'], [UID, '']))],
   ['without a name', inForce(await leaf(root, [O, 'system:masters']))],
-  ['with two UIDs', inForce(await leaf(root, [CN, 'x'], [UID, '1'], [UID, '1']))],
-  ['with an empty UID', inForce(await leaf(root, [CN, 'x'], [UID, '']))],
   [
     'whose chain cannot be read',
     { ...inForce(await leaf(await leaf(root, [CN, 'x']), [CN, 'y'])), certChainRFC9440: 'x' },

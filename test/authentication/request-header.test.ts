@@ -74,3 +74,14 @@ test('a client’s certificate with the proxy’s name is that client’s, whate
   const { user } = await ask(await leaf(clients, 'front-proxy-client'), [alice])
   expect(user.name).toBe('front-proxy-client')
 })
+
+test('RemoteRequestHeaderUID decides whether the UID is read', async () => {
+  const uidWith = async (gates: string) => {
+    const { request } = memoryServer({ KEDGE_REQUESTHEADER_CA: proxies.pem, KEDGE_FEATURE_GATES: gates })
+    const headers: [string, string][] = [alice, ['X-Remote-Uid', 'u-1']]
+    const certificate = { certPresented: '1', certVerified: 'SUCCESS', certRevoked: '0', certRFC9440: good.item }
+    return (await authenticate(request('/', { headers, cf: { tlsClientAuth: certificate } }))).user.uid
+  }
+  expect(await uidWith('')).toBe('u-1')
+  expect(await uidWith('RemoteRequestHeaderUID=false')).toBe('')
+})

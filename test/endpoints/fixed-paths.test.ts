@@ -26,10 +26,11 @@ async function ask(
   method: string,
   target: string,
   headers: Record<string, string> = {},
+  on = env,
 ): Promise<Response | undefined> {
   const request = new Request('http://localhost/', { method, headers })
   Object.defineProperty(request, 'url', { value: `http://localhost${target}` }) // not normalized, as in workerd
-  const received = receive(request, env, execution, platformClock, builtInServed(env).resources.isBuiltInGroup)
+  const received = receive(request, on, execution, platformClock, builtInServed(on).resources.isBuiltInGroup)
   if (received instanceof Response) return received
   try {
     return await serveFixedPath(received, await servedResources(received))
@@ -152,4 +153,15 @@ describe('media types', () => {
     expect([again.status, again.headers.get('ETag')]).toEqual([304, etag])
     expect((await ask('GET', '/apis', { ...accept, 'If-None-Match': `W/${etag}` }))!.status).toBe(200)
   })
+})
+
+test.each([
+  ['/flagz', 'ComponentFlagz'],
+  ['/statusz', 'ComponentStatusz'],
+])('%s is gone without the feature gate %s', async (target, gate) => {
+  const without = { ...env, KEDGE_FEATURE_GATES: `${gate}=false` }
+  expect((await ask('GET', target, {}, without))!.status).toBe(404)
+  const { paths } = await (await ask('GET', '/', {}, without))!.json<{ paths: string[] }>()
+  expect(paths).not.toContain(target)
+  expect(paths).toContain('/version')
 })

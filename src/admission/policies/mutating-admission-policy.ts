@@ -3,6 +3,7 @@ import { append } from '../../api/append.ts'
 import { StatusError } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
 import { measurePolicyCheck } from '../../metrics/measurements.ts'
+import { settingsOf } from '../../settings.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { admissionForbidden } from '../forbidden.ts'
@@ -23,6 +24,7 @@ export const mutatingAdmissionPolicy: AdmissionPlugin = {
   name: 'MutatingAdmissionPolicy',
   handles: ({ operation, resource }) => operation !== 'DELETE' && !isExempt(resource, 'policies'),
   async admit(attributes) {
+    if (!settingsOf(attributes.request.env).gates.enabled('MutatingAdmissionPolicy')) return
     const policies = policiesAbout(await controlSnapshot(attributes.request), 'mutating', attributes.resource.resource)
     if (policies.length > 0) await mutateBy(policies, attributes)
   },

@@ -15,13 +15,17 @@ import { sourceOrder } from './persistent-volume-sources.ts'
 const specAt = path('spec')
 
 /** Checks the immutable fields. Other code validates the new state. */
-export function volumeChangeErrors(now: PersistentVolumeSpec, before: PersistentVolumeSpec): FieldError[] {
+export function volumeChangeErrors(
+  now: PersistentVolumeSpec,
+  before: PersistentVolumeSpec,
+  { mutableAffinity }: { readonly mutableAffinity: boolean },
+): FieldError[] {
   const classBefore = before.volumeAttributesClassName
   return [
     ...sourceChangeErrors(now, before),
     // kube-apiserver reports these paths without `spec`
     ...immutable(path('volumeMode'), now.volumeMode, now.volumeMode === before.volumeMode),
-    ...(before.nodeAffinity !== undefined && !sameAffinity(now.nodeAffinity, before.nodeAffinity)
+    ...(!mutableAffinity && before.nodeAffinity !== undefined && !sameAffinity(now.nodeAffinity, before.nodeAffinity)
       ? [
           invalidValue(
             path('nodeAffinity'),

@@ -36,11 +36,11 @@ export const persistentVolumes: BuiltInDefinition<PersistentVolume> = {
   validate: (volume) => validateVolume(volume),
   // kube-apiserver validates the whole object twice
   metadataOnUpdate: 'as new',
-  validateUpdate: (volume, old) => [
+  validateUpdate: (volume, old, { enabled }) => [
     ...validateVolume(volume, old),
     ...validateObjectMeta(volume.metadata, false, subdomainName),
     ...specErrors(path('spec'), volume.spec ?? {}, { name: volume.metadata.name ?? '', old }),
-    ...volumeChangeErrors(volume.spec ?? {}, old.spec ?? {}),
+    ...volumeChangeErrors(volume.spec ?? {}, old.spec ?? {}, { mutableAffinity: enabled('MutablePVNodeAffinity') }),
   ],
   warningsOnCreate: warnings,
   warningsOnUpdate: warnings,

@@ -371,3 +371,16 @@ describe('the second run', () => {
     expect((await twice({ a: ifData }, other)).second).toEqual({ other: 'y' })
   })
 })
+
+test('without the feature gate no policy changes anything', async () => {
+  const given = by(labelling('mark', "'yes'"))
+  const labelsWith = async (gates: string) => {
+    const attributes = attributesOf(await policyServer('mutating', given, { KEDGE_FEATURE_GATES: gates }), {
+      object: configMap(),
+    })
+    await run(mutatingAdmissionPolicy, attributes)
+    return attributes.object?.metadata.labels
+  }
+  expect(await labelsWith('')).toEqual({ mark: 'yes' })
+  expect(await labelsWith('MutatingAdmissionPolicy=false')).toBeUndefined()
+})

@@ -21,8 +21,9 @@ export interface Given {
 export async function policyServer(
   type: 'validating' | 'mutating',
   { policies = {}, bindings, objects = {} }: Given,
+  settings: Parameters<typeof memoryServer>[0] = {},
 ): Promise<MemoryServer> {
-  const server = memoryServer()
+  const server = memoryServer(settings)
   const group = 'admissionregistration.k8s.io'
   for (const [name, spec] of Object.entries(policies)) {
     const metadata = { name, generation: 1 }
