@@ -71,6 +71,9 @@ const failing =
   (error) =>
     noteFault('list', error, request)
 
+const sourceOf = (resource: EncodedResource, object: KubeObject | StoredValue): Source =>
+  'text' in object ? Source.ofText(decoratedText(resource, object.text)) : Source.ofObject(decorated(resource, object))
+
 /** Answers with one object from storage or from a write, in the storage version. */
 export function respondObject(
   { request, resource }: Answering,
@@ -80,11 +83,7 @@ export function respondObject(
 ): Response {
   const presenter = kept(object, () => new Presenter(resource, output))
   presenter.checkObject()
-  const source = kept(object, () =>
-    'text' in object
-      ? Source.ofText(decoratedText(resource, object.text))
-      : Source.ofObject(decorated(resource, object)),
-  )
+  const source = kept(object, () => sourceOf(resource, object))
   const { serialization } = output
   const { record } = request
   if (record?.wantsResponse) record.responseObject = record.bounded(presenter.json(source, request.now))
@@ -276,15 +275,15 @@ async function noteList(
 
 const textOf = (body: Body): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
 
-/** Answers with a list of objects in memory, in the storage version. */
+/** Answers with a list of objects in memory, or of their texts, in the storage version. */
 export async function respondItems(
   { request, resource }: Answering,
   output: OutputNegotiation,
-  list: ListFacts & { readonly items: readonly KubeObject[] },
+  list: ListFacts & { readonly items: readonly (KubeObject | StoredValue)[] },
 ): Promise<Response> {
   const presenter = new Presenter(resource, output)
   presenter.checkList()
-  const sources = list.items.map((item) => Source.ofObject(decorated(resource, item)))
+  const sources = list.items.map((item) => sourceOf(resource, item))
   const { serialization } = output
   const metadata = metadataOf(list)
   const { record, now } = request

@@ -1,5 +1,5 @@
 import { admissionChain } from '../admission/chain.ts'
-import type { KubeObject } from '../api/object.ts'
+import { HEAVY, LARGE } from '../api/slices.ts'
 import type { Status } from '../api/status.ts'
 import { negotiateInput, negotiateOutput } from '../codec/negotiate.ts'
 import { respondItems, respondObject, respondSuccess } from '../codec/respond.ts'
@@ -8,12 +8,14 @@ import { deleteEach, deleteObject } from '../registry/write/delete.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import type { DeleteOptions } from '../request/options.ts'
 import { checkDeleteOptions, deleteOptionsOfQuery, parseListOptions } from '../request/options.ts'
+import { walked } from '../request/turns.ts'
 import { nextContinueToken } from '../storage/continue-token.ts'
+import type { ListAt, StoredValue } from '../storage/storage.ts'
 import { decodeDeleteOptions, readBody } from './decode-body.ts'
 import { linesOf } from '../storage/lines.ts'
 import { Hold } from './hold.ts'
-import { asksToRead } from '../registry/converted.ts'
-import { answerList, listed, mustConvert } from './list.ts'
+import { convertedTexts } from '../registry/converted.ts'
+import { answerList, convertAll, listed, mustConvert } from './list.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 
@@ -60,30 +62,28 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const namespace = scope.resource.namespaced ? scope.place.namespace : undefined
   const found = await listed(scope, listOptions, { namespace, selection })
   const { revision } = found
+  const before: ListAt = { kind: 'exact', revision }
   let hold: Hold | undefined
   const names: string[] = []
-  const stored: KubeObject[] = []
+  let texts: string[] = []
   let length = 0
-  for await (const text of linesOf(found.values)) {
-    const { object } = liveOf({ revision, text })
-    names.push(object.metadata.name!)
-    length += text.length
-    // where a webhook converts objects, they are converted before the first deletion
-    if (length <= MAX_KEPT || mustConvert(scope)) stored.push(object)
-    else {
-      stored.length = 0
-      hold ??= await Hold.begin(scope.storage, revision, [scope.collection], scope.request.clock)
-    }
-  }
-  const items = asksToRead(scope) ? await scope.resource.converter!.toServed(stored, 'stored') : stored
   try {
-    await deleteEach(
-      scope,
-      names.map((name) => ({ name })),
-      options,
-      admissionChain,
-    )
-    if (hold !== undefined) return await answerList(scope, listOptions, output, { kind: 'exact', revision })
+    for await (const text of linesOf(found.values)) {
+      names.push(await nameIn(scope, { revision, text }))
+      length += text.length
+      if (length <= MAX_KEPT) texts.push(text)
+      else {
+        texts = []
+        hold ??= await Hold.begin(scope.storage, revision, [scope.collection], scope.request.clock)
+      }
+    }
+    // nothing is deleted where a webhook cannot convert an object
+    if (hold === undefined) texts = await convertedTexts(scope, texts)
+    else if (mustConvert(scope))
+      await convertAll(scope, await listed(scope, listOptions, { namespace, selection }, before))
+    const targets = names.map((name) => ({ name }))
+    await deleteEach(scope, targets, options, admissionChain)
+    if (hold !== undefined) return await answerList(scope, listOptions, output, before)
   } finally {
     await hold?.end(READ_MS)
   }
@@ -91,8 +91,17 @@ export async function deleteCollection(scope: RequestScope): Promise<Response> {
     revision,
     continueToken: nextContinueToken(found, namespace),
     remaining: found.remaining,
-    items,
+    items: texts.map((text) => ({ revision, text })),
   })
+}
+
+/** The name of a stored object. A large one is parsed where the memory has room for it. */
+async function nameIn({ request }: RequestScope, stored: StoredValue): Promise<string> {
+  const { length } = stored.text
+  if (length > HEAVY) await request.takeRoom?.('object', length)
+  const live = liveOf(stored)
+  const { metadata } = await walked({ isLarge: length > LARGE }, () => live.object)
+  return metadata.name!
 }
 
 /** The version of DeleteOptions in kube-apiserver's audit events. */

@@ -23,11 +23,7 @@ export async function get(scope: RequestScope): Promise<Response> {
     const early = notOlderThan === undefined ? await takeFirstRead(request, scope.collection, key) : undefined
     const stored = early ?? (await scope.storage.get(scope.collection, key, notOlderThan))
     if (stored === undefined) throw notFound(scope.resource.gvr, scope.place.name)
-    if (
-      'text' in stored &&
-      !isPassedOn(scope.resource, output) &&
-      weightOfAnswer(scope.resource, output, stored.text.length) > LARGE
-    ) {
+    if (!isPassedOn(scope.resource, output) && weightOfAnswer(scope.resource, output, stored.text.length) > LARGE) {
       request.isLarge = true
       await request.takeRoom?.('object', stored.text.length)
     }

@@ -65,11 +65,16 @@ export async function answerList(
 async function checkList(scope: RequestScope, found: ListResult, again: () => Promise<ListResult>): Promise<void> {
   if (!mustConvert(scope) || found.isEmpty) return
   try {
-    for await (const texts of lineBatches((await again()).values)) await convertedTexts(scope, texts)
+    await convertAll(scope, await again())
   } catch (error) {
     await found.values.cancel()
     throw error
   }
+}
+
+/** Converts all objects of a list, and keeps none. @throws StatusError */
+export async function convertAll(scope: RequestScope, { values }: ListResult): Promise<void> {
+  for await (const texts of lineBatches(values)) await convertedTexts(scope, texts)
 }
 
 export const mustConvert = (scope: RequestScope): boolean => asksToRead(scope) && !passesText(scope.resource)

@@ -2,6 +2,8 @@
  * Steps between a request and storage that only custom resources in another version than the stored one need. For other
  * resources they cost nothing.
  */
+import { FewAtOnce } from '../api/few-at-once.ts'
+import { LARGE } from '../api/slices.ts'
 import { stringify } from '../api/write-json.ts'
 import type { KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
@@ -9,6 +11,7 @@ import { liveOf, parseStoredObject } from '../codec/stored-object.ts'
 import { mappedLines } from '../storage/lines.ts'
 import type { NewValue, StoredValue } from '../storage/storage.ts'
 import { walked } from '../request/turns.ts'
+import { perTenant } from '../tenancy/tenant-state.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { FinalObject, newValueOf } from './stored-form.ts'
 
@@ -66,12 +69,19 @@ export const finalObject = (
 ): FinalObject | undefined =>
   converter === undefined && !request.isLarge ? new FinalObject(storageType, object, strategy) : undefined
 
+/** Long texts that lists and watches convert. A webhook that hangs keeps only those of its control plane waiting. */
+const conversions = perTenant('is of requests under way', () => new FewAtOnce())
+
 /** Converts stored texts to the version of the request, by the webhook. @throws StatusError */
 export async function convertedTexts(scope: ResourceScope, texts: readonly string[]): Promise<string[]> {
   const { converter } = scope.resource
   if (converter?.asks !== true) return [...texts]
-  const objects = await converter.toServed(texts.map(parseStoredObject), 'stored')
-  return objects.map((object) => stringify(asJson(object)))
+  const convert = async (): Promise<string[]> => {
+    const objects = await converter.toServed(texts.map(parseStoredObject), 'stored')
+    return objects.map((object) => stringify(asJson(object)))
+  }
+  const length = texts.reduce((sum, text) => sum + text.length, 0)
+  return length > LARGE ? conversions(scope.request.tenant).run(length, convert) : convert()
 }
 
 /** @param values texts, each followed by a newline */

@@ -366,6 +366,16 @@ describe('a webhook that converts', () => {
     expect(calls.map(({ review }) => review.request.objects.length)).toEqual([3])
   })
 
+  test('is not asked for a large object before the memory has room for it', async () => {
+    const { scopeOf, put, calls } = await serverConverting()
+    await put(thing('v1', { annotations: { text: 'x'.repeat(100_000) } }))
+    const scope = await scopeOf('v2', { name: 'a' })
+    let asked: number | undefined
+    scope.request.takeRoom = async () => void (asked ??= calls.length)
+    expect(await json(get(scope))).toMatchObject(shown('v2'))
+    expect([asked, calls.length]).toEqual([0, 1])
+  })
+
   test('is not asked about objects that have the requested version already', async () => {
     const { scopeOf, put, calls } = await serverConverting()
     await put(thing('v1'))

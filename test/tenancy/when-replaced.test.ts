@@ -51,6 +51,7 @@ const stays: Readonly<Record<string, Exclude<WhenReplaced, 'forgotten'>>> = {
   'src/metrics/admission.ts': 'counts',
   'src/metrics/measurements.ts': 'counts',
   'src/registry/custom-resources/conversion-counts.ts': 'counts',
+  'src/registry/converted.ts': 'is of requests under way',
   'src/registry/write/until-written.ts': 'is of requests under way',
   'src/tenancy/control-snapshot.ts': 'is renewed',
   'src/tenancy/credential-writes.ts': 'counts',
