@@ -153,9 +153,10 @@ export class Seats {
    * back although their borrower wants more; then to those of the level that left a seat.
    */
   private dispatch(first?: PriorityLevel): void {
+    if (this.waiting === 0) return
     for (const level of this.levels.values()) this.dispatchIn(level, level.nominal)
     if (first !== undefined) this.dispatchIn(first)
-    if (this.waiting > 0) for (const level of this.levels.values()) this.dispatchIn(level)
+    for (const level of this.levels.values()) this.dispatchIn(level)
   }
 
   /** @param most seats that the level then has at most */

@@ -6,7 +6,6 @@ import { authorityBit, client, CN, keyUsage, makeCertificate, O } from '../x509/
 import type { Made, Wanted } from '../x509/make-certificate.ts'
 
 const now = new Date()
-const UID = '1.3.6.1.4.1.57683.2'
 const ca = [authorityBit(), keyUsage(5)]
 const root = await makeCertificate(now, { subject: [[CN, 'kubernetes']], extensions: ca })
 const other = await makeCertificate(now, { subject: [[CN, 'kubernetes']], extensions: ca })

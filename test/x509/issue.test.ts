@@ -119,7 +119,7 @@ test('an address of a wrong length, an extension that is requested twice, and oc
   expect(() => parseCertificateRequest(bad)).toThrow(MALFORMED)
   const twice = await requestOf('ec', [[CN, 'x']], [dns('a')], 2)
   expect(() => parseCertificateRequest(twice)).toThrow(MALFORMED)
-  const [{ bytes }] = pemBlocks(await requestOf('ec', [[CN, 'x']])) as [{ bytes: Uint8Array }]
+  const { bytes } = pemBlocks(await requestOf('ec', [[CN, 'x']]))[0]!
   const longer = pemText('CERTIFICATE REQUEST', Uint8Array.of(...bytes, 5, 0))
   expect(() => parseCertificateRequest(longer)).toThrow(MALFORMED)
 })
