@@ -10,6 +10,7 @@ import { decodeUnstructured } from '../codec/decode-untyped.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
 import { parseJson } from '../api/parse-json.ts'
 import { JsonSyntaxError } from '../api/json-scanner.ts'
+import { readCertificate } from '../x509/certificate.ts'
 
 export interface ObjectIdentity {
   readonly name: string
@@ -47,7 +48,7 @@ export class WrongClaims extends Error {
 }
 
 /** Without padding (RFC 7515 §2). A single leftover character encodes less than a byte. */
-const isBase64Url = (text: string): boolean => /^[A-Za-z0-9_-]*$/.test(text) && text.length % 4 !== 1
+export const isBase64Url = (text: string): boolean => /^[A-Za-z0-9_-]*$/.test(text) && text.length % 4 !== 1
 
 /**
  * The three parts without white space, which go-jose removes. In the middle part only line breaks are allowed.
@@ -60,18 +61,60 @@ export function compactForm(token: string): string | undefined {
   return compact.every(isBase64Url) ? compact.join('.') : undefined
 }
 
-/**
- * The header of a token in compact form; undefined where it is invalid. As in go-jose repeated members are invalid,
- * because readers may choose different ones.
- */
-export function readHeader(compact: string): { readonly keyId: string } | undefined {
+/** The header of a token in compact form; undefined where it is invalid. */
+export function readHeader(compact: string): JoseHeader | undefined {
   try {
-    const { object, strict } = readJson(bytesOf(compact.slice(0, compact.indexOf('.'))))
-    return strict.length > 0 ? undefined : { keyId: text(object, 'kid') }
+    return readJoseHeader(compact.slice(0, compact.indexOf('.')))
   } catch (error) {
     if (error instanceof WrongClaims) return undefined
     throw error
   }
+}
+
+export interface JoseHeader {
+  readonly algorithm: string
+  readonly keyId: string
+}
+
+/**
+ * As in go-jose repeated members are invalid, because readers may choose different ones, and so are members of a known
+ * name and another form. A payload that is no base64url (RFC 7797) is not supported.
+ * @param base64Url well-formed
+ * @throws WrongClaims
+ */
+export function readJoseHeader(base64Url: string): JoseHeader {
+  const { object, strict } = readJson(bytesOf(base64Url))
+  const [problem] = strict
+  if (problem !== undefined) throw new WrongClaims(repeatedText(problem))
+  const header = object as JsonObject
+  for (const name of ['enc', 'nonce']) text(header, name)
+  if ((ownValue(header, 'b64') ?? true) !== true) throw new WrongClaims('a payload that is no base64url')
+  const chain = ownValue(header, 'x5c') ?? []
+  if (!Array.isArray(chain) || !chain.every(isCertificate)) throw new WrongClaims('failed to unmarshal x5c header')
+  if (!isPublicKey(ownValue(header, 'jwk') ?? undefined)) throw new WrongClaims('failed to unmarshal JWK')
+  return { algorithm: text(header, 'alg'), keyId: text(header, 'kid') }
+}
+
+function isCertificate(base64: unknown): boolean {
+  try {
+    return typeof base64 === 'string' && readCertificate(new Uint8Array(base64ToBytes(base64))).notBefore > 0
+  } catch {
+    return false
+  }
+}
+
+/** Members of keys in a header, by the type of the key. No key in a header is used. */
+const keyMembers: Readonly<Record<string, readonly string[]>> = {
+  RSA: ['n', 'e'],
+  EC: ['crv', 'x', 'y'],
+  OKP: ['crv', 'x'],
+}
+
+function isPublicKey(jwk: unknown): boolean {
+  if (jwk === undefined) return true
+  if (!isJsonObject(jwk)) return false
+  const members = ownValue(keyMembers, text(jwk, 'kty')) ?? []
+  return members.length > 0 && !Object.hasOwn(jwk, 'd') && members.every((name) => text(jwk, name) !== '')
 }
 
 const SIGNED_HEADER: ReadonlySet<string> = new Set(['alg', 'kid', 'typ'])
@@ -106,6 +149,12 @@ const bytesOf = (base64Url: string): Uint8Array => base64ToBytes(base64Url.repla
 
 const DUPLICATE = 'duplicate field "'
 
+/** go-jose's text for a repeated member. */
+function repeatedText(problem: string): string {
+  const name = problem.slice(DUPLICATE.length, -1)
+  return `json: duplicate key '${name.slice(name.lastIndexOf('.') + 1)}' in object`
+}
+
 /**
  * @param payload of a token whose signature was verified
  * @throws WrongClaims with go-jose's text
@@ -113,10 +162,7 @@ const DUPLICATE = 'duplicate field "'
 export function readClaims(payload: Uint8Array, isLegacy: boolean): TokenClaims {
   const { object, strict } = readJson(payload)
   const [problem = ''] = strict
-  if (problem.startsWith(DUPLICATE)) {
-    const name = problem.slice(DUPLICATE.length, -1)
-    throw new WrongClaims(`json: duplicate key '${name.slice(name.lastIndexOf('.') + 1)}' in object`)
-  }
+  if (problem.startsWith(DUPLICATE)) throw new WrongClaims(repeatedText(problem))
   const claims = object as JsonObject
   const legacyText = (name: string) => (isLegacy ? text(claims, `kubernetes.io/serviceaccount/${name}`) : '')
   const legacy = {

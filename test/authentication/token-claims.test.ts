@@ -37,6 +37,13 @@ describe('the header', () => {
     ['[]', undefined],
     ['', undefined],
     ['x', undefined],
+    ['{"kid":"k","b64":true,"nonce":"n","typ":1,"jwk":{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}}', 'k'],
+    ['{"kid":"k","b64":false}', undefined],
+    ['{"kid":"k","nonce":1}', undefined],
+    ['{"kid":"k","x5c":["AAAA"]}', undefined],
+    ['{"kid":"k","x5c":1}', undefined],
+    ['{"kid":"k","jwk":{"kty":"RSA"}}', undefined],
+    ['{"kid":"k","jwk":{"kty":"RSA","n":"AA","e":"AQAB","d":"AA"}}', undefined],
   ])('%j', (json, keyId) => expect(header(json)?.keyId).toBe(keyId))
 })
 

@@ -49,6 +49,9 @@ const claimsJson = (claims: Claims): JsonLike => claims
 /** OpenID Connect Core §5.6.2. This server does not fetch distributed claims, and refuses tokens that need them. */
 function refuseDistributed(claim: string, claims: Claims): void {
   if (claim === '' || Object.hasOwn(claims, claim)) return
+  if (!Object.hasOwn(claims, '_claim_names')) return
+  if (!Object.hasOwn(claims, '_claim_sources'))
+    throw refused('could not expand distributed claims: oidc: no claim sources')
   const names = ownValue(claims, '_claim_names') ?? {}
   if (typeof names === 'object' && Object.hasOwn(names, claim))
     throw refused('could not expand distributed claims: this server fetches none')

@@ -6,19 +6,21 @@ import type { JsonLike } from '../../cel/json-value.ts'
 import { ownValue } from '../../api/own.ts'
 import { goQuote } from '../../go/quote.ts'
 import { TokenRefused } from '../token-answer.ts'
+import type { JoseHeader } from '../token-claims.ts'
+import { WrongClaims, isBase64Url, readJoseHeader } from '../token-claims.ts'
 
 export type Claims = Readonly<Record<string, JsonLike | undefined>>
 
 const refused = (why: string): TokenRefused => new TokenRefused([`oidc: verify token: ${why}`])
 
-/** Without padding (RFC 7515 §2). */
+/** A byte order mark is not valid JSON (RFC 8259 §8.1). */
+const utf8 = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
+
 function decoded(part: string): Claims | undefined {
-  if (!/^[A-Za-z0-9_-]*$/.test(part) || part.length % 4 === 1) return undefined
+  if (!isBase64Url(part)) return undefined
   try {
     const bytes = atob(part.replaceAll('-', '+').replaceAll('_', '/'))
-    const json: unknown = JSON.parse(
-      new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0))),
-    )
+    const json: unknown = JSON.parse(utf8.decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0))))
     // what JSON.parse gives for an object
     return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as Claims) : undefined
   } catch {
@@ -35,22 +37,23 @@ export function untrustedIssuer(token: string): string | undefined {
   return issuer === 'accounts.google.com' ? 'https://accounts.google.com' : issuer
 }
 
-export interface Header {
-  readonly algorithm: string
-  readonly keyId: string
-}
-
 /** @throws TokenRefused */
-export function headerOf(token: string, algorithms: readonly string[]): Header {
-  const header = decoded(token.slice(0, token.indexOf('.')))
-  if (header === undefined) throw refused('oidc: malformed jwt')
-  const [algorithm = '', keyId = ''] = [ownValue(header, 'alg'), ownValue(header, 'kid')]
-  if (typeof algorithm !== 'string' || typeof keyId !== 'string') throw refused('oidc: malformed jwt')
+export function headerOf(token: string, algorithms: readonly string[]): JoseHeader {
+  const part = token.slice(0, token.indexOf('.'))
+  if (!isBase64Url(part)) throw refused('oidc: malformed jwt')
+  let header: JoseHeader
+  try {
+    header = readJoseHeader(part)
+  } catch (error) {
+    if (!(error instanceof WrongClaims)) throw error
+    throw refused(`oidc: malformed jwt: ${error.message}`)
+  }
+  const { algorithm } = header
   if (!algorithms.includes(algorithm))
     throw refused(
       `oidc: id token signed with unsupported algorithm, expected [${algorithms.map(goQuote).join(' ')}] got ${goQuote(algorithm)}`,
     )
-  return { algorithm, keyId }
+  return header
 }
 
 export const SIGNATURE_REFUSED = refused('failed to verify signature: failed to verify id token signature')
@@ -68,6 +71,8 @@ interface Expected {
 export function checkedClaims(payload: Uint8Array, { issuer, audiences, now }: Expected): Claims {
   const claims = claimsIn(payload)
   const claimed = textClaim(claims, 'iss')
+  for (const name of ['sub', 'nonce', 'at_hash']) textClaim(claims, name)
+  checkSources(claims)
   const isGoogle = issuer === 'https://accounts.google.com' && claimed === 'accounts.google.com'
   if (claimed !== issuer && !isGoogle)
     throw refused(`oidc: id token issued by a different provider, expected ${goQuote(issuer)} got ${goQuote(claimed)}`)
@@ -93,7 +98,7 @@ const unreadable = (why: string): TokenRefused => refused(`oidc: failed to unmar
 function claimsIn(payload: Uint8Array): Claims {
   let json: unknown
   try {
-    json = JSON.parse(new TextDecoder().decode(payload))
+    json = JSON.parse(utf8.decode(payload))
   } catch (error) {
     throw unreadable(String(error))
   }
@@ -103,16 +108,35 @@ function claimsIn(payload: Uint8Array): Claims {
 
 function textClaim(claims: Claims, name: string): string {
   const value = ownValue(claims, name) ?? ''
-  if (typeof value !== 'string') throw unreadable(wrongType(value, `string`))
+  if (typeof value !== 'string') throw unreadable(ofField(name, wrongType(value, 'string')))
   return value
 }
+
+/** Distributed claims (OpenID Connect Core §5.6.2): each name has a source. */
+function checkSources(claims: Claims): void {
+  const mapOf = (name: string): Readonly<Record<string, JsonLike | undefined>> => {
+    const value = ownValue(claims, name) ?? {}
+    if (typeof value !== 'object' || Array.isArray(value))
+      throw unreadable(ofField(name, wrongType(value, 'map[string]string')))
+    return value as Readonly<Record<string, JsonLike | undefined>> // neither a list nor null
+  }
+  const sources = mapOf('_claim_sources')
+  for (const [, source] of Object.entries(mapOf('_claim_names'))) {
+    if (typeof (source ?? '') !== 'string')
+      throw unreadable(ofField('_claim_names', wrongType(source ?? null, 'string')))
+    if ((source ?? '') === '') throw refused('oidc: failed to obtain source from claim name')
+    if (!Object.hasOwn(sources, String(source))) throw refused('oidc: source does not exist')
+  }
+}
+
+const ofField = (name: string, text: string): string => text.replace('Go value', `Go struct field idToken.${name}`)
 
 function audiencesOf(claims: Claims): readonly string[] {
   const value = ownValue(claims, 'aud') ?? []
   const list = typeof value === 'string' ? [value] : value
   const isText = (one: JsonLike): one is string => typeof one === 'string'
   // Array.isArray does not narrow readonly arrays
-  if (!Array.isArray(list) || !list.every(isText)) throw unreadable(wrongType(value, '[]string'))
+  if (!Array.isArray(list) || !list.every(isText)) throw unreadable(ofField('aud', wrongType(value, '[]string')))
   return list
 }
 
@@ -131,7 +155,7 @@ function timeClaim(claims: Claims, name: string, isOptional = false): number | u
   if (typeof value === 'string' && !NUMBER.test(value))
     throw unreadable(`json: invalid number literal, trying to unmarshal ${goQuote(JSON.stringify(value))} into Number`)
   if (typeof value !== 'number' && typeof value !== 'string')
-    throw unreadable(wrongType(value, 'json.Number').replace('Go value', `Go struct field idToken.${name}`))
+    throw unreadable(ofField(name, wrongType(value, 'json.Number')))
   const seconds = Math.trunc(Number(value))
   if (Math.abs(seconds) >= MOST_SECONDS) throw unreadable(`${name} is beyond all times`)
   return seconds

@@ -5,9 +5,9 @@ import { authenticationCounts } from '../authentication-counts.ts'
 import { jwt } from '../service-account-key.ts'
 import type { TokenContext } from '../token-answer.ts'
 import { TokenRefused } from '../token-answer.ts'
+import type { JoseHeader } from '../token-claims.ts'
 import { userOf } from './claim-mappings.ts'
 import type { JwtAuthenticator } from './configuration.ts'
-import type { Header } from './id-token.ts'
 import { SIGNATURE_REFUSED, checkedClaims, headerOf } from './id-token.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import type { Mapper } from './validate.ts'
@@ -57,7 +57,7 @@ export class JwtIssuer {
     return authenticated(userOf(this.configuration, this.mapper, claims))
   }
 
-  private async verified(context: TokenContext, token: string, header: Header): Promise<Uint8Array> {
+  private async verified(context: TokenContext, token: string, header: JoseHeader): Promise<Uint8Array> {
     const look = () => this.withKnownKeys(context, token, header)
     const payload = (await look()) ?? (await this.keys.findWithNew(context, header.keyId, look))
     if (payload !== undefined) return payload
@@ -67,7 +67,7 @@ export class JwtIssuer {
   private async withKnownKeys(
     context: TokenContext,
     token: string,
-    { algorithm, keyId }: Header,
+    { algorithm, keyId }: JoseHeader,
   ): Promise<Uint8Array | undefined> {
     const { compactVerify, errors } = await jwt()
     for (const one of this.keys.known(context, keyId)) {

@@ -103,6 +103,15 @@ test.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384
   },
 )
 
+/** The library that signs would refuse some of these. */
+async function signedText(header: string, claims: string): Promise<string> {
+  const text = [header, claims].map((part) => Buffer.from(part).toString('base64url')).join('.')
+  const signature = await crypto.subtle.sign('RSASSA-PKCS1-v1_5', rsa.sign, new TextEncoder().encode(text))
+  return `${text}.${Buffer.from(signature).toString('base64url')}`
+}
+
+const goodClaims = () => JSON.stringify({ iss: URL_A, aud: 'kedge', sub: 'a', exp: Math.ceil(Date.now() / 1000) + 60 })
+
 describe('refused, with a reason for the log', () => {
   const EXPIRED =
     /^oidc: verify token: oidc: token is expired \(Token Expiry: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC\)$/
@@ -129,13 +138,11 @@ describe('refused, with a reason for the log', () => {
     ],
     [
       'an end that is no time',
-      async () => {
-        // the library that signs would refuse it
-        const part = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url')
-        const text = `${part({ alg: 'RS256', kid: 'one' })}.${part({ iss: URL_A, aud: 'kedge', sub: 'a', exp: 'soon' })}`
-        const signature = await crypto.subtle.sign('RSASSA-PKCS1-v1_5', rsa.sign, new TextEncoder().encode(text))
-        return `${text}.${Buffer.from(signature).toString('base64url')}`
-      },
+      () =>
+        signedText(
+          JSON.stringify({ alg: 'RS256', kid: 'one' }),
+          JSON.stringify({ iss: URL_A, aud: 'kedge', sub: 'a', exp: 'soon' }),
+        ),
       'oidc: verify token: oidc: failed to unmarshal claims: json: invalid number literal, trying to unmarshal "\\"soon\\"" into Number',
     ],
     [
@@ -177,8 +184,29 @@ describe('refused, with a reason for the log', () => {
     [
       'a name that is no text',
       ({ token }) => token({ sub: 7 as unknown as string }),
-      /^oidc: parse username claims "sub": /,
+      'oidc: verify token: oidc: failed to unmarshal claims: json: cannot unmarshal number into Go struct field idToken.sub of type string',
     ],
+    [
+      'a nonce that is no text',
+      ({ token }) => token({ nonce: 7 }),
+      'oidc: verify token: oidc: failed to unmarshal claims: json: cannot unmarshal number into Go struct field idToken.nonce of type string',
+    ],
+    [
+      'a claim that is elsewhere, in no source',
+      ({ token }) => token({ _claim_names: { x: 'a' } }),
+      'oidc: verify token: oidc: source does not exist',
+    ],
+    [
+      'a member of the header twice',
+      () => signedText('{"alg":"none","alg":"RS256","kid":"one"}', goodClaims()),
+      "oidc: verify token: oidc: malformed jwt: json: duplicate key 'alg' in object",
+    ],
+    [
+      'a payload that is no base64url by its header',
+      () => signedText('{"alg":"RS256","kid":"one","b64":false}', goodClaims()),
+      'oidc: verify token: oidc: malformed jwt: a payload that is no base64url',
+    ],
+    ['claims behind a byte order mark', () => signedText('{"alg":"RS256","kid":"one"}', `\ufeff${goodClaims()}`), ''],
     ['no name', ({ token }) => token({ sub: undefined }), 'oidc: parse username claims "sub": claim not present'],
   ])('%s', async (_, make, reason) => {
     const made = world()
@@ -262,6 +290,12 @@ describe('refused, with a reason for the log', () => {
       { claimMappings: mapping({ groups: { claim: 'groups', prefix: '' } }) },
       { _claim_names: { groups: 'src' }, _claim_sources: { src: { endpoint: 'https://169.254.169.254/' } } },
       'oidc: could not expand distributed claims: this server fetches none',
+    ],
+    [
+      'groups that are elsewhere, and nobody says where',
+      { claimMappings: mapping({ groups: { claim: 'groups', prefix: '' } }) },
+      { _claim_names: null },
+      'oidc: could not expand distributed claims: oidc: no claim sources',
     ],
   ])('%s', async (_, more, claims, reason) => {
     const { token, refusal } = rules(more)
