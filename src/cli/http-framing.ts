@@ -121,15 +121,36 @@ function parseLines(rest: string, lower: string, version: RequestHead['version']
     throw new MalformedRequest(400, 'an upgrade with a body')
   const isFramed = (single['content-length'] ?? single['transfer-encoding'] ?? single.expect) !== undefined
   const isNamed = single.host !== undefined && single.host !== ''
-  const lines = rest.slice(2)
+  const lines = withoutRepeats(rest.slice(2), lower)
   return {
     body,
     expectsContinue: expectsContinue(single.expect, version),
     wantsUpgrade: single.upgrade !== undefined,
     isLast: version === '1.0' || CLOSE.test(lower),
     lines: isFramed || !isNamed ? (isNamed ? '' : NO_HOST) + lines.replace(FRAMING, '') : lines,
-    isUntouched: !isFramed && isNamed,
+    isUntouched: !isFramed && isNamed && lines.length === rest.length - 2,
   }
+}
+
+/** Of repeated headers with these names kube-apiserver reads the first. The engine would join them. */
+const FIRST_COUNTS = ['authorization', 'x-remote-user', 'x-remote-uid', 'impersonate-user', 'impersonate-uid'].map(
+  (name) => ({ begin: `\r\n${name}:`, lines: new RegExp(`^${name}:[^\\r]*\\r\\n`, 'gim') }),
+)
+
+/** @param lower the head in lower case */
+function withoutRepeats(lines: string, lower: string): string {
+  let kept = lines
+  for (const { begin, lines: pattern } of FIRST_COUNTS) {
+    const first = lower.indexOf(begin)
+    if (first < 0 || lower.indexOf(begin, first + begin.length) < 0) continue
+    let isFirst = true
+    kept = kept.replace(pattern, (line) => {
+      const stays = isFirst
+      isFirst = false
+      return stays ? line : ''
+    })
+  }
+  return kept
 }
 
 function parseRequestLine(line: string): Pick<RequestHead, 'method' | 'target' | 'version'> {

@@ -47,6 +47,19 @@ test('a name, and a group with a comma, are passed on', () => {
   expect(parseRequestHead(head('GET / HTTP/1.1', ...lines)).lines).toBe(head(...lines))
 })
 
+test('of repeated credentials and names of users the first counts', () => {
+  const names = ['Authorization', 'X-Remote-User', 'X-Remote-Uid', 'Impersonate-User', 'Impersonate-Uid']
+  for (const name of names) {
+    const { lines, isUntouched } = parseRequestHead(
+      head('GET / HTTP/1.1', 'Host: h', `${name}: a`, 'Accept: x', `${name.toUpperCase()}: b`, 'Accept: y', `${name}:`),
+    )
+    expect(lines).toBe(head('Host: h', `${name}: a`, 'Accept: x', 'Accept: y'))
+    expect(isUntouched).toBe(false)
+  }
+  const { lines } = parseRequestHead(head('GET / HTTP/1.1', 'Host: h', 'Authorization:', 'Authorization: Bearer x'))
+  expect(lines).toBe(head('Host: h', 'Authorization:'))
+})
+
 describe('lines that the connection has sent before', () => {
   const LINES = head('Host: h', 'Accept: a', 'Connection: keep-alive')
   const requestLine = fc.constantFrom(
