@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls'
 import { AnswerFollower } from './answer-follower.ts'
 import { Attestation } from './attestation.ts'
 import { LAST_CHUNK, chunkOf } from './chunked-body.ts'
-import { tlsClientAuth } from './client-certificate.ts'
+import type { TlsClientAuth } from './client-certificate.ts'
 import { engineHead, engineRequest } from './engine-head.ts'
 import { EngineLink } from './engine-link.ts'
 import type { EngineAddress } from './engine-link.ts'
@@ -49,6 +49,8 @@ interface Exchange {
 }
 
 interface ConnectionOptions {
+  /** Undefined where the client has presented none. */
+  readonly certificate: TlsClientAuth | undefined
   /** There are too many connections, so the first request is refused. */
   readonly isToBeRefused: boolean
   /** Each request gets a header with the client's address. */
@@ -85,13 +87,12 @@ export class ClientConnection {
     client: TLSSocket,
     engine: () => Promise<EngineAddress>,
     deadlines: Deadlines,
-    { isToBeRefused, tellsAddress, tunnels }: ConnectionOptions,
+    { certificate, isToBeRefused, tellsAddress, tunnels }: ConnectionOptions,
   ) {
     this.#client = client
     this.#deadlines = deadlines
     this.#isToBeRefused = isToBeRefused
     this.#tunnels = tunnels
-    const certificate = tlsClientAuth(client)
     this.#isAttested = certificate !== undefined || tellsAddress
     this.#attestation = new Attestation(certificate, plainAddress(client.remoteAddress ?? ''))
     this.#engine = new EngineLink(engine, {

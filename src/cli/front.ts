@@ -4,6 +4,7 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import type { Credential } from './certificate.ts'
+import { certificatesIn, tlsClientAuth } from './client-certificate.ts'
 import { ClientConnection, DEADLINES } from './client-connection.ts'
 import type { Deadlines } from './client-connection.ts'
 import { ConnectionLimits } from './connection-limits.ts'
@@ -51,12 +52,13 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     handshakeMs = HANDSHAKE_MS,
   } = options
   const limits = new ConnectionLimits(options.limits ?? UNLIMITED)
+  const authorities = certificatesIn(options.clientAuthorities)
   const connections = new Set<ClientConnection>()
   const handshakes = new Map<string, Handshake>()
   const server = createServer({
     cert: options.server.certificate,
     key: options.server.key,
-    ca: [...options.clientAuthorities],
+    ca: [], // tlsClientAuth verifies
     requestCert: true,
     rejectUnauthorized: false, // the Worker answers 401, as kube-apiserver does
     ALPNProtocols: ['http/1.1', 'http/1.0'],
@@ -78,6 +80,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     if (handshake === undefined) return void socket.destroy() // its connection has gone, or was never counted
     handshakes.delete(peerOf(socket))
     const connection = new ClientConnection(socket, engine, deadlines, {
+      certificate: tlsClientAuth(socket, authorities),
       isToBeRefused: handshake.admission === 'to be refused',
       tellsAddress,
       tunnels,

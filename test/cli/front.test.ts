@@ -12,6 +12,10 @@ import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../src/cli/certificate.ts'
 import type { Credential } from '../../src/cli/certificate.ts'
+import type { ClientCertificate } from '../../src/authentication/client-certificate.ts'
+import { pemText } from '../../src/x509/pem.ts'
+import { authorityBit, client as clientUse, CN, keyUsage, makeCertificate } from '../x509/make-certificate.ts'
+import type { Made } from '../x509/make-certificate.ts'
 import { FRONT_STATEMENT } from '../../src/authentication/front-statement.ts'
 import { startFront } from '../../src/cli/front.ts'
 import type { Front, FrontOptions } from '../../src/cli/front.ts'
@@ -223,6 +227,50 @@ describe('client certificates', () => {
     const { cf } = bodyOf(await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`, client)) as { cf: object }
     expect(cf).toMatchObject({
       tlsClientAuth: { certPresented: '1', certVerified: expect.stringMatching(/^FAILED:[A-Z_]+$/) },
+    })
+  })
+
+  describe('with authorities in between', async () => {
+    const now = new Date()
+    const extensions = [authorityBit(), keyUsage(5)]
+    const root = await makeCertificate(now, { subject: [[CN, 'root']], extensions })
+    const middle = await makeCertificate(now, { subject: [[CN, 'middle']], by: root, extensions })
+    const noAuthority = await makeCertificate(now, { subject: [[CN, 'middle']], by: root, extensions: clientUse })
+    const forged = await makeCertificate(now, { subject: [[CN, 'middle']], extensions, issuer: root.name })
+    const junk = await makeCertificate(now, { subject: [[CN, 'junk']], by: root, extensions })
+    const past = { from: new Date(now.getTime() - 7_200_000), to: new Date(now.getTime() - 3_600_000) }
+    const ended = await makeCertificate(now, { subject: [[CN, 'middle']], by: root, extensions, ...past })
+    const told = async (by: Made, ...sent: Made[]) => {
+      await before(echo(), undefined, { clientAuthorities: [authority.certificate, root.pem] })
+      const leaf = await makeCertificate(now, { subject: [[CN, 'x']], by, extensions: clientUse })
+      const certificate = [leaf, ...sent].map(({ pem }) => pem).join('')
+      const client = { certificate, key: pemText('PRIVATE KEY', leaf.key) }
+      const { cf } = bodyOf(await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`, client)) as {
+        cf: { tlsClientAuth: ClientCertificate }
+      }
+      expect(cf.tlsClientAuth.certRFC9440).toBe(leaf.item)
+      const { certVerified, certChainRFC9440 } = cf.tlsClientAuth
+      return { isVerified: certVerified === 'SUCCESS', chain: certChainRFC9440 }
+    }
+
+    test('the engine gets those that the client sent', async () => {
+      expect(await told(middle, middle)).toEqual({ isVerified: true, chain: middle.item })
+    })
+
+    test('roots, and what does not belong to the chain, do no harm', async () => {
+      expect(await told(middle, root, junk, middle)).toMatchObject({
+        isVerified: true,
+        chain: `${junk.item}, ${middle.item}`,
+      })
+    })
+
+    test.each([
+      ['none', middle, []],
+      ['one that is no authority', noAuthority, [noAuthority]],
+      ['one that only says who signed it', forged, [forged]],
+      ['one that has ended', ended, [ended]],
+    ])('%s: not verified', async (_, by, sent) => {
+      expect(await told(by, ...sent)).toMatchObject({ isVerified: false })
     })
   })
 
