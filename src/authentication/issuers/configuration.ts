@@ -32,7 +32,7 @@ const jwtAuthenticator = z.strictObject({
 })
 
 const anonymous = z.strictObject({
-  enabled: z.boolean(),
+  enabled: z._default(z.boolean(), false),
   conditions: listOf(z.strictObject({ path: text })),
 })
 

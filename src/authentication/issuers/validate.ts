@@ -121,12 +121,22 @@ function urlErrors(text: string, disallowed: readonly string[], at: FieldPath): 
   // taken from the text itself, because URL would normalize it
   const [, scheme = '', authority = '', query, fragment] =
     /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(text) ?? []
+  const unreadable = urlProblem(text, authority)
+  if (unreadable !== undefined) return [...errors, invalidValue(at, text, `parse ${goQuote(text)}: ${unreadable}`)]
   if (scheme.toLowerCase() !== 'https') errors.push(invalidValue(at, text, 'URL scheme must be https'))
   else if (!URL.canParse(text)) errors.push(invalidValue(at, text, `parse ${goQuote(text)}: invalid URL`))
   if (authority.includes('@')) errors.push(invalidValue(at, text, 'URL must not contain a username or password'))
   if (query) errors.push(invalidValue(at, text, 'URL must not contain a query'))
   if (fragment) errors.push(invalidValue(at, text, 'URL must not contain a fragment'))
   return errors
+}
+
+/** What Go's net/url refuses, and WHATWG's URL repairs. */
+function urlProblem(text: string, authority: string): string | undefined {
+  if (/[\0-\x1f\x7f]/.test(text)) return 'net/url: invalid control character in URL'
+  if (authority.includes('\\')) return 'invalid character "\\\\" in host name'
+  const escape = /%(?![0-9A-Fa-f]{2}).{0,2}/.exec(text)?.[0]
+  return escape === undefined ? undefined : `invalid URL escape ${goQuote(escape)}`
 }
 
 function audienceErrors({ audiences, audienceMatchPolicy }: JwtAuthenticator['issuer'], issuerAt: FieldPath) {
