@@ -8,7 +8,7 @@ export interface TokenAnswer {
   readonly user: UserInfo
   /** The requested audiences that the token has. */
   readonly audiences: readonly string[]
-  /** Texts for `Warning` headers of each answer to the token. */
+  /** Texts for `Warning` headers of the answers to requests with the token. */
   readonly warnings?: readonly string[]
 }
 

@@ -1,6 +1,5 @@
 import type { TokenReview, TokenReviewStatus } from '../../api/authentication/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { append } from '../../api/append.ts'
 import { badRequest } from '../../api/status.ts'
 import { TokenRefused } from '../../authentication/token-answer.ts'
 import { authenticateToken } from '../../authentication/token-authenticator.ts'
@@ -41,7 +40,6 @@ async function statusOf(
   }
   try {
     const answer = await authenticateToken(request, carried, audiences)
-    append(request.warnings, answer.warnings ?? [])
     return { authenticated: true, user: userInfoStatus(answer.user), audiences: [...answer.audiences] }
   } catch (error) {
     if (error instanceof TokenRefused) return { error: error.message }
