@@ -13,6 +13,8 @@ import { SYSTEM_MASTERS } from '../request/user-info.ts'
 import { resourceAttributes } from '../authorization/attributes.ts'
 import { verdictOn } from '../authorization/authorize.ts'
 import { RBAC_GROUP, rulesFor, rulesOfRole } from '../authorization/rbac.ts'
+import { aggregate } from '../authorization/verdict.ts'
+import { checkKeyName } from '../registry/key-name.ts'
 import { missingRules } from '../authorization/rule-coverage.ts'
 import { stringifySorted } from '../api/write-json.ts'
 import type { Json } from '../api/object.ts'
@@ -66,6 +68,7 @@ async function checkBinding(attributes: Attributes): Promise<void> {
   }
   // a ClusterRoleBinding has no namespace, so it cannot refer to a Role
   if (kind === 'Role' && namespace === '') throw badRequest('Namespace parameter required.')
+  if (kind === 'Role' || kind === 'ClusterRole') checkKeyName(name)
   const found = rulesOfRole(await freshControlSnapshot(request), { kind, name }, namespace)
   if ('error' in found)
     throw kind === 'Role' || kind === 'ClusterRole' ? notFound(resource, name) : plainError(found.error)
@@ -77,11 +80,13 @@ async function mustHold(
   rules: readonly PolicyRule[],
   otherwise?: string,
 ): Promise<void> {
-  const { rules: held, errors } = rulesFor(await freshControlSnapshot(request), user, namespace)
+  // kube-apiserver reads the user's roles as part of this request, so its errors name the request's resource
+  const missingRole = (_kind: string, name: string): string => notFound(resource, name).message
+  const { rules: held, errors } = rulesFor(await freshControlSnapshot(request), user, namespace, missingRole)
   const missing = await inTurns(missingRules(held, rules))
   if (missing.length === 0) return
   const groups = user.groups.map(goQuote).join(' ')
-  const unresolved = errors.length === 0 ? '' : `; resolution errors: [${errors.join(' ')}]`
+  const unresolved = errors.length === 0 ? '' : `; resolution errors: [${aggregate(errors)}]`
   const why = `user ${goQuote(user.name)} (groups=[${groups}]) is attempting to grant RBAC permissions not currently held:\n${missing.join('\n')}${unresolved}`
   throw forbidden(resource, object?.metadata.name ?? '', otherwise ?? why)
 }

@@ -32,6 +32,12 @@ type Binding = Stored<RoleBinding> | Stored<ClusterRoleBinding>
 /** A rule of a user, or the error of a role to which one of the user's bindings refers. */
 type Grant = { readonly rule: PolicyRule; readonly by: () => string } | { readonly error: string }
 
+/** The error of a role that is not there. */
+type Missing = (kind: 'Role' | 'ClusterRole', name: string) => string
+
+/** As kube-apiserver's listers say it. */
+const listedMissing: Missing = (kind, name) => notFound(of(kind.toLowerCase()), name).message
+
 export function rbac(snapshot: ControlSnapshot, asked: AuthorizationAttributes): Verdict {
   const errors: string[] = []
   for (const grant of grantsOf(snapshot, asked.user, asked.namespace)) {
@@ -41,22 +47,31 @@ export function rbac(snapshot: ControlSnapshot, asked: AuthorizationAttributes):
   return errors.length === 0 ? noOpinion('') : noOpinion(`RBAC: ${aggregate(errors)}`)
 }
 
-/** All rules of a user in a namespace; '' means the cluster scope. */
-export function rulesFor(snapshot: ControlSnapshot, user: UserInfo, namespace: string) {
+/**
+ * All rules of a user in a namespace; '' means the cluster scope.
+ * @param missing the text for a role that is not there
+ */
+export function rulesFor(snapshot: ControlSnapshot, user: UserInfo, namespace: string, missing = listedMissing) {
   const rules: PolicyRule[] = []
   const errors: string[] = []
-  for (const grant of grantsOf(snapshot, user, namespace)) {
+  for (const grant of grantsOf(snapshot, user, namespace, missing)) {
     if ('error' in grant) errors.push(grant.error)
     else rules.push(grant.rule)
   }
   return { rules, errors }
 }
 
-function* grantsOf(snapshot: ControlSnapshot, user: UserInfo, namespace: string): Generator<Grant> {
-  yield* grantsOfBindings(snapshot, snapshot.list<Stored<ClusterRoleBinding>>(of('clusterrolebindings')), user, '')
+function* grantsOf(
+  snapshot: ControlSnapshot,
+  user: UserInfo,
+  namespace: string,
+  missing = listedMissing,
+): Generator<Grant> {
+  const everywhere = snapshot.list<Stored<ClusterRoleBinding>>(of('clusterrolebindings'))
+  yield* grantsOfBindings(snapshot, everywhere, user, '', missing)
   if (namespace === '') return
   const bindings = snapshot.inNamespace<Stored<RoleBinding>>(of('rolebindings'), namespace)
-  yield* grantsOfBindings(snapshot, bindings, user, namespace)
+  yield* grantsOfBindings(snapshot, bindings, user, namespace, missing)
 }
 
 function* grantsOfBindings(
@@ -64,11 +79,12 @@ function* grantsOfBindings(
   bindings: readonly Binding[],
   user: UserInfo,
   namespace: string,
+  missing: Missing,
 ): Generator<Grant> {
   for (const binding of bindingsFor(bindings, user, namespace)) {
     const subject = binding.subjects?.find((one) => appliesTo(one, user, namespace))
     if (subject === undefined) continue
-    const role = rulesOfRole(snapshot, binding.roleRef ?? {}, namespace)
+    const role = rulesOfRole(snapshot, binding.roleRef ?? {}, namespace, missing)
     if ('error' in role) yield role
     else for (const rule of role.rules) yield { rule, by: () => describe(binding, subject, namespace) }
   }
@@ -79,22 +95,21 @@ export function rulesOfRole(
   snapshot: ControlSnapshot,
   { kind = '', name = '' }: RoleRef,
   namespace: string,
+  missing = listedMissing,
 ): { readonly rules: readonly PolicyRule[] } | { readonly error: string } {
   switch (kind) {
     case 'Role': {
       const role = snapshot.get<Stored<Role>>(of('roles'), `${namespace}/${name}`)
-      return role === undefined ? missing('role', name) : { rules: role.rules ?? [] }
+      return role === undefined ? { error: missing(kind, name) } : { rules: role.rules ?? [] }
     }
     case 'ClusterRole': {
       const role = snapshot.get<Stored<ClusterRole>>(of('clusterroles'), name)
-      return role === undefined ? missing('clusterrole', name) : { rules: role.rules ?? [] }
+      return role === undefined ? { error: missing(kind, name) } : { rules: role.rules ?? [] }
     }
     default:
       return { error: `unsupported role reference kind: ${goQuote(kind)}` }
   }
 }
-
-const missing = (resource: string, name: string) => ({ error: notFound(of(resource), name).message })
 
 function appliesTo({ kind, name = '', namespace }: Subject, user: UserInfo, bindingNamespace: string): boolean {
   switch (kind) {

@@ -22,7 +22,13 @@ const server = await serverWith({
     role('escalator', { verbs: ['escalate'], apiGroups: [RBAC], resources: ['clusterroles'] }),
     role('binder', { verbs: ['bind'], apiGroups: [RBAC], resources: ['clusterroles'], resourceNames: ['all'] }),
   ],
-  [`clusterrolebindings.${RBAC}`]: [bound('reader', 'eve'), bound('escalator', 'esc'), bound('binder', 'bin')],
+  [`clusterrolebindings.${RBAC}`]: [
+    bound('reader', 'eve'),
+    bound('escalator', 'esc'),
+    bound('binder', 'bin'),
+    bound('gone', 'dan'),
+    bound('gone-too', 'dan'),
+  ],
 })
 
 const MISSING = `is attempting to grant RBAC permissions not currently held:`
@@ -73,6 +79,13 @@ describe('a role has no rules that its writer lacks', () => {
   })
 })
 
+test('roles of the writer that are gone are said to be of the kind that is written', async () => {
+  const object = { metadata: { name: 'new' }, rules: [reads] } as never
+  const outcome = await outcomeOf(rbacEscalation, server, { at: `roles.${RBAC}`, user: 'dan', object })
+  const gone = [`roles.${RBAC} "gone" not found`, `roles.${RBAC} "gone-too" not found`]
+  expect(outcome).toMatch(`; resolution errors: [[${gone.join(', ')}]]`)
+})
+
 describe('a binding gives no rules that its writer lacks', () => {
   const bind = (kind: string, name: string, more: Partial<Asked> = {}): Asked => ({
     at: `clusterrolebindings.${RBAC}`,
@@ -94,6 +107,12 @@ describe('a binding gives no rules that its writer lacks', () => {
     ['a role by somebody who may bind it', bind('ClusterRole', 'all', { user: 'bin' }), 'taken'],
     ['a role that is not there', bind('ClusterRole', 'gone'), `404 clusterrolebindings.${RBAC} "gone" not found`],
     ['a Role in a ClusterRoleBinding', bind('Role', 'x'), '400 Namespace parameter required.'],
+    ['a role without a name', bind('ClusterRole', ''), '400 Name parameter required.'],
+    [
+      'a name that no role can have',
+      bind('ClusterRole', 'a/b'),
+      `400 Name parameter invalid: "a/b": may not contain '/'`,
+    ],
   ])('%s', async (_what, asked, expected) => {
     expect(brief(await outcomeOf(rbacEscalation, server, asked))).toBe(expected)
   })
