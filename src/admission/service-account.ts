@@ -3,10 +3,9 @@
  * token, the cluster's certificates and the namespace.
  */
 import type { Pod, PodSpec, ServiceAccount, Volume } from '../api/core/v1.ts'
-import { path } from '../api/field.ts'
+import { podReferences } from '../authorization/pod-references.ts'
 import { pathSegmentName } from '../validation/names.ts'
 import { MIRROR_POD } from '../validation/pod/pod-spec.ts'
-import { visitContainers } from '../validation/pod/visit-containers.ts'
 import { generatedName } from '../registry/generated-name.ts'
 import { parseBoolean } from '../api/feature-gates.ts'
 import { plainError } from '../api/status.ts'
@@ -136,15 +135,7 @@ const tokenVolume = (name: string): Volume => ({
 
 function refuseSecretsOfMirror(attributes: Attributes, spec: PodSpec): void {
   if (spec.serviceAccountName) throw podForbidden(attributes, 'a mirror pod may not reference service accounts')
-  const ofVolumes = (spec.volumes ?? []).some(
-    ({ secret, projected }) => secret || (projected?.sources ?? []).some((source) => source.secret),
-  )
-  const ofContainers = visitContainers(spec, path('spec')).some(
-    ({ container }) =>
-      (container.env ?? []).some(({ valueFrom }) => valueFrom?.secretKeyRef) ||
-      (container.envFrom ?? []).some(({ secretRef }) => secretRef),
-  )
-  if (ofVolumes || ofContainers || (spec.imagePullSecrets ?? []).length > 0)
+  if (podReferences({ metadata: {}, spec }).secrets.size > 0)
     throw podForbidden(attributes, 'a mirror pod may not reference secrets')
   const hasToken = (spec.volumes ?? []).some(({ projected }) =>
     (projected?.sources ?? []).some(({ serviceAccountToken }) => serviceAccountToken),

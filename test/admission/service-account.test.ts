@@ -160,7 +160,16 @@ describe('a mirror pod', () => {
   test.each<[string, object, string]>([
     ['has no account', {}, 'taken'],
     ['may not name one', { serviceAccountName: 'default' }, refused('a mirror pod may not reference service accounts')],
-    ['may use no secret', { volumes: [{ name: 'v', secret: {} }] }, refused('a mirror pod may not reference secrets')],
+    ...[
+      { secret: { secretName: 's' } },
+      { azureFile: { secretName: 's' } },
+      { csi: { driver: 'd', nodePublishSecretRef: { name: 's' } } },
+      { projected: { sources: [{ secret: { name: 's' } }] } },
+    ].map((source): [string, object, string] => [
+      `may use no secret by ${Object.keys(source)[0]}`,
+      { volumes: [{ name: 'v', ...source }] },
+      refused('a mirror pod may not reference secrets'),
+    ]),
     [
       'may use no token',
       { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: {} }] } }] },
