@@ -6,13 +6,13 @@
 import type { CertificateSigningRequest } from '../api/certificates/v1.ts'
 import { goQuote } from '../go/quote.ts'
 import type { Json, KubeObject } from '../api/object.ts'
-import { forbidden } from '../api/status.ts'
 import { resourceAttributes } from '../authorization/attributes.ts'
 import { verdictOn } from '../authorization/authorize.ts'
 import { stringifySorted } from '../api/write-json.ts'
 import { parseCertificateRequest } from '../x509/certificate-request.ts'
 import { fromBase64 } from '../x509/pem.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { admissionForbidden } from './forbidden.ts'
 
 type Request = CertificateSigningRequest & KubeObject
 
@@ -89,7 +89,7 @@ const signerOf = (request: KubeObject | undefined): string => (request as Reques
 const conditionsText = (request: Request | undefined): string =>
   stringifySorted((request?.status?.conditions ?? []) as unknown as Json)
 
-const refusal = ({ resource, name }: Attributes, why: string) => forbidden(resource, name, why)
+const refusal = admissionForbidden
 
 /** The permission for this signer, or for all signers of its domain: `DOMAIN/*`. */
 async function mayFor({ user, request }: Attributes, verb: string, signer: string): Promise<boolean> {

@@ -13,17 +13,19 @@ import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import type { ResourceSlice } from '../api/resource/v1.ts'
 import type { StatusError } from '../api/status.ts'
-import { forbidden, notFound } from '../api/status.ts'
+import { notFound } from '../api/status.ts'
 import { resourceAttributes } from '../authorization/attributes.ts'
 import { verdictOn } from '../authorization/authorize.ts'
 import { nodeOf } from '../authorization/node.ts'
 import { settingsOf } from '../settings.ts'
+import { aggregate } from '../authorization/verdict.ts'
 import { podReferences } from '../authorization/pod-references.ts'
 import { stringifySorted } from '../api/write-json.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import { parseCertificateRequest } from '../x509/certificate-request.ts'
 import { fromBase64 } from '../x509/pem.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
+import { admissionForbidden } from './forbidden.ts'
 import { MIRROR, podCertificateRequest } from './pod-certificate-request.ts'
 
 export const nodeRestriction: AdmissionPlugin = {
@@ -51,7 +53,7 @@ const restrictions: Readonly<Record<string, Restriction>> = {
   'resourceslices.resource.k8s.io': resourceSliceWrite,
 }
 
-const refusal = ({ resource, name }: Attributes, why: string): StatusError => forbidden(resource, name, why)
+const refusal = admissionForbidden
 
 /** The error of a lister, which names the kind in lower case instead of the resource. */
 const absent = (kind: string, name: string): StatusError => notFound({ group: '', resource: kind }, name)
@@ -285,7 +287,14 @@ async function checkAudience(attributes: Attributes, pod: Pod & KubeObject, audi
   const { user, namespace, name, request } = attributes
   if (audiences.length > 1) throw refusal(attributes, 'node may only request 0 or 1 audiences')
   const [audience = ''] = audiences
-  for (const volume of pod.spec?.volumes ?? []) if (await volumeHasAudience(attributes, pod, volume, audience)) return
+  const errors: string[] = []
+  for (const volume of pod.spec?.volumes ?? []) {
+    const found = await volumeHasAudience(request, pod, volume, audience)
+    if (found === true) return
+    if (found !== false) errors.push(found.message)
+  }
+  if (errors.length > 0)
+    throw refusal(attributes, `error validating audience ${goQuote(audience)}: ${aggregate(errors)}`)
   const asked = { namespace, apiVersion: 'v1', resource: audience, name }
   const verb = 'request-serviceaccounts-token-audience'
   if ((await verdictOn(request, resourceAttributes(user, verb, asked))).allowed) return
@@ -295,27 +304,39 @@ async function checkAudience(attributes: Attributes, pod: Pod & KubeObject, audi
   )
 }
 
-async function volumeHasAudience({ request }: Attributes, pod: Pod & KubeObject, volume: Volume, audience: string) {
+/** @returns the error where it cannot be told */
+async function volumeHasAudience(
+  request: Attributes['request'],
+  pod: Pod & KubeObject,
+  volume: Volume,
+  audience: string,
+): Promise<boolean | StatusError> {
   const tokens = (volume.projected?.sources ?? []).map(({ serviceAccountToken }) => serviceAccountToken)
   if (tokens.some((token) => token !== undefined && (token.audience ?? '') === audience)) return true
   const driverName = volume.csi?.driver ?? (await driverOfClaim(request, pod, volume))
-  if (driverName === undefined) return false
+  if (driverName === undefined || typeof driverName === 'object') return driverName ?? false
   const drivers = { group: 'storage.k8s.io', resource: 'csidrivers' }
   const driver = await storedObject<CSIDriver>(request, drivers, driverName)
-  return (driver?.spec?.tokenRequests ?? []).some((token) => (token.audience ?? '') === audience)
+  if (driver === undefined) return notFound({ ...drivers, resource: 'csidriver' }, driverName)
+  return (driver.spec?.tokenRequests ?? []).some((token) => (token.audience ?? '') === audience)
 }
 
-/** Follows pod → claim → volume → driver. */
-async function driverOfClaim(request: Attributes['request'], pod: Pod & KubeObject, volume: Volume) {
+/** Follows pod → claim → volume → driver. Undefined where the volume has no driver, or no claim. */
+async function driverOfClaim(
+  request: Attributes['request'],
+  pod: Pod & KubeObject,
+  volume: Volume,
+): Promise<string | undefined | StatusError> {
   const { namespace, name } = pod.metadata
   const claimName = volume.ephemeral === undefined ? volume.persistentVolumeClaim?.claimName : `${name}-${volume.name}`
   if (claimName === undefined) return undefined
   const claims = { group: '', resource: 'persistentvolumeclaims' }
   const claim = await storedObject<PersistentVolumeClaim>(request, claims, `${namespace}/${claimName}`)
-  const volumeName = claim?.spec?.volumeName ?? ''
-  if (volumeName === '') return undefined
+  if (claim === undefined) return absent('persistentvolumeclaim', claimName)
   const volumes = { group: '', resource: 'persistentvolumes' }
-  return (await storedObject<PersistentVolume>(request, volumes, volumeName))?.spec?.csi?.driver
+  const volumeName = claim.spec?.volumeName ?? ''
+  const bound = volumeName === '' ? undefined : await storedObject<PersistentVolume>(request, volumes, volumeName)
+  return bound === undefined ? absent('persistentvolume', volumeName) : bound.spec?.csi?.driver
 }
 
 const NODE_LEASES = 'kube-node-lease'

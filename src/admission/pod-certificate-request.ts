@@ -2,11 +2,12 @@
 import type { PodCertificateRequest, PodCertificateRequestSpec } from '../api/certificates/v1beta1.ts'
 import type { Node, Pod, ServiceAccount } from '../api/core/v1.ts'
 import type { StatusError } from '../api/status.ts'
-import { forbidden, plainError } from '../api/status.ts'
+import { plainError } from '../api/status.ts'
 import { goQuote } from '../go/quote.ts'
 import { builtInServed } from '../registry/built-in-served.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import type { Attributes } from './attributes.ts'
+import { admissionForbidden } from './forbidden.ts'
 
 export const MIRROR = 'kubernetes.io/config.mirror'
 
@@ -14,7 +15,7 @@ const NODES = { group: '', resource: 'nodes' }
 const PODS = { group: '', resource: 'pods' }
 const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' }
 
-const refusal = ({ resource, name }: Attributes, why: string): StatusError => forbidden(resource, name, why)
+const refusal = admissionForbidden
 
 export async function podCertificateRequest(attributes: Attributes, node: string): Promise<void> {
   const { operation, subresource, object, request } = attributes

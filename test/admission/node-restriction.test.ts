@@ -4,6 +4,14 @@ import type { Asked } from './plugin-outcome.ts'
 import { outcomeOf, serverWith } from './plugin-outcome.ts'
 
 const server = await serverWith({
+  persistentvolumeclaims: [
+    { metadata: { name: 'unbound', namespace: 'blue' }, spec: {} } as never,
+    { metadata: { name: 'bound', namespace: 'blue' }, spec: { volumeName: 'v' } } as never,
+  ],
+  persistentvolumes: [{ metadata: { name: 'v' }, spec: { csi: { driver: 'known' } } } as never],
+  'csidrivers.storage.k8s.io': [
+    { metadata: { name: 'known' }, spec: { tokenRequests: [{ audience: 'of-driver' }] } } as never,
+  ],
   nodes: [{ metadata: { name: 'mine', uid: 'u-mine' } }],
   pods: [
     {
@@ -11,6 +19,18 @@ const server = await serverWith({
       spec: { nodeName: 'mine', volumes: [tokenVolume('vault')] },
     } as never,
     { metadata: { name: 'there', namespace: 'blue', uid: 'u-there' }, spec: { nodeName: 'other' } } as never,
+    {
+      metadata: { name: 'claims', namespace: 'blue', uid: 'u-claims' },
+      spec: {
+        nodeName: 'mine',
+        volumes: [
+          { name: 'gone', persistentVolumeClaim: { claimName: 'gone' } },
+          { name: 'unbound', persistentVolumeClaim: { claimName: 'unbound' } },
+          { name: 'bound', persistentVolumeClaim: { claimName: 'bound' } },
+          { name: 'unknown', csi: { driver: 'unknown' } },
+        ],
+      },
+    } as never,
   ],
 })
 
@@ -262,6 +282,14 @@ describe('tokens', () => {
       'of a pod elsewhere',
       token({ name: 'there', uid: 'u-there' }),
       refused('node requested token bound to a pod scheduled on a different node'),
+    ],
+    ['for an audience of a driver', token({ name: 'claims', uid: 'u-claims' }, ['of-driver']), 'taken'],
+    [
+      'for an audience of which the volumes cannot tell',
+      token({ name: 'claims', uid: 'u-claims' }, ['bank']),
+      refused(
+        'error validating audience "bank": [persistentvolumeclaim "gone" not found, persistentvolume "" not found, csidriver.storage.k8s.io "unknown" not found]',
+      ),
     ],
     ['of a pod that is gone', token({ name: 'gone', uid: 'u' }), '404 pod "gone" not found'],
   ])('%s', async (_what, asked, expected) => expect(await ask(asked)).toBe(expected))
