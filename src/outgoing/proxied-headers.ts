@@ -6,8 +6,12 @@ import { endToEnd } from './exchange.ts'
 
 export type HeaderPairs = (readonly [name: string, value: string])[]
 
-/** Credentials, and headers that name a user: the other server must never take these for this server's own. */
-const FOR_THIS_SERVER = /^(?:authorization|impersonate-.*|x-remote-(?:user|uid|group|extra-.*)|kedge-.*|cf-.*)$/
+/**
+ * Credentials, and headers that name a user or say what this server was asked: the other server must never take these
+ * for this server's own.
+ */
+const FOR_THIS_SERVER =
+  /^(?:authorization|impersonate-.*|x-remote-(?:user|uid|group|extra-.*)|x-forwarded-(?:host|proto|uri)|kedge-.*|cf-.*)$/
 
 /** Some servers take the one sign for the other. */
 const spelled = (name: string): string => name.toLowerCase().replaceAll('_', '-')

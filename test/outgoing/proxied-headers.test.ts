@@ -35,6 +35,9 @@ test.each([
   ['Transfer-Encoding', 'chunked'],
   ['Upgrade', 'websocket'],
   ['Kedge-Tunnel', 'ticket'],
+  ['X-Forwarded-Host', 'evil.example.com'],
+  ['X-Forwarded-Proto', 'http'],
+  ['X-Forwarded-Uri', '/elsewhere'],
 ])('%s is not passed on', (name, value) => {
   expect(proxiedHeaders(from(new Headers([[name, value]])), false)).toEqual([])
 })

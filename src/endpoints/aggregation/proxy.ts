@@ -6,6 +6,7 @@ import type { APIService } from '../../api/apiregistration/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import { askApiService, isAvailable, placeOfApiService } from '../../outgoing/api-service.ts'
+import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
 import { proxiedHeaders } from '../../outgoing/proxied-headers.ts'
 import type { ServicePlace } from '../../outgoing/service-place.ts'
 import { API_SERVICES } from '../../registry/remote-groups.ts'
@@ -51,11 +52,11 @@ async function passOn(request: ApiRequest, service: APIService, place: ServicePl
   const { method, user, request: incoming } = request
   const upgrades = wantsUpgrade(request)
   const headers = proxiedHeaders(incoming, upgrades)
-  headers.push(['Audit-Id', request.auditId])
+  headers.push(['Audit-Id', request.auditId], ...forwarded(request, place))
   const answer = await askApiService(request, service, place, {
     method,
     target: encodedTarget(request),
-    headers: headers.filter(([name], at) => name.toLowerCase() !== 'audit-id' || at === headers.length - 1),
+    headers: headers.filter(([name]) => name !== 'audit-id'),
     user,
     body: incoming.body,
     upgrades,
@@ -63,6 +64,13 @@ async function passOn(request: ApiRequest, service: APIService, place: ServicePl
   })
   return remoteAnswer(answer, method === 'HEAD')
 }
+
+/** As kube-apiserver states them: the host is that of the other server. */
+const forwarded = ({ info }: ApiRequest, { base }: ServicePlace): HeaderPairs => [
+  ['X-Forwarded-Host', new URL(base).host],
+  ['X-Forwarded-Proto', 'https'],
+  ['X-Forwarded-Uri', new URL(`https://localhost${encodedPath(info.path).replace(/\/{2,}/g, '/')}`).pathname],
+]
 
 /** The authorized path, encoded anew so that every reader sees the same path. The query is passed on unchanged. */
 export function encodedTarget({ info, request }: Pick<ApiRequest, 'info' | 'request'>): string {
