@@ -3,6 +3,12 @@ import type { ExchangeAnswer, Upgraded } from '../../outgoing/exchange.ts'
 import { endToEnd } from '../../outgoing/exchange.ts'
 import { textResponse } from '../text-response.ts'
 
+/**
+ * The platform knows the length of a body, and the ticket of a tunnel is only for this server. Which other origins may
+ * read answers of this server, no other server says, because browsers take both for one.
+ */
+const KEPT_BACK = /^(?:content-length|kedge-tunnel|access-control-allow-(?:credentials|headers|methods|origin))$/i
+
 const REDIRECTED = 'the backend attempted to redirect this request, which is not permitted'
 
 /** @param passesRedirects whether the other server may redirect the client */
@@ -10,12 +16,10 @@ export function remoteAnswer(answer: ExchangeAnswer | Upgraded, isHead: boolean,
   if ('upgraded' in answer) return answer.upgraded
   const { status } = answer
   const headers = new Headers()
-  for (const [name, value] of endToEnd(answer.headers))
-    // the platform knows the length of a body; the ticket of a tunnel is only for this server
-    if (!/^(?:content-length|kedge-tunnel)$/i.test(name)) headers.append(name, value)
-  if (!passesRedirects && status >= 300 && status <= 399 && headers.has('Location')) {
+  for (const [name, value] of endToEnd(answer.headers)) if (!KEPT_BACK.test(name)) headers.append(name, value)
+  if (!passesRedirects && status >= 300 && status <= 399 && (headers.get('Location') ?? '') !== '') {
     void answer.body?.cancel()
-    return new Response(REDIRECTED, { status: 502 })
+    return textResponse(REDIRECTED, { status: 502 })
   }
   if (status < 200 || status > 599) {
     void answer.body?.cancel()

@@ -9,6 +9,14 @@ test.each([100, 199, 600, 999])('a backend has no status %i', async (status) => 
   expect(await response.text()).toContain(`malformed HTTP status code ${status}`)
 })
 
+test('a backend lets no other origin read answers of this server', () => {
+  const headers = ['Origin', 'Credentials', 'Headers', 'Methods'].map(
+    (of) => [`Access-Control-Allow-${of}`, 'x'] as const,
+  )
+  const response = remoteAnswer({ status: 200, headers: [...headers, ['X-Other', 'stays']], body: null }, false)
+  expect([...response.headers]).toEqual([['x-other', 'stays']])
+})
+
 // The front of a local server reads the status from the reason phrase (cli/stated-status.ts).
 test.each([200, 500])('a backend gives an answer of %i no reason', (status) => {
   expect(answering(status)).toMatchObject({ status, statusText: '' })
