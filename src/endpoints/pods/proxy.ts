@@ -23,9 +23,16 @@ import { wantsUpgrade } from '../aggregation/upgrade.ts'
 import { connectionTo } from '../nodes/node-connection.ts'
 import { answer } from '../nodes/simulated/plain-answer.ts'
 import { listenerOf, textOf } from '../nodes/simulated/simulated-port.ts'
+import { ownLocation } from './own-location.ts'
 
 /** Finds the server for the name in the path. */
-type WayTo = (scope: RequestScope, target: Target) => Promise<Send>
+type WayTo = (scope: RequestScope, target: Target) => Promise<Way>
+
+interface Way {
+  readonly send: Send
+  /** HOST:PORT of the server. */
+  readonly host: string
+}
 
 const proxyBy =
   (wayTo: WayTo) =>
@@ -37,7 +44,7 @@ async function proxy(wayTo: WayTo, scope: RequestScope, path: string): Promise<R
   const target = targetOf(scope.place.name)
   if (target === undefined)
     throw badRequest(`invalid ${scope.resource.entry.singular ?? 'proxy'} request ${JSON.stringify(scope.place.name)}`)
-  const send = await wayTo(scope, target)
+  const { send, host } = await wayTo(scope, target)
   const { request, method } = scope.request
   const address = targetOfUrl(request)
   const mark = address.indexOf('?')
@@ -56,7 +63,7 @@ async function proxy(wayTo: WayTo, scope: RequestScope, path: string): Promise<R
     )
     if (upgrades && !('upgraded' in answer) && answer.status < 400)
       throw serviceUnavailable(`invalid upgrade response: status code ${answer.status}`)
-    return withOwnLocation(scope, remoteAnswer(answer, method === 'HEAD', true), path)
+    return withOwnLocation(scope, remoteAnswer(answer, method === 'HEAD', true), host)
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
     if (error.message === 'address not allowed') throw badRequest(error.message)
@@ -90,9 +97,9 @@ function targetOf(text: string): Target | undefined {
 }
 
 /** As in kube-apiserver, certificates of pods are not verified, because no authority signs them for an address. */
-const wayToAddress =
-  ({ request }: RequestScope, { scheme, host, port }: Address): Send =>
-  (passed, body) => {
+const wayToAddress = ({ request }: RequestScope, { scheme, host, port }: Address): Way => ({
+  host: hostPort(host, port),
+  send(passed, body) {
     if (!isPort(port)) throw new CallFailed(`dial tcp: lookup tcp/${port}: unknown port`)
     if (request.env.EXCHANGES === undefined) throw new CallFailed('this server reaches no pods and no nodes')
     return ask(
@@ -100,7 +107,8 @@ const wayToAddress =
       { ...passed, url: `${scheme}://${hostPort(host, port)}`, isProxied: true, isInsecure: true },
       body,
     )
-  }
+  },
+})
 
 interface Address {
   readonly scheme: string
@@ -109,12 +117,15 @@ interface Address {
 }
 
 /** A simulated pod answers without a network, as it does to port-forward. */
-async function wayToPodAt(scope: RequestScope, pod: Pod, { host, port, scheme }: Address): Promise<Send> {
+async function wayToPodAt(scope: RequestScope, pod: Pod, { host, port, scheme }: Address): Promise<Way> {
   if (!(await isOnSimulatedNode(scope.request, pod.spec?.nodeName))) return wayToAddress(scope, { scheme, host, port })
-  return async () => {
-    const listener = isPort(port) ? listenerOf(pod, Number(port)) : undefined
-    if (listener === undefined) throw new CallFailed(refusalAt(hostPort(host, port)))
-    return answer(200, textOf(listener, Number(port)))
+  return {
+    host: hostPort(host, port),
+    async send() {
+      const listener = isPort(port) ? listenerOf(pod, Number(port)) : undefined
+      if (listener === undefined) throw new CallFailed(refusalAt(hostPort(host, port)))
+      return answer(200, textOf(listener, Number(port)))
+    },
   }
 }
 
@@ -137,7 +148,7 @@ async function found<O>(
 
 const ipOf = ({ status }: Pod): string => status?.podIPs?.[0]?.ip ?? status?.podIP ?? ''
 
-async function wayToPod(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
+async function wayToPod(scope: RequestScope, { scheme, name, port }: Target): Promise<Way> {
   const pod = await found<Pod>(scope, name)
   const host = ipOf(pod)
   if (!isProxyableAddress(host)) throw badRequest('address not allowed')
@@ -147,7 +158,7 @@ async function wayToPod(scope: RequestScope, { scheme, name, port }: Target): Pr
 }
 
 /** Chooses an address of the port that belongs to a pod. Other endpoints could be any host. */
-async function wayToService(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
+async function wayToService(scope: RequestScope, { scheme, name, port }: Target): Promise<Way> {
   const {
     request,
     place: { namespace },
@@ -156,7 +167,10 @@ async function wayToService(scope: RequestScope, { scheme, name, port }: Target)
   const reference = { name, namespace, port: Number(port) }
   if (isNumber && isPlaced(request, reference)) {
     const { base, serverName } = await placeOfService(request, reference)
-    return (passed, body) => ask(request, { ...passed, url: base, serverName }, body)
+    return {
+      host: new URL(base).host,
+      send: (passed, body) => ask(request, { ...passed, url: base, serverName }, body),
+    }
   }
   const portName = isNumber ? await portNameOf(scope, name, Number(port)) : port
   for (const { addresses, port: number } of await candidates(scope, name, portName))
@@ -222,10 +236,12 @@ async function podOf({ request, place: { namespace } }: RequestScope, { ip, targ
 }
 
 /** The port of the kubelet is reached as a kubelet, with this server's credentials. */
-async function wayToNode(scope: RequestScope, { scheme, name, port }: Target): Promise<Send> {
+async function wayToNode(scope: RequestScope, { scheme, name, port }: Target): Promise<Way> {
   const node = await connectionTo(scope.request, name)
-  if (port === '' || port === node.port) return (passed, body) => node.ask({ ...passed, body, isProxied: true })
-  if (node.isSimulated) return () => Promise.reject(new CallFailed(refusalAt(hostPort(node.host, port))))
+  const host = hostPort(node.host, port || node.port)
+  if (port === '' || port === node.port)
+    return { host, send: (passed, body) => node.ask({ ...passed, body, isProxied: true }) }
+  if (node.isSimulated) return { host, send: () => Promise.reject(new CallFailed(refusalAt(host))) }
   return wayToAddress(scope, { scheme, host: node.host, port })
 }
 
@@ -239,18 +255,17 @@ function forwarded({ request: { headers, info } }: RequestScope): HeaderPairs {
   ]
 }
 
-/** Rewrites a Location below the other server's root to one below the proxy. */
-function withOwnLocation(scope: RequestScope, response: Response, path: string): Response {
-  const location = response.headers.get('Location')
-  if (location === null || response.status === 101) return response
-  const base = `http://${scope.request.headers.get('Host') ?? 'localhost'}`
-  if (!URL.canParse(location, `${base}${encodedPath(path)}`))
+/** @param server HOST:PORT of the other server */
+function withOwnLocation(scope: RequestScope, response: Response, server: string): Response {
+  const location = response.headers.get('Location') ?? ''
+  if (location === '' || response.status === 101) return response
+  const own = scope.request.headers.get('Host') ?? ''
+  const moved = ownLocation(location, { prefix: encodedPath(placeText(scope)), server, own })
+  if (moved === undefined)
     throw new StatusError(500, 'InternalError', 'Internal error occurred: error trying to parse Location header')
-  const to = new URL(location, `${base}${encodedPath(path)}`)
-  if (to.origin !== new URL(base).origin) return response
-  const moved = new Response(response.body, response)
-  moved.headers.set('Location', `${encodedPath(placeText(scope))}${to.pathname}${to.search}${to.hash}`)
-  return moved
+  const rewritten = new Response(response.body, response)
+  rewritten.headers.set('Location', moved)
+  return rewritten
 }
 
 export const podProxy = proxyBy(wayToPod)
