@@ -176,7 +176,8 @@ class OutgoingExchanges {
     const pairs: [string, string][] = []
     for (let at = 0; at + 1 < message.rawHeaders.length; at += 2)
       pairs.push([message.rawHeaders[at]!, message.rawHeaders[at + 1]!])
-    const headers = { [STATUS_HEADER]: String(status), [HEADERS_HEADER]: asciiJson(pairs) }
+    const texts = pairs.map(([name, value]) => [name, textOf(value)])
+    const headers = { [STATUS_HEADER]: String(status), [HEADERS_HEADER]: asciiJson(texts) }
     if (socket === undefined) {
       response.writeHead(200, headers).flushHeaders()
       return pipeline(message, response)
@@ -232,6 +233,19 @@ const proxyableLookup: LookupFunction = (hostname, options, done) => {
 
 /** Text as the UTF-8 that Go writes. Node would write Latin-1, or refuse the text. */
 const octets = (text: string): string => Buffer.from(text).toString('latin1')
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The text of a header's octets, which Node reads as Latin-1: the engine writes text in UTF-8 again. */
+function textOf(value: string): string {
+  // pattern: of one header
+  if (!/[\x80-\xff]/.test(value)) return value
+  try {
+    return utf8.decode(Buffer.from(value, 'latin1'))
+  } catch {
+    return value
+  }
+}
 
 /** Only ASCII, because heads of HTTP/1.1 are Latin-1 and the engine would read them as UTF-8. */
 const asciiJson = (value: unknown): string =>

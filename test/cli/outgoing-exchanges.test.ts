@@ -82,6 +82,18 @@ const streamOf = (...texts: string[]) =>
     },
   })
 
+test('headers come back as the text that their octets are in UTF-8, or else in Latin-1', async () => {
+  const url = await backend((_, response) => {
+    response.writeHead(200, { 'X-Text': Buffer.from('жürgen').toString('latin1'), 'X-Other': '\xe9\xff' }).end()
+  })
+  const answer = await ask(url)
+  const headers = 'upgraded' in answer ? [] : answer.headers
+  expect(headers.filter(([name]) => name.startsWith('X-'))).toEqual([
+    ['X-Text', 'жürgen'],
+    ['X-Other', 'éÿ'],
+  ])
+})
+
 test('a request goes out as it is, with each header of a name, the name of the certificate and one of its own', async () => {
   const url = await backend((request, response) => {
     const { authorized, servername } = request.socket as TLSSocket & { servername: string } // its server speaks TLS
