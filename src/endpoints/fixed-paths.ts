@@ -55,8 +55,14 @@ function remoteVersion(path: string, served: ServedResources): [group: string, v
   return served.version(group, version)?.remote === true ? [group, version] : undefined
 }
 
-/** A path with an empty part inside is not routed, even where it could be parsed as a resource's path. */
-const isRoutable = ({ info }: ApiRequest): boolean => !/^\/\/|[^/]\/\/+[^/]/.test(info.path)
+/**
+ * A path with an empty part inside is not routed, even where it could be parsed as a resource's path. Behind a proxy
+ * any path may follow.
+ */
+const isRoutable = ({ info }: ApiRequest): boolean =>
+  !/^\/\/|[^/]\/\/+[^/]/.test(info.path) || (info.subresource === 'proxy' && PROXIED.test(info.path))
+
+const PROXIED = /^\/api\/v1(?:\/namespaces\/[^/]+)?\/[^/]+\/[^/]+\/proxy\//
 
 /** Whether a path below `/apis` or `/openapi/v3/apis` names a group and version that are served; true elsewhere. */
 function isKnown(path: string, served: ServedResources): boolean {

@@ -22,16 +22,19 @@ const bySlice = (ip: string, targetRef?: JsonObject): [string, string, JsonObjec
   { endpoints: [{ addresses: [ip], ...(targetRef && { targetRef }) }], ports: [{ port: 80 }], addressType: 'IPv4' },
 ]
 
-async function messageOf([group, resource, object]: [string, string, JsonObject]): Promise<string> {
+async function messageOf(
+  [group, resource, object]: [string, string, JsonObject],
+  path = '/services/web:80/proxy/x',
+): Promise<string> {
   const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN })
   for (const [namespace, podIP] of Object.entries(PODS))
     await server.put('', 'pods', { metadata: { name: 'web', namespace }, status: { podIP, podIPs: [{ ip: podIP }] } })
   await server.put('', 'services', { metadata, spec: { ports: [{ port: 80 }] } })
   await server.put(group, resource, { ...object, metadata })
   const headers = { Authorization: `Bearer ${TOKEN}` }
-  const error: unknown = await answer(
-    server.request('/api/v1/namespaces/a/services/web:80/proxy/x', { headers }),
-  ).catch((thrown: unknown) => thrown)
+  const error: unknown = await answer(server.request(`/api/v1/namespaces/a${path}`, { headers })).catch(
+    (thrown: unknown) => thrown,
+  )
   return error instanceof StatusError ? error.message : 'answered'
 }
 
@@ -51,3 +54,16 @@ test.each<[string, [string, string, JsonObject], string]>(
 )('%s by %j: %s', async (_what, by, message) => {
   expect(await messageOf(by)).toBe(message)
 })
+
+test.each(['/services/web:80/proxy/x//y', '/services/web:80/proxy//x', '/services/web:80/proxy/http://host/'])(
+  '%s leads to the pod, although the path behind the proxy has an empty part',
+  async (path) => expect(await messageOf(byEndpoints(PODS.a, podIn('a')), path)).toBe(REACHED),
+)
+
+test.each(['//services/web:80/proxy/x', '/services//web:80/proxy/x', '/services/web:80//proxy/x'])(
+  '%s leads nowhere',
+  async (path) => {
+    const found = await messageOf(byEndpoints(PODS.a, podIn('a')), path)
+    expect(found).toBe('the server could not find the requested resource')
+  },
+)
