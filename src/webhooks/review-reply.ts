@@ -25,7 +25,7 @@ const SCHEME = 'pkg/runtime/scheme.go:111'
  */
 export async function reviewIn(answer: OutgoingAnswer, expected: GroupVersionKind): Promise<JsonObject> {
   const { status, contentType, body } = answer
-  if (status < 200 || status > 206) throw new WebhookCallError(httpErrorText(answer), status)
+  if (status < 200 || status > 206) throw new WebhookCallError(failureIn(body) ?? httpErrorText(answer), status)
   if (body.length === 0)
     throw new WebhookCallError(
       `0-length response with status code: ${status} and content type: ${contentType || 'application/json'}`,
@@ -42,9 +42,26 @@ export async function reviewIn(answer: OutgoingAnswer, expected: GroupVersionKin
  * @throws DecodeError
  */
 async function parsed(body: Uint8Array): Promise<ParsedBody> {
-  if (/^\s*\{/.test(decodeUtf8(body.subarray(0, 64)))) return parseBody('json', body)
+  if (isJson(body)) return parseBody('json', body)
   await loadYaml()
   return parseBody('yaml', body)
+}
+
+// YAML may begin with a byte order mark, which is a blank to JavaScript
+const isJson = (body: Uint8Array): boolean => /^[^\S\ufeff]*\{/.test(decodeUtf8(body.subarray(0, 64)))
+
+const STATUS: GroupVersionKind = { group: '', version: 'v1', kind: 'Status' }
+
+/** The message of a Status, by which an answer may say what failed; undefined where it is no such Status. */
+function failureIn(body: Uint8Array): string | undefined {
+  if (!isJson(body)) return undefined
+  try {
+    const { status, message = '' } = decodeAs(parseBody('json', body), STATUS)
+    return status === 'Failure' ? String(message) : undefined
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
 }
 
 /** @throws DecodeError */

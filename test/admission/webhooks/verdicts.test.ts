@@ -168,6 +168,22 @@ describe.each(['mutating', 'validating'] as const)('an answer of a %s webhook', 
       'failed to call webhook: an error on the server ("broken") has prevented the request from succeeding',
     ],
     [
+      'that is an error with a Status',
+      () => ({
+        status: 403,
+        text: JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'no' }),
+      }),
+      'failed to call webhook: no',
+    ],
+    [
+      'that is an error with a Status of success',
+      () => ({
+        status: 404,
+        text: JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Success', message: 'no' }),
+      }),
+      'failed to call webhook: the server could not find the requested resource',
+    ],
+    [
       'that is unavailable',
       () => ({ status: 503, text: '' }),
       'failed to call webhook: the server is currently unable to handle the request',
@@ -183,6 +199,14 @@ describe.each(['mutating', 'validating'] as const)('an answer of a %s webhook', 
     const ignored = await creating(type, [hook('a', answers, { failurePolicy: 'Ignore' }), hook('b', allowing)])
     expect(ignored.object).toBeDefined()
     expect(order(ignored)).toEqual(['a', 'b'])
+  })
+
+  test('may begin with a byte order mark', async () => {
+    const marked: Hook['answers'] = async (called) => ({
+      status: 200,
+      text: `\ufeff${JSON.stringify(await allowing(called))}`,
+    })
+    expect((await creating(type, [hook('a', marked)])).object).toBeDefined()
   })
 
   test('for another request is none', async () => {
