@@ -123,10 +123,10 @@ export const convertsBetweenVersions = ({ heldAs }: StructType): boolean => made
 export const decodeMade = (document: JsonTree, of: PatchedType, fields: UnknownFields): KubeObject =>
   made[of.type.heldAs].decode(document, of, fields) as unknown as KubeObject // the decoded document is an API object
 
-/** Sets the version of the patched object where the patch has removed it. */
+/** Sets the version of the patched object where the patch has removed or emptied it. */
 function withVersion(document: JsonTree, kind: GroupVersionKind): JsonTree {
   const open = opened(document)
-  if (!(open instanceof OpenMap) || open.members.has('apiVersion')) return document
+  if (!(open instanceof OpenMap) || (open.members.get('apiVersion') ?? '') !== '') return document
   open.members.set('apiVersion', apiVersionOf(kind))
   return closed(open)
 }

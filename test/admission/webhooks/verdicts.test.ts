@@ -51,6 +51,11 @@ describe('mutating webhooks', () => {
     expect(order(await creating('mutating', hooks))).toEqual(expected)
   })
 
+  test.each(['', null])('may leave %j for the apiVersion', async (value) => {
+    const { object } = await creating('mutating', [hook('a', patching({ op: 'replace', path: '/apiVersion', value }))])
+    expect(object).toMatchObject({ metadata: { name: 'one' }, data: { a: 'b' } })
+  })
+
   test('have their patched object decoded, which drops unknown fields', async () => {
     const { object } = await creating('mutating', [
       hook('a', patching({ op: 'add', path: '/spec', value: {} }, { op: 'add', path: '/immutable', value: true })),
