@@ -3,6 +3,7 @@
  * client.
  */
 import type { WebhookClientConfig } from '../api/admissionregistration/v1.ts'
+import type { Clock } from '../api/clock.ts'
 import type { Cluster, Credentials, Kubeconfig } from '../configuration/kubeconfig.ts'
 import { credentialsFor } from '../configuration/kubeconfig.ts'
 import { goQuote } from '../go/quote.ts'
@@ -40,14 +41,20 @@ export class WebhookClientError extends Error {
   override readonly name = 'WebhookClientError'
 }
 
+/** What callWebhook knows of the request. */
+type Caller = ControlPlane & { readonly clock: Clock }
+
+/** The most calls after a first one that was answered with Retry-After. */
+const MOST_RETRIES = 10
+
 /**
- * Posts a review.
+ * Posts a review. As in kube-apiserver, a webhook that is too busy is asked again when it said so with Retry-After.
  * @param users credentials by server
- * @param timeoutMs limit of the call, which the webhook gets in whole seconds
+ * @param timeoutMs limit of all calls together, which the webhook gets in whole seconds
  * @throws WebhookCallError, WebhookClientError
  */
 export async function callWebhook(
-  plane: ControlPlane,
+  plane: Caller,
   client: WebhookClientConfig,
   review: string,
   timeoutMs: number,
@@ -56,11 +63,25 @@ export async function callWebhook(
   const caBundle = bundleOf(client)
   const shown = shownUrl(client, timeoutMs)
   const credentials = users && credentialsFor(users, targetOf(client))
-  return posted(shown, async () => {
-    const place = client.service === undefined ? { url: shown } : await placeOf(plane, client.service, shown)
-    return outgoingOf(plane.env)({ ...place, caBundle, ...presented(credentials), timeoutMs }, review, plane.gone?.())
-  })
+  const post = (timeoutMs: number): Promise<OutgoingAnswer> =>
+    posted(shown, async () => {
+      const place = client.service === undefined ? { url: shown } : await placeOf(plane, client.service, shown)
+      return outgoingOf(plane.env)({ ...place, caBundle, ...presented(credentials), timeoutMs }, review, plane.gone?.())
+    })
+  const ends = plane.clock() + timeoutMs
+  let answer = await post(timeoutMs)
+  for (let retry = 1; retry <= MOST_RETRIES; retry++) {
+    const wait = waitBefore(answer)
+    if (wait === undefined || plane.clock() + wait >= ends || plane.gone?.().aborted === true) break
+    await new Promise((resolve) => setTimeout(resolve, wait))
+    answer = await post(Math.max(1, ends - plane.clock()))
+  }
+  return answer
 }
+
+/** Milliseconds until the webhook wants to be asked again; undefined where it has answered for good. */
+const waitBefore = ({ status, retryAfter = '' }: OutgoingAnswer): number | undefined =>
+  (status === 429 || status >= 500) && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined
 
 /** Posts a review to the server that a setting names. @throws WebhookCallError */
 export async function callServer(

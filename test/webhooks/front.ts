@@ -1,6 +1,6 @@
 /** A fake of the front, the process before a local server, for webhook calls. */
 import type { CallFailure } from '../../src/webhooks/failure-text.ts'
-import { FAILED, STATUS_HEADER, TYPE_HEADER } from '../../src/webhooks/by-front.ts'
+import { FAILED, RETRY_HEADER, STATUS_HEADER, TYPE_HEADER } from '../../src/webhooks/by-front.ts'
 import type { OutgoingCall } from '../../src/webhooks/outgoing-call.ts'
 
 export interface Called {
@@ -9,7 +9,8 @@ export interface Called {
 }
 
 /** A webhook's answer: JSON, or text with a status. */
-export type Answer = object | { readonly status: number; readonly type?: string; readonly text: string }
+export type Answer =
+  object | { readonly status: number; readonly type?: string; readonly text: string; readonly retryAfter?: string }
 
 /** @returns the binding to such a front, and the calls that it received */
 export function frontAnswering(answer: (called: Called) => Answer | Promise<Answer>): {
@@ -26,12 +27,15 @@ export function frontAnswering(answer: (called: Called) => Answer | Promise<Answ
       status = 200,
       type = 'application/json',
       text = JSON.stringify(given),
+      retryAfter = '',
     } = given as {
       status?: number
       type?: string
       text?: string
+      retryAfter?: string
     }
-    return new Response(text, { headers: { [STATUS_HEADER]: String(status), [TYPE_HEADER]: type } })
+    const headers = { [STATUS_HEADER]: String(status), [TYPE_HEADER]: type, [RETRY_HEADER]: retryAfter }
+    return new Response(text, { headers })
   }
   return { binding: { fetch } as unknown as Fetcher, calls }
 }

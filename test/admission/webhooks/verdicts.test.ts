@@ -189,6 +189,11 @@ describe.each(['mutating', 'validating'] as const)('an answer of a %s webhook', 
       'failed to call webhook: the server could not find the requested resource',
     ],
     [
+      'that is too busy for longer than the webhook has',
+      () => ({ status: 503, text: '', retryAfter: '10' }),
+      'failed to call webhook: the server is currently unable to handle the request',
+    ],
+    [
       'that is unavailable',
       () => ({ status: 503, text: '' }),
       'failed to call webhook: the server is currently unable to handle the request',
@@ -204,6 +209,26 @@ describe.each(['mutating', 'validating'] as const)('an answer of a %s webhook', 
     const ignored = await creating(type, [hook('a', answers, { failurePolicy: 'Ignore' }), hook('b', allowing)])
     expect(ignored.object).toBeDefined()
     expect(order(ignored)).toEqual(['a', 'b'])
+  })
+
+  test.each([429, 500, 503])('of %i that says when to ask again is not the last one', async (status) => {
+    let calls = 0
+    const busyOnce: Hook['answers'] = (called) =>
+      ++calls === 1 ? { status, text: '', retryAfter: '0' } : allowing(called)
+    const { object, asked } = await creating(type, [hook('a', busyOnce)])
+    expect(object).toBeDefined()
+    expect(order({ asked })).toEqual(['a', 'a'])
+    expect(asked[1]!.request).toEqual(asked[0]!.request)
+  })
+
+  test('that always says so is asked for ten times more', async () => {
+    const busy = () => ({ status: 503, text: '', retryAfter: '0' })
+    expect(order(await creating(type, [hook('a', busy)]))).toHaveLength(11)
+  })
+
+  test.each([200, 400, 404])('of %i is the last one, whatever it says', async (status) => {
+    const busy = () => ({ status, text: '{}', retryAfter: '0' })
+    expect(order(await creating(type, [hook('a', busy)]))).toEqual(['a'])
   })
 
   test('may begin with a byte order mark', async () => {
