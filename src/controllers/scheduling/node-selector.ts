@@ -1,5 +1,6 @@
 /** Which nodes a pod selects by their labels and fields (component-helpers' node affinity). */
 import type { Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from '../../api/core/v1.ts'
+import { labelValueErrors } from '../../api/label-syntax.ts'
 import { ownValue } from '../../api/own.ts'
 import { parseInt64 } from '../../go/int.ts'
 
@@ -36,9 +37,14 @@ export function matchesTerm(
   const fields = { 'metadata.name': metadata.name ?? '' }
   return (
     matchExpressions.every((requirement) => holds(requirement, metadata.labels ?? {})) &&
-    matchFields.every((requirement) => holds(requirement, fields))
+    matchFields.every((requirement) => holds(requirement, fields)) &&
+    matchExpressions.every(isLabelRequirement)
   )
 }
+
+/** kube-apiserver takes other values, too. For kube-scheduler the term is broken then, and selects nothing. */
+const isLabelRequirement = ({ values = [] }: NodeSelectorRequirement): boolean =>
+  values.every((value) => labelValueErrors(value).length === 0)
 
 export const matchesSelector = ({ nodeSelectorTerms = [] }: NodeSelector, node: Node): boolean =>
   nodeSelectorTerms.some((term) => matchesTerm(term, node))

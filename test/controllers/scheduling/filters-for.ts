@@ -9,8 +9,8 @@ import { profileOf } from '../../../src/controllers/scheduling/profile.ts'
 import { Filters } from '../../../src/controllers/scheduling/schedule.ts'
 import { VolumeFacts } from '../../../src/controllers/scheduling/volume-facts.ts'
 
-/** The default profile's filters for a pod, in a cluster that has these nodes, and no Services, volumes and devices. */
-export const filtersFor = (pod: Pod, nodes: readonly NodeState[]): Filters =>
+/** The default profile's filters for a pod, in a cluster that has these nodes, and no Services and devices. */
+export const filtersFor = (pod: Pod, nodes: readonly NodeState[], volumes = new VolumeFacts()): Filters =>
   atOnce(
     Filters.begin(profileOf(defaultScheduler.profiles[0]!), {
       nodes,
@@ -18,7 +18,7 @@ export const filtersFor = (pod: Pod, nodes: readonly NodeState[]): Filters =>
       nodesWithAffinity: nodes,
       namespaces: () => ({}),
       defaultSelector: () => undefined,
-      volumes: new VolumeFacts(),
+      volumes,
       devices: new DeviceFacts(),
       pod,
       info: new PodInfo(pod),

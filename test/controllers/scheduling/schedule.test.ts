@@ -138,6 +138,20 @@ describe('a pod', () => {
       'b',
     ],
     [
+      'selects nothing by a value that no label can have',
+      pod({
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchExpressions: [{ key: 'n', operator: 'Gt', values: ['-1'] }] }],
+            },
+          },
+        },
+      }),
+      [node('a', { labels: { n: '5' } })],
+      none("1 node(s) didn't match Pod's node affinity/selector", `1 ${NOT_HELPFUL}`),
+    ],
+    [
       'says all that is against it, sorted',
       asking('3'),
       [node('a', { spec: { unschedulable: true } }), node('b', { pods: [asking('2')] }), node('c', { cpu: '1' })],

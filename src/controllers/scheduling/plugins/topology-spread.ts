@@ -122,6 +122,7 @@ export function podTopologySpread({ defaultConstraints, defaultingType }: Spread
       const own = constraintsOf(pod, 'DoNotSchedule')
       // Services select the pods of default constraints
       if (own.length === 0) return involved.length > 0
+      // few: a pod before and after
       return involved.some((one) => one !== undefined && own.some((constraint) => constraint.selects(one.labels)))
     },
     begin: (cycle) => spreadFilter(cycle, constraintsFor(cycle.pod, 'DoNotSchedule', defaults, cycle)),

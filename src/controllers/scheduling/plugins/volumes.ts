@@ -1,7 +1,7 @@
 /** VolumeRestrictions, VolumeBinding and VolumeZone: whether a node reaches the volumes of a pod. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1.ts'
 import { ownValue } from '../../../api/own.ts'
-import { isBound, NO_PROVISIONER, waitsForConsumer } from '../../volumes/matching.ts'
+import { annotation, isBound, NO_PROVISIONER, SELECTED_NODE, waitsForConsumer } from '../../volumes/matching.ts'
 import type { Cycle, FilterPlugin, Filtering, Refusal } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
 import { FreeVolumes } from '../free-volumes.ts'
@@ -54,7 +54,10 @@ export function provisionsOn(cycle: Cycle, free: FreeVolumes, node: NodeState): 
   const on = free.on(node.node)
   const provisions: Provision[] = []
   for (const claim of free.claims) {
-    const volume = on.take(claim)
+    // a provisioner already makes a volume for that node
+    const selected = annotation(claim, SELECTED_NODE)
+    if (selected !== undefined && selected !== node.name) return undefined
+    const volume = selected === undefined ? on.take(claim) : undefined
     if (volume !== undefined && !suitsNode(volume, node)) return undefined
     if (volume === undefined && !canBeMade(cycle, claim, node)) return undefined
     provisions.push({ claim, volume })
@@ -83,7 +86,9 @@ export const volumeBinding: FilterPlugin = {
       const problem = claimProblem(cycle, name, isEphemeral, claim)
       if (problem !== undefined) return forGood(problem)
     }
-    const isImmediate = (claim: PersistentVolumeClaim) => !waitsForConsumer(volumes.storageClass(claim))
+    // a claim that names its volume gets it without the scheduler
+    const isImmediate = (claim: PersistentVolumeClaim) =>
+      !waitsForConsumer(volumes.storageClass(claim)) || (claim.spec?.volumeName ?? '') !== ''
     const unbound = unboundOf(cycle)
     if (unbound.some(isImmediate)) return forGood('pod has unbound immediate PersistentVolumeClaims')
     const bound = claims.flatMap(({ claim }) =>
@@ -136,10 +141,22 @@ const ZONE_LABELS = [
   'topology.kubernetes.io/region',
 ]
 
+/** The labels that have taken the place of beta labels. A node may have only these. */
+const NEW_LABELS: Readonly<Record<string, string>> = {
+  'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
+}
+
 export const volumeZone: FilterPlugin = {
   name: 'VolumeZone',
   *begin({ pod, volumes }) {
-    const wanted = volumes.claimsOf(pod).flatMap(({ claim }) => {
+    const claims = volumes.claimsOf(pod)
+    for (const { claim } of claims) {
+      const name = claim?.spec?.volumeName ?? ''
+      if (name !== '' && volumes.volume(name) === undefined)
+        return forGood(`persistentvolume ${JSON.stringify(name)} not found`)
+    }
+    const wanted = claims.flatMap(({ claim }) => {
       const labels = volumes.volume(claim?.spec?.volumeName ?? '')?.metadata.labels
       return ZONE_LABELS.flatMap((key) => {
         const value = ownValue(labels, key)
@@ -154,7 +171,9 @@ export const volumeZone: FilterPlugin = {
         // a node without zone labels satisfies every volume
         if (!ZONE_LABELS.some((key) => ownValue(labels, key) !== undefined)) return undefined
         // few: the zones of the volumes of one pod
-        return wanted.every(({ key, values }) => values.includes(ownValue(labels, key) ?? '')) ? undefined : refusal
+        const isThere = ({ key, values }: (typeof wanted)[number]) =>
+          values.includes(ownValue(labels, key) ?? ownValue(labels, ownValue(NEW_LABELS, key) ?? '') ?? '')
+        return wanted.every(isThere) ? undefined : refusal
       },
     }
   },
