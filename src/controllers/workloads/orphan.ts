@@ -23,6 +23,7 @@ import { DEPLOYMENT, DEPLOYMENTS } from './deployment.ts'
 import { JOB, JOB_COMPONENT, JOBS, OURS } from './job-kind.ts'
 import { isOver, TRACKING } from './job-state.ts'
 import { claim, controllerRefTo, PODS, requirementsOf } from './pod-control.ts'
+import { isActive } from './pod-state.ts'
 import {
   REPLICA_SET,
   REPLICA_SETS,
@@ -82,8 +83,7 @@ const adopters =
         controllerRefTo(owner, kind),
         selector,
         [orphan],
-        undefined,
-        finalizer,
+        finalizer === undefined ? {} : { finalizer },
       )
       if (claimed.length > 0) return true
     }
@@ -107,12 +107,22 @@ const adoption = <Orphan extends KubeObject>(
 
 const same = <Name extends ControllerName>(name: Name) => [name, name] as const
 
-const ofReplicaSets = adopters(REPLICA_SETS, REPLICA_SET, same('replicaset-controller'), ({ spec }) => spec?.selector)
+/** ReplicaSets and ReplicationControllers leave finished pods alone. */
+const isWanted = (_owner: Identity, pod: Pod & KubeObject): boolean => isActive(pod)
+
+const ofReplicaSets = adopters(
+  REPLICA_SETS,
+  REPLICA_SET,
+  same('replicaset-controller'),
+  ({ spec }) => spec?.selector,
+  isWanted,
+)
 const ofControllers = adopters(
   REPLICATION_CONTROLLERS,
   REPLICATION_CONTROLLER,
   ['replicationcontroller-controller', 'replication-controller'],
   ({ spec }) => selectorOf(spec?.selector),
+  isWanted,
 )
 const ofDaemonSets = adopters(
   DAEMON_SETS,

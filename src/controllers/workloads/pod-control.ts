@@ -17,6 +17,7 @@ import { matchesLabels } from '../../storage/selection.ts'
 import type { WorkBudget } from '../../storage/turn-budget.ts'
 import type { Clientset, TypedResource } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
+import type { ListOptions } from '../resource-client.ts'
 import type { EventRecorder } from './events.ts'
 
 /** The requirements of a validated selector, whose members are present. */
@@ -120,8 +121,8 @@ interface Selecting {
 interface Claiming<O> {
   /** A condition of the owner on its objects in addition to the selector. */
   readonly belongs?: (object: O) => boolean
-  /** As in ListOptions. */
-  readonly shared?: boolean
+  /** Whether the owner may adopt or release an object. Default: all. */
+  readonly claimable?: (object: O) => boolean
   /** A finalizer that an adoption adds and a release removes. */
   readonly finalizer?: string
 }
@@ -136,7 +137,7 @@ export async function dependentsOf<O extends KubeObject>(
   owner: KubeObject,
   ref: OwnerReference,
   { spec, status }: Selecting,
-  { belongs, shared = false, finalizer }: Claiming<O> = {},
+  { shared = false, ...claiming }: Claiming<O> & Pick<ListOptions, 'shared'> = {},
 ): Promise<O[]> {
   const { namespace, uid = '', generation = 0 } = owner.metadata
   const client = clients.resource(resource, namespace)
@@ -145,13 +146,12 @@ export async function dependentsOf<O extends KubeObject>(
   const isKnown = (status?.observedGeneration ?? 0) >= generation
   const orphans = isKnown ? [] : await client.list({ labelSelector: labelSelectorText(spec?.selector ?? {}) })
   const free = orphans.filter((object) => controllerRefOf(object) === undefined)
-  return claim(clients, resource, owner, ref, selector, [...owned, ...free], belongs, finalizer)
+  return claim(clients, resource, owner, ref, selector, [...owned, ...free], claiming)
 }
 
 /**
  * The objects that the owner controls. It adopts objects without a controller that it selects, and releases those that
  * it no longer selects (PodControllerRefManager). An owner that is being deleted adopts nothing.
- * @param belongs a condition of the owner in addition to the selector
  */
 export async function claim<O extends KubeObject>(
   clients: Clientset,
@@ -160,8 +160,7 @@ export async function claim<O extends KubeObject>(
   ref: OwnerReference,
   selector: readonly LabelRequirement[],
   candidates: readonly O[],
-  belongs: (object: O) => boolean = () => true,
-  finalizer?: string,
+  { belongs = () => true, claimable = () => true, finalizer }: Claiming<O> = {},
 ): Promise<O[]> {
   const client = clients.resource(resource, owner.metadata.namespace)
   const claimed: O[] = []
@@ -170,12 +169,12 @@ export async function claim<O extends KubeObject>(
     const isSelected = matchesLabels(selector, object.metadata.labels ?? {}) && belongs(object)
     if (controller?.uid === ref.uid) {
       if (isSelected) claimed.push(object)
-      else if (owner.metadata.deletionTimestamp === undefined)
+      else if (owner.metadata.deletionTimestamp === undefined && claimable(object))
         await patched(client.patch(object, STRATEGIC, release(ref, finalizer)))
       continue
     }
     const isFree = controller === undefined && object.metadata.deletionTimestamp === undefined
-    if (!isFree || !isSelected || owner.metadata.deletionTimestamp !== undefined) continue
+    if (!isFree || !isSelected || !claimable(object) || owner.metadata.deletionTimestamp !== undefined) continue
     const adopted = await patched(client.patch(object, STRATEGIC, adoption(ref, finalizer)))
     if (adopted !== undefined) claimed.push(adopted)
   }

@@ -69,7 +69,7 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
       if (found === undefined || set?.spec?.selector === undefined) return undefined
       const events = new EventRecorder(clients, type.component, context.now)
       const ref = controllerRefTo(set, type.kind)
-      const pods = await dependentsOf(clients, PODS, set, ref, set, { shared: true })
+      const pods = await dependentsOf(clients, PODS, set, ref, set, { shared: true, claimable: isActive })
       const active = await filtered(pods, isActive)
       let failure: StatusError | undefined
       const change = set.metadata.deletionTimestamp === undefined ? (set.spec.replicas ?? 1) - active.length : 0
