@@ -4,14 +4,17 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import type { JsonTree } from '../api/json.ts'
 import { plainJson } from '../api/json.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
+import { isJsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
 import { internalError, serviceUnavailable } from '../api/status.ts'
 import { cloneInParts } from '../api/clone-json.ts'
 import { valuesEqualApart } from '../api/value-order.ts'
+import { stringifySorted } from '../api/write-json.ts'
 import { walked } from '../request/turns.ts'
 import { resourceOf } from '../registry/resource-of.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import { builtInServed } from '../registry/built-in-served.ts'
+import { readableMetadata } from '../codec/decode-custom.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
 import { decodePatched } from '../patch/decode-patched.ts'
 import { closed, opened, OpenMap } from '../patch/json-document.ts'
@@ -105,6 +108,11 @@ const unstructured: MadeObjects = {
   convertsBetweenVersions: true,
   decode(document, { type, defaulting }) {
     const object = plainJson(document) as JsonObject // the patched document is an object
+    if (typeof object['kind'] !== 'string' || object['kind'] === '')
+      throw internalError(`Object 'Kind' is missing in '${stringifySorted(object)}'`)
+    const { metadata = {} } = object
+    if (!isJsonObject(metadata)) throw internalError('system metadata was not initialized')
+    object['metadata'] = readableMetadata(metadata)
     prune(type, object)
     applyDefaults(type, object, defaulting)
     return object

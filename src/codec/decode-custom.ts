@@ -87,6 +87,23 @@ function decodeMetadata(object: JsonObject, path: string): string[] {
   return sortNames(unknown)
 }
 
+/**
+ * Metadata without the members that Go's ObjectMeta does not have or cannot hold, for an object that policies and
+ * webhooks have made. kube-apiserver leaves them out when it reads the stored object.
+ */
+export function readableMetadata(metadata: JsonObject): JsonObject {
+  const readable: JsonObject = {}
+  for (const [name, value] of Object.entries(metadata))
+    try {
+      // the value is JSON, and so a tree
+      const { object } = decodeTyped(objectMeta(), { [name]: value } as JsonTree)
+      Object.assign(readable, canonical(objectMeta(), object))
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error
+    }
+  return readable
+}
+
 function coerceBelow(type: Structural | undefined, value: Json | undefined, path: string, unknown: string[]): void {
   if (type === undefined) return
   if (Array.isArray(value))

@@ -150,9 +150,11 @@ function nullsIn(atom: Atom, value: Json | undefined, path: string): string[] {
 function nullProblem({ scalar, list, map }: Atom): string {
   if (scalar === 'string') return 'expected string, got &value.valueUnstructured{Value:0}'
   if (scalar === 'numeric') return 'expected numeric (int or float), got structpb.NullValue'
-  if (scalar === 'boolean') return 'expected boolean, got &{0}'
-  if (scalar === undefined && list !== undefined) return 'expected list, got &{0}'
-  return scalar === undefined && map !== undefined ? 'expected map, got &{0}' : 'expected any scalar, got &{0}'
+  if (scalar === 'boolean') return 'expected boolean, got &{NULL_VALUE}'
+  if (scalar === undefined && list !== undefined) return 'expected list, got &{NULL_VALUE}'
+  return scalar === undefined && map !== undefined
+    ? 'expected map, got &{NULL_VALUE}'
+    : 'expected any scalar, got &{NULL_VALUE}'
 }
 
 /** Paths of atomic fields in the value, which an ApplyConfiguration may not set. */
