@@ -27,7 +27,7 @@ export async function deleteOne(scope: RequestScope): Promise<Response> {
     return respondSuccess(scope, output, successOf(scope, deleted))
   // kube-apiserver answers 202 only with the old option orphanDependents=false
   const waiting = !deleted.gone && options.orphanDependents === false
-  return respondObject(scope, output, waiting ? 202 : 200, deleted.object)
+  return walked(scope.request, () => respondObject(scope, output, waiting ? 202 : 200, deleted.object))
 }
 
 function successOf({ resource: { gvr: resource } }: RequestScope, { object }: Deleted): Status {

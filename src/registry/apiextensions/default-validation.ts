@@ -12,10 +12,10 @@ import { kept } from '../../api/parts.ts'
 import { structuralOf } from '../../schema/from-openapi.ts'
 import { pruneAny } from '../../schema/prune.ts'
 import { stringifySorted } from '../../api/write-json.ts'
-import { cloneJson } from '../../api/clone-json.ts'
+import { cloneInParts } from '../../api/clone-json.ts'
 import { CoercionError, coerceEmbedded } from '../../codec/decode-custom.ts'
 import type { Structural } from '../../schema/structural.ts'
-import { valuesEqual } from '../../api/value-order.ts'
+import { valuesEqualApart } from '../../api/value-order.ts'
 import { validateEmbedded } from '../../validation/embedded-objects.ts'
 import { validateValue } from '../../validation/value-validation.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
@@ -138,7 +138,7 @@ function coercedDefault(
   value: Json,
   at: FieldPath,
 ): { readonly value: Json } | { readonly problem: FieldError } {
-  const copy = cloneJson(value)
+  const copy = kept(value, () => cloneInParts(value))
   try {
     coerceEmbedded(type, copy)
     return { value: copy }
@@ -150,8 +150,9 @@ function coercedDefault(
   }
 }
 
-export function isPruned(schema: JSONSchemaProps, value: Json): boolean {
-  const copy = structuredClone(value)
-  pruneAny(structuralOf(schema as unknown as JsonObject), copy)
-  return valuesEqual(copy, value)
-}
+export const isPruned = (schema: JSONSchemaProps, value: Json): boolean =>
+  kept(schema, () => {
+    const copy = kept(value, () => cloneInParts(value))
+    pruneAny(structuralOf(schema as unknown as JsonObject), copy)
+    return valuesEqualApart(copy, value)
+  })

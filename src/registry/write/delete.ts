@@ -230,8 +230,10 @@ function countMark(metadata: KubeObject['metadata']): void {
 }
 
 async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Live): Promise<Live> {
-  const textOf = (one: KubeObject) => newValueOf(scope.resource.storageType, one, scope.resource.strategy).text
-  if (textOf(object) === textOf(live.object)) return live
+  const { request, resource } = scope
+  const textOf = (one: KubeObject) =>
+    walked(request, () => newValueOf(resource.storageType, one, resource.strategy).text)
+  if ((await textOf(object)) === (await textOf(live.object))) return live
   return commitUpdate(scope, await encode(scope, object), live)
 }
 
