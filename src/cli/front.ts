@@ -1,6 +1,7 @@
 // The TLS front of the local server. It terminates TLS, asks clients for certificates, and gives each client's
 // connection one of its own to the engine (client-connection.ts). This file accepts connections and limits their
 // number and their time.
+import { constants } from 'node:crypto'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import type { Credential } from './certificate.ts'
@@ -63,6 +64,8 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     rejectUnauthorized: false, // the Worker answers 401, as kube-apiserver does
     ALPNProtocols: ['http/1.1', 'http/1.0'],
     minVersion: 'TLSv1.2',
+    // a resumed session has the client's certificate, but not the authorities that the client sent
+    secureOptions: constants.SSL_OP_NO_TICKET,
   })
   server.on('connection', (socket: Socket) => {
     const { remoteAddress: address } = socket

@@ -80,13 +80,14 @@ const echo = (): Server =>
     )
   })
 
-function open(client?: Credential): Promise<TLSSocket> {
+function open(client?: Credential, session?: Buffer): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({
       host: '127.0.0.1',
       port: front.port,
       ca: authority.certificate,
       ...(client && { cert: client.certificate, key: client.key }),
+      ...(session && { session }),
     })
     opened.push(socket)
     socket.once('secureConnect', () => resolve(socket)).once('error', reject)
@@ -255,6 +256,21 @@ describe('client certificates', () => {
 
     test('the engine gets those that the client sent', async () => {
       expect(await told(middle, middle)).toEqual({ isVerified: true, chain: middle.item })
+    })
+
+    test('a client that has connected before sends them again', async () => {
+      await before(echo(), undefined, { clientAuthorities: [root.pem] })
+      const leaf = await makeCertificate(now, { subject: [[CN, 'x']], by: middle, extensions: clientUse })
+      const client = { certificate: leaf.pem + middle.pem, key: pemText('PRIVATE KEY', leaf.key) }
+      let session: Buffer | undefined
+      for (let time = 1; time <= 2; time++) {
+        const socket = await open(client, session)
+        socket.on('session', (offered: Buffer) => (session = offered))
+        socket.write(`GET / HTTP/1.1\r\n${HEADERS}\r\n`)
+        expect(bodyOf(await read(socket))).toMatchObject({
+          cf: { tlsClientAuth: { certVerified: 'SUCCESS', certChainRFC9440: middle.item } },
+        })
+      }
     })
 
     test('roots, and what does not belong to the chain, do no harm', async () => {
