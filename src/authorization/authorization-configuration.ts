@@ -21,12 +21,12 @@ const yes = z.pipe(
   z.transform((value: boolean | null | undefined): boolean => value ?? true),
 )
 
-/** Nanoseconds; 0 for none. */
+/** Nanoseconds; 0 for none. An empty text is no duration. */
 const duration = z.pipe(
-  text,
-  z.transform((value: string, context): bigint => {
+  z.optional(z.nullable(z.string())),
+  z.transform((value: string | null | undefined, context): bigint => {
     try {
-      return value === '' ? 0n : parseDuration(value)
+      return value === undefined || value === null ? 0n : parseDuration(value)
     } catch (error) {
       context.issues.push({ code: 'custom', message: error instanceof Error ? error.message : '', input: value })
       return z.NEVER

@@ -28,6 +28,11 @@ test.each([
     of({ type: 'Webhook', name: 'a', webhook: { timeout: '3' } }),
     'failed to load AuthorizationConfiguration from file: authorizers[0].webhook.timeout: time: missing unit in duration "3"',
   ],
+  [
+    'an empty duration',
+    of({ type: 'Webhook', name: 'a', webhook: { timeout: '3s', authorizedTTL: '' } }),
+    'failed to load AuthorizationConfiguration from file: authorizers[0].webhook.authorizedTTL: time: invalid duration ""',
+  ],
 ])('%s', async (_, text, problem) => {
   expect(await problemOf(text)).toBe(problem)
 })
