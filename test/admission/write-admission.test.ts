@@ -1,9 +1,10 @@
-/** The name and the namespace that admission sees of a create. */
+/** The name and the namespace that admission sees of a write. */
 import { expect, test } from 'vitest'
 import type { Attributes } from '../../src/admission/attributes.ts'
 import { admissionBy } from '../../src/admission/write-admission.ts'
 import type { KubeObject } from '../../src/api/object.ts'
 import { create } from '../../src/registry/write/create.ts'
+import { update } from '../../src/registry/write/update.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -61,4 +62,25 @@ test('the name stays that of the request, whatever a plug-in makes of it', async
     ['mutating', 'one', 'blue'],
     ['validating', 'one', 'blue'],
   ])
+})
+
+test('a PUT has the namespace of its path, where the body has none', async () => {
+  const server = memoryServer()
+  const request = server.request('/', { method: 'PUT' })
+  const entry = (await servedResources(request)).find('', 'v1', 'configmaps')!
+  const scope = resourceScope(request, entry, { name: 'one', subresource: '', namespace: 'blue' })
+  await server.put('', 'configmaps', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'one', namespace: 'blue' },
+  })
+  const seen: (string | undefined)[] = []
+  const admission = admissionBy({
+    admit: async ({ object }: Attributes) => void seen.push(object!.metadata.namespace),
+    validate: async () => undefined,
+  })
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: 'b' } }
+  const options = { dryRun: false, fieldManager: 'm', fieldValidation: 'Strict' } as const
+  await update(scope, object as KubeObject, options, admission)
+  expect(seen).toEqual(['blue'])
 })

@@ -128,7 +128,8 @@ function metaErrorsAgain(scope: ResourceScope, how: MetadataCheck, meta: ObjectM
   }
 }
 
-function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject): void {
+/** The object is in the namespace of the request. @throws StatusError 400 where it says another */
+export function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject): void {
   const expected = scope.resource.namespaced ? scope.place.namespace : ''
   if (!metadata.namespace) {
     if (expected !== '') metadata.namespace = expected

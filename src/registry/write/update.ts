@@ -14,6 +14,7 @@ import { trackingFields } from '../track-fields.ts'
 import type { Admission } from './admission.ts'
 import { checkName } from './check-name.ts'
 import { dropDuplicateOwners } from './owner-references.ts'
+import { ensureNamespace } from './prepare.ts'
 import { throughView } from './through-view.ts'
 
 /** Checks the permission to create. It runs only if the object is absent. @throws 403 */
@@ -96,6 +97,7 @@ export function updateWith(
       const made = await finished(request, wanted(live))
       if (request.isLarge) await walked(request, () => checkLeastSize(made))
       const object = await walked(request, () => scope.resource.toStorage(made))
+      ensureNamespace(scope, object)
       await admit(object, stored)
       await walked(request, () => dropDuplicateOwners(object, request.warnings, 'after admission'))
       return object
