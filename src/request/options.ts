@@ -93,9 +93,9 @@ function watchErrors(options: ListOptions, watchList: boolean): FieldError[] {
       )
     if (resourceVersionMatch !== 'NotOlderThan')
       errors.push(notSupported(match, resourceVersionMatch, ['NotOlderThan']))
-    if (options.continue !== '')
-      errors.push(forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided'))
   }
+  if (options.continue !== '')
+    errors.push(forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided'))
   return errors
 }
 

@@ -17,4 +17,18 @@ describe('options of a list', () => {
     query.append('watch', '1')
     expect(() => parseListOptions(query, true)).toThrow('resourceVersionMatch is forbidden for watch')
   })
+
+  it('of a watch have no continue', () => {
+    expect(() => parseListOptions(parseQuery('watch=1&continue=x'), true)).toThrow(
+      'resourceVersionMatch is forbidden when continue is provided',
+    )
+  })
+
+  it('of a watch have initial events with WatchList alone', () => {
+    const query = parseQuery('watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan')
+    expect(parseListOptions(query, true)).toMatchObject({ sendInitialEvents: true })
+    expect(() => parseListOptions(query, true, false)).toThrow(
+      'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+    )
+  })
 })
