@@ -11,10 +11,13 @@ const LOST_AFTER = 60_000
 /** Milliseconds between two looks. */
 const LOOK_MS = 5
 
+/** Milliseconds after which work says again that it is there: much may be under way beside it. */
+const RENEWED_AFTER = 20_000
+
 interface Item {
   readonly size: number
-  /** Milliseconds since 1970. */
-  readonly since: number
+  /** When it began, or said for the last time that it is there. Milliseconds since 1970. */
+  since: number
 }
 
 export class FewAtOnce {
@@ -35,9 +38,12 @@ export class FewAtOnce {
     while (this.held() >= this.most) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     const item = { size, since: this.now() }
     this.underWay.add(item)
+    // of the request that works: it ends with that where the engine drops it
+    const renewing = setInterval(() => (item.since = this.now()), RENEWED_AFTER)
     try {
       return await make()
     } finally {
+      clearInterval(renewing)
       this.underWay.delete(item)
     }
   }

@@ -1,19 +1,19 @@
-/** The room that a request takes for its body, and for the stored object that it reads. */
+/** The room that a request takes for its body, for the stored object that it reads, and for others beside it. */
 import { settledByOthers } from '../api/settled-by-others.ts'
 import { tooManyRequests } from '../api/status.ts'
 import type { ApiRequest, LargeValue } from '../request/context.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import { LONGEST_WAIT } from './admit-request.ts'
 import type { Share } from './room.ts'
-import { MOST_HELD, Room } from './room.ts'
+import { MOST_HELD, RENEWED_AFTER, Room } from './room.ts'
 
 type Rooms = Readonly<Record<LargeValue, Room>>
 
 /**
- * Of the isolate, because its memory is. A request waits for the room of its body before it reads an object, and never
- * after, so that no two requests wait for each other.
+ * Of the isolate, because its memory is. A request waits for the room of its body before it reads an object, and for that
+ * of others behind both, so that no two requests wait for each other.
  */
-const rooms: Rooms = { body: new Room(), object: new Room() }
+const rooms: Rooms = { body: new Room(), object: new Room(), others: new Room() }
 
 /**
  * What one control plane may hold of them, so that others find room while its webhooks keep its requests waiting. A
@@ -77,7 +77,9 @@ async function shareOf(request: ApiRequest, room: Room, flow: string, size: numb
   const share = found instanceof Promise ? await found : found
   if (share === undefined) throw tooManyRequests('Too many large requests, please try again later.', 1)
   const { promise: left, resolve: leave } = settledByOthers<void>()
+  // of this request: it ends with the request where the engine drops that
+  const renewing = setInterval(() => share.renew(request.clock()), RENEWED_AFTER)
   share.onLeave = leave
-  request.waitUntil(left)
+  request.waitUntil(left.finally(() => clearInterval(renewing)))
   return share
 }

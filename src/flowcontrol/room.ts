@@ -13,14 +13,22 @@ export const MOST_HELD = 6 * 1024 * 1024
 const LOST_AFTER = 120_000
 const QUEUING = { queues: 64, handSize: 6, queueLengthLimit: 50 }
 
+/** Milliseconds after which a request says again that it is there. */
+export const RENEWED_AFTER = 20_000
+
 interface Asked {
   readonly size: number
   /** When the request asked, in milliseconds since 1970. */
   readonly since: number
 }
 
-export interface Share extends Asked {
+export interface Share {
+  readonly size: number
+  /** When the request asked, or said for the last time that it is there. */
+  since: number
   readonly leave: () => void
+  /** Says that the request is still there. A request may take long where many are served. */
+  readonly renew: (now: number) => void
   /** Called when the share is left. */
   onLeave?: () => void
 }
@@ -31,7 +39,7 @@ interface Waiter extends Asked {
 
 export class Room {
   private held = 0
-  /** The oldest first. Bound: requests in progress, and those that the engine dropped within LOST_AFTER. */
+  /** The ones first that were renewed the longest ago. Bound: requests in progress, and those that the engine dropped within LOST_AFTER. */
   private readonly shares = new Set<Share>()
   private readonly waiting = new WaitingLine<Waiter>()
 
@@ -71,7 +79,12 @@ export class Room {
       share.onLeave?.()
       this.dispatch()
     }
-    const share: Share = { size, since, leave }
+    const renew = (now: number): void => {
+      if (!this.shares.delete(share)) return
+      share.since = now
+      this.shares.add(share)
+    }
+    const share: Share = { size, since, leave, renew }
     this.shares.add(share)
     this.held += size
     return share

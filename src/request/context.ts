@@ -53,7 +53,7 @@ export interface ApiCall {
 }
 
 /** A value of a request that takes room in the memory. */
-export type LargeValue = 'body' | 'object'
+export type LargeValue = 'body' | 'object' | 'others'
 
 /** An early read of the object that the path names. */
 export interface FirstRead {

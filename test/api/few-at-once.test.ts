@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { FewAtOnce } from '../../src/api/few-at-once.ts'
 
 /** Runs items of these sizes. @returns the most that were made at the same time, in units of text */
@@ -40,4 +40,22 @@ test('an item that the engine gave up makes room after a while', async () => {
   expect(await Promise.race([second, pause(20)])).toBeUndefined()
   now = 60_000
   expect(await second).toBe('made')
+})
+
+test('an item that takes long makes no room before it is made', async () => {
+  vi.useFakeTimers()
+  try {
+    const items = new FewAtOnce(100, 60_000, Date.now)
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const first = items.run(100, () => promise)
+    let isSecond = false
+    const second = items.run(100, async () => (isSecond = true))
+    await vi.advanceTimersByTimeAsync(300_000)
+    expect(isSecond).toBe(false)
+    resolve('made')
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect([await first, await second]).toEqual(['made', true])
+  } finally {
+    vi.useRealTimers()
+  }
 })

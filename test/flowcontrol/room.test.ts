@@ -80,3 +80,19 @@ test('a share of a request that the engine dropped counts as left after two minu
   lost.leave()
   expect(await now(room.take('a', 1))).toBe('waits')
 })
+
+test('a share of a request that says that it is there counts, however long it takes', async () => {
+  const room = roomOf(2)
+  const [slow] = [room.take('a', 1) as Share, room.take('a', 1)]
+  for (let minute = 0; minute < 5; minute++) {
+    await vi.advanceTimersByTimeAsync(60_000)
+    slow.renew(Date.now())
+  }
+  expect(await now(room.take('a', 1))).toBe('has 1')
+  const next = room.take('a', 1)
+  expect(await now(next)).toBe('waits')
+  slow.leave()
+  // what was left is not taken again
+  slow.renew(Date.now())
+  expect(await now(next)).toBe('has 1')
+})
