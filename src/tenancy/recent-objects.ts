@@ -10,8 +10,6 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { collectionOf } from '../storage/collections.ts'
 import type { Collection } from '../storage/storage.ts'
-import type { Env } from '../env.ts'
-import type { Tenant } from '../storage/tenant.ts'
 import { storedObject } from './stored-object.ts'
 import { storedObjects } from './stored-objects.ts'
 import { perTenant } from './tenant-state.ts'
@@ -35,10 +33,7 @@ const readsOf = perTenant('forgotten', () => ({
   writes: new Map<string, number>(),
 }))
 
-interface Plane {
-  readonly env: Env
-  readonly tenant: Tenant
-}
+type Plane = Parameters<typeof storedObjects>[0]
 
 /**
  * An object as it was at most a second ago. Callers must not change it.

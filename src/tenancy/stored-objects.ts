@@ -1,9 +1,14 @@
+import { groupResourceText } from '../api/group-version.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
+import { HEAVY, slicesByLength, turnOfOthers } from '../api/slices.ts'
+import { forbidden } from '../api/status.ts'
 import { linesOf } from '../storage/lines.ts'
 import type { Env } from '../env.ts'
 import { collectionOf } from '../storage/collections.ts'
-import { liveOf } from '../codec/stored-object.ts'
+import { parseStoredObject } from '../codec/stored-object.ts'
+import { goQuote } from '../go/quote.ts'
+import type { LargeValue } from '../request/context.ts'
 import type { Selection } from '../storage/selection.ts'
 import { everything } from '../storage/selection.ts'
 import { storageOf } from '../storage/environment-storage.ts'
@@ -12,35 +17,83 @@ import type { Tenant } from '../storage/tenant.ts'
 interface Plane {
   readonly env: Env
   readonly tenant: Tenant
+  /** @see ApiCall */
+  takeRoom?(value: LargeValue, size: number): Promise<void>
 }
 
+/** UTF-16 units of the texts that a request reads together: a quota is a thousandth of that. */
+export const MOST_TOGETHER = 4 * 1024 * 1024
+
 /**
- * All objects of a resource as they are now, in its storage version.
+ * All objects of a resource as they are now, in its storage version. Writes read such objects beside their own, and
+ * clients make as many as they like.
  * @param namespace absent: all namespaces
+ * @throws StatusError 403 where they have more than MOST_TOGETHER
  */
 export async function storedObjects<O>(
   plane: Plane,
   resource: GroupResource,
   namespace?: string,
 ): Promise<(O & KubeObject)[]> {
+  const found = await objectsTogether<O>(plane, resource, { namespace })
+  if (found !== 'too much') return found
+  const where = namespace === undefined ? '' : ` of namespace ${goQuote(namespace)}`
+  throw forbidden(resource, '', `all ${groupResourceText(resource)}${where} have more than ${MOST_TOGETHER} characters`)
+}
+
+export interface Together {
+  readonly namespace?: string | undefined
+  readonly selection?: Selection
+  /** The most objects. */
+  readonly most?: number
+}
+
+/** The objects are parsed once the memory has room for all of them. */
+export async function objectsTogether<O>(
+  plane: Plane,
+  resource: GroupResource,
+  { namespace, selection, most = Infinity }: Together,
+): Promise<(O & KubeObject)[] | 'too many' | 'too much'> {
+  const texts: string[] = []
+  let length = 0
+  for await (const text of eachText(plane, resource, namespace, selection)) {
+    if (texts.length === most) return 'too many'
+    length += text.length
+    if (length > MOST_TOGETHER) return 'too much'
+    texts.push(text)
+  }
+  if (length > HEAVY) await plane.takeRoom?.('others', length)
   const objects: (O & KubeObject)[] = []
-  for await (const object of eachStoredObject<O>(plane, resource, namespace)) objects.push(object)
+  for (const slice of slicesByLength(texts, (text) => text.length)) {
+    if (objects.length > 0) await turnOfOthers()
+    // the caller knows the type, and a resource has only one
+    for (const text of slice) objects.push(parseStoredObject(text) as O & KubeObject)
+  }
   return objects
 }
 
 /** The objects of a list, or of a selection, one after the other: for lists that may not fit into memory. */
 export async function* eachStoredObject<O>(
-  { env, tenant }: Plane,
+  plane: Plane,
   resource: GroupResource,
   namespace?: string,
-  selection: Selection = everything,
+  selection?: Selection,
 ): AsyncGenerator<O & KubeObject> {
-  const { isEmpty, values, revision } = await storageOf(env).list(collectionOf(tenant, resource), {
+  // the caller knows the type, and a resource has only one
+  for await (const text of eachText(plane, resource, namespace, selection))
+    yield parseStoredObject(text) as O & KubeObject
+}
+
+async function* eachText(
+  { env, tenant }: Plane,
+  resource: GroupResource,
+  namespace: string | undefined,
+  selection: Selection = everything,
+): AsyncGenerator<string> {
+  const { isEmpty, values } = await storageOf(env).list(collectionOf(tenant, resource), {
     selection,
     at: { kind: 'latest' },
     ...(namespace === undefined ? {} : { namespace }),
   })
-  if (isEmpty) return
-  // the caller knows the type, and a resource has only one
-  for await (const text of linesOf(values)) yield liveOf({ revision, text }).object as O & KubeObject
+  if (!isEmpty) yield* linesOf(values)
 }

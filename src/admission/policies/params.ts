@@ -11,7 +11,7 @@ import type { LabelSelector } from '../../storage/label-selector.ts'
 import { labelSelectorRequirements } from '../../storage/label-selector.ts'
 import { everything } from '../../storage/selection.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
-import { eachStoredObject } from '../../tenancy/stored-objects.ts'
+import { MOST_TOGETHER, objectsTogether } from '../../tenancy/stored-objects.ts'
 import { asSeen, asServed } from './versioned-object.ts'
 
 /** A policy or a binding cannot be used as it is written. */
@@ -87,11 +87,11 @@ async function objectsOf(
   if (selector === undefined) throw new ConfigurationError('one of name or selector must be provided')
   // validation refuses selectors without keys or with unknown operators
   const labels = labelSelectorRequirements(selector as LabelSelector)
-  const found: KubeObject[] = []
-  for await (const object of eachStoredObject<object>(request, entry.storage, namespace, { ...everything, labels })) {
-    if (found.length === MAX_PARAMS)
-      throw new ConfigurationError(`paramRef.selector must not select more than ${MAX_PARAMS} objects`)
-    found.push(object)
-  }
+  const where = { namespace, selection: { ...everything, labels }, most: MAX_PARAMS }
+  const found = await objectsTogether<object>(request, entry.storage, where)
+  if (found === 'too many')
+    throw new ConfigurationError(`paramRef.selector must not select more than ${MAX_PARAMS} objects`)
+  if (found === 'too much')
+    throw new ConfigurationError(`paramRef.selector must not select more than ${MOST_TOGETHER} characters of objects`)
   return shown(found)
 }
