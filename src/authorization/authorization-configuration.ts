@@ -76,7 +76,7 @@ export async function readAuthorizationConfiguration(
   try {
     read = await readConfiguration(configuration, {
       kind: 'AuthorizationConfiguration',
-      versions: ['apiserver.config.k8s.io/v1', 'apiserver.config.k8s.io/v1beta1'],
+      versions: ['v1', 'v1beta1', 'v1alpha1'].map((version) => `apiserver.config.k8s.io/${version}`),
       schema,
     })
   } catch (error) {

@@ -33,6 +33,7 @@ test.each([
     of({ type: 'Webhook', name: 'a', webhook: { timeout: '3s', authorizedTTL: '' } }),
     'failed to load AuthorizationConfiguration from file: authorizers[0].webhook.authorizedTTL: time: invalid duration ""',
   ],
+  ['an older version', of({ type: 'RBAC', name: 'rbac' }).replace('v1beta1', 'v1alpha1'), ''],
 ])('%s', async (_, text, problem) => {
   expect(await problemOf(text)).toBe(problem)
 })
