@@ -107,6 +107,11 @@ export class PodInfo {
   readonly needs: Needs
   /** Requests of cpu and memory, with a small default for each container without any. */
   readonly nonZero: { readonly cpu: number; readonly memory: number }
+  /**
+   * Like `nonZero`, without the pod's own resources: kube-scheduler 1.36 leaves these out of the score of
+   * NodeResourcesFit, for the pod that looks for a node alone.
+   */
+  readonly scored: { readonly cpu: number; readonly memory: number }
   readonly ports: readonly string[]
   readonly terms: Terms
   readonly nominatedNode: string
@@ -133,6 +138,7 @@ export class PodInfo {
       this.isTerminating && disruption?.status === 'True' && disruption.reason === 'PreemptionByScheduler'
     this.needs = needsOf(pod)
     this.nonZero = nonZeroOf(pod, this.needs)
+    this.scored = scoredOf(pod, this.nonZero)
     this.ports = hostPorts(pod)
     this.terms = termsOf(pod)
     this.nominatedNode = status.nominatedNodeName ?? ''
@@ -194,6 +200,13 @@ function nonZeroOf(pod: Pod, needs: Needs): { cpu: number; memory: number } {
       spec: { ...spec, containers: containers.map(filled), initContainers: initContainers.map(filled) },
     }),
   )
+}
+
+function scoredOf(pod: Pod, nonZero: PodInfo['nonZero']): PodInfo['scored'] {
+  if (pod.spec?.resources === undefined) return nonZero
+  const { resources: _, ...spec } = pod.spec
+  const ofContainers = { ...pod, spec }
+  return nonZeroOf(ofContainers, needsOf(ofContainers))
 }
 
 /** `ADDRESS PROTOCOL PORT` of the pod's containers and sidecars. */

@@ -17,18 +17,19 @@ interface Given {
   readonly labels?: Record<string, string>
   readonly spec?: Node['spec']
   readonly cpu?: string
+  readonly memory?: string
   readonly pods?: readonly Pod[]
   readonly declaredFeatures?: string[]
 }
 
 function node(
   name: string,
-  { labels = {}, spec = {}, cpu = '4', pods = [], declaredFeatures = [] }: Given = {},
+  { labels = {}, spec = {}, cpu = '4', memory = '8Gi', pods = [], declaredFeatures = [] }: Given = {},
 ): NodeState {
   const state = new NodeState({
     metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
     spec,
-    status: { allocatable: { cpu, memory: '8Gi', pods: '3' }, declaredFeatures },
+    status: { allocatable: { cpu, memory, pods: '3' }, declaredFeatures },
   })
   for (const [at, there] of pods.entries())
     state.add(new PodInfo({ ...there, metadata: { ...there.metadata, uid: `${name}-${at}` } }))
@@ -86,6 +87,12 @@ describe('a pod', () => {
     ['goes to a node', pod(), [node('a')], 'a'],
     ['does not go where there are none', pod(), [], 'no nodes available to schedule pods'],
     ['goes where more is free', asking('1'), [node('a', { pods: [asking('2')] }), node('b')], 'b'],
+    [
+      'goes where more is free for its containers, whatever it asks for itself',
+      pod({ resources: { requests: { cpu: '1', memory: '1Gi' } } }),
+      [node('a', { cpu: '1500m', pods: [pod(), pod()] }), node('b', { cpu: '1500m', memory: '2Gi' })],
+      'b',
+    ],
     ['needs its cpu', asking('3'), [node('a', { pods: [asking('2')] })], none('1 Insufficient cpu', `1 ${NO_VICTIMS}`)],
     ['is larger than a node', asking('5'), [node('a')], none('1 Insufficient cpu', `1 ${NOT_HELPFUL}`)],
     ['needs a place', pod(), [node('a', { pods: [pod(), pod(), pod()] })], none('1 Too many pods', `1 ${NO_VICTIMS}`)],

@@ -88,7 +88,7 @@ function scoreBy(strategy: ScoringStrategy, info: PodInfo, node: NodeState, devi
   for (const { name, weight } of strategy.resources) {
     const [wanted, used] =
       name === 'cpu' || name === 'memory'
-        ? [info.nonZero[name], node.nonZero[name]]
+        ? [info.scored[name], node.nonZero[name]]
         : [info.needs.get(name) ?? 0, node.requested.get(name) ?? 0]
     const of = usage(name, wanted, used, node, devices)
     const score = of && ownValue(strategies, strategy.type)?.(of.used, of.capacity, strategy)
