@@ -279,7 +279,8 @@ class Turn {
     const unbound = unboundOf(cycle)
     if (unbound.length === 0) return []
     const free = await this.inSteps(FreeVolumes.of(unbound, cycle.volumes.all, cycle.work))
-    return provisionsOn(cycle, free, node) ?? []
+    const provisions = provisionsOn(cycle, free, node)
+    return typeof provisions === 'string' ? [] : provisions
   }
 
   private inSteps<T>(work: Steps<T>): Promise<T> {

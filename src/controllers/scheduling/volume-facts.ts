@@ -6,6 +6,7 @@ import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import { CLAIMS, CLASSES, VOLUMES } from '../volumes/binding.ts'
 import { classOf, isBound } from '../volumes/matching.ts'
+import { StorageCapacity } from './storage-capacity.ts'
 import { VolumeLimits } from './volume-limits.ts'
 
 const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>(CLASSES.group, CLASSES.resource)
@@ -23,6 +24,8 @@ export class VolumeFacts {
   private readonly volumes = new Map<string, PersistentVolume>()
   private readonly classes = new Map<string, StorageClass | undefined>()
   limits: VolumeLimits | undefined
+  /** Undefined: all claims have their volumes. */
+  capacity: StorageCapacity | undefined
 
   static async of(pods: readonly Pod[], clients: Clientset): Promise<VolumeFacts> {
     const facts = new VolumeFacts()
@@ -42,7 +45,9 @@ export class VolumeFacts {
         isSomeFree ||= !isBound(claim)
       }
     if (facts.claims.size > 0) facts.limits = await VolumeLimits.of(clients)
-    if (isSomeFree) for await (const volume of clients.resource(VOLUMES).each()) facts.keep(volume)
+    if (!isSomeFree) return facts
+    facts.capacity = await StorageCapacity.of(facts.classes.values(), clients)
+    for await (const volume of clients.resource(VOLUMES).each()) facts.keep(volume)
     return facts
   }
 

@@ -46,7 +46,7 @@ function classWork({ object }: Change): readonly Work[] {
   return object === undefined ? [] : [{ topic: 'claim-binding', payload: '' }, VOLUME_CHANGED]
 }
 
-/** The scheduler reads how many volumes a node may attach, and which it has attached. */
+/** The scheduler reads how many volumes a node may attach, which it has attached, and how large new ones may be. */
 function attachableWork(_: Change, mode: Workloads): readonly Work[] {
   return mode === 'simulated' ? [VOLUME_CHANGED] : []
 }

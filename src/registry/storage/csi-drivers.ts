@@ -7,6 +7,7 @@ import { immutable } from '../../validation/field-rules.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { csiDriverPrinter } from '../../codec/table/storage.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { attachableRules } from '../core/volume-work.ts'
 import type { StrategyContext } from '../strategy.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
@@ -22,6 +23,7 @@ const TOKENS_IN_SECRETS =
 const SPEC_TYPE = 'io.k8s.api.storage.v1.CSIDriverSpec'
 
 export const csiDrivers: BuiltInDefinition<CSIDriver> = {
+  workloadWork: attachableRules,
   printer: csiDriverPrinter,
   allowUnconditionalUpdate: false,
   /** The generation starts at 0, and the first change makes it 1. */

@@ -11,10 +11,12 @@ import { selectorJson } from '../../validation/pod/internal-json.ts'
 import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
 import { sameSelector } from '../../validation/same-value.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { attachableRules } from '../core/volume-work.ts'
 
 const topologyAt = path('nodeTopology')
 
 export const csiStorageCapacities: BuiltInDefinition<CSIStorageCapacity> = {
+  workloadWork: attachableRules,
   allowUnconditionalUpdate: false,
   validate: (capacity) => capacityErrors(capacity, false),
   metadataOnUpdate: 'by strategy',

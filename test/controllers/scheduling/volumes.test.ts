@@ -24,27 +24,58 @@ interface Given {
   readonly spec?: PersistentVolumeClaim['spec']
   readonly annotations?: Record<string, string>
   readonly volumeLabels?: Record<string, string>
+  readonly volume?: PersistentVolume['spec']
+  readonly phase?: string
+  /** Further claims of the pod. */
+  readonly more?: readonly string[]
+  /** Sizes by zone. */
+  readonly capacities?: Readonly<Record<string, string>>
 }
 
 const BOUND = { 'pv.kubernetes.io/bind-completed': 'yes' }
 const volumeName = 'pv'
+const ONE = { resources: { requests: { storage: '1Gi' } } }
 const LATE = { storageClassName: 'late' }
 const classes: readonly StorageClass[] = [
   { metadata: { name: 'late' }, provisioner: 'x', volumeBindingMode: 'WaitForFirstConsumer' },
 ]
 
-async function outcome({ spec = {}, annotations = {}, volumeLabels }: Given): Promise<string> {
+async function outcome({
+  spec = {},
+  annotations = {},
+  volumeLabels,
+  volume,
+  phase,
+  more = [],
+  capacities,
+}: Given): Promise<string> {
   const pod: Pod = {
     metadata: { name: 'p', namespace: 'default' },
-    spec: { containers: [{ name: 'c' }], volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] },
+    spec: {
+      containers: [{ name: 'c' }],
+      volumes: ['c', ...more].map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
+    },
   }
-  const claim: PersistentVolumeClaim = { metadata: { name: 'c', namespace: 'default', annotations }, spec }
+  const claim: PersistentVolumeClaim = {
+    metadata: { name: 'c', namespace: 'default', annotations },
+    spec,
+    status: { phase },
+  }
   const volumes: readonly PersistentVolume[] =
-    volumeLabels === undefined ? [] : [{ metadata: { name: volumeName, labels: volumeLabels } }]
-  const stored: Readonly<Record<string, readonly { metadata: { name?: string } }[]>> = {
+    volumeLabels === undefined
+      ? []
+      : [{ metadata: { name: volumeName, labels: volumeLabels }, ...(volume && { spec: volume }) }]
+  const stored: Readonly<Record<string, readonly { metadata: { name?: string }; [field: string]: unknown }[]>> = {
     persistentvolumeclaims: [claim],
     persistentvolumes: volumes,
     storageclasses: classes,
+    csidrivers: capacities === undefined ? [] : [{ metadata: { name: 'x' }, spec: { storageCapacity: true } }],
+    csistoragecapacities: Object.entries(capacities ?? {}).map(([zone, capacity]) => ({
+      metadata: {},
+      storageClassName: 'late',
+      nodeTopology: { matchLabels: { [ZONE]: zone } },
+      capacity,
+    })),
   }
   const clients = {
     resource: ({ resource }: { resource: string }) => ({
@@ -55,6 +86,12 @@ async function outcome({ spec = {}, annotations = {}, volumeLabels }: Given): Pr
   const choice = atOnce(choose(filtersFor(pod, nodes, await VolumeFacts.of([pod], clients))))
   return 'node' in choice ? choice.node.name : failureMessage(choice, '')
 }
+
+test('a claim that is missing is named before one that is lost', async () => {
+  expect(await outcome({ spec: { volumeName }, phase: 'Lost', more: ['missing'] })).toBe(
+    '0/2 nodes are available: persistentvolumeclaim "missing" not found.',
+  )
+})
 
 test.each<[what: string, given: Given, expected: string]>([
   [
@@ -72,6 +109,28 @@ test.each<[what: string, given: Given, expected: string]>([
     'a claim for which a provisioner makes a volume already',
     { spec: LATE, annotations: { 'volume.kubernetes.io/selected-node': 'b' } },
     'b',
+  ],
+  [
+    'a claim for which only one node has the space',
+    { spec: { ...LATE, ...ONE }, capacities: { a: '500Mi', b: '1Gi' } },
+    'b',
+  ],
+  [
+    'a claim for which no node has the space',
+    { spec: { ...LATE, ...ONE }, capacities: { a: '500Mi' } },
+    '0/2 nodes are available: 2 node(s) did not have enough free storage.',
+  ],
+  [
+    'a claim whose reserved volume the node does not reach: another is made',
+    {
+      spec: LATE,
+      volumeLabels: {},
+      volume: {
+        claimRef: { namespace: 'default', name: 'c' },
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'no', operator: 'Exists' }] }] } },
+      },
+    },
+    'a',
   ],
   ['a volume of a zone', { spec: { volumeName }, annotations: BOUND, volumeLabels: { [ZONE]: 'b' } }, 'b'],
   [

@@ -13,10 +13,13 @@ import type { PodInfo } from '../pod-info.ts'
 export const volumeRestrictions: FilterPlugin = {
   name: 'VolumeRestrictions',
   *begin({ pod, info, volumes, nodes, work }) {
+    const claims = volumes.claimsOf(pod)
+    const missing = claims.find(({ claim, isEphemeral }) => claim === undefined && !isEphemeral)
+    if (missing !== undefined) return forGood(notFound(missing.name))
     const single = new Set(
-      volumes
-        .claimsOf(pod)
-        .flatMap(({ name, claim }) => (claim?.spec?.accessModes?.includes('ReadWriteOncePod') === true ? [name] : [])),
+      claims.flatMap(({ name, claim }) =>
+        claim?.spec?.accessModes?.includes('ReadWriteOncePod') === true ? [name] : [],
+      ),
     )
     if (single.size === 0) return undefined
     const uses = (other: PodInfo) =>
@@ -49,20 +52,32 @@ export const unboundOf = ({ pod, volumes }: Cycle): readonly PersistentVolumeCla
 /** The volume for a claim on a node: an existing one, or undefined for a new one. */
 export type Provision = { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume | undefined }
 
-/** Undefined: some claim gets no volume there. */
-export function provisionsOn(cycle: Cycle, free: FreeVolumes, node: NodeState): readonly Provision[] | undefined {
+const NO_VOLUME = "node(s) didn't find available persistent volumes to bind"
+const NO_SPACE = 'node(s) did not have enough free storage'
+
+/** @returns the reason, if some claim gets no volume there */
+export function provisionsOn(
+  cycle: Cycle,
+  free: FreeVolumes,
+  node: NodeState,
+): readonly Provision[] | typeof NO_VOLUME | typeof NO_SPACE {
   const on = free.on(node.node)
-  const provisions: Provision[] = []
+  const found = new Map<PersistentVolumeClaim, PersistentVolume>()
   for (const claim of free.claims) {
     // a provisioner already makes a volume for that node
     const selected = annotation(claim, SELECTED_NODE)
-    if (selected !== undefined && selected !== node.name) return undefined
+    if (selected !== undefined && selected !== node.name) return NO_VOLUME
     const volume = selected === undefined ? on.take(claim) : undefined
-    if (volume !== undefined && !suitsNode(volume, node)) return undefined
-    if (volume === undefined && !canBeMade(cycle, claim, node)) return undefined
-    provisions.push({ claim, volume })
+    if (volume !== undefined && suitsNode(volume, node)) found.set(claim, volume)
   }
-  return provisions
+  const { volumes } = cycle
+  const hasSpace = volumes.capacity?.on(node)
+  for (const claim of free.claims) {
+    if (found.has(claim)) continue
+    if (!canBeMade(cycle, claim, node)) return NO_VOLUME
+    if (hasSpace?.(claim, volumes.storageClass(claim)) === false) return NO_SPACE
+  }
+  return free.claims.map((claim) => ({ claim, volume: found.get(claim) }))
 }
 
 function canBeMade({ volumes }: Cycle, claim: PersistentVolumeClaim, { labels }: NodeState): boolean {
@@ -96,11 +111,13 @@ export const volumeBinding: FilterPlugin = {
     )
     const free = yield* FreeVolumes.of(unbound, volumes.all, work)
     return {
-      weight: 1 + bound.length + free.weight,
+      weight: 1 + bound.length + free.weight + (volumes.capacity?.weight ?? 0),
       refuses: (node) => refusalOn(cycle, bound, free, node),
     } satisfies Filtering
   },
 }
+
+const notFound = (name: string): string => `persistentvolumeclaim ${JSON.stringify(name)} not found`
 
 function claimProblem(
   { info }: Cycle,
@@ -112,7 +129,7 @@ function claimProblem(
   if (claim === undefined)
     return isEphemeral
       ? `waiting for ephemeral volume controller to create the persistentvolumeclaim ${quoted}`
-      : `persistentvolumeclaim ${quoted} not found`
+      : notFound(name)
   if (claim.status?.phase === 'Lost')
     return `persistentvolumeclaim ${quoted} bound to non-existent persistentvolume ${JSON.stringify(claim.spec?.volumeName)}`
   if (claim.metadata.deletionTimestamp !== undefined) return `persistentvolumeclaim ${quoted} is being deleted`
@@ -127,8 +144,8 @@ function refusalOn(cycle: Cycle, bound: readonly string[], free: FreeVolumes, no
   const volumes = bound.map((name) => cycle.volumes.volume(name))
   if (volumes.some((volume) => volume !== undefined && !suitsNode(volume, node)))
     reasons.push("node(s) didn't match PersistentVolume's node affinity")
-  if (provisionsOn(cycle, free, node) === undefined)
-    reasons.push("node(s) didn't find available persistent volumes to bind")
+  const provisions = provisionsOn(cycle, free, node)
+  if (typeof provisions === 'string') reasons.push(provisions)
   if (volumes.includes(undefined))
     reasons.push('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)')
   return reasons.length === 0 ? undefined : { reasons, forGood: true }
