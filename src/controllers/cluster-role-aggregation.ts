@@ -22,8 +22,10 @@ export const clusterRoleAggregation: Controller = {
       const rules = aggregatedRules(role, roles)
       if (textOf(rules) === textOf(role.rules ?? [])) continue
       const { apiVersion, kind } = role
+      // An apply without rules removes those of an earlier one. It leaves those that somebody else wrote.
+      const applied = rules.length === 0 ? {} : { rules: rules as unknown as Json }
       // this write brings the controller back here, which then handles roles that aggregate this one
-      await client.apply(role, { apiVersion, kind, rules: rules as unknown as Json }, { fieldManager: MANAGER })
+      await client.apply(role, { apiVersion, kind, ...applied }, { fieldManager: MANAGER })
     }
     return undefined
   },
