@@ -5,8 +5,9 @@ import { apiVersionOf } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { itemsOf } from '../../cel/collections.ts'
+import { durationText } from '../../cel/times.ts'
 import type { Value } from '../../cel/value.ts'
-import { ListValue } from '../../cel/value.ts'
+import { Duration, ListValue, MapValue, Optional, Timestamp } from '../../cel/value.ts'
 import { DecodeError } from '../../codec/decode-problems.ts'
 import type { JsonTree } from '../../api/json.ts'
 import { RUNTIME_BUDGET } from '../../expressions/environments.ts'
@@ -110,8 +111,8 @@ function configured(value: Value, object: KubeObject, of: PatchedType): KubeObje
   attempt('error applying patch: failed to convert patch object to typed object', () => {
     if (!of.isPublished)
       throw new DecodeError(`no corresponding type for ${kind.group}/${kind.version}, Kind=${kind.kind}`)
-    const [nothing] = nullsIn(atom, configuration, '')
-    if (nothing !== undefined) throw new DecodeError(nothing)
+    const [foreign] = foreignIn(atom, value, '')
+    if (foreign !== undefined) throw new DecodeError(foreign)
     checkType(atom, configuration, 'refused')
   })
   const atomics = atomicsIn(atom, configuration, '')
@@ -131,30 +132,73 @@ function configured(value: Value, object: KubeObject, of: PatchedType): KubeObje
 }
 
 /**
- * The errors for nulls in an expression's result. kube-apiserver sees a null as a protobuf enum number, which fits no
- * type.
+ * The errors for nulls, bytes, durations and timestamps in an expression's result. kube-apiserver merges these as
+ * values of Go, which fit no type: a null is a protobuf enum number.
+ * @param value has a JSON form, so its size has a limit
  */
-function nullsIn(atom: Atom, value: Json | undefined, path: string): string[] {
-  if (value === null) return [`${path}: ${nullProblem(atom)}`]
-  if (Array.isArray(value))
-    return value.flatMap((item, index) =>
-      atom.list === undefined ? [] : nullsIn(atom.list.element, item, `${path}[${index}]`),
+function foreignIn(atom: Atom, value: Value | undefined, path: string): string[] {
+  if (value instanceof Optional) return foreignIn(atom, value.value ?? null, path)
+  const go = goValueOf(value)
+  if (go !== undefined) return [`${path}: ${foreignProblem(atom, go)}`]
+  if (value instanceof ListValue)
+    return itemsOf(value).flatMap((item, index) =>
+      atom.list === undefined ? [] : foreignIn(atom.list.element, item, `${path}[${index}]`),
     )
-  if (!isJsonObject(value)) return []
-  return Object.entries(value).flatMap(([name, member]) => {
+  return membersOf(value).flatMap(([name, member]) => {
     const type = atom.map?.declared(name) ?? atom.map?.others
-    return type === undefined ? [] : nullsIn(type, member, `${path}.${name}`)
+    return type === undefined ? [] : foreignIn(type, member, `${path}.${name}`)
   })
 }
 
-function nullProblem({ scalar, list, map }: Atom): string {
-  if (scalar === 'string') return 'expected string, got &value.valueUnstructured{Value:0}'
-  if (scalar === 'numeric') return 'expected numeric (int or float), got structpb.NullValue'
-  if (scalar === 'boolean') return 'expected boolean, got &{NULL_VALUE}'
-  if (scalar === undefined && list !== undefined) return 'expected list, got &{NULL_VALUE}'
+function membersOf(value: Value | undefined): (readonly [name: string, value: Value | undefined])[] {
+  if (value instanceof MadeObject) return [...value.fields]
+  // keys that are no strings have no JSON form
+  return value instanceof MapValue ? [...value.keys()].map((key) => [key as string, value.get(key)]) : []
+}
+
+/** A value as Go prints it. */
+interface GoValue {
+  readonly type: string
+  /** With %v. */
+  readonly plain: string
+  /** With %#v. */
+  readonly syntax: string
+}
+
+const NULL_VALUE: GoValue = { type: 'structpb.NullValue', plain: 'NULL_VALUE', syntax: '0' }
+
+function goValueOf(value: Value | undefined): GoValue | undefined {
+  if (value === null) return NULL_VALUE
+  if (value instanceof Duration)
+    return { type: 'time.Duration', plain: durationText(value), syntax: String(value.nanos) }
+  if (value instanceof Uint8Array) {
+    const bytes = [...value.subarray(0, SHOWN_BYTES)]
+    const syntax = bytes.map((byte) => `0x${byte.toString(16)}`).join(', ')
+    return { type: '[]uint8', plain: `[${bytes.join(' ')}]`, syntax: `[]uint8{${syntax}}` }
+  }
+  if (!(value instanceof Timestamp)) return undefined
+  const date = new Date(Number(value.seconds) * 1000)
+  const [day, time] = [date.toISOString().slice(0, 10), date.toISOString().slice(11, 19)]
+  const month = date.toLocaleString('en', { month: 'long', timeZone: 'UTC' })
+  const parts = [date.getUTCDate(), date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds(), value.nanos]
+  return {
+    type: 'time.Time',
+    plain: `${day} ${time} +0000 UTC`,
+    syntax: `time.Date(${date.getUTCFullYear()}, time.${month}, ${parts.join(', ')}, time.UTC)`,
+  }
+}
+
+/** The most bytes that an error shows. */
+const SHOWN_BYTES = 1_000
+
+function foreignProblem({ scalar, list, map }: Atom, { type, plain, syntax }: GoValue): string {
+  if (scalar === 'string') return `expected string, got &value.valueUnstructured{Value:${syntax}}`
+  if (scalar === 'numeric') return `expected numeric (int or float), got ${type}`
+  if (scalar === 'boolean') return `expected boolean, got &{${plain}}`
+  if (scalar === undefined && list !== undefined) return `expected list, got &{${plain}}`
   return scalar === undefined && map !== undefined
-    ? 'expected map, got &{NULL_VALUE}'
-    : 'expected any scalar, got &{NULL_VALUE}'
+    ? `expected map, got &{${plain}}`
+    : `expected any scalar, got &{${plain}}`
 }
 
 /** Paths of atomic fields in the value, which an ApplyConfiguration may not set. */

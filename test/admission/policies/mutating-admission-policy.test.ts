@@ -131,6 +131,36 @@ describe('the mutations of an object', () => {
       'error applying patch: failed to convert patch object to typed object: .metadata.generateName: expected string, got &value.valueUnstructured{Value:0}',
     ],
     [
+      'a map is null',
+      applying('Object{data: null}'),
+      'error applying patch: failed to convert patch object to typed object: .data: expected map, got &{NULL_VALUE}',
+    ],
+    [
+      'a text is a duration',
+      applying("Object{data: {'x': duration('1h')}}"),
+      'error applying patch: failed to convert patch object to typed object: .data.x: expected string, got &value.valueUnstructured{Value:3600000000000}',
+    ],
+    [
+      'a text is a time',
+      applying("Object{data: {'x': timestamp('2020-01-01T00:00:00Z')}}"),
+      'error applying patch: failed to convert patch object to typed object: .data.x: expected string, got &value.valueUnstructured{Value:time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)}',
+    ],
+    [
+      'a text is bytes',
+      applying("Object{binaryData: {'x': b'abc'}}"),
+      'error applying patch: failed to convert patch object to typed object: .binaryData.x: expected string, got &value.valueUnstructured{Value:[]uint8{0x61, 0x62, 0x63}}',
+    ],
+    [
+      'a number is a duration',
+      applying("Object{metadata: Object.metadata{generation: duration('1s')}}"),
+      'error applying patch: failed to convert patch object to typed object: .metadata.generation: expected numeric (int or float), got time.Duration',
+    ],
+    [
+      'a time is a timestamp',
+      applying("Object{metadata: Object.metadata{creationTimestamp: timestamp('2020-01-01T00:00:00Z')}}"),
+      'error applying patch: failed to convert patch object to typed object: .metadata.creationTimestamp: expected any scalar, got &{2020-01-01 00:00:00 +0000 UTC}',
+    ],
+    [
       'a type is named by another place',
       applying("Object{metadata: Object.wrong{labels: {'a': 'b'}}}"),
       'type mismatch: unexpected type name "Object.wrong", expected "Object.metadata", which matches field name path from root Object type',
