@@ -9,6 +9,7 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { checkedOrNot } from './checked.ts'
+import { removeLeftOver } from './left-over-files.ts'
 import { makeDirectory } from './make-directory.ts'
 
 export interface DataDirectory {
@@ -76,6 +77,7 @@ export function lockDirectory(directory: DataDirectory): Lock {
   } finally {
     rmSync(fresh, { force: true })
   }
+  removeLeftOver([directory.path, directory.pki])
   return {
     engineStarted(pid) {
       write({ ...self, engine: identify(pid) })

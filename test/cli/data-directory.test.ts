@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -43,4 +43,18 @@ test('an orphaned engine is ended before the directory is used', async () => {
   const second = lockDirectory(dataDirectory(path))
   expect(await ended).toBe('SIGKILL')
   second.release()
+})
+
+test('what killed processes left of files that they replaced is removed', () => {
+  const gone = 2 ** 22 + 1
+  const directory = dataDirectory(path)
+  mkdirSync(directory.pki)
+  const left = [`lock.${gone}`, `lock.abandoned.${gone}`, `kubeconfig.${gone}.new`, `kubeconfig.${process.pid}.new`]
+  const kept = ['kubeconfig', `kubeconfig.${process.ppid}.new`, `lock.${process.ppid}`, 'notes.new', `a.${gone}`]
+  for (const name of [...left, ...kept]) writeFileSync(join(path, name), '')
+  writeFileSync(join(directory.pki, `ca.key.${gone}.new`), 'a key')
+  writeFileSync(join(directory.pki, 'ca.key'), 'a key')
+  lockDirectory(directory).release()
+  expect(readdirSync(path).sort()).toEqual([...kept, 'pki'].sort())
+  expect(readdirSync(directory.pki)).toEqual(['ca.key'])
 })
