@@ -82,10 +82,15 @@ function alternativeNames(attributes: Element | undefined): AlternativeNames {
   const types = requested.map(({ content }) => readObjectIdentifier(elements(content)[0]!.content))
   if (new Set(types).size < types.length) throw new RangeError('an extension is requested twice')
   const at = types.indexOf(ALTERNATIVE_NAME)
-  return at < 0 ? none : readNames(elements(readElement(elements(requested[at]!.content).at(-1)!.content).content))
+  return at < 0 ? none : readAlternativeNames(elements(requested[at]!.content).at(-1)!.content)
 }
 
-function readNames(names: readonly Element[]): AlternativeNames {
+/**
+ * @param value of the extension, DER
+ * @throws RangeError for a name that its type cannot have
+ */
+export function readAlternativeNames(value: Uint8Array): AlternativeNames {
+  const names = elements(readElement(value).content)
   const of = (number: number): Uint8Array[] =>
     names.filter(({ tag }) => tag === primitiveContextTag(number)).map(({ content }) => content)
   const texts = (number: number): string[] => of(number).map(ia5Text)
