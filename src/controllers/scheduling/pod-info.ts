@@ -157,6 +157,7 @@ export class PodInfo {
       this.labels,
       this.isTerminating,
       this.ports,
+      [...this.needs],
       requiredAntiAffinity.map(({ text }) => text),
     ])
   }

@@ -20,6 +20,14 @@ const nodes = ['a', 'b'].map(
     }),
 )
 
+interface Stored {
+  readonly metadata: { readonly name?: string }
+  readonly spec?: object
+  readonly storageClassName?: string
+  readonly nodeTopology?: object
+  readonly capacity?: string
+}
+
 interface Given {
   readonly spec?: PersistentVolumeClaim['spec']
   readonly annotations?: Record<string, string>
@@ -65,7 +73,7 @@ async function outcome({
     volumeLabels === undefined
       ? []
       : [{ metadata: { name: volumeName, labels: volumeLabels }, ...(volume && { spec: volume }) }]
-  const stored: Readonly<Record<string, readonly { metadata: { name?: string }; [field: string]: unknown }[]>> = {
+  const stored: Readonly<Record<string, readonly Stored[]>> = {
     persistentvolumeclaims: [claim],
     persistentvolumes: volumes,
     storageclasses: classes,

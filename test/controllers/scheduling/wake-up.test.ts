@@ -77,6 +77,8 @@ describe('a pod on a node', () => {
     ...of,
     metadata: { ...of.metadata, namespace, labels: { app } },
   })
+  const asking = (cpu: string) => pod({ containers: [{ name: 'c', resources: { requests: { cpu } } }] })
+  const goes = (of: Pod): Pod => ({ ...of, metadata: { ...of.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
   const [web, other, web2] = [labelled('web'), labelled('other'), labelled('web', pod(), 'another')]
 
   test.each<[what: string, refused: Pod, by: string, before: Pod | undefined, now: Pod | undefined, helped: boolean]>([
@@ -99,6 +101,9 @@ describe('a pod on a node', () => {
     ['frees the port', onPort(1), 'NodePorts', onPort(1), undefined, true],
     ['frees another port', onPort(1), 'NodePorts', onPort(2), undefined, false],
     ['frees resources', pod(), 'NodeResourcesFit', other, undefined, true],
+    ['asks for less', pod(), 'NodeResourcesFit', asking('2'), asking('1'), true],
+    ['asks for less of something else', onPort(1), 'NodeResourcesFit', asking('2'), asking('1'), false],
+    ['frees nothing yet', pod(), 'NodeResourcesFit', other, goes(other), false],
   ])('%s', (_, refused, by, before, now, helped) => {
     const change = { before: before && new PodInfo(before), now: now && new PodInfo(now) }
     const event = before === undefined ? 'PodAssigned' : now === undefined ? 'AssignedPodGone' : 'AssignedPodChanged'

@@ -30,6 +30,11 @@ export function resourcesFit({
       const fits = needs.every(([name, wanted]) => wanted <= has(now, name) || !now.allocatable.has(name))
       return fits && (before === undefined || needs.some(([name]) => has(now, name) > has(before, name)))
     },
+    isHelpedByPod({ info }, { before, now }) {
+      if (now === undefined) return true
+      // a pod that is being deleted frees nothing yet
+      return [...info.needs.keys()].some((name) => (now.needs.get(name) ?? 0) < (before?.needs.get(name) ?? 0))
+    },
     *begin({ info, claims }) {
       const needs = needsOf(info)
       return {
