@@ -6,6 +6,7 @@
 import { append } from '../api/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
+import { setOwn } from '../api/own.ts'
 import { goType, goValue } from '../go/value.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { elementType, isWholeObject, memberType, prune, pruneNulls } from '../schema/prune.ts'
@@ -97,7 +98,7 @@ export function readableMetadata(metadata: JsonObject): JsonObject {
     try {
       // the value is JSON, and so a tree
       const { object } = decodeTyped(objectMeta(), { [name]: value } as JsonTree)
-      Object.assign(readable, canonical(objectMeta(), object))
+      for (const [member, normal] of Object.entries(canonical(objectMeta(), object))) setOwn(readable, member, normal)
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error
     }
