@@ -22,6 +22,7 @@ const rooms: Rooms = { body: new Room(), object: new Room(), others: new Room() 
 const roomsOf = perTenant('is of requests under way', (): Rooms => ({
   body: new Room(MOST_HELD / 2),
   object: new Room(MOST_HELD / 2),
+  others: new Room(MOST_HELD / 2),
 }))
 
 /**

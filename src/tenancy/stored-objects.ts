@@ -36,7 +36,7 @@ export async function storedObjects<O>(
   namespace?: string,
 ): Promise<(O & KubeObject)[]> {
   const found = await objectsTogether<O>(plane, resource, { namespace })
-  if (found !== 'too much') return found
+  if (typeof found !== 'string') return found
   const where = namespace === undefined ? '' : ` of namespace ${goQuote(namespace)}`
   throw forbidden(resource, '', `all ${groupResourceText(resource)}${where} have more than ${MOST_TOGETHER} characters`)
 }

@@ -141,3 +141,16 @@ test('a delete of a collection takes room before it parses a large object', asyn
   expect(seen[0]).toBe('took room')
   expect(seen).toContain('parsed')
 })
+
+test('a request has room for what it reads beside its object', async () => {
+  const [first, second] = [newRequest(), newRequest('another')]
+  await first.take('others', MOST_HELD / 2)
+  await second.take('others', MOST_HELD / 2)
+  const third = newRequest('a third')
+  const waits = third.take('others', 1)
+  expect(await state(waits)).toBe('waits')
+  first.leave()
+  expect(await state(waits)).toBe('has room')
+  second.leave()
+  third.leave()
+})
