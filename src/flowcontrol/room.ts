@@ -8,7 +8,7 @@ import { settledByOthers } from '../api/settled-by-others.ts'
 import { WaitingLine } from './waiting-line.ts'
 
 /** Units of text. The last one that comes in may go beyond it, so that every request finds room. */
-export const MOST_HELD = 6 * 1024 * 1024
+export const MOST_HELD = 4 * 1024 * 1024
 /** Milliseconds after which a share counts as left: the engine may drop a request without notice. */
 const LOST_AFTER = 120_000
 const QUEUING = { queues: 64, handSize: 6, queueLengthLimit: 50 }
