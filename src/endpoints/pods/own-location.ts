@@ -4,7 +4,8 @@
  */
 
 /** Scheme, authority, path, and what is behind it (RFC 3986, appendix B). */
-const PARTS = /^(?:([a-z][a-z\d+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(.*)$/is
+// pattern: of one header
+const PARTS = /^(?:([a-z][a-z\d+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)([?#].*)?$/is
 
 export interface Proxy {
   /** The path of the proxy, percent-encoded, without a slash at the end. */
