@@ -51,12 +51,11 @@ const DEADLINE_TEXT = 'context deadline exceeded'
 async function passOn(request: ApiRequest, service: APIService, place: ServicePlace): Promise<Response> {
   const { method, user, request: incoming } = request
   const upgrades = wantsUpgrade(request)
-  const headers = proxiedHeaders(incoming, upgrades)
-  headers.push(['Audit-Id', request.auditId], ...forwarded(request, place))
+  const passed = proxiedHeaders(incoming, upgrades).filter(([name]) => name !== 'audit-id')
   const answer = await askApiService(request, service, place, {
     method,
     target: encodedTarget(request),
-    headers: headers.filter(([name]) => name !== 'audit-id'),
+    headers: [...passed, ['Audit-Id', request.auditId], ...forwarded(request, place)],
     user,
     body: incoming.body,
     upgrades,
