@@ -29,7 +29,8 @@ describe('a role that selects no other', () => {
   const type = { kind: 'ClusterRole', apiVersion: 'rbac.authorization.k8s.io/v1' }
   const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { part: 'of-it' } }] }
   let plane: ControlPlaneInMemory
-  const rules = async () => (await plane.get(ROLES, '', 'whole'))?.rules ?? undefined
+  // the resource has only this kind
+  const rules = async () => ((await plane.get(ROLES, '', 'whole')) as ClusterRole | undefined)?.rules
 
   beforeEach(async () => {
     plane = new ControlPlaneInMemory()
