@@ -17,8 +17,8 @@ export interface TlsClientAuth {
 }
 
 /**
- * Undefined where the client has presented none. The socket must have no authorities of its own: where Node verifies a
- * certificate itself, it asks for it first, and gives the authorities that the client sent only once.
+ * Undefined where the client has presented none. A socket gives the authorities that the client sent only once, so this
+ * comes before all that asks for its certificate.
  * @param authorities to one of which a certificate must lead
  */
 export function tlsClientAuth(

@@ -4,8 +4,10 @@
 import { constants } from 'node:crypto'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import type { Credential } from './certificate.ts'
 import { certificatesIn, tlsClientAuth } from './client-certificate.ts'
+import type { TlsClientAuth } from './client-certificate.ts'
 import { ClientConnection, DEADLINES } from './client-connection.ts'
 import type { Deadlines } from './client-connection.ts'
 import { ConnectionLimits } from './connection-limits.ts'
@@ -59,7 +61,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const server = createServer({
     cert: options.server.certificate,
     key: options.server.key,
-    ca: [], // tlsClientAuth verifies
+    ca: [...options.clientAuthorities], // clients learn which certificates may be asked for; tlsClientAuth verifies
     requestCert: true,
     rejectUnauthorized: false, // the Worker answers 401, as kube-apiserver does
     ALPNProtocols: ['http/1.1', 'http/1.0'],
@@ -78,12 +80,19 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       limits.release(address, admission)
     })
   })
+  // Node asks for the certificate in its own listener of the end of a handshake. This event comes before that end.
+  const certificates = new WeakMap<TLSSocket, TlsClientAuth | undefined>()
+  server.on('keylog', (_secrets, socket) => {
+    if (certificates.has(socket)) return
+    certificates.set(socket, undefined)
+    socket.prependOnceListener('secure', () => certificates.set(socket, tlsClientAuth(socket, authorities)))
+  })
   server.on('secureConnection', (socket) => {
     const handshake = handshakes.get(peerOf(socket))
     if (handshake === undefined) return void socket.destroy() // its connection has gone, or was never counted
     handshakes.delete(peerOf(socket))
     const connection = new ClientConnection(socket, engine, deadlines, {
-      certificate: tlsClientAuth(socket, authorities),
+      certificate: certificates.get(socket),
       isToBeRefused: handshake.admission === 'to be refused',
       tellsAddress,
       tunnels,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect as connectSocket, createServer as createSocketServer } from 'node:net'
-import type { Server, Socket } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
@@ -256,6 +256,25 @@ describe('client certificates', () => {
 
     test('the engine gets those that the client sent', async () => {
       expect(await told(middle, middle)).toEqual({ isVerified: true, chain: middle.item })
+    })
+
+    test('a client is told which authorities are accepted', async () => {
+      await before(echo(), undefined, { clientAuthorities: [root.pem] })
+      let heard = ''
+      const relay = createSocketServer((client) => {
+        const server = connectSocket(front.port, '127.0.0.1')
+        server.on('data', (data: Buffer) => (heard += data.toString('latin1')))
+        client.pipe(server).pipe(client)
+        opened.push(client, server)
+      })
+      await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve))
+      const { port } = relay.address() as AddressInfo
+      // the request for a certificate is readable in this version
+      const client = connect({ port, host: '127.0.0.1', ca: authority.certificate, maxVersion: 'TLSv1.2' })
+      opened.push(client)
+      await new Promise((resolve, reject) => client.once('secureConnect', resolve).once('error', reject))
+      relay.close()
+      expect(heard).toContain(Buffer.from(root.name).toString('latin1'))
     })
 
     test('a client that has connected before sends them again', async () => {
