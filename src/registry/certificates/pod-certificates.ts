@@ -72,6 +72,7 @@ function nameErrors({ extensions }: Certificate): FieldError[] | undefined {
   }
   const wrong = (name: string, why: string) => invalidValue(chainAt, name, `leaf certificate${why}`)
   return [
+    // few: a chain has 100 KiB at most
     ...names.dnsNames.flatMap((name) => [
       ...(name === '' ? [wrong(name, ' should not contain empty DNSName')] : []),
       ...(name.includes('..') ? [wrong(name, "'s DNSName should not contain '..'")] : []),
