@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Names that `replaceFile` and `lockDirectory` give to files for a moment, with the number of their process. */
-const FOR_A_MOMENT = /^(?:lock(?:\.abandoned)?\.(?<locking>\d+)|.+\.(?<replacing>\d+)\.new)$/
+const FOR_A_MOMENT = [/^lock(?:\.abandoned)?\.(\d+)$/, /\.(\d+)\.new$/]
 
 /**
  * Called by the process that has the lock, before it replaces files itself. Other commands may replace files meanwhile.
@@ -12,8 +12,7 @@ const FOR_A_MOMENT = /^(?:lock(?:\.abandoned)?\.(?<locking>\d+)|.+\.(?<replacing
 export function removeLeftOver(directories: readonly string[]): void {
   for (const directory of directories)
     for (const name of namesIn(directory)) {
-      const { locking, replacing } = FOR_A_MOMENT.exec(name)?.groups ?? {}
-      const pid = locking ?? replacing
+      const pid = FOR_A_MOMENT.map((form) => form.exec(name)?.[1]).find((found) => found !== undefined)
       if (pid !== undefined && isOver(Number(pid))) rmSync(join(directory, name), { force: true })
     }
 }
