@@ -5,7 +5,7 @@
 import { platformClock } from './clock.ts'
 
 /** Units of text. */
-const MOST_HELD = 2 * 1024 * 1024
+const MOST_HELD = 1024 * 1024
 /** Milliseconds. */
 const LOST_AFTER = 60_000
 /** Milliseconds between two looks. */

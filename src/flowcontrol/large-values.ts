@@ -72,7 +72,7 @@ async function placeFor(request: ApiRequest, value: LargeValue, size: number): P
 }
 
 async function shareOf(request: ApiRequest, room: Room, flow: string, size: number, patience: number): Promise<Share> {
-  const found = room.take(flow, size, request.clock(), patience)
+  const found = room.take(flow, size, request.clock(), patience, request.gone?.())
   // a request whose client has gone must leave the room that it gets later
   if (found instanceof Promise) request.waitUntil(found)
   const share = found instanceof Promise ? await found : found

@@ -8,7 +8,12 @@ import { settledByOthers } from '../api/settled-by-others.ts'
 import { WaitingLine } from './waiting-line.ts'
 
 /** Units of text. The last one that comes in may go beyond it, so that every request finds room. */
-export const MOST_HELD = 4 * 1024 * 1024
+export const MOST_HELD = 2 * 1024 * 1024
+/**
+ * Units of text that wait for room: a request holds the text of its body, or of the object that it has read, while it
+ * waits. Those of one user are half of it at most; the last one may go beyond both.
+ */
+const MOST_WAITING = 8 * 1024 * 1024
 /** Milliseconds after which a share counts as left: the engine may drop a request without notice. */
 const LOST_AFTER = 120_000
 const QUEUING = { queues: 64, handSize: 6, queueLengthLimit: 50 }
@@ -17,6 +22,7 @@ const QUEUING = { queues: 64, handSize: 6, queueLengthLimit: 50 }
 export const RENEWED_AFTER = 20_000
 
 interface Asked {
+  readonly flow: string
   readonly size: number
   /** When the request asked, in milliseconds since 1970. */
   readonly since: number
@@ -42,34 +48,68 @@ export class Room {
   /** The ones first that were renewed the longest ago. Bound: requests in progress, and those that the engine dropped within LOST_AFTER. */
   private readonly shares = new Set<Share>()
   private readonly waiting = new WaitingLine<Waiter>()
+  private waitingSize = 0
+  /** Sizes of what each user's requests wait for. Bound: requests that wait. */
+  private readonly waitingOf = new Map<string, number>()
 
-  constructor(private readonly most = MOST_HELD) {}
+  constructor(
+    private readonly most = MOST_HELD,
+    private readonly mostWaiting = MOST_WAITING,
+  ) {}
 
   /**
    * @param flow whose request it is
    * @param now milliseconds since 1970
    * @param patience milliseconds to wait at most
+   * @param gone aborted when the client has hung up, who then waits no longer
    * @returns undefined where there was no room in time
    */
-  take(flow: string, size: number, now: number, patience: number): Share | undefined | Promise<Share | undefined> {
+  take(
+    flow: string,
+    size: number,
+    now: number,
+    patience: number,
+    gone?: AbortSignal,
+  ): Share | undefined | Promise<Share | undefined> {
     if (this.held >= this.most) this.reclaimLost(now)
-    if (this.held < this.most) return this.share({ size, since: now })
+    if (this.held < this.most) return this.share({ flow, size, since: now })
+    if (gone?.aborted) return undefined
+    const ofFlow = this.waitingOf.get(flow) ?? 0
+    if (this.waitingSize >= this.mostWaiting || ofFlow >= this.mostWaiting / 2) return undefined
     const { promise, resolve: take } = settledByOthers<Share>()
-    const waiter = { size, since: now, take }
-    return this.waiting.join(flow, QUEUING, waiter) ? this.inTime(waiter, promise, patience) : undefined
+    const waiter = { flow, size, since: now, take }
+    if (!this.waiting.join(flow, QUEUING, waiter)) return undefined
+    this.waitingSize += size
+    this.waitingOf.set(flow, ofFlow + size)
+    return this.inTime(waiter, promise, patience, gone)
   }
 
-  private inTime(waiter: Waiter, share: Promise<Share>, patience: number): Promise<Share | undefined> {
-    let timer: ReturnType<typeof setTimeout>
-    const tooLong = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => {
-        const { length } = this.waiting
-        this.waiting.leave(waiter)
-        // a waiter that has its share is served already
-        if (this.waiting.length < length) resolve(undefined)
-      }, patience)
+  private inTime(
+    waiter: Waiter,
+    share: Promise<Share>,
+    patience: number,
+    gone?: AbortSignal,
+  ): Promise<Share | undefined> {
+    const { promise: ended, resolve: end } = settledByOthers<undefined>()
+    const giveUp = (): void => {
+      // a waiter that has its share is served already
+      if (!this.waiting.leave(waiter)) return
+      this.waitsNoLonger(waiter)
+      end(undefined)
+    }
+    const timer = setTimeout(giveUp, patience)
+    gone?.addEventListener('abort', giveUp)
+    return Promise.race([share, ended]).finally(() => {
+      clearTimeout(timer)
+      gone?.removeEventListener('abort', giveUp)
     })
-    return Promise.race([share, tooLong]).finally(() => clearTimeout(timer))
+  }
+
+  private waitsNoLonger({ flow, size }: Asked): void {
+    this.waitingSize -= size
+    const left = this.waitingOf.get(flow)! - size
+    if (left > 0) this.waitingOf.set(flow, left)
+    else this.waitingOf.delete(flow)
   }
 
   private share({ size, since }: Asked): Share {
@@ -94,6 +134,7 @@ export class Room {
     while (this.held < this.most) {
       const waiter = this.waiting.next()
       if (waiter === undefined) return
+      this.waitsNoLonger(waiter)
       waiter.take(this.share(waiter))
     }
   }

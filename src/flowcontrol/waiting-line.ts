@@ -35,15 +35,17 @@ export class WaitingLine<Waiter> {
     return undefined
   }
 
-  leave(waiter: Waiter): void {
+  /** @returns whether it waited */
+  leave(waiter: Waiter): boolean {
     for (const [number, queue] of this.queues) {
       const at = queue.indexOf(waiter)
       if (at < 0) continue
       queue.splice(at, 1)
       if (queue.length === 0) this.queues.delete(number)
       this.length--
-      return
+      return true
     }
+    return false
   }
 }
 

@@ -4,9 +4,11 @@ import type { Share } from '../../src/flowcontrol/room.ts'
 
 const PATIENCE = 15_000
 
-function roomOf(most: number) {
-  const room = new Room(most)
-  return { take: (flow: string, size: number) => room.take(flow, size, Date.now(), PATIENCE) }
+function roomOf(most: number, mostWaiting = 1_000) {
+  const room = new Room(most, mostWaiting)
+  return {
+    take: (flow: string, size: number, gone?: AbortSignal) => room.take(flow, size, Date.now(), PATIENCE, gone),
+  }
 }
 
 beforeEach(() => vi.useFakeTimers())
@@ -95,4 +97,29 @@ test('a share of a request that says that it is there counts, however long it ta
   // what was left is not taken again
   slow.renew(Date.now())
   expect(await now(next)).toBe('has 1')
+})
+
+test('what waits has a bound, of which one user has half', async () => {
+  const room = roomOf(1, 100)
+  void room.take('a', 1)
+  const states = async (flow: string, ...sizes: number[]) =>
+    Promise.all(sizes.map((size) => now(room.take(flow, size))))
+  expect(await states('a', 30, 30, 1)).toEqual(['waits', 'waits', 'refused'])
+  expect(await states('b', 30, 30)).toEqual(['waits', 'waits'])
+  expect(await states('c', 1)).toEqual(['refused'])
+  await vi.advanceTimersByTimeAsync(PATIENCE)
+  expect(await states('a', 60, 1)).toEqual(['waits', 'refused'])
+})
+
+test('a client that hangs up waits no longer', async () => {
+  const room = roomOf(1, 10)
+  const first = room.take('a', 1) as Share
+  const gone = new AbortController()
+  const waiting = room.take('a', 10, gone.signal)
+  expect(await now(room.take('a', 1))).toBe('refused')
+  gone.abort()
+  expect(await now(waiting)).toBe('refused')
+  const other = room.take('a', 1)
+  first.leave()
+  expect(await now(other)).toBe('has 1')
 })
