@@ -2,6 +2,7 @@
  * Runs work of many requests a few at a time. What waits looks again and again instead of being woken: a client may hang
  * up while its work waits or runs, and then the engine runs nothing of the request any more.
  */
+import { ClientGone } from './client-gone.ts'
 import { platformClock } from './clock.ts'
 
 /** Units of text. */
@@ -34,8 +35,15 @@ export class FewAtOnce {
     private readonly now = platformClock,
   ) {}
 
-  async run<Made>(size: number, make: () => Promise<Made>): Promise<Made> {
-    while (this.held() >= this.most) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  /**
+   * @param hasGone whether the client has gone
+   * @throws ClientGone while it waits
+   */
+  async run<Made>(size: number, make: () => Promise<Made>, hasGone = (): boolean => false): Promise<Made> {
+    while (this.held() >= this.most) {
+      if (hasGone()) throw new ClientGone('the client is gone')
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    }
     const item = { size, since: this.now() }
     this.underWay.add(item)
     // of the request that works: it ends with that where the engine drops it

@@ -39,9 +39,11 @@ export function listStream(
   failed: Failed,
 ): ReadableStream<Uint8Array> {
   const form = listForm(presenter, metadata, count, now)
-  if (as === 'lines') return framed(failed, form.head(), itemChunks(values, form, presenter.weigh), form.tail)
+  if (as === 'lines')
+    return framed(failed, form.head(), (hasGone) => itemChunks(values, form, presenter.weigh, hasGone), form.tail)
   if (form.elements === undefined) return passed(failed, form.head(), values, form.tail())
-  return framed(failed, form.head(), elementChunks(values, form.elements), form.tail)
+  const { elements } = form
+  return framed(failed, form.head(), () => elementChunks(values, elements), form.tail)
 }
 
 /** Makes a list in one piece. */
@@ -113,14 +115,19 @@ async function* itemChunks(
   values: ReadableStream<Uint8Array>,
   form: ListForm,
   weigh: Weigh,
+  hasGone: HasGone,
 ): AsyncGenerator<Uint8Array> {
   for await (const lines of lineBatches(values))
     yield* itemsInTurns(
       lines.map((line) => Source.ofText(line)),
       form.items,
       weigh,
+      hasGone,
     )
 }
+
+/** Whether the client of a list has gone, who then needs no further items. */
+type HasGone = () => boolean
 
 /** Estimates the time for an object of a length, as the length of a plain object that takes the same time. */
 type Weigh = (length: number) => number
@@ -136,6 +143,7 @@ export async function* itemsInTurns<Made>(
   sources: readonly Source[],
   make: (slice: readonly Source[]) => Made,
   weigh: Weigh = (length) => length,
+  hasGone?: HasGone,
 ): AsyncGenerator<Made> {
   if (sources.length === 0) return
   let isFirst = true
@@ -143,7 +151,7 @@ export async function* itemsInTurns<Made>(
   for (const slice of slicesByLength(sources, weightOf, ITEMS_AT_ONCE)) {
     const weight = slice.length === 1 ? weightOf(slice[0]!) : 0
     if (weight > LARGE) {
-      const made = await largeItems.run(weight, () => inPartsAwaiting(() => make(slice), turnOfOthers))
+      const made = await largeItems.run(weight, () => inPartsAwaiting(() => make(slice), turnOfOthers), hasGone)
       slice[0]!.forget()
       yield made
     } else {
@@ -175,12 +183,13 @@ async function* elementChunks(
 export function framed(
   failed: Failed,
   before: Uint8Array,
-  between: AsyncIterable<Uint8Array>,
+  between: (hasGone: HasGone) => AsyncIterable<Uint8Array>,
   after: () => Uint8Array,
 ): ReadableStream<Uint8Array> {
+  let isGone = false
   const chunks = (async function* () {
     yield before
-    yield* between
+    yield* between(() => isGone)
     yield after()
   })()
   return new ReadableStream({
@@ -190,11 +199,13 @@ export function framed(
         if (done) controller.close()
         else controller.enqueue(value)
       } catch (error) {
+        if (isGone) return
         failed(error)
         throw error
       }
     },
     async cancel() {
+      isGone = true
       await chunks.return()
     },
   })

@@ -63,10 +63,20 @@ export async function listProtobuf(
   const frame = listFrame(kindOfList(presenter), listMetaType(), metadataOf(metadata), length)
   if (again === undefined || length === keptLength)
     return length > MAX_WHOLE
-      ? framed(failed, frame.head, sent(kept), () => frame.tail)
+      ? framed(
+          failed,
+          frame.head,
+          () => sent(kept),
+          () => frame.tail,
+        )
       : joined([frame.head, ...kept, frame.tail], frame.length)
   const rest = checked(again, keptCount, length - keptLength)
-  return framed(failed, frame.head, sent(kept, rest), () => frame.tail)
+  return framed(
+    failed,
+    frame.head,
+    () => sent(kept, rest),
+    () => frame.tail,
+  )
 }
 
 /** Sends kept items, and frees each after it was sent. */

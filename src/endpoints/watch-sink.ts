@@ -1,11 +1,7 @@
 /** Where the events of a watch go: a chunked response, or a WebSocket. */
+import { ClientGone } from '../api/client-gone.ts'
 import type { AnswerHeaders } from '../codec/compression.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
-
-/** The client has gone or does not read, so an event cannot be sent. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone'
-}
 
 export interface WatchSink {
   readonly response: Response
@@ -17,6 +13,7 @@ export interface WatchSink {
   heartbeat(): void
   close(): void
   onGone(work: () => void): void
+  hasGone(): boolean
 }
 
 const NEWLINE = new Uint8Array([10])
@@ -76,6 +73,7 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
     onGone(work) {
       gone = work
     },
+    hasGone: () => ended,
   }
 }
 
@@ -114,6 +112,7 @@ export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | 
       server.addEventListener('close', work)
       server.addEventListener('error', work)
     },
+    hasGone: () => server.readyState !== WebSocket.READY_STATE_OPEN,
   }
 }
 

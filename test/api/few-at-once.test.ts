@@ -59,3 +59,15 @@ test('an item that takes long makes no room before it is made', async () => {
     vi.useRealTimers()
   }
 })
+
+test('an item whose client has gone waits no longer', async () => {
+  const items = new FewAtOnce(100)
+  void items.run(100, () => new Promise(() => {}))
+  let hasGone = false
+  const made = vi.fn()
+  const waiting = items.run(100, made, () => hasGone)
+  expect(await Promise.race([waiting, pause(20)])).toBeUndefined()
+  hasGone = true
+  await expect(waiting).rejects.toThrow('the client is gone')
+  expect(made).not.toHaveBeenCalled()
+})

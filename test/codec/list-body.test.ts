@@ -1,5 +1,6 @@
 import { noteFault } from '../../src/request/fault.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { largeItems } from '../../src/api/few-at-once.ts'
 import { eventually } from '../eventually.ts'
 import { listStream } from '../../src/codec/list-body.ts'
 import type { ListStream } from '../../src/codec/list-body.ts'
@@ -66,4 +67,26 @@ describe.each(['lines', 'items'] as const)('a list of %s', (as) => {
     await new Promise((resolve) => setTimeout(resolve, 0))
     expect(logged).toEqual([])
   })
+})
+
+it('a client that disconnects while a large item waits for others gets its list ended', async () => {
+  let end!: (value?: unknown) => void
+  const others = largeItems.run(4 * 1024 * 1024, () => new Promise((resolve) => (end = resolve)))
+  const large = line.replace('"resourceVersion"', `"annotations":{"a":"${'x'.repeat(300_000)}"},"resourceVersion"`)
+  const cancel = vi.fn()
+  const values = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(`${large}\n`)),
+    cancel,
+  })
+  const reader = listOf({ as: 'lines', values, count: undefined }).getReader()
+  await reader.read()
+  const item = reader.read()
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(cancel).not.toHaveBeenCalled()
+  await reader.cancel()
+  await eventually(() => expect(cancel).toHaveBeenCalled())
+  expect((await item).done).toBe(true)
+  expect(logged).toEqual([])
+  end()
+  await others
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { WatchFramer } from '../../src/codec/watch-framer.ts'
-import { ClientGone } from '../../src/endpoints/watch-sink.ts'
+import { ClientGone } from '../../src/api/client-gone.ts'
 import type { WatchSink } from '../../src/endpoints/watch-sink.ts'
 import { pumpWatch } from '../../src/endpoints/watch-stream.ts'
 import type { RequestScope } from '../../src/registry/resource-scope.ts'
@@ -27,6 +27,7 @@ async function watchWith(error: Error) {
     heartbeat() {},
     close: () => closed++,
     onGone() {},
+    hasGone: () => false,
   }
   const watch = {
     messages: (async function* () {
