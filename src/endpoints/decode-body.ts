@@ -11,7 +11,7 @@ import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { inParts } from '../api/parts.ts'
-import { badRequest, requestEntityTooLarge } from '../api/status.ts'
+import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { keepEmptyManagedFields } from '../patch/object-forms.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { finished, isLargeIn } from '../request/turns.ts'
@@ -42,7 +42,10 @@ export const MAX_BODY = 3 * 1024 * 1024
  * @throws StatusError 413
  */
 export async function readBody(request: ApiRequest): Promise<Uint8Array> {
-  const body = await bytesOf(request)
+  const body = await bytesOf(request).catch((error: unknown) => {
+    // the client has gone, which is no fault of the server
+    throw error instanceof StatusError ? error : badRequest(`the body ended early: ${String(error)}`)
+  })
   if (isLargeIn(request.info.apiGroup, body, body.length * (request.growth ?? 1))) request.isLarge = true
   if (body.length > HEAVY) {
     await request.takeRoom?.('body', body.length)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeBody } from '../../src/endpoints/decode-body.ts'
+import { decodeBody, readBody } from '../../src/endpoints/decode-body.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
 import { servedResources } from '../../src/registry/served.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -112,4 +112,13 @@ describe('the body of a built-in resource', () => {
     const decoded = await decodeBody(scope, 'json', new TextEncoder().encode(JSON.stringify(rule)), 'Strict')
     expect(decoded).toHaveProperty('spec.taint.timeAdded', '2026-01-02T03:04:05Z')
   })
+})
+
+it('a body whose client has gone is no fault of the server', async () => {
+  const body = new ReadableStream({
+    pull: (controller) => controller.error(new TypeError("Can't read: client disconnected.")),
+  })
+  const init = { method: 'POST', body, duplex: 'half' }
+  const read = readBody(memoryServer().request('/api/v1/namespaces/a/configmaps', init))
+  await expect(read).rejects.toMatchObject({ code: 400, message: expect.stringMatching(/client disconnected/) })
 })
