@@ -54,6 +54,8 @@ const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudge
 const MOST = 250
 /** The most pods that one run tries, for the same reason: those that fit nowhere are not counted among the bound. */
 const MOST_TRIED = 1_000
+/** Milliseconds after which a run leaves the other pods to the next one: an invocation may take 30 s of CPU. */
+const MOST_MS = 10_000
 /** Decisions between two looks at the writes that are under way and at the nodes. */
 const AT_ONCE = 4
 /** Pods whose writes are under way. src/storage/writes-together.ts commits writes together that arrive together. */
@@ -103,7 +105,7 @@ async function look(key: string, state: ClusterState, context: ControllerContext
       await turn.schedule(podKey, waiting)
       if ((at + 1) % AT_ONCE !== 0) continue
       await turn.hasRoom()
-      if (turn.bound >= MOST) return 0
+      if (turn.bound >= MOST || context.now().getTime() - now >= MOST_MS) return 0
       await nodes.renew()
     }
   } finally {

@@ -1,9 +1,10 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Pod } from '../../../src/api/core/v1.ts'
 import type { PriorityClass } from '../../../src/api/scheduling/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
+import { schedulerController } from '../../../src/controllers/scheduling/scheduler.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
@@ -255,4 +256,24 @@ test('what cannot help a pod is no reason to try it again', async () => {
   await create('small', { containers: [{ name: 'c', image: 'i' }] })
   expect((await pod('second'))?.metadata.resourceVersion).toBe(before)
   expect(plane.waiting).toEqual([])
+})
+
+test('a run that takes long leaves pods to the next', async () => {
+  const names = Array.from({ length: 40 }, (_, at) => `waiting-${at}`)
+  const container = { name: 'c', image: 'i', resources: { requests: { cpu: '1m' } } }
+  for (const name of names) await clients.resource(PODS, 'default').create(wanting(name, { containers: [container] }))
+  const { context } = plane
+  let time = plane.now.getTime()
+  vi.spyOn(plane, 'context').mockImplementation(async (controller) => ({
+    ...(await context.call(plane, controller)),
+    now: () => new Date((time += 500)),
+  }))
+  const run = async () => schedulerController.reconcile('', await plane.context('scheduler'))
+  const bound = async () => (await Promise.all(names.map(nodeOf))).filter((node) => node !== undefined).length
+  expect(await run()).toBe(0)
+  const first = await bound()
+  expect(first).toBeGreaterThan(0)
+  expect(first).toBeLessThan(names.length)
+  while ((await run()) === 0);
+  expect(await bound()).toBe(names.length)
 })
