@@ -1,5 +1,6 @@
 import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
 import type { APIService } from '../../api/apiregistration/v1.ts'
+import { builtInGroups } from '../../api/built-in-groups.ts'
 import type { FieldError } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'
 import { invalidValue, notSupported, path, required } from '../../api/field.ts'
@@ -35,6 +36,8 @@ export const apiServices: BuiltInDefinition<APIService> = {
   leavesNewMetadata: true,
   validate: validateApiService,
   validateUpdate: validateApiService,
+  warningsOnCreate: ownVersionWarnings,
+  warningsOnUpdate: ownVersionWarnings,
   subresources: {
     status: {
       prepareForUpdate(object, old) {
@@ -52,6 +55,15 @@ export const apiServices: BuiltInDefinition<APIService> = {
 }
 
 const STATES: readonly string[] = ['True', 'False', 'Unknown']
+
+/** kube-apiserver hands its own versions over to the Service. Kedge does not, and says so. */
+function ownVersionWarnings({ spec }: APIService): string[] {
+  const { group = '', version = '' } = spec ?? {}
+  const isOwn = builtInGroups.some((own) => own.group === group && own.versions.some((one) => one.version === version))
+  if (!isOwn || spec?.service === undefined || spec.service === null) return []
+  const name = group === '' ? version : `${group}/${version}`
+  return [`spec.service: this server serves ${name} itself, unless its runtime configuration turns that off`]
+}
 
 const hasService = ({ spec }: APIService): boolean => spec?.service !== undefined && spec.service !== null
 

@@ -45,6 +45,24 @@ describe('the rules for an APIService', () => {
   })
 })
 
+test.each<[Partial<APIServiceSpec>, string[]]>([
+  [{ service }, []],
+  [{ group: 'apps', version: 'v7', service }, []],
+  [{ group: 'apps' }, []],
+  [
+    { group: 'apps', service },
+    ['spec.service: this server serves apps/v1 itself, unless its runtime configuration turns that off'],
+  ],
+  [
+    { group: '', service },
+    ['spec.service: this server serves v1 itself, unless its runtime configuration turns that off'],
+  ],
+])('a Service for a version of its own gets a Warning: %o', (spec, warnings) => {
+  const object = apiService({ ...valid, ...spec })
+  expect(apiServices.warningsOnCreate?.(object, context)).toEqual(warnings)
+  expect(apiServices.warningsOnUpdate?.(object, object, context)).toEqual(warnings)
+})
+
 describe('versions that are served elsewhere', () => {
   const built = builtInResources()
   const services: APIService[] = [
