@@ -145,7 +145,7 @@ export const lies: readonly Lie[] = [
     json(JSON.stringify({ ...V1, status: { authenticated: false } }) + JSON.stringify({ ...V1, status: YES })),
   ),
   lie('a list of answers', REFUSED, json([{ ...V1, status: YES }])),
-  lie('a mark of octets before', LET_IN, json(`\ufeff${JSON.stringify({ ...V1, status: YES })}`), REFUSED),
+  lie('a mark of octets before', LET_IN, json(`\ufeff${JSON.stringify({ ...V1, status: YES })}`)),
   lie(
     'NaN',
     REFUSED,
