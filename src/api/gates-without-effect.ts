@@ -95,7 +95,6 @@ export const ofInternals: readonly string[] = [
 /** They would change what clients see. Each has what Kedge does whatever its state. */
 export const notHeeded: Readonly<Record<string, string>> = {
   APIServerIdentity: 'the server has a Lease in kube-system',
-  AllowInsecureKubeletCertificateSigningRequests: 'NodeRestriction checks the requests of nodes',
   AllowUnsafeMalformedObjectDeletion: 'no DELETE ignores errors of the storage',
   CoordinatedLeaderElection: 'no controller elects leaders from LeaseCandidates',
   DRADeviceTaintRules: 'no controller acts by DeviceTaintRules',
@@ -103,7 +102,6 @@ export const notHeeded: Readonly<Record<string, string>> = {
   GangScheduling: 'the scheduler places each pod of a group by itself',
   InPlacePodVerticalScalingInitContainers: 'a resize may change restartable init containers',
   KMSv1: 'no KMS provider of version 1 encrypts',
-  KubeletServiceAccountTokenForCredentialProviders: 'kubelets may ask for tokens for credential providers',
   ManifestBasedAdmissionControlConfig: 'no admission is configured by files',
   NativeHistograms: '/metrics has classic histograms',
   NominatedNodeNameForExpectation: 'the scheduler nominates a node only for a pod that preempts others',
@@ -111,7 +109,6 @@ export const notHeeded: Readonly<Record<string, string>> = {
   PersistentVolumeClaimUnusedSinceTime: 'claims get no condition Unused',
   PortForwardWebsockets: 'port-forward takes WebSockets',
   RelaxedServiceNameValidation: 'the name of a Service may begin with a digit',
-  ServiceAccountNodeAudienceRestriction: 'a node gets tokens only for audiences of its pods, or that RBAC allows',
   ServiceCIDRStatusFieldWiping: 'a client cannot write the status of a ServiceCIDR with its spec',
   ShardedListAndWatch: 'the parameter shardSelector selects nothing: every object is in the answer',
   StatefulSetSemanticRevisionComparison: 'the revisions of a StatefulSet are compared by meaning',
