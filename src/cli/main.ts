@@ -14,6 +14,7 @@ import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { secondsOf } from './identity-options.ts'
 import { runKeys } from './keys-command.ts'
 import { outliveReaders } from './output.ts'
+import { shellWord } from './shell-word.ts'
 import { CannotStart, start } from './start.ts'
 import type { RunningServer } from './start.ts'
 import { createSimulatedCluster } from './simulated-cluster.ts'
@@ -337,7 +338,7 @@ async function simulatedNodes({ kubeconfig }: RunningServer, wanted: SimulatedNo
 function welcome({ url, kubeconfig }: RunningServer, ephemeral: boolean, nodes: number | undefined): string {
   return `Kedge serves the Kubernetes API at ${url}
 
-  export KUBECONFIG=${kubeconfig}
+  export KUBECONFIG=${shellWord(kubeconfig)}
 
 Try next:
 ${nodes ? '  kubectl create deployment web --image=nginx --replicas=3\n  kubectl get pods' : '  kubectl create configmap hello --from-literal=greeting=world\n  kubectl get configmaps'} --watch
