@@ -12,7 +12,7 @@ import { stringifySorted } from '../api/write-json.ts'
 import { parseCertificateRequest } from '../x509/certificate-request.ts'
 import { fromBase64 } from '../x509/pem.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
-import { admissionForbidden } from './forbidden.ts'
+import { admissionForbidden as refusal } from './forbidden.ts'
 
 type Request = CertificateSigningRequest & KubeObject
 
@@ -88,8 +88,6 @@ const signerOf = (request: KubeObject | undefined): string => (request as Reques
 
 const conditionsText = (request: Request | undefined): string =>
   stringifySorted((request?.status?.conditions ?? []) as unknown as Json)
-
-const refusal = admissionForbidden
 
 /** The permission for this signer, or for all signers of its domain: `DOMAIN/*`. */
 async function mayFor({ user, request }: Attributes, verb: string, signer: string): Promise<boolean> {

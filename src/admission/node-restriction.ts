@@ -25,7 +25,7 @@ import { storedObject } from '../tenancy/stored-object.ts'
 import { parseCertificateRequest } from '../x509/certificate-request.ts'
 import { fromBase64 } from '../x509/pem.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
-import { admissionForbidden } from './forbidden.ts'
+import { admissionForbidden as refusal } from './forbidden.ts'
 import { MIRROR, podCertificateRequest } from './pod-certificate-request.ts'
 
 export const nodeRestriction: AdmissionPlugin = {
@@ -52,8 +52,6 @@ const restrictions: Readonly<Record<string, Restriction>> = {
   'csinodes.storage.k8s.io': csiNodeWrite,
   'resourceslices.resource.k8s.io': resourceSliceWrite,
 }
-
-const refusal = admissionForbidden
 
 /** The error of a lister, which names the kind in lower case instead of the resource. */
 const absent = (kind: string, name: string): StatusError => notFound({ group: '', resource: kind }, name)

@@ -7,15 +7,13 @@ import { goQuote } from '../go/quote.ts'
 import { builtInServed } from '../registry/built-in-served.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import type { Attributes } from './attributes.ts'
-import { admissionForbidden } from './forbidden.ts'
+import { admissionForbidden as refusal } from './forbidden.ts'
 
 export const MIRROR = 'kubernetes.io/config.mirror'
 
 const NODES = { group: '', resource: 'nodes' }
 const PODS = { group: '', resource: 'pods' }
 const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' }
-
-const refusal = admissionForbidden
 
 export async function podCertificateRequest(attributes: Attributes, node: string): Promise<void> {
   const { operation, subresource, object, request } = attributes

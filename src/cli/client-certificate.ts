@@ -40,7 +40,8 @@ export function tlsClientAuth(
 
 /**
  * Whether signatures and times lead to an authority. The engine verifies all of the chain again, so this only keeps
- * strangers' certificates from taking room there.
+ * strangers' certificates from taking room there. Node's own verdict (`authorized`) refuses certificates for any
+ * purpose, which kube-apiserver accepts.
  */
 function leadsTo(
   certificate: X509Certificate,
