@@ -1,4 +1,4 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, statfsSync } from 'node:fs'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 
@@ -9,6 +9,14 @@ if (existsSync(IN_MEMORY)) {
   if (bavail * bsize > 500e6) process.env.TMPDIR ??= IN_MEMORY
 }
 
+const SUITES_APART = ['durable-objects', 'e2e', 'conformance', 'clients', 'soak', 'differential', 'hostile/wall']
+const inNode = globSync('test/**/*.test.ts', {
+  cwd: import.meta.dirname,
+  exclude: SUITES_APART.map((suite) => `test/${suite}`),
+})
+/** A replaced module is replaced for every file that loads it later, so these files have modules of their own. */
+const replacing = inNode.filter((file) => readFileSync(file, 'utf8').includes('vi.mock('))
+
 export default defineConfig({
   test: {
     // by default one less than there are processors: on two, no two files at once
@@ -18,13 +26,15 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['test/**/*.test.ts'],
-          exclude: ['durable-objects', 'e2e', 'conformance', 'clients', 'soak', 'differential', 'hostile/wall'].map(
-            (suite) => `test/${suite}/**`,
-          ),
+          exclude: [...SUITES_APART.map((suite) => `test/${suite}/**`), ...replacing],
+          // Loading the modules anew for each file takes more than half of the time.
+          isolate: false,
+          setupFiles: 'test/after-each-file.ts',
           // nothing is timed here: a busy machine may take its time
           testTimeout: 150_000,
         },
       },
+      { test: { name: 'node-replacing', include: replacing, testTimeout: 150_000 } },
       {
         // Inside workerd, with real Durable Objects.
         plugins: [
