@@ -78,22 +78,25 @@ export function kept<Value>(owner: unknown, make: () => Value, weight?: number):
   if (current === undefined || typeof owner !== 'object' || owner === null) return make()
   const progress = current
   const place = progress.placeOf(owner)
-  const { found } = place
-  if (found.length === 0) {
+  if (!place.isDone) {
     if (progress.isStopped) throw PAUSE
     const made = make()
     // `make` caught the stop, so its value is incomplete
     if (progress.isStopped) throw PAUSE
-    found.push(made)
+    place.found = made
+    place.isDone = true
     // the next run does not reach the loops within `make`
     progress.advance(place)
     progress.charge(weight ?? weightOf(made))
   }
-  return found[0] as Value // the value that was made for this place
+  return place.found as Value // the value that was made for this place
 }
 
 /** The weight of every item, or a function for each item if some take far longer than others. */
 export type Weight<Item> = number | ((item: Item) => number)
+
+/** What a loop does with the results of its visits: it ends at the first `false`, or collects them. */
+type Results = 'end' | 'collect' | 'append'
 
 /** @param owner the list of the items, or the object whose names they are */
 function loop<Item>(
@@ -101,27 +104,36 @@ function loop<Item>(
   owner: object,
   itemsOf: () => readonly Item[],
   weight: Weight<Item>,
-  visit: (item: Item, index: number, found: unknown[]) => boolean | void,
+  visit: (item: Item, index: number) => unknown,
+  results: Results,
 ): unknown[] {
   const place = progress.placeOf(owner)
-  const { found } = place
+  // the place belongs to this owner and this loop, so what it found and its items have these types
+  const found = (place.found ??= results === 'end' ? NONE : []) as unknown[]
   if (place.isDone) return found
-  // the place belongs to this owner and this loop, so the items have this type
   const items = (place.items ??= listing(progress, place, itemsOf)) as readonly Item[]
-  while (place.at < items.length) {
-    if (place.counted === place.at) {
-      progress.count(typeof weight === 'number' ? weight : weight(items[place.at]!), place)
+  let { at } = place
+  while (at < items.length) {
+    const item = items[at]!
+    if (place.counted === at) {
+      progress.count(typeof weight === 'number' ? weight : weight(item), place)
       place.counted++
     }
-    const goesOn = visit(items[place.at]!, place.at, found) !== false
+    const made = visit(item, at)
     if (progress.isStopped) throw PAUSE
-    place.at = goesOn ? place.at + 1 : items.length
-    place.counted = place.at
+    if (results === 'collect') found.push(made)
+    // the results of such a loop are lists
+    else if (results === 'append') append(found, made as readonly unknown[])
+    at = made === false && results === 'end' ? items.length : at + 1
+    place.at = at
+    place.counted = at
     progress.advance(place)
   }
   place.isDone = true
   return found
 }
+
+const NONE: readonly unknown[] = []
 
 function listing<Item>(progress: Progress, place: Place, itemsOf: () => readonly Item[]): readonly Item[] {
   const outer = progress.listed
@@ -191,8 +203,7 @@ export function mapParts<Item, Result>(
   weight: Weight<Item> = 1,
 ): Result[] {
   if (current === undefined || items.length === 0) return items.map(visit)
-  const add = (item: Item, index: number, found: unknown[]): void => void found.push(visit(item, index))
-  return loop(current, items, () => items, weight, add) as Result[] // `add` pushes only results
+  return loop(current, items, () => items, weight, visit, 'collect') as Result[] // it collects only results
 }
 
 /** `items.flatMap(visit)`, in parts. */
@@ -202,8 +213,7 @@ export function flatMapParts<Item, Result>(
   weight = 1,
 ): Result[] {
   if (current === undefined || items.length === 0) return items.flatMap(visit)
-  const add = (item: Item, index: number, found: unknown[]): void => append(found, visit(item, index))
-  return loop(current, items, () => items, weight, add) as Result[] // `add` appends only results
+  return loop(current, items, () => items, weight, visit, 'append') as Result[] // it appends only results
 }
 
 /** `items.forEach(visit)`, in parts. It ends if `visit` returns false. */
@@ -212,7 +222,7 @@ export function eachPart<Item>(
   visit: (item: Item, index: number) => boolean | void,
   weight: Weight<Item> = 1,
 ): void {
-  if (current !== undefined) loop(current, items, () => items, weight, visit)
+  if (current !== undefined) loop(current, items, () => items, weight, visit, 'end')
   else for (let at = 0; at < items.length; at++) if (visit(items[at]!, at) === false) return
 }
 
@@ -239,7 +249,7 @@ export function eachName<Owner extends object>(
   visit: (name: string) => boolean | void,
   weight = 1,
 ): void {
-  if (current !== undefined) loop(current, owner, () => namesOf(owner), weight, visit)
+  if (current !== undefined) loop(current, owner, () => namesOf(owner), weight, visit, 'end')
   else for (const name of namesOf(owner)) if (visit(name) === false) return
 }
 
@@ -259,20 +269,13 @@ export function mapNames<Owner extends object, Result>(
   weight = 1,
 ): Result[] {
   if (current === undefined) return namesOf(owner).map(visit)
-  const add = (name: string, _: number, found: unknown[]): void => void found.push(visit(name))
-  return loop(current, owner, () => namesOf(owner), weight, add) as Result[] // `add` pushes only results
+  return loop(current, owner, () => namesOf(owner), weight, visit, 'collect') as Result[] // it collects only results
 }
 
 /** Runs code without loops that could stop as a part of its own. @param owner the object that the code walks over */
 export function apart<Result>(owner: object, run: () => Result): Result {
   if (current === undefined) return run()
-  return loop(
-    current,
-    owner,
-    () => ONE,
-    PART,
-    (_, __, found) => void found.push(run()),
-  )[0] as Result // the loop pushes only this result
+  return loop(current, owner, () => ONE, PART, run, 'collect')[0] as Result // the loop collects only this result
 }
 
 const ONE = [1]

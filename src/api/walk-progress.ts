@@ -10,15 +10,22 @@
 export const PAUSE = new Error('assertion failed: a walk was stopped that nobody goes on with')
 
 /** The place of a loop over one list, or of a kept value. */
-export interface Place {
-  at: number
-  /** The number of items that were counted. An item whose inner loops continue is not counted again. */
-  counted: number
-  isDone: boolean
-  items: readonly unknown[] | undefined
-  readonly found: unknown[]
+export class Place {
+  readonly owner: object
   /** The number of places when this one was created. Later places belong to loops within its items. */
   readonly height: number
+  at = 0
+  /** The number of items that were counted. An item whose inner loops continue is not counted again. */
+  counted = 0
+  isDone = false
+  items: readonly unknown[] | undefined = undefined
+  /** The results of a loop, or the value that is kept. */
+  found: unknown = undefined
+
+  constructor(owner: object, height: number) {
+    this.owner = owner
+    this.height = height
+  }
 }
 
 /**
@@ -29,15 +36,19 @@ export interface Place {
 export const lost: { tell: ((owner: object, items: number) => void) | undefined } = { tell: undefined }
 
 /**
- * The places of one owner, in the order in which a run reaches them. `next` is the number that this run has reached.
+ * The places of one owner that earlier runs left, in the order in which a run reaches them. `next` is the number that
+ * this run has reached.
  */
-interface Places {
+interface Left {
   run: number
   next: number
   readonly all: Place[]
 }
 
-/** The progress of one walk. When an item of a loop is done, the places below it are removed. */
+/**
+ * The progress of one walk. When an item of a loop is done, the places below it are removed. So most places are removed
+ * by the run that creates them, and only those that a run leaves are found by their owners.
+ */
 export class Progress {
   private run = 0
   private left = 0
@@ -47,9 +58,12 @@ export class Progress {
   isStopped = false
   /** The loop that is listing its items. Code that lists them may sort them in parts. */
   listed: Place | undefined
-  private readonly places = new Map<object, Places>()
-  /** The owner of each place, in the order in which the places were created. */
-  private readonly owners: object[] = []
+  /** In the order in which they were created. Earlier runs left the first ones. */
+  private readonly places: Place[] = []
+  private readonly leftBy = new Map<object, Left>()
+  /** How many places earlier runs left, and how many of them this run has not reached. */
+  private known = 0
+  private unreached = 0
   private readonly part: number
 
   constructor(part: number) {
@@ -61,23 +75,39 @@ export class Progress {
     this.left = this.part
     this.isStopped = false
     this.listed = undefined
+    for (; this.known < this.places.length; this.known++) this.leave(this.places[this.known]!)
+    this.unreached = this.known
+  }
+
+  private leave(place: Place): void {
+    const before = this.leftBy.get(place.owner)
+    if (before === undefined) this.leftBy.set(place.owner, { run: 0, next: 0, all: [place] })
+    else before.all.push(place)
   }
 
   placeOf(owner: object): Place {
-    let places = this.places.get(owner)
-    if (places === undefined) this.places.set(owner, (places = { run: this.run, next: 0, all: [] }))
-    else if (places.run !== this.run) {
-      places.run = this.run
-      places.next = 0
+    const place = this.unreached === 0 ? undefined : this.nextLeft(owner)
+    if (place !== undefined) return place
+    // a new place takes about as long as an item
+    this.left--
+    const { places } = this
+    const made = new Place(owner, places.length + 1)
+    places.push(made)
+    return made
+  }
+
+  /** The next place of the owner that an earlier run left. */
+  private nextLeft(owner: object): Place | undefined {
+    const left = this.leftBy.get(owner)
+    if (left === undefined) return undefined
+    if (left.run !== this.run) {
+      left.run = this.run
+      left.next = 0
     }
-    const { all } = places
-    if (places.next === all.length) {
-      this.owners.push(owner)
-      // a new place takes about as long as an item
-      this.left--
-      all.push({ at: 0, counted: 0, isDone: false, items: undefined, found: [], height: this.owners.length })
-    }
-    const place = all[places.next++]!
+    const place = left.all[left.next]
+    if (place === undefined) return undefined
+    left.next++
+    this.unreached--
     if (place === this.stoppedAt) {
       this.stoppedAt = undefined
       // Loops over lists that each run creates anew have counted again. Without a new part this loop could not advance.
@@ -105,24 +135,33 @@ export class Progress {
 
   /** The walk has ended. Reports a stopped loop that was never reached again. */
   end(): void {
-    if (this.stoppedAt !== undefined) this.lose(this.owners[this.stoppedAt.height - 1]!)
+    if (this.stoppedAt !== undefined) this.lose(this.stoppedAt)
   }
 
-  private lose(owner: object): void {
-    lost.tell?.(owner, this.stoppedAt?.items?.length ?? 0)
+  private lose({ owner, items }: Place): void {
+    lost.tell?.(owner, items?.length ?? 0)
     this.stoppedAt = undefined
   }
 
   /** An item of a loop is done. Its result is kept, so the places below it are removed. */
   advance({ height }: Place): void {
-    while (this.owners.length > height) {
-      const owner = this.owners.pop()!
-      const places = this.places.get(owner)!
-      // the item of this place never runs again, so the walk may stop again
-      if (places.all.pop() === this.stoppedAt) this.lose(owner)
-      places.next = Math.min(places.next, places.all.length)
-      if (places.all.length === 0) this.places.delete(owner)
+    const { places } = this
+    while (places.length > height) {
+      const place = places.pop()!
+      if (places.length < this.known) this.forget(place)
     }
+  }
+
+  /** Removes the last place that an earlier run left. */
+  private forget(place: Place): void {
+    this.known--
+    const left = this.leftBy.get(place.owner)!
+    left.all.pop()
+    if (left.run === this.run && left.next > left.all.length) left.next = left.all.length
+    else this.unreached--
+    if (left.all.length === 0) this.leftBy.delete(place.owner)
+    // the item of this place never runs again, so the walk may stop again
+    if (place === this.stoppedAt) this.lose(place)
   }
 }
 
