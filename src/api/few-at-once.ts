@@ -1,16 +1,18 @@
 /**
- * Runs work of many requests a few at a time. What waits looks again and again instead of being woken: a client may hang
- * up while its work waits or runs, and then the engine runs nothing of the request any more.
+ * Runs work of many requests a few at a time. Work that ends wakes all who wait, and each looks for itself: a client may
+ * hang up while its work waits or runs, and then the engine runs nothing of the request any more. Whoever is woken and
+ * does not look has left.
  */
 import { ClientGone } from './client-gone.ts'
 import { platformClock } from './clock.ts'
+import { settledByOthers } from './settled-by-others.ts'
 
 /** Units of text. */
 const MOST_HELD = 1024 * 1024
 /** Milliseconds. */
 const LOST_AFTER = 60_000
-/** Milliseconds between two looks. */
-const LOOK_MS = 5
+/** Milliseconds after which work that waits looks although nothing woke it: a client may have gone, or work was lost. */
+const LOOK_MS = 250
 
 /** Milliseconds after which work says again that it is there: much may be under way beside it. */
 const RENEWED_AFTER = 20_000
@@ -24,6 +26,8 @@ interface Item {
 export class FewAtOnce {
   /** Bound: `most`, and one item more. */
   private readonly underWay = new Set<Item>()
+  /** Bound: requests that wait, and those that the engine dropped since work last ended. */
+  private readonly waiting = new Set<() => void>()
 
   /**
    * @param most units of size that are under way at the same time; the last one may go beyond it
@@ -39,21 +43,49 @@ export class FewAtOnce {
    * @param hasGone whether the client has gone
    * @throws ClientGone while it waits
    */
-  async run<Made>(size: number, make: () => Promise<Made>, hasGone = (): boolean => false): Promise<Made> {
+  async run<Made>(size: number, make: () => Promise<Made>, hasGone?: () => boolean): Promise<Made> {
+    const leave = await this.take(size, hasGone)
+    try {
+      return await make()
+    } finally {
+      leave()
+    }
+  }
+
+  /**
+   * Begins work that ends when its caller leaves.
+   * @throws ClientGone while it waits
+   */
+  async take(size: number, hasGone = (): boolean => false): Promise<() => void> {
     while (this.held() >= this.most) {
       if (hasGone()) throw new ClientGone('the client is gone')
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      await this.woken()
     }
     const item = { size, since: this.now() }
     this.underWay.add(item)
     // of the request that works: it ends with that where the engine drops it
     const renewing = setInterval(() => (item.since = this.now()), RENEWED_AFTER)
-    try {
-      return await make()
-    } finally {
+    return () => {
       clearInterval(renewing)
       this.underWay.delete(item)
+      this.wake()
     }
+  }
+
+  /** Resolves when work has ended, or after LOOK_MS. */
+  private async woken(): Promise<void> {
+    const { promise, resolve } = settledByOthers<void>()
+    this.waiting.add(resolve)
+    const timer = setTimeout(resolve, LOOK_MS)
+    await promise
+    clearTimeout(timer)
+    this.waiting.delete(resolve)
+  }
+
+  private wake(): void {
+    const woken = [...this.waiting]
+    this.waiting.clear()
+    for (const wake of woken) wake()
   }
 
   private held(): number {

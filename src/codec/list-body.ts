@@ -8,6 +8,7 @@ import { LARGE, slicesByLength, turnOfOthers } from '../api/slices.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ListShape } from '../storage/storage.ts'
 import { byteChunks } from '../storage/byte-chunks.ts'
+import { turnUnlessGone } from '../api/client-gone.ts'
 import { append } from '../api/append.ts'
 import { joined } from '../api/bytes.ts'
 import { lineBatches } from '../storage/lines.ts'
@@ -151,7 +152,11 @@ export async function* itemsInTurns<Made>(
   for (const slice of slicesByLength(sources, weightOf, ITEMS_AT_ONCE)) {
     const weight = slice.length === 1 ? weightOf(slice[0]!) : 0
     if (weight > LARGE) {
-      const made = await largeItems.run(weight, () => inPartsAwaiting(() => make(slice), turnOfOthers), hasGone)
+      const made = await largeItems.run(
+        weight,
+        () => inPartsAwaiting(() => make(slice), turnUnlessGone(hasGone)),
+        hasGone,
+      )
       slice[0]!.forget()
       yield made
     } else {

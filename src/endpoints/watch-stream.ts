@@ -19,7 +19,7 @@ import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
 import { asksToRead, convertedTexts } from '../registry/converted.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { statusFor } from '../storage/storage-status.ts'
-import { ClientGone } from '../api/client-gone.ts'
+import { ClientGone, turnUnlessGone } from '../api/client-gone.ts'
 import type { WatchSink } from './watch-sink.ts'
 
 /** How often a client that asked for bookmarks gets one, and when the last ones come before the end of the watch. */
@@ -133,8 +133,8 @@ async function forward(
       length += weight
       const source = Source.ofText(decorate?.(text) ?? text)
       const made = () => framer.event(type, source)
-      const sent =
-        weight > LARGE ? await largeItems.run(weight, () => inPartsAwaiting(made, turnOfOthers), sink.hasGone) : made()
+      const inItsParts = () => inPartsAwaiting(made, turnUnlessGone(sink.hasGone))
+      const sent = weight > LARGE ? await largeItems.run(weight, inItsParts, sink.hasGone) : made()
       source.forget()
       await sink.send(sent)
     }

@@ -60,6 +60,45 @@ test('an item that takes long makes no room before it is made', async () => {
   }
 })
 
+test('an item that waits is made as soon as there is room', async () => {
+  vi.useFakeTimers()
+  try {
+    const items = new FewAtOnce(100)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const first = items.run(100, () => promise)
+    const second = items.run(100, async () => 'made')
+    resolve()
+    await first
+    // no timer runs meanwhile
+    expect(await second).toBe('made')
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('one that was dropped while it waited keeps none behind it waiting', async () => {
+  const items = new FewAtOnce(100)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const first = items.run(100, () => promise)
+  let isDropped = false
+  void items
+    .run(
+      100,
+      async () => 'never',
+      () => {
+        // the engine runs nothing more of a request that it has dropped
+        isDropped = true
+        throw new Error('dropped')
+      },
+    )
+    .catch(() => {})
+  const third = items.run(100, async () => 'made')
+  resolve()
+  await first
+  expect(await third).toBe('made')
+  expect(isDropped).toBe(true)
+})
+
 test('an item whose client has gone waits no longer', async () => {
   const items = new FewAtOnce(100)
   void items.run(100, () => new Promise(() => {}))
