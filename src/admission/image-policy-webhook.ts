@@ -6,6 +6,7 @@ import { stringify } from '../api/write-json.ts'
 import type { ImagePolicySetting } from '../configuration/image-policy.ts'
 import { settingsOf } from '../settings.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
+import { withRoom } from '../webhooks/answer-room.ts'
 import { WebhookCallError, callServer } from '../webhooks/call-webhook.ts'
 import { reviewIn } from '../webhooks/review-reply.ts'
 import type { AdmissionPlugin, Attributes } from './attributes.ts'
@@ -108,9 +109,11 @@ async function ask(
     const left = deadline - request.clock()
     if (left <= 0) throw new WebhookCallError('context deadline exceeded')
     try {
-      const answer = await callServer(request, server, credentials, review, left)
+      const found = await withRoom(request, async (take) =>
+        reviewIn(await callServer(request, server, credentials, review, left, take), KIND),
+      )
       // the answer was decoded as an ImageReview
-      return ((await reviewIn(answer, KIND)) as unknown as ImageReview).status ?? {}
+      return (found as unknown as ImageReview).status ?? {}
     } catch (error) {
       if (!(error instanceof WebhookCallError) || !isPassing(error) || attempt === TRIES) throw error
       if (request.clock() + pause >= deadline) throw error

@@ -6,6 +6,7 @@ import { plainJson } from '../api/json.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { setOwn } from '../api/own.ts'
+import { kept } from '../api/parts.ts'
 import { internalError, serviceUnavailable } from '../api/status.ts'
 import { cloneInParts } from '../api/clone-json.ts'
 import { valuesEqualApart } from '../api/value-order.ts'
@@ -112,7 +113,7 @@ const unstructured: MadeObjects = {
       throw internalError(`Object 'Kind' is missing in '${stringifySorted(object)}'`)
     const { metadata = {} } = object
     if (!isJsonObject(metadata)) throw internalError('system metadata was not initialized')
-    object['metadata'] = readableMetadata(metadata)
+    object['metadata'] = kept(object, () => readableMetadata(metadata))
     prune(type, object)
     applyDefaults(type, object, defaulting)
     return object

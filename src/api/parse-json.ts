@@ -15,6 +15,11 @@ export function parseJson(text: string, maxDepth = MAX_DEPTH): JsonTree {
   return new Scanner(text, maxDepth, false).document()
 }
 
+/** Like parseJson, in steps. */
+export function* parsingJson(text: string): Steps<JsonTree> {
+  return (yield) ? yield* scanning(new Scanner(text, MAX_DEPTH, false)) : parseJson(text)
+}
+
 /**
  * Like parseJson, for bytes that a client sent. Each byte of a string that is not valid UTF-8 becomes U+FFFD.
  * @throws {JsonSyntaxError} with messages that name bytes, as in Go; StatusError 413 if a map has too many members

@@ -3,9 +3,10 @@
  * calls the Worker that is bound as WORKER_NAME, without a network.
  */
 import { ownValue } from '../api/own.ts'
+import { StatusError } from '../api/status.ts'
 import type { Settings } from '../settings.ts'
 import { forbiddenHost } from './forbidden-hosts.ts'
-import type { Outgoing, OutgoingAnswer, OutgoingCall } from './outgoing-call.ts'
+import type { Outgoing, OutgoingAnswer, OutgoingCall, TakeRoom } from './outgoing-call.ts'
 import { CANCELED, CallFailed, readAnswer } from './outgoing-call.ts'
 
 export interface Fetches {
@@ -16,10 +17,10 @@ const WORKER = /^([a-z0-9-]+)\.worker$/
 
 export const byFetch =
   (network: Fetches, bindings: object, settings: Pick<Settings, 'unpinnedHosts'>): Outgoing =>
-  (call, body, gone) => {
+  (call, body, gone, take) => {
     if (call.clientCertificate !== undefined)
       throw new CallFailed('this server has no client certificates for the servers that it calls')
-    return send(allowedFetch(network, bindings, settings, call), call, body, gone)
+    return send(allowedFetch(network, bindings, settings, call), call, body, gone, take)
   }
 
 /**
@@ -59,6 +60,7 @@ async function send(
   { method: asked, url, headers, timeoutMs }: OutgoingCall,
   body: string,
   gone: AbortSignal | undefined,
+  take: TakeRoom | undefined,
 ): Promise<OutgoingAnswer> {
   const method = asked ?? 'POST'
   try {
@@ -73,10 +75,10 @@ async function send(
       status: answer.status,
       contentType: answer.headers.get('Content-Type') ?? '',
       retryAfter: answer.headers.get('Retry-After') ?? '',
-      body: await readAnswer(answer.body),
+      body: await readAnswer(answer.body, take),
     }
   } catch (error) {
-    throw failureOfFetch(error, gone)
+    throw error instanceof StatusError ? error : failureOfFetch(error, gone)
   }
 }
 

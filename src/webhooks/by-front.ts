@@ -7,7 +7,7 @@ import type { StatusError } from '../api/status.ts'
 import { tooManyRequests } from '../api/status.ts'
 import { BUSY, BUSY_IN_ALL, callFailure, failureText } from './failure-text.ts'
 import type { Outgoing, OutgoingAnswer, OutgoingCall } from './outgoing-call.ts'
-import { CANCELED, CallFailed } from './outgoing-call.ts'
+import { CANCELED, CallFailed, MAX_ANSWER } from './outgoing-call.ts'
 
 /** Headers of the front's answer. */
 export const STATUS_HEADER = 'outgoing-status'
@@ -32,7 +32,7 @@ interface Fetches {
 
 export const byFront =
   (front: Fetches): Outgoing =>
-  async (call, body, gone) => {
+  async (call, body, gone, take) => {
     let answer: Response
     try {
       answer = await front.fetch('http://outgoing/', {
@@ -52,6 +52,12 @@ export const byFront =
     if (!answer.ok || !(status > 0)) {
       await answer.body?.cancel()
       throw new CallFailed(`the process in front of this server answered ${answer.status}`)
+    }
+    try {
+      await take?.(Number(answer.headers.get('content-length') ?? MAX_ANSWER))
+    } catch (error) {
+      await answer.body?.cancel()
+      throw error
     }
     return {
       status,

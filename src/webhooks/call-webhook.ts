@@ -10,7 +10,7 @@ import { goQuote } from '../go/quote.ts'
 import { placeOfService } from '../outgoing/service-place.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { pemBlocks } from '../x509/pem.ts'
-import type { OutgoingAnswer, OutgoingCall } from './outgoing-call.ts'
+import type { OutgoingAnswer, OutgoingCall, TakeRoom } from './outgoing-call.ts'
 import { CallFailed } from './outgoing-call.ts'
 import { outgoingOf } from './way-out.ts'
 
@@ -51,6 +51,7 @@ const MOST_RETRIES = 10
  * Posts a review. As in kube-apiserver, a webhook that is too busy is asked again when it said so with Retry-After.
  * @param users credentials by server
  * @param timeoutMs limit of all calls together, which the webhook gets in whole seconds
+ * @param take see withRoom
  * @throws WebhookCallError, WebhookClientError
  */
 export async function callWebhook(
@@ -58,6 +59,7 @@ export async function callWebhook(
   client: WebhookClientConfig,
   review: string,
   timeoutMs: number,
+  take: TakeRoom,
   users?: Kubeconfig,
 ): Promise<OutgoingAnswer> {
   const caBundle = bundleOf(client)
@@ -66,7 +68,8 @@ export async function callWebhook(
   const post = (timeoutMs: number): Promise<OutgoingAnswer> =>
     posted(shown, async () => {
       const place = client.service === undefined ? { url: shown } : await placeOf(plane, client.service, shown)
-      return outgoingOf(plane.env)({ ...place, caBundle, ...presented(credentials), timeoutMs }, review, plane.gone?.())
+      const call = { ...place, caBundle, ...presented(credentials), timeoutMs }
+      return outgoingOf(plane.env)(call, review, plane.gone?.(), take)
     })
   const ends = plane.clock() + timeoutMs
   let answer = await post(timeoutMs)
@@ -90,10 +93,11 @@ export async function callServer(
   credentials: Credentials | undefined,
   review: string,
   timeoutMs: number,
+  take: TakeRoom,
 ): Promise<OutgoingAnswer> {
   const url = `${withPath(server)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
   const call = { url, serverName, caBundle: authority, ...presented(credentials), timeoutMs }
-  return posted(url, () => outgoingOf(plane.env)(call, review, plane.gone?.()))
+  return posted(url, () => outgoingOf(plane.env)(call, review, plane.gone?.(), take))
 }
 
 async function posted(shown: string, post: () => Promise<OutgoingAnswer>): Promise<OutgoingAnswer> {

@@ -1,4 +1,6 @@
 import { Gathered } from '../api/gathered.ts'
+import { LARGE } from '../api/slices.ts'
+import { tooManyRequests } from '../api/status.ts'
 
 /** A call of another server, and its result. Both ways out, by the front and by fetch, implement this interface. */
 export interface OutgoingCall {
@@ -34,19 +36,45 @@ export class CallFailed extends Error {
 /** The most bytes of an answer that are read: as many as kube-apiserver reads of a request. */
 export const MAX_ANSWER = 3 * 1024 * 1024
 
-/** @param gone aborted when no client waits for the answer any more */
-export type Outgoing = (call: OutgoingCall, body: string, gone?: AbortSignal) => Promise<OutgoingAnswer>
+/**
+ * Waits for room for an answer of this size, before it is read.
+ * @throws StatusError 429: the server has no room, so that no failurePolicy applies
+ * @throws CallFailed where the client has gone
+ */
+export type TakeRoom = (size: number) => Promise<'at once' | 'after others'>
+
+export const noRoom = (): Error => tooManyRequests('Too many long answers of other servers, please try again later.', 1)
+
+/**
+ * @param gone aborted when no client waits for the answer any more
+ * @param take waits for room before a long answer is read
+ */
+export type Outgoing = (
+  call: OutgoingCall,
+  body: string,
+  gone?: AbortSignal,
+  take?: TakeRoom,
+) => Promise<OutgoingAnswer>
 
 /** Go's message for a canceled call. */
 export const CANCELED = 'context canceled'
 
-/** @throws CallFailed where the answer is too long */
-export async function readAnswer(stream: AsyncIterable<Uint8Array> | null): Promise<Uint8Array> {
+/**
+ * @throws CallFailed where the answer is too long
+ * @throws StatusError 429 where it waited for room, and the time of its call was over then
+ */
+export async function readAnswer(stream: AsyncIterable<Uint8Array> | null, take?: TakeRoom): Promise<Uint8Array> {
   const body = new Gathered()
-  // leaving the loop cancels the stream
-  for await (const chunk of stream ?? []) {
-    if (body.length + chunk.length > MAX_ANSWER) throw new CallFailed(`the answer is longer than ${MAX_ANSWER} bytes`)
-    body.add(chunk)
+  let room: 'none' | 'at once' | 'after others' = 'none'
+  try {
+    // leaving the loop cancels the stream
+    for await (const chunk of stream ?? []) {
+      if (body.length + chunk.length > MAX_ANSWER) throw new CallFailed(`the answer is longer than ${MAX_ANSWER} bytes`)
+      if (room === 'none' && body.length + chunk.length > LARGE) room = (await take?.(MAX_ANSWER)) ?? 'at once'
+      body.add(chunk)
+    }
+  } catch (error) {
+    throw room === 'after others' && !(error instanceof CallFailed) ? noRoom() : error
   }
   return body.whole()
 }

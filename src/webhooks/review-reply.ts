@@ -7,44 +7,51 @@ import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
+import { inParts } from '../api/parts.ts'
+import type { Steps } from '../api/slices.ts'
+import { LARGE, atOnce, inTurns } from '../api/slices.ts'
 import { decodeUtf8 } from '../api/utf8.ts'
-import type { ParsedBody } from '../codec/parse-body.ts'
-import { parseBody } from '../codec/parse-body.ts'
+import type { BodyFormat, ParsedBody } from '../codec/parse-body.ts'
+import { parsing } from '../codec/parse-body.ts'
 import { loadYaml } from '../codec/yaml-reader.ts'
 import { goQuote } from '../go/quote.ts'
 import { typeOfKind } from '../schema/built-in.ts'
+import { parsedWithRoom } from './answer-room.ts'
 import { WebhookCallError } from './call-webhook.ts'
 import type { OutgoingAnswer } from './outgoing-call.ts'
 
 const SCHEME = 'pkg/runtime/scheme.go:111'
 
 /**
+ * Reads a long answer in steps, between which other requests have their turn.
  * @param expected the kind of the review, also assumed for an answer without a kind
  * @returns the review, with apiVersion and kind of the answer, '' where it has none
  * @throws WebhookCallError
  */
 export async function reviewIn(answer: OutgoingAnswer, expected: GroupVersionKind): Promise<JsonObject> {
   const { status, contentType, body } = answer
-  if (status < 200 || status > 206) throw new WebhookCallError(failureIn(body) ?? httpErrorText(answer), status)
+  const read = <T>(steps: Steps<T>): T | Promise<T> =>
+    body.length > LARGE ? parsedWithRoom(body.length, () => inTurns(steps)) : atOnce(steps)
+  if (status < 200 || status > 206)
+    throw new WebhookCallError((await read(failureIn(body))) ?? httpErrorText(answer), status)
   if (body.length === 0)
     throw new WebhookCallError(
       `0-length response with status code: ${status} and content type: ${contentType || 'application/json'}`,
     )
+  // an answer that does not begin like a JSON object is read as YAML, whatever its Content-Type
+  const format = isJson(body) ? 'json' : 'yaml'
+  if (format === 'yaml') await loadYaml()
   try {
-    return decodeAs(await parsed(body), expected)
+    return await read(decoding(format, body, expected))
   } catch (error) {
     throw error instanceof DecodeError ? new WebhookCallError(error.message) : error
   }
 }
 
-/**
- * An answer that does not begin like a JSON object is read as YAML, whatever its Content-Type.
- * @throws DecodeError
- */
-async function parsed(body: Uint8Array): Promise<ParsedBody> {
-  if (isJson(body)) return parseBody('json', body)
-  await loadYaml()
-  return parseBody('yaml', body)
+/** @throws DecodeError */
+function* decoding(format: BodyFormat, body: Uint8Array, expected: GroupVersionKind): Steps<JsonObject> {
+  const found = yield* parsing(format, body)
+  return yield* inParts(() => decodeAs(found, expected))
 }
 
 // YAML may begin with a byte order mark, which is a blank to JavaScript
@@ -53,10 +60,10 @@ const isJson = (body: Uint8Array): boolean => /^[^\S\ufeff]*\{/.test(decodeUtf8(
 const STATUS: GroupVersionKind = { group: '', version: 'v1', kind: 'Status' }
 
 /** The message of a Status, by which an answer may say what failed; undefined where it is no such Status. */
-function failureIn(body: Uint8Array): string | undefined {
+function* failureIn(body: Uint8Array): Steps<string | undefined> {
   if (!isJson(body)) return undefined
   try {
-    const { status, message = '' } = decodeAs(parseBody('json', body), STATUS)
+    const { status, message = '' } = yield* decoding('json', body, STATUS)
     return status === 'Failure' ? String(message) : undefined
   } catch (error) {
     if (error instanceof DecodeError) return undefined

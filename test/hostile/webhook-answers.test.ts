@@ -95,6 +95,21 @@ describe.each(['mutating', 'validating'] as const)('no %s webhook agrees with', 
   })
 })
 
+test('a long patch of a small object, and all work on what it makes, goes in turns with others', async () => {
+  const value = Object.fromEntries(times(20_000, (n) => [`k${n}`, 'v']))
+  const turnsWith = async (...operations: object[]): Promise<number> => {
+    let turns = 0
+    const others = setInterval(() => turns++, 0)
+    const { object } = await creating('mutating', [hook('a', patching(...operations))])
+    clearInterval(others)
+    expect(object).toBeDefined()
+    return turns
+  }
+  const few = await turnsWith({ op: 'add', path: '/data', value: { a: 'v' } })
+  const many = await turnsWith({ op: 'add', path: '/data', value })
+  expect(many).toBeGreaterThan(few + 20)
+})
+
 test('an answer that is full of warnings adds as many headers as kube-apiserver allows', async () => {
   const warnings = times(20_000, (n) => `warning ${n} ${'x'.repeat(50)}`)
   const { object, warnings: told } = await creating('validating', [hook('a', responding({ allowed: true, warnings }))])

@@ -3,8 +3,10 @@ import type { Status as ApiStatus } from '../../api/meta/v1.ts'
 import { StatusError, badRequest } from '../../api/status.ts'
 import type { StatusDetails } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
+import { walked } from '../../request/turns.ts'
 import { settingsOf } from '../../settings.ts'
 import { qualifiedNameProblems } from '../../validation/names.ts'
+import { withRoom } from '../../webhooks/answer-room.ts'
 import { WebhookCallError, WebhookClientError, callWebhook } from '../../webhooks/call-webhook.ts'
 import { reviewIn } from '../../webhooks/review-reply.ts'
 import type { Attributes } from '../attributes.ts'
@@ -67,12 +69,15 @@ async function responseOf(webhook: Webhook, type: WebhookType, asked: Asked): Pr
     )
   const uid = crypto.randomUUID()
   try {
-    const text = reviewText(asked, version, uid)
+    const text = await walked(request, () => reviewText(asked, version, uid))
     const users = settingsOf(request.env).admission.webhookClients[type]
-    const answer = await callWebhook(request, clientConfig, text, timeoutOf(webhook, asked.attributes), users)
-    const kind = { group: 'admission.k8s.io', version, kind: 'AdmissionReview' }
-    const review = await reviewLikeKnown(answer, version, uid, () => reviewIn(answer, kind))
-    return responseIn(review, version, uid, type)
+    return await withRoom(request, async (take) => {
+      const timeoutMs = timeoutOf(webhook, asked.attributes)
+      const answer = await callWebhook(request, clientConfig, text, timeoutMs, take, users)
+      const kind = { group: 'admission.k8s.io', version, kind: 'AdmissionReview' }
+      const review = await reviewLikeKnown(answer, version, uid, () => reviewIn(answer, kind))
+      return responseIn(review, version, uid, type)
+    })
   } catch (error) {
     if (error instanceof WebhookCallError)
       throw new CallingWebhookError(webhook, `failed to call webhook: ${error.message}`, error.status)

@@ -1,6 +1,9 @@
 /** Applies the patches of mutating webhooks to the object of a request. */
 import { plainJson } from '../../api/json.ts'
-import { parseJson } from '../../api/parse-json.ts'
+import { parsingJson } from '../../api/parse-json.ts'
+import { inParts } from '../../api/parts.ts'
+import { HEAVY, LARGE } from '../../api/slices.ts'
+import type { Steps } from '../../api/slices.ts'
 import { JsonSyntaxError } from '../../api/json-scanner.ts'
 import type { JsonTree } from '../../api/json.ts'
 import type { JsonObject } from '../../api/object.ts'
@@ -12,6 +15,7 @@ import { readJsonPatch } from '../../patch/json-patch.ts'
 import type { JsonPatch } from '../../patch/json-patch.ts'
 import { PatchRejection, applyJsonPatch } from '../../patch/json-patch-operations.ts'
 import { asWritten } from '../../patch/object-forms.ts'
+import { finished, walked } from '../../request/turns.ts'
 import type { PatchedType } from '../made-object.ts'
 import { decodeMade, replaceObject } from '../made-object.ts'
 import type { Asked, Response } from './admission-review.ts'
@@ -40,7 +44,10 @@ export async function applyResponse(
   entry: ResourceEntry | undefined,
 ): Promise<Mutation> {
   if (patch === '') return { changed: false }
-  const { tree, operations } = readPatch(webhook, patch)
+  const { request } = attributes
+  if (patch.length > LARGE) request.isLarge = true
+  if (patch.length > HEAVY) await request.takeRoom?.('others', patch.length)
+  const { tree, operations } = await finished(request, readingPatch(webhook, patch))
   if (operations.operations.length === 0) return { changed: false }
   if (object === undefined)
     throw internalError(
@@ -48,15 +55,22 @@ export async function applyResponse(
     )
   if (patchType !== JSON_PATCH) throw new CallingWebhookError(webhook, `unsupported patch type ${goQuote(patchType)}`)
   // an API object is JSON, and so is its written form
-  const written = asWritten(of.type, object as unknown as JsonObject) as JsonTree
-  const document = patched(copyOf(written), operations)
-  return { changed: await replaceObject(attributes, entry, decodeMade(document, of, 'lenient')), patch: tree }
+  const written = await walked(request, () => asWritten(of.type, object as unknown as JsonObject) as JsonTree)
+  const copy = await walked(request, () => copyOf(written))
+  const document = await walked(request, () => patched(copy, operations))
+  const made = await walked(request, () => decodeMade(document, of, 'lenient'))
+  return { changed: await replaceObject(attributes, entry, made), patch: tree }
 }
 
-function readPatch(webhook: Webhook, text: string): { readonly tree: JsonTree; readonly operations: JsonPatch } {
+interface ReadPatch {
+  readonly tree: JsonTree
+  readonly operations: JsonPatch
+}
+
+function* readingPatch(webhook: Webhook, text: string): Steps<ReadPatch> {
   try {
-    const tree = parseJson(text)
-    return { tree, operations: readJsonPatch(tree, false) }
+    const tree = yield* parsingJson(text)
+    return { tree, operations: yield* inParts(() => readJsonPatch(tree, false)) }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError || error instanceof StatusError)) throw error
     throw new CallingWebhookError(webhook, `received undecodable patch in webhook response: ${error.message}`)

@@ -3,6 +3,7 @@ import type { JsonTree } from '../../api/json.ts'
 import { stringify, stringifySorted } from '../../api/write-json.ts'
 import { messageOf, path } from '../../api/field.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
+import { kept, mapParts } from '../../api/parts.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { asJson, isJsonObject } from '../../api/object.ts'
 import { valuesEqual } from '../../api/value-order.ts'
@@ -32,7 +33,7 @@ export function conversionReviewText(
   version: ReviewVersion,
   uid: string,
 ): string {
-  const texts = objects.map((object) => stringifySorted(asJson(withoutVersion(object))))
+  const texts = mapParts(objects, (object) => stringifySorted(asJson(kept(object, () => withoutVersion(object)))))
   return (
     `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/${version}",` +
     `"request":{"uid":"${uid}","desiredAPIVersion":${stringify(desiredAPIVersion)},"objects":[${texts.join(',')}]},` +
@@ -78,7 +79,7 @@ export function convertedIn(
       `returned ${objects.length} objects, expected ${originals.length}`,
       'conversion_webhook_partial_response_failure',
     )
-  return objects.map((object, index) => checked(object, originals[index]!, desiredAPIVersion, index))
+  return mapParts(objects, (object, index) => checked(object, originals[index]!, desiredAPIVersion, index))
 }
 
 /** A webhook may change only labels and annotations of the metadata. The rest stays. @throws UnusableConversion */

@@ -6,9 +6,12 @@ import { stringify } from '../../api/write-json.ts'
 import { parseStored } from '../../api/parse-json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { asJson } from '../../api/object.ts'
+import { LARGE } from '../../api/slices.ts'
 import { StatusError } from '../../api/status.ts'
 import type { ApiCall } from '../../request/context.ts'
+import { walked } from '../../request/turns.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
+import { withRoom } from '../../webhooks/answer-room.ts'
 import { WebhookCallError, WebhookClientError, callWebhook } from '../../webhooks/call-webhook.ts'
 import { reviewIn } from '../../webhooks/review-reply.ts'
 import type { ConversionFailure } from './conversion-counts.ts'
@@ -81,7 +84,7 @@ export async function convertByWebhook(
   let length = 0
   const convertBatch = async () => {
     const originals = batch.map((index) => objects[index]!)
-    const converted = originals.length === 0 ? [] : await ask(request, definition, originals, apiVersion)
+    const converted = originals.length === 0 ? [] : await ask(request, definition, originals, apiVersion, length)
     for (const [at, object] of converted.entries()) {
       results[batch[at]!] = object
       if (remembers(originals[at]!)) cache.set(keyOf(originals[at]!), stringify(asJson(object)))
@@ -106,12 +109,17 @@ export async function convertByWebhook(
   return results
 }
 
-/** Sends one review. @param originals one object at least, all of other versions */
+/**
+ * Sends one review.
+ * @param originals one object at least, all of other versions
+ * @param length of their texts
+ */
 async function ask(
   request: ApiCall,
   definition: CustomResourceDefinition,
   originals: readonly KubeObject[],
   apiVersion: string,
+  length: number,
 ): Promise<KubeObject[]> {
   const [first] = originals
   const { clientConfig = {}, conversionReviewVersions = [] } = definition.spec?.conversion?.webhook ?? {}
@@ -128,12 +136,18 @@ async function ask(
   const count = (failure?: ConversionFailure) =>
     countConversion(conversionCounts(request.tenant), counted, failure, (request.clock() - began) / 1000)
   try {
-    const review = conversionReviewText(originals, apiVersion, version, uid)
-    const answer = await callWebhook(request, clientConfig, review, timeLeft(request))
-    const kind = { group: 'apiextensions.k8s.io', version, kind: 'ConversionReview' }
-    const converted = convertedIn(await reviewIn(answer, kind), originals, apiVersion, version, uid)
-    count()
-    return converted
+    const review = await walked({ isLarge: length > LARGE }, () =>
+      conversionReviewText(originals, apiVersion, version, uid),
+    )
+    return await withRoom(request, async (take) => {
+      const answer = await callWebhook(request, clientConfig, review, timeLeft(request), take)
+      const kind = { group: 'apiextensions.k8s.io', version, kind: 'ConversionReview' }
+      const found = await reviewIn(answer, kind)
+      const isLarge = answer.body.length > LARGE
+      const converted = await walked({ isLarge }, () => convertedIn(found, originals, apiVersion, version, uid))
+      count()
+      return converted
+    })
   } catch (error) {
     count(error instanceof UnusableConversion ? error.failure : 'conversion_webhook_call_failure')
     if (error instanceof UnusableConversion) throw new ConversionError(first!, error.message)
