@@ -121,9 +121,10 @@ export class ClaimPlan {
       const isElsewhere = selector !== undefined && !matchesSelector(selector, node.node)
       return isElsewhere || bindingOf(claim, this.now) === 'failed'
     })
-    for (const claim of away) this.elsewhere.add(claim)
     const found = this.findOn(node)
     if ('reasons' in found) return found
+    // without devices for the other claims, deallocating these would not help
+    for (const claim of away) this.elsewhere.add(claim)
     return away.length > 0 ? forGood('resourceclaim not available on the node') : undefined
   }
 

@@ -223,6 +223,27 @@ test('an allocated claim that nobody uses is given up where it keeps a pod from 
   expect(await allocations()).toEqual(['one: node-2/gpu-0 for web'])
 })
 
+test('an allocated claim is kept where the pod finds no devices for its other claims', async () => {
+  await cluster.addClass()
+  await cluster.addDevices('node-1', 'gpu-0')
+  await addClaim('one')
+  await addClaim('two', { count: 2 })
+  const results = [{ request: 'gpu', driver: 'gpu.example', pool: 'node-3', device: 'gpu-0' }]
+  const onNode = { key: 'metadata.name', operator: 'In', values: ['node-3'] }
+  await claims().updateStatusWithRetries(named('one'), (claim) => {
+    const nodeSelector = { nodeSelectorTerms: [{ matchFields: [onNode] }] }
+    claim.status = { allocation: { devices: { results }, nodeSelector } }
+  })
+  await addPod('web', 'one', {
+    resourceClaims: [
+      { name: 'gpu', resourceClaimName: 'one' },
+      { name: 'more', resourceClaimName: 'two' },
+    ],
+  })
+  expect(await whyNot('web')).toContain('2 cannot allocate all claims. still not schedulable')
+  expect(await allocations()).toEqual(['one: node-3/gpu-0 for nobody', 'two: nothing for nobody'])
+})
+
 test('many pods at once: no device is given to two of them, and what is left over waits', async () => {
   await cluster.addClass()
   await cluster.addDevices('node-1', 'a', 'b', 'c')
