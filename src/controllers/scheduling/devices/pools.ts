@@ -37,12 +37,22 @@ export class PoolDevice {
 
 export interface Pool {
   readonly id: string
+  readonly driver: string
   readonly name: string
   readonly state: 'usable' | 'incomplete' | 'invalid'
   /** The devices of slices that are for the node. */
   readonly devices: readonly PoolDevice[]
   readonly counters: CounterSets | undefined
 }
+
+/** Pools with devices that drivers must prepare first come last. */
+const inOrder = (a: Pool, b: Pool): number =>
+  Number(mustPrepare(a)) - Number(mustPrepare(b)) || order(a.driver, b.driver) || order(a.name, b.name)
+
+const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
+
+const mustPrepare = ({ devices }: Pool): boolean =>
+  devices.some(({ device: { bindingConditions = [] } }) => bindingConditions.length > 0)
 
 interface Place {
   readonly nodeName?: string
@@ -102,27 +112,32 @@ export class Pools {
       if (first === undefined || generation(slice) > generation(first)) latest.set(id, [slice])
       else if (generation(slice) === generation(first)) push(latest, id, slice)
     }
-    return [...latest].flatMap(([id, slices]) => this.poolOf(id, slices) ?? []).sort((a, b) => (a.id < b.id ? -1 : 1))
+    return [...latest].flatMap(([id, slices]) => this.poolOf(id, slices) ?? []).sort(inOrder)
   }
 
   /** Undefined: the pool has a newer generation that is not for this node. */
   private poolOf(id: string, slices: readonly KnownSlice[]): Pool | undefined {
     const [first] = slices
-    const { name = '', resourceSliceCount } = first?.slice.spec?.pool ?? {}
+    const { driver = '', pool = {} } = first?.slice.spec ?? {}
+    const { name = '', resourceSliceCount } = pool
     let elsewhere: readonly KnownSlice[] = []
     if (first !== undefined && slices.length !== Number(resourceSliceCount)) {
       const all = this.ofPool.get(id) ?? []
       if (all.some((slice) => generation(slice) > generation(first))) return undefined
       const current = all.filter((slice) => generation(slice) === generation(first))
       if (current.length !== Number(resourceSliceCount))
-        return { id, name, state: 'incomplete', devices: [], counters: undefined }
+        return { id, driver, name, state: 'incomplete', devices: [], counters: undefined }
       elsewhere = current.filter((slice) => !slices.includes(slice)) // few: the slices of one pool
     }
-    return poolFrom(id, name, slices, elsewhere)
+    return poolFrom({ id, driver, name }, slices, elsewhere)
   }
 }
 
-function poolFrom(id: string, name: string, here: readonly KnownSlice[], elsewhere: readonly KnownSlice[]): Pool {
+function poolFrom(
+  named: Pick<Pool, 'id' | 'driver' | 'name'>,
+  here: readonly KnownSlice[],
+  elsewhere: readonly KnownSlice[],
+): Pool {
   const byName = [...here].sort((a, b) => ((a.slice.metadata.name ?? '') < (b.slice.metadata.name ?? '') ? -1 : 1))
   const devices = byName.flatMap((slice) => slice.devices)
   const sets = byName.flatMap(({ slice }): CounterSet[] => slice.spec?.sharedCounters ?? [])
@@ -130,8 +145,8 @@ function poolFrom(id: string, name: string, here: readonly KnownSlice[], elsewhe
   const counters = CounterSets.of(sets, all)
   const isUnique = new Set(devices.map((device) => device.id)).size === devices.length
   return isUnique && counters !== 'invalid'
-    ? { id, name, state: 'usable', devices, counters }
-    : { id, name, state: 'invalid', devices: [], counters: undefined }
+    ? { ...named, state: 'usable', devices, counters }
+    : { ...named, state: 'invalid', devices: [], counters: undefined }
 }
 
 const poolId = ({ spec }: ResourceSlice): string => `${spec?.driver}/${spec?.pool?.name}`

@@ -19,6 +19,8 @@ export type FindClass = (name: string) => DeviceClass | undefined
 export interface Option {
   /** `REQUEST`, or `REQUEST/SUBREQUEST`. */
   readonly name: string
+  /** The last part of `name`: messages about searches have it alone. */
+  readonly ownName: string
   readonly wanted: ExactDeviceRequest
   readonly deviceClass: DeviceClass
   readonly isAll: boolean
@@ -68,7 +70,8 @@ export const wishOf = (claim: Claim, find: FindClass): Wish => ({
 })
 
 function optionOf(claim: Claim, name: string, wanted: ExactDeviceRequest, find: FindClass): Option {
-  const where = `claim ${claimText(claim)}, request ${name}`
+  const ownName = name.slice(name.indexOf('/') + 1)
+  const where = `claim ${claimText(claim)}, request ${ownName}`
   const { deviceClassName = '', allocationMode = 'ExactCount', count = 1, adminAccess } = wanted
   const deviceClass = find(deviceClassName)
   if (deviceClass === undefined)
@@ -76,7 +79,7 @@ function optionOf(claim: Claim, name: string, wanted: ExactDeviceRequest, find: 
   if (allocationMode !== 'ExactCount' && allocationMode !== 'All')
     throw new AllocationFailed(`${where}: unsupported count mode ${allocationMode}`)
   const isAll = allocationMode === 'All'
-  return { name, wanted, deviceClass, isAll, count: Number(count), isAdmin: adminAccess === true }
+  return { name, ownName, wanted, deviceClass, isAll, count: Number(count), isAdmin: adminAccess === true }
 }
 
 /**

@@ -126,14 +126,14 @@ class Search {
   }
 
   private allFor(claim: number, option: Option): readonly PoolDevice[] {
-    const unusable = this.where.pools.find(({ state }) => state !== 'usable')
-    if (unusable !== undefined) {
-      const why = unusable.state === 'invalid' ? 'invalid' : 'being updated'
+    return this.where.pools.flatMap(({ id, state, devices }) => {
+      if (state === 'usable')
+        return devices.filter((device) => this.isSelected(claim, option, device) && this.hasRoom(option, device))
+      const why = state === 'invalid' ? 'invalid' : 'being updated'
       throw new AllocationFailed(
-        `claim ${claimText(this.wishes[claim]!.claim)}, request ${option.name}: asks for all devices, but resource pool ${unusable.id} is currently ${why}`,
+        `claim ${claimText(this.wishes[claim]!.claim)}, request ${option.ownName}: asks for all devices, but resource pool ${id} is currently ${why}`,
       )
-    }
-    return this.candidates.filter((device) => this.isSelected(claim, option, device) && this.hasRoom(option, device))
+    })
   }
 
   private next(claim: number, at: number): Outcome {
@@ -204,24 +204,36 @@ class Search {
     return hasRoom(device, wanted.capacity?.requests, [this.where.usedOf(id), this.used.of(id)])
   }
 
-  /** @param must whether no other device is possible */
+  /**
+   * Adds the device if it has what it takes. A constraint that keeps a request for all devices from one of them ends the
+   * search, so the checks come in kube-scheduler's order.
+   * @param must whether no other device is possible
+   */
   private add({ claim, option }: Place, device: PoolDevice, must = false): boolean {
-    if (isRepelled(device.device.taints, option) || !this.hasRoom(option, device)) return false
+    if (!this.addToCounters(device)) return false
+    if (isRepelled(device.device.taints, option)) return this.giveUp(device)
     if (!this.addToConstraints(claim, option, device)) {
-      if (!must) return false
+      if (!must) return this.giveUp(device)
       throw new AllocationFailed(
-        `claim ${claimText(this.wishes[claim]!.claim)}, request ${option.name}: cannot add device ${device.id} because a claim constraint would not be satisfied`,
+        `claim ${claimText(this.wishes[claim]!.claim)}, request ${option.ownName}: cannot add device ${device.id} because a claim constraint would not be satisfied`,
       )
     }
-    if (!this.addToCounters(device)) {
+    if (!this.hasRoom(option, device)) {
       for (const constraint of this.constraints[claim]!) constraint.remove(option.name, device)
-      return false
+      return this.giveUp(device)
     }
     const share = isShared(device.device) ? consumedOf(device.device, option.wanted.capacity?.requests) : undefined
     if (share === undefined) this.taken.set(device.id, [...(this.taken.get(device.id) ?? []), claim])
     else this.used.add(device.id, share)
     this.chosen[claim]!.push({ option, device, share })
     return true
+  }
+
+  /** Gives the counters of a device back that was not added. */
+  private giveUp(device: PoolDevice): false {
+    const left = this.hasShares(device) ? undefined : this.countersOf(device)
+    if (left !== undefined) takeCounters(left, device.device, -1)
+    return false
   }
 
   private addToConstraints(claim: number, { name }: Option, device: PoolDevice): boolean {

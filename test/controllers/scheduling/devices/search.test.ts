@@ -44,6 +44,7 @@ const CLASSES: Record<string, DeviceClass> = {
       config: [{ opaque: { driver: 'gpu.example', parameters: { of: 'class' } } }],
     },
   },
+  any: { metadata: { name: 'any' } },
   broken: { metadata: { name: 'broken' }, spec: { selectors: [{ cel: { expression: 'device.attributes["a"].b' } }] } },
 }
 
@@ -96,6 +97,7 @@ const partitions = [
   ),
   gpu('whole', '10Gi', 0, { consumesCounters: [{ counterSet: 'card', counters: { m: { value: '10' } } }] }),
 ]
+const WHOLE = cel('device.capacity["gpu.example"].memory == quantity("10Gi")')
 const ofTwo = { name: 'pool', generation: 1, resourceSliceCount: 2 }
 const card = slice(
   [],
@@ -341,7 +343,7 @@ const table: readonly (Given & { readonly title: string; readonly want: unknown 
     title: 'no whole where a half is in use',
     slices: [slice(partitions, { pool: ofTwo }), card],
     allocated: ['gpu.example/pool/half-0'],
-    claims: [{ requests: [ask('a', cel('device.capacity["gpu.example"].memory == quantity("10Gi")'))] }],
+    claims: [{ requests: [ask('a', WHOLE)] }],
     want: 'none',
   },
   {
@@ -355,6 +357,41 @@ const table: readonly (Given & { readonly title: string; readonly want: unknown 
     slices: [slice([gpu('x', '1Gi', 0, { bindingConditions: ['attached'] })])],
     claims: [{ requests: [ask('a')] }],
     want: ['a=x'],
+  },
+  {
+    title: 'devices of a pool with none that is to be waited for, before those of any other pool',
+    slices: [
+      slice([gpu('x', '1Gi'), gpu('y', '1Gi', 0, { bindingConditions: ['attached'] })]),
+      slice([gpu('z', '1Gi')], { pool: { name: 'pool-2', generation: 1, resourceSliceCount: 1 } }, 'slice-2'),
+    ],
+    claims: [{ requests: [ask('a', { count: 3 })] }],
+    want: ['a=z a=x a=y'],
+  },
+  {
+    title: 'pools in the order of their drivers, whatever the names of these have in common',
+    slices: [
+      slice([gpu('x', '1Gi')], { driver: 'gpu.example.com' }, 'slice-1'),
+      slice([gpu('y', '1Gi')], {}, 'slice-2'),
+    ],
+    claims: [{ requests: [ask('a', { deviceClassName: 'any' })] }],
+    want: ['a=y'],
+  },
+  {
+    title: 'another alternative where the counters of the first are used up, whatever the constraints say of it',
+    slices: [slice(partitions, { pool: ofTwo }), card],
+    allocated: ['gpu.example/pool/half-0', 'gpu.example/pool/half-1'],
+    claims: [
+      {
+        requests: [
+          {
+            name: 'a',
+            firstAvailable: [{ name: 'whole', deviceClassName: 'gpus', allocationMode: 'All', ...WHOLE }],
+          },
+        ],
+        constraints: [{ matchAttribute: 'gpu.example/absent' }],
+      },
+    ],
+    want: 'none',
   },
   {
     title: 'a share of what others leave of a device',
@@ -441,6 +478,16 @@ const failing: readonly (Given & { readonly title: string; readonly why: string 
       { requests: [ask('a', { allocationMode: 'All' })], constraints: [{ matchAttribute: 'gpu.example/numa' }] },
     ],
     why: 'claim default/claim-0, request a: cannot add device gpu.example/pool/gpu-2 because a claim constraint would not be satisfied',
+  },
+  {
+    title: 'all devices in an alternative, which goes by its own name',
+    slices: [slice([gpu('x', '1Gi')], { pool: ofTwo })],
+    claims: [
+      {
+        requests: [{ name: 'a', firstAvailable: [{ name: 'most', deviceClassName: 'gpus', allocationMode: 'All' }] }],
+      },
+    ],
+    why: 'claim default/claim-0, request most: asks for all devices, but resource pool gpu.example/pool is currently being updated',
   },
   {
     title: 'more combinations than are tried',
