@@ -92,15 +92,19 @@ export class PodWrites {
 
   /** Keeps the node for the pod while drivers prepare its devices. */
   async awaitDevices(pod: Pod, node: string): Promise<void> {
-    const { namespace } = pod.metadata
     await this.tell(pod, {
       type: 'Normal',
       reason: 'BindingConditionsPending',
       action: 'Scheduling',
       note: `waiting for binding conditions for device on node ${node}`,
     })
+    await this.nominate(pod, node)
+  }
+
+  /** Tells that the node is kept for the pod. */
+  async nominate(pod: Pod, node: string): Promise<void> {
     await overtaken(
-      this.clients.resource(PODS, namespace).updateStatusWithRetries(pod, (live) => {
+      this.clients.resource(PODS, pod.metadata.namespace).updateStatusWithRetries(pod, (live) => {
         if (!live.spec?.nodeName) live.status = { ...live.status, nominatedNodeName: node }
       }),
     )

@@ -37,6 +37,7 @@ import { provisionsOn, unboundOf } from './plugins/volumes.ts'
 import type { NodeState } from './node-state.ts'
 import { SeenNodes } from './seen-nodes.ts'
 import { VolumeFacts } from './volume-facts.ts'
+import { annotation, SELECTED_NODE } from '../volumes/matching.ts'
 import { afterFilters } from './post-filter.ts'
 import type { Profiles } from './profile.ts'
 import { profilesOf } from './profile.ts'
@@ -269,7 +270,7 @@ class Turn {
     const choice = await this.inSteps(choose(filters, this.state.search))
     if (!('node' in choice)) return this.makeRoom(key, waiting, filters, choice)
     const provisions = profile.bindsVolumes ? await this.provisionsFor(cycle, choice.node) : []
-    if (provisions.length > 0) return this.provision(waiting, provisions, choice.node)
+    if (provisions.length > 0) return this.provision(key, waiting, provisions, choice.node)
     const reservations = claims?.take(choice.node) ?? []
     this.state.assign(key, info, choice.node.name)
     this.bound++
@@ -376,15 +377,22 @@ class Turn {
     return (this.budgets ??= await this.clients.resource(BUDGETS).list())
   }
 
-  /** Gets volumes for the pod's claims. A later run binds the pod when the claims have their volumes. */
-  private provision(waiting: Waiting, provisions: readonly Provision[], { name }: NodeState): void {
-    waiting.refusedBy = UNPROVISIONED
+  /**
+   * Gets volumes for the pod's claims, and keeps the node for the pod meanwhile. A later run binds the pod when the claims
+   * have their volumes.
+   */
+  private provision(key: string, waiting: Waiting, provisions: readonly Provision[], { name }: NodeState): void {
+    const { volumes } = this.cluster
+    this.state.nominate(key, { ...waiting, refusedBy: UNPROVISIONED }, name)
+    if (waiting.info.nominatedNode !== name) this.writes.add(this.podWrites.nominate(waiting.pod, name))
     for (const { claim, volume } of provisions) {
-      if (volume !== undefined)
-        this.cluster.volumes.keep({ ...volume, spec: { ...volume.spec, claimRef: refTo(claim) } })
-      this.writes.add(
-        volume === undefined ? this.podWrites.selectNode(claim, name) : this.podWrites.keepVolume(volume, claim),
-      )
+      if (volume !== undefined) {
+        volumes.keep({ ...volume, spec: { ...volume.spec, claimRef: refTo(claim) } })
+        this.writes.add(this.podWrites.keepVolume(volume, claim))
+      } else if (annotation(claim, SELECTED_NODE) !== name) {
+        volumes.select(claim, name)
+        this.writes.add(this.podWrites.selectNode(claim, name))
+      }
     }
   }
 

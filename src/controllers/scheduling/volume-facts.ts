@@ -5,7 +5,7 @@ import type { StorageClass } from '../../api/storage/v1.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import { CLAIMS, CLASSES, VOLUMES } from '../volumes/binding.ts'
-import { classOf, isBound } from '../volumes/matching.ts'
+import { classOf, isBound, SELECTED_NODE } from '../volumes/matching.ts'
 import { StorageCapacity } from './storage-capacity.ts'
 import { VolumeLimits } from './volume-limits.ts'
 
@@ -53,6 +53,13 @@ export class VolumeFacts {
 
   keep(volume: PersistentVolume | undefined): void {
     if (volume !== undefined) this.volumes.set(volume.metadata.name ?? '', volume)
+  }
+
+  /** A provisioner is about to make the volume of the claim on the node: no other pod of this run takes it elsewhere. */
+  select(claim: PersistentVolumeClaim, node: string): void {
+    const annotations = { ...claim.metadata.annotations, [SELECTED_NODE]: node }
+    const { namespace, name } = claim.metadata
+    this.claims.set(`${namespace}/${name}`, { ...claim, metadata: { ...claim.metadata, annotations } })
   }
 
   claimsOf(pod: Pod): readonly PodClaim[] {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Pod } from '../../../src/api/core/v1.ts'
+import type { PersistentVolumeClaim, Pod } from '../../../src/api/core/v1.ts'
 import type { PriorityClass } from '../../../src/api/scheduling/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
@@ -135,6 +135,44 @@ test('a node has as many volumes of a CSI driver as it may', async () => {
   for (const name of ['a', 'same']) await clients.resource(PODS, 'default').delete(named(name))
   await plane.settle()
   expect(await nodeOf('b')).toBe('node-1')
+})
+
+describe('while a provisioner makes the volume of a pod', () => {
+  const CLAIMS = typedResource<PersistentVolumeClaim>('', 'persistentvolumeclaims')
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
+  const nodeOfVolume = async () =>
+    (await clients.resource(CLAIMS, 'default').get('data'))?.metadata.annotations?.['volume.kubernetes.io/selected-node']
+
+  beforeEach(async () => {
+    await addNode('node-2')
+    const storage = { group: 'storage.k8s.io', resource: 'storageclasses' }
+    const mode = { provisioner: 'disks.example.com', volumeBindingMode: 'WaitForFirstConsumer' }
+    await plane.create(storage, { kind: 'StorageClass', apiVersion: 'storage.k8s.io/v1', metadata: { name: 'late' }, ...mode }) // prettier-ignore
+    const resources = { requests: { storage: '1Gi' } }
+    const spec = { accessModes: ['ReadWriteOnce'], storageClassName: 'late', resources }
+    await plane.create(CLAIMS, { kind: 'PersistentVolumeClaim', apiVersion: 'v1', metadata: { name: 'data', namespace: 'default' }, spec }) // prettier-ignore
+  })
+
+  test('the room on its node is kept for it', async () => {
+    await create('first', { volumes })
+    expect(await nodeOfVolume()).toBe('node-1')
+    expect((await pod('first'))?.status?.nominatedNodeName).toBe('node-1')
+    await create('second')
+    expect(await nodeOf('second')).toBe('node-2')
+  })
+
+  test('another pod with the same claim takes it to no other node', async () => {
+    await Promise.all(
+      ['first', 'second'].map((name) => clients.resource(PODS, 'default').create(wanting(name, { volumes }))),
+    )
+    await plane.settle()
+    expect(await nodeOfVolume()).toBe('node-1')
+    const nominated = await Promise.all(['first', 'second'].map(pod))
+    expect(nominated.map((one) => one?.status?.nominatedNodeName)).toEqual(['node-1', undefined])
+    expect(nominated[1]?.status?.conditions?.[0]?.message).toMatch(
+      /^0\/2 nodes are available: 1 Insufficient cpu, 1 node\(s\) didn't find available persistent volumes to bind\./,
+    )
+  })
 })
 
 test('the room of a pod whose binding is refused is given to one that waits', async () => {
