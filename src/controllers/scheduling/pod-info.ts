@@ -1,5 +1,5 @@
 /** A pod as the scheduler sees it. It computes once the values that plug-ins read often. */
-import type { Container, Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '../../api/core/v1.ts'
+import type { Container, Pod, PodAffinityTerm, Toleration, WeightedPodAffinityTerm } from '../../api/core/v1.ts'
 import { charactersOf } from '../../api/bounded-map.ts'
 import { ownValue } from '../../api/own.ts'
 import { podAmounts } from '../../registry/quota/pod-resources.ts'
@@ -11,6 +11,7 @@ import { requirementsOf } from '../workloads/pod-control.ts'
 import { podCondition } from '../workloads/pod-state.ts'
 import { weightOf } from './cycle-work.ts'
 import { ANY_ADDRESS } from './host-ports.ts'
+import { Tolerations } from './taints.ts'
 
 /** Amounts by resource: thousandths of a core for cpu, whole units for everything else. */
 export type Needs = ReadonlyMap<string, number>
@@ -118,6 +119,8 @@ export class PodInfo {
   /** Names of the PersistentVolumeClaims that the pod mounts. */
   readonly claims: readonly string[]
   readonly ownerUid: string | undefined
+  private readonly listed: readonly Toleration[] | undefined
+  private indexed: Tolerations | undefined
   /** Characters of the rules that a cycle compares with other pods and with nodes. */
   readonly rules: number
   /** Characters, or the number of characters that take as much memory. */
@@ -144,9 +147,15 @@ export class PodInfo {
     this.nominatedNode = status.nominatedNodeName ?? ''
     this.claims = claimsOf(pod)
     this.ownerUid = controllerRefOf(pod)?.uid
+    this.listed = spec.nodeName ? undefined : spec.tolerations
     this.rules = charactersOf([spec.affinity, spec.topologySpreadConstraints, spec.nodeSelector])
     const { labels, ports, claims, terms } = this
     this.length = LEAST + charactersOf([labels, ports, claims, terms])
+  }
+
+  /** Only for a pod without a node. */
+  get tolerations(): Tolerations {
+    return (this.indexed ??= new Tolerations(this.listed))
   }
 
   /** All by which changes of pods are judged: pods of one kind change the same for others. */

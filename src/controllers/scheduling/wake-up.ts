@@ -3,7 +3,6 @@
  * plug-in that refused it.
  */
 import { ownValue } from '../../api/own.ts'
-import { charactersOf } from '../../api/bounded-map.ts'
 import { weightOf } from './cycle-work.ts'
 import type { Hints, NodeChange, PodChange, PodHint } from './framework.ts'
 import type { NodeState } from './node-state.ts'
@@ -96,8 +95,7 @@ function judges<Change>(
 }
 
 /** Comparisons of a refused pod's rules with one change. */
-const weightOfRules = ({ pod: { spec }, info: { rules } }: Refused): number =>
-  weightOf(rules + charactersOf(spec?.tolerations))
+const weightOfRules = ({ info: { rules } }: Refused): number => weightOf(rules)
 
 /**
  * Whether events may help a refused pod. Any event may help if the plug-in is not in `hintsOf`.

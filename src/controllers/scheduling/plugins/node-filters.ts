@@ -1,11 +1,12 @@
 /** Filters that check the node itself: NodeUnschedulable, NodeName, TaintToleration, NodePorts. */
-import type { Pod, PodSpec } from '../../../api/core/v1.ts'
+import type { PodSpec } from '../../../api/core/v1.ts'
 import type { FilterPlugin, ScorePlugin } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
 import { HostPorts } from '../host-ports.ts'
 import type { NodeState } from '../node-state.ts'
 import { smallestIsBest } from '../normalize.ts'
-import { tolerates, untolerated } from '../taints.ts'
+import { Tolerations } from '../taints.ts'
+import { mostOf } from '../../../api/extremes.ts'
 
 const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }
 
@@ -13,8 +14,8 @@ export const nodeUnschedulable: FilterPlugin = {
   name: 'NodeUnschedulable',
   isHelpedBy: (_, { before, now }) =>
     now.node.spec?.unschedulable !== true && (before === undefined || before.node.spec?.unschedulable === true),
-  *begin({ pod }) {
-    if ((pod.spec?.tolerations ?? []).some((toleration) => tolerates(toleration, UNSCHEDULABLE))) return undefined
+  *begin({ info }) {
+    if (info.tolerations.tolerate(UNSCHEDULABLE)) return undefined
     const refusal = forGood('node(s) were unschedulable')
     return { refuses: ({ node }) => (node.spec?.unschedulable === true ? refusal : undefined) }
   },
@@ -57,23 +58,28 @@ export const nodeName: FilterPlugin = {
 
 export const taintToleration: FilterPlugin & ScorePlugin = {
   name: 'TaintToleration',
-  isHelpedBy: ({ pod }, { before, now }) =>
-    toleratesAllOf(now, pod) && (before === undefined || !toleratesAllOf(before, pod)),
-  *begin({ pod }) {
+  isHelpedBy: ({ info: { tolerations } }, { before, now }) =>
+    toleratesAllOf(now, tolerations) && (before === undefined || !toleratesAllOf(before, tolerations)),
+  *begin({ info: { tolerations }, nodes, work }) {
     const refusal = forGood('node(s) had untolerated taint(s)')
-    return { refuses: (node) => (toleratesAllOf(node, pod) ? undefined : refusal) }
+    const counts = yield* work.map(nodes, ({ node }) => node.spec?.taints?.length ?? 0)
+    return {
+      weight: 1 + mostOf(counts, 0),
+      refuses: (node) => (toleratesAllOf(node, tolerations) ? undefined : refusal),
+    }
   },
   *score({ pod, work }, nodes) {
-    const tolerations = (pod.spec?.tolerations ?? []).filter(({ effect = '' }) => effect === '' || effect === SOFT)
-    const count = ({ node }: NodeState) => untolerated(node.spec?.taints, tolerations, [SOFT]).length
-    return smallestIsBest(yield* work.map(nodes, count))
+    const soft = (pod.spec?.tolerations ?? []).filter(({ effect = '' }) => effect === '' || effect === SOFT)
+    const tolerations = new Tolerations(soft)
+    const count = ({ node }: NodeState) => tolerations.untolerated(node.spec?.taints, [SOFT]).length
+    return smallestIsBest(yield* work.map(nodes, count, ({ node }) => 1 + (node.spec?.taints?.length ?? 0)))
   },
 }
 
 const HARD = ['NoSchedule', 'NoExecute']
 
-const toleratesAllOf = ({ node: { spec } }: NodeState, pod: Pod): boolean =>
-  spec?.taints === undefined || untolerated(spec.taints, pod.spec?.tolerations, HARD).length === 0
+const toleratesAllOf = ({ node: { spec } }: NodeState, tolerations: Tolerations): boolean =>
+  spec?.taints === undefined || tolerations.untolerated(spec.taints, HARD).length === 0
 
 const SOFT = 'PreferNoSchedule'
 

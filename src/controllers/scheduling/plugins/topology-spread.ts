@@ -8,12 +8,12 @@ import { matchesLabels } from '../../../storage/selection.ts'
 import { requirementsOf } from '../../workloads/pod-control.ts'
 import type { Steps } from '../../../api/slices.ts'
 import { weightOf } from '../cycle-work.ts'
-import type { Cluster, Cycle, FilterPlugin, Filtering, ScorePlugin } from '../framework.ts'
+import type { Cycle, FilterPlugin, Filtering, ScorePlugin } from '../framework.ts'
 import { forGood, forNow, MOST } from '../framework.ts'
 import { isWanted } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
 import type { PodInfo } from '../pod-info.ts'
-import { untolerated } from '../taints.ts'
+import type { Tolerations } from '../taints.ts'
 
 const PROBLEM = "node(s) didn't match pod topology spread constraints"
 const HOSTNAME = 'kubernetes.io/hostname'
@@ -41,6 +41,7 @@ class Constraint {
   constructor(
     from: TopologySpreadConstraint,
     private readonly pod: Pod,
+    private readonly tolerations: Tolerations,
     selector?: readonly LabelRequirement[],
   ) {
     this.key = from.topologyKey ?? ''
@@ -67,9 +68,10 @@ class Constraint {
     return node.countOf(namespace + this.selectorText, () => this.count(node, namespace))
   }
 
-  /** Comparisons of `matching`. */
-  weightOn({ pods }: NodeState): number {
-    return pods.size * weightOf(this.selectorText.length)
+  /** Comparisons of `matching` and `counts`. */
+  weightOn({ pods, node }: NodeState): number {
+    const taints = this.honorsTaints ? (node.spec?.taints?.length ?? 0) : 0
+    return pods.size * weightOf(this.selectorText.length) + taints
   }
 
   private count({ pods }: NodeState, namespace: string): number {
@@ -84,32 +86,30 @@ class Constraint {
     const { spec = {} } = this.pod
     if (this.honorsAffinity && !isWanted(spec, node)) return false
     return (
-      !this.honorsTaints || untolerated(node.spec?.taints, spec.tolerations, ['NoSchedule', 'NoExecute']).length === 0
+      !this.honorsTaints || this.tolerations.untolerated(node.spec?.taints, ['NoSchedule', 'NoExecute']).length === 0
     )
   }
 }
 
+type Asking = Pick<Cycle, 'pod' | 'info'>
+
 const hasKeys = ({ labels }: NodeState, constraints: readonly Constraint[]): boolean =>
   constraints.every(({ key }) => ownValue(labels, key) !== undefined)
 
-const constraintsOf = (pod: Pod, action: Action): Constraint[] =>
+const constraintsOf = ({ pod, info }: Asking, action: Action): Constraint[] =>
   (pod.spec?.topologySpreadConstraints ?? [])
     .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
-    .map((constraint) => new Constraint(constraint, pod))
+    .map((constraint) => new Constraint(constraint, pod, info.tolerations))
 
 /** @param defaults constraints of pods that have none of their own */
-function constraintsFor(
-  pod: Pod,
-  action: Action,
-  defaults: readonly TopologySpreadConstraint[],
-  { defaultSelector }: Cluster,
-): Constraint[] {
-  if ((pod.spec?.topologySpreadConstraints ?? []).length > 0) return constraintsOf(pod, action)
+function constraintsFor(cycle: Cycle, action: Action, defaults: readonly TopologySpreadConstraint[]): Constraint[] {
+  const { pod, info, defaultSelector } = cycle
+  if ((pod.spec?.topologySpreadConstraints ?? []).length > 0) return constraintsOf(cycle, action)
   const meant = defaults.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
   const selector = meant.length === 0 ? undefined : defaultSelector(pod)
   return selector === undefined || selector.length === 0
     ? []
-    : meant.map((constraint) => new Constraint(constraint, pod, selector))
+    : meant.map((constraint) => new Constraint(constraint, pod, info.tolerations, selector))
 }
 
 export function podTopologySpread({ defaultConstraints, defaultingType }: SpreadArgs): FilterPlugin & ScorePlugin {
@@ -119,15 +119,15 @@ export function podTopologySpread({ defaultConstraints, defaultingType }: Spread
     name: 'PodTopologySpread',
     isHelpedByPod({ pod, info }, { before, now }) {
       const involved = [before, now].filter((one) => one?.namespace === info.namespace)
-      const own = constraintsOf(pod, 'DoNotSchedule')
+      const own = constraintsOf({ pod, info }, 'DoNotSchedule')
       // Services select the pods of default constraints
       if (own.length === 0) return involved.length > 0
       // few: a pod before and after
       return involved.some((one) => one !== undefined && own.some((constraint) => constraint.selects(one.labels)))
     },
-    begin: (cycle) => spreadFilter(cycle, constraintsFor(cycle.pod, 'DoNotSchedule', defaults, cycle)),
+    begin: (cycle) => spreadFilter(cycle, constraintsFor(cycle, 'DoNotSchedule', defaults)),
     *score(cycle, nodes) {
-      const constraints = constraintsFor(cycle.pod, 'ScheduleAnyway', defaults, cycle)
+      const constraints = constraintsFor(cycle, 'ScheduleAnyway', defaults)
       const needsAll = !isSystem || (cycle.pod.spec?.topologySpreadConstraints ?? []).length > 0
       return yield* spreadScore(cycle, nodes, constraints, needsAll)
     },
