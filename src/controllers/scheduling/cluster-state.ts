@@ -87,20 +87,18 @@ export class ClusterState {
     return this.assigned.size + this.waiting.size > MOST_KEPT || this.total > MOST_LENGTH
   }
 
-  /** All nodes sorted by name, without those that are being deleted. */
+  /** All nodes sorted by name. One that is being deleted and has finalizers is as good as others. */
   get all(): readonly NodeState[] {
-    return (this.listed ??= [...this.nodes.values()].filter(isStaying).sort((a, b) => (a.name < b.name ? -1 : 1)))
+    return (this.listed ??= [...this.nodes.values()].sort((a, b) => (a.name < b.name ? -1 : 1)))
   }
 
-  /** One of the nodes in `all`. */
   node(name: string): NodeState | undefined {
-    const state = this.nodes.get(name)
-    return state !== undefined && isStaying(state) ? state : undefined
+    return this.nodes.get(name)
   }
 
   /** The nodes in `all` that have pods with affinity terms. */
   get allWithAffinity(): readonly NodeState[] {
-    return [...this.affine].filter(isStaying)
+    return [...this.affine]
   }
 
   /** The events since the last call. */
@@ -132,30 +130,39 @@ export class ClusterState {
 
   takeNodes({ revision, reset, changed }: Changes<Node>): void {
     if (reset) for (const name of [...this.nodes.keys()]) this.removeNode(name)
+    const isSomeNew = changed.some(({ key, object }) => object !== undefined && !this.nodes.has(key))
+    const nominated = isSomeNew ? this.nominatedByNode() : new Map<string, PodInfo[]>()
     for (const { key, object, length } of changed) {
       if (object === undefined) this.removeNode(key)
-      else this.putNode(object, length)
+      else this.putNode(object, length, nominated)
     }
     this.nodesAt = revision
     this.listed = undefined
   }
 
-  private putNode(node: Node, length: number): void {
+  private nominatedByNode(): Map<string, PodInfo[]> {
+    const infos = [...this.waiting.values()].map(({ info }) => info)
+    return Map.groupBy(
+      infos.filter(({ nominatedNode }) => nominatedNode !== ''),
+      ({ nominatedNode }) => nominatedNode,
+    )
+  }
+
+  private putNode(node: Node, length: number, nominated: ReadonlyMap<string, readonly PodInfo[]>): void {
     const name = node.metadata.name ?? ''
     const before = this.nodes.get(name)
-    const state = new NodeState(node, length, this.affine)
+    const state = new NodeState(node, length, this.affine, before)
     const change = { before, now: state }
     const events = changesOf(change)
     for (const event of events) this.tell(event)
-    if (before !== undefined && isStaying(before) && !isStaying(state)) this.tell('NodeGone')
     if (events.length > 0) this.changedNodes.push(change)
     if (before !== undefined) this.affine.delete(before)
     this.total += length - (before?.length ?? 0)
-    for (const pod of before?.pods.values() ?? this.ofAbsentNodes.get(name)?.values() ?? []) state.add(pod)
-    for (const [uid, pod] of before?.nominated ?? []) state.nominated.set(uid, pod)
-    if (before === undefined)
-      for (const { info } of this.waiting.values()) if (info.nominatedNode === name) state.nominated.set(info.uid, info)
-    this.ofAbsentNodes.delete(name)
+    if (before === undefined) {
+      for (const pod of this.ofAbsentNodes.get(name)?.values() ?? []) state.add(pod)
+      for (const info of nominated.get(name) ?? []) state.nominated.set(info.uid, info)
+      this.ofAbsentNodes.delete(name)
+    }
     this.nodes.set(name, state)
   }
 
@@ -292,8 +299,6 @@ export class ClusterState {
 }
 
 const moreUrgent = (a: PodInfo, b: PodInfo): number => b.priority - a.priority || a.createdAt - b.createdAt
-
-const isStaying = ({ node }: NodeState): boolean => node.metadata.deletionTimestamp === undefined
 
 const isSameWish = (a: Pod, b: Pod): boolean =>
   a.metadata.uid === b.metadata.uid &&

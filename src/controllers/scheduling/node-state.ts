@@ -8,21 +8,24 @@ import { amountOf } from './pod-info.ts'
 /** The most selectors for which a node keeps the number of matching pods. */
 const MOST_COUNTS = 20
 
-export class NodeState {
+/** The pods of a node, and what they request. */
+class Load {
   readonly pods = new Map<string, PodInfo>()
-  /** Waiting pods whose nominated node this is. */
   readonly nominated = new Map<string, PodInfo>()
-  /** Pods of this node that have affinity terms. */
   readonly withAffinity = new Map<string, PodInfo>()
-  private readonly ports = new HostPorts()
+  readonly ports = new HostPorts()
   readonly requested = new Map<string, number>()
   /**
    * The number of matching pods of this node, by the selector's text. Bound: MOST_COUNTS. A change of its pods clears
    * it.
    */
-  private readonly counts = new Map<string, number>()
+  readonly counts = new Map<string, number>()
   /** Requests of cpu and memory, with a small default for pods without any. */
   readonly nonZero = { cpu: 0, memory: 0 }
+}
+
+export class NodeState {
+  private readonly load: Load
   readonly allocatable: Needs
   readonly labels: Readonly<Record<string, string>>
   readonly name: string
@@ -30,12 +33,16 @@ export class NodeState {
   /**
    * @param length UTF-16 units of the node
    * @param affine keeps the nodes that have pods with affinity terms
+   * @param before the node before it changed, whose pods this one takes over
    */
   constructor(
     readonly node: Node,
     readonly length = 0,
     private readonly affine?: Set<NodeState>,
+    before?: NodeState,
   ) {
+    this.load = before?.load ?? new Load()
+    if (this.withAffinity.size > 0) affine?.add(this)
     this.name = node.metadata.name ?? ''
     this.labels = node.metadata.labels ?? {}
     this.allocatable = new Map(
@@ -44,6 +51,28 @@ export class NodeState {
         amountOf(name, Quantity.tryParse(text) ?? Quantity.zero),
       ]),
     )
+  }
+
+  get pods(): Map<string, PodInfo> {
+    return this.load.pods
+  }
+
+  /** Waiting pods whose nominated node this is. */
+  get nominated(): Map<string, PodInfo> {
+    return this.load.nominated
+  }
+
+  /** Pods of this node that have affinity terms. */
+  get withAffinity(): Map<string, PodInfo> {
+    return this.load.withAffinity
+  }
+
+  get requested(): Map<string, number> {
+    return this.load.requested
+  }
+
+  get nonZero(): { readonly cpu: number; readonly memory: number } {
+    return this.load.nonZero
   }
 
   add(pod: PodInfo): void {
@@ -64,20 +93,22 @@ export class NodeState {
 
   /** @param count runs only if the node's pods changed since its last result */
   countOf(selector: string, count: () => number): number {
-    const known = this.counts.get(selector)
+    const { counts } = this.load
+    const known = counts.get(selector)
     if (known !== undefined) return known
-    if (this.counts.size >= MOST_COUNTS) this.counts.clear()
+    if (counts.size >= MOST_COUNTS) counts.clear()
     const counted = count()
-    this.counts.set(selector, counted)
+    counts.set(selector, counted)
     return counted
   }
 
   private count(pod: PodInfo, by: 1 | -1): void {
-    this.counts.clear()
-    for (const [name, wanted] of pod.needs) this.requested.set(name, (this.requested.get(name) ?? 0) + by * wanted)
-    this.nonZero.cpu += by * pod.nonZero.cpu
-    this.nonZero.memory += by * pod.nonZero.memory
-    this.ports.count(pod.ports, by)
+    const { counts, requested, nonZero, ports } = this.load
+    counts.clear()
+    for (const [name, wanted] of pod.needs) requested.set(name, (requested.get(name) ?? 0) + by * wanted)
+    nonZero.cpu += by * pod.nonZero.cpu
+    nonZero.memory += by * pod.nonZero.memory
+    ports.count(pod.ports, by)
   }
 
   free(name: string): number {
@@ -85,6 +116,6 @@ export class NodeState {
   }
 
   isPortTaken(wanted: string): boolean {
-    return this.ports.isTaken(wanted)
+    return this.load.ports.isTaken(wanted)
   }
 }

@@ -141,7 +141,9 @@ describe('while a provisioner makes the volume of a pod', () => {
   const CLAIMS = typedResource<PersistentVolumeClaim>('', 'persistentvolumeclaims')
   const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
   const nodeOfVolume = async () =>
-    (await clients.resource(CLAIMS, 'default').get('data'))?.metadata.annotations?.['volume.kubernetes.io/selected-node']
+    (await clients.resource(CLAIMS, 'default').get('data'))?.metadata.annotations?.[
+      'volume.kubernetes.io/selected-node'
+    ]
 
   beforeEach(async () => {
     await addNode('node-2')
@@ -203,6 +205,22 @@ test('the room of a pod that goes is given to one that waits', async () => {
   await clients.resource(PODS, 'default').delete(named('first'))
   await plane.settle()
   expect(await nodeOf('second')).toBe('node-1')
+})
+
+test('the pods of a node that is being deleted are still there', async () => {
+  const zone = { 'topology.kubernetes.io/zone': 'a' }
+  await addNode('node-2', zone)
+  const nodes = clients.resource(NODES)
+  await nodes.updateWithRetries(named('node-2'), ({ metadata }) => {
+    metadata.finalizers = ['example.com/last']
+  })
+  const apart = { topologyKey: 'topology.kubernetes.io/zone', labelSelector: {} }
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } }
+  await create('first', { affinity, nodeSelector: zone })
+  await nodes.delete(named('node-2'))
+  await addNode('node-3', zone)
+  await create('second', { affinity, nodeSelector: zone })
+  expect([await nodeOf('first'), await nodeOf('second')]).toEqual(['node-2', undefined])
 })
 
 test('gated pods, and those of other schedulers, are left alone', async () => {
