@@ -68,6 +68,8 @@ export class ClusterState {
   private changedWeight = 0
   /** Counts how often all waiting pods had their turn. */
   private round = 0
+  /** Whether the last run had no time for all of its pods. */
+  private isBehind = false
   podsAt: Revision | undefined
   nodesAt: Revision | undefined
   /** Bound: `nodes`. */
@@ -209,18 +211,28 @@ export class ClusterState {
   }
 
   /**
-   * The pods that the scheduler tries next, the most urgent one first. If there are more than `most`, each waiting pod is
-   * tried once before one is tried again, so that important pods that fit nowhere do not hold up all others.
+   * The pods that the scheduler tries next, the most urgent one first. If there are more than `most`, or the last run had
+   * no time for all of its pods, each waiting pod is tried once before one is tried again. So important pods that fit
+   * nowhere do not hold up all others.
    */
   next(due: readonly Due[], most: number): readonly Due[] {
     let left = due.filter(([, { round }]) => round !== this.round)
-    if (left.length === 0 || due.length <= most) {
+    if (left.length === 0 || (due.length <= most && !this.isBehind)) {
       left = [...due]
       this.round++
     }
-    const next = left.sort(([, a], [, b]) => moreUrgent(a.info, b.info)).slice(0, most)
-    for (const [, waiting] of next) waiting.round = this.round
-    return next
+    this.isBehind = false
+    return left.sort(([, a], [, b]) => moreUrgent(a.info, b.info)).slice(0, most)
+  }
+
+  /** The scheduler tries a pod that `next` returned. */
+  begin(waiting: Waiting): void {
+    waiting.round = this.round
+  }
+
+  /** The run ends before it tried all pods that `next` returned. */
+  fallBehind(): void {
+    this.isBehind = true
   }
 
   private wait(key: string, waiting: Waiting): void {

@@ -103,10 +103,14 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   try {
     for (const [at, [podKey, waiting]] of tried.entries()) {
       await context.budget.room()
+      state.begin(waiting)
       await turn.schedule(podKey, waiting)
       if ((at + 1) % AT_ONCE !== 0) continue
       await turn.hasRoom()
-      if (turn.bound >= MOST || context.now().getTime() - now >= MOST_MS) return 0
+      if (turn.bound >= MOST || context.now().getTime() - now >= MOST_MS) {
+        if (at + 1 < tried.length) state.fallBehind()
+        return 0
+      }
       await nodes.renew()
     }
   } finally {

@@ -1,9 +1,10 @@
 // What the scheduler and simulated kubelets keep between two looks, filled with what a client may write.
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Node, Pod } from '../../../src/api/core/v1.ts'
 import { clientsetFor } from '../../../src/controllers/clientset.ts'
 import type { Changes } from '../../../src/controllers/resource-client.ts'
 import { ClusterState } from '../../../src/controllers/scheduling/cluster-state.ts'
+import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { KubeletState } from '../../../src/controllers/simulation/kubelet-state.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
@@ -124,17 +125,38 @@ test('whoever waits has a turn before one that fits nowhere has another', () => 
   }
   state.takePods(changesOf(times(5, urgent)), profiles)
   const next = () =>
-    state.next([...state.waiting], 2).map(
-      ([
-        ,
-        {
-          pod: { metadata },
-        },
-      ]) => metadata.name,
-    )
+    state.next([...state.waiting], 2).map(([, waiting]) => {
+      state.begin(waiting)
+      return waiting.pod.metadata.name
+    })
   // all of them are due again and again
   expect(times(4, next)).toEqual([['p0', 'p1'], ['p2', 'p3'], ['p4'], ['p0', 'p1']])
   expect(state.next([...state.waiting], 9).map(([key]) => key)).toEqual(times(5, (n) => `a/p${n}`))
+})
+
+test('a run without time for all of its pods leaves the others to the next one, which tries them first', () => {
+  const state = new ClusterState()
+  state.takePods(changesOf(times(3, (n) => pod(n))), profiles)
+  const due = () => state.next([...state.waiting], 9)
+  const [first] = due()
+  state.begin(first![1])
+  state.fallBehind()
+  // all of them are due again
+  expect(due().map(([key]) => key)).toEqual(['a/p1', 'a/p2'])
+  expect(due().map(([key]) => key)).toEqual(['a/p0', 'a/p1', 'a/p2'])
+})
+
+test('a node that changes keeps its pods, and nobody goes through them', () => {
+  const state = new ClusterState()
+  state.takeNodes(changesOf([node(0)]))
+  state.takePods(changesOf(times(3, (n) => pod(n, 'n0'))), profiles)
+  const [before] = state.all
+  const add = vi.spyOn(NodeState.prototype, 'add')
+  state.takeNodes(changesOf([node(0, 10)]))
+  expect(add).not.toHaveBeenCalled()
+  const [now] = state.all
+  expect(now).not.toBe(before)
+  expect([...now!.pods.values()].map(({ name }) => name)).toEqual(['p0', 'p1', 'p2'])
 })
 
 test('a node that was kept for a pod is free when the pod is gone, or goes elsewhere', () => {
