@@ -169,7 +169,12 @@ async function start({ jobs, events }: Look, cronJob: CronJob, time: number): Pr
     return
   }
   if (spec.concurrencyPolicy === 'Replace') {
-    for (const reference of active) await remove({ jobs, events }, cronJob, { metadata: reference })
+    for (const [at, reference] of active.entries()) {
+      const refusal = await remove({ jobs, events }, cronJob, { metadata: reference })
+      if (refusal === undefined) continue
+      status.active = active.slice(at)
+      throw refusal
+    }
     status.active = []
   }
   let created: Job
@@ -233,17 +238,25 @@ function zoned(time: number, zone: string | undefined): string {
   )
 }
 
-async function remove({ jobs, events }: Pick<Look, 'jobs' | 'events'>, cronJob: CronJob, job: Judged): Promise<void> {
+/** @returns why the API refused it, after an Event about that; undefined where the Job is gone or was replaced */
+async function remove(
+  { jobs, events }: Pick<Look, 'jobs' | 'events'>,
+  cronJob: CronJob,
+  job: Judged,
+): Promise<StatusError | undefined> {
   try {
     await jobs.delete(job, { propagationPolicy: 'Background' })
-    await events.normal(cronJob, 'SuccessfulDelete', `Deleted job ${job.metadata.name}`)
   } catch (error) {
-    // the Job is gone or was replaced
-    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+    if (!(error instanceof StatusError)) throw error
+    if (error.code === 404 || error.code === 409) return undefined
+    await events.warning(cronJob, 'FailedDelete', `Deleted job: ${error.message}`)
+    return error
   }
+  await events.normal(cronJob, 'SuccessfulDelete', `Deleted job ${job.metadata.name}`)
+  return undefined
 }
 
-/** Deletes ended Jobs beyond the history limits, and keeps the newest. */
+/** Deletes ended Jobs beyond the history limits, and keeps the newest. It tries refused ones again at the next look. */
 async function cleanUp(look: Look, cronJob: CronJob, owned: readonly Job[]): Promise<void> {
   const { successfulJobsHistoryLimit: successes = 3, failedJobsHistoryLimit: failures = 1 } = cronJob.spec ?? {}
   const ended = owned.filter((job) => isOver(job) && job.metadata.deletionTimestamp === undefined)

@@ -11,6 +11,7 @@ import { EVENTS } from '../control-plane.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
 import { named } from '../../../src/controllers/resource-client.ts'
 
+const GROUP = 'admissionregistration.k8s.io'
 const CRON_JOBS = typedResource<CronJob>('batch', 'cronjobs')
 
 describe('a schedule', () => {
@@ -152,6 +153,69 @@ describe('a CronJob', () => {
     expect(events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual(
       said.map((text) => `Warning ${text}`),
     )
+  })
+
+  describe('whose Jobs a policy keeps from deletion', () => {
+    beforeEach(async () => {
+      await plane.create(
+        { group: GROUP, resource: 'validatingadmissionpolicies' },
+        {
+          kind: 'ValidatingAdmissionPolicy',
+          apiVersion: `${GROUP}/v1`,
+          metadata: { name: 'keep' },
+          spec: {
+            failurePolicy: 'Fail',
+            matchConstraints: {
+              matchPolicy: 'Equivalent',
+              namespaceSelector: {},
+              objectSelector: {},
+              resourceRules: [
+                { apiGroups: ['batch'], apiVersions: ['v1'], operations: ['DELETE'], resources: ['jobs'] },
+              ],
+            },
+            validations: [{ expression: `request.name != 'tick-${FIRST}'`, message: 'kept' }],
+          },
+        },
+      )
+      await plane.create(
+        { group: GROUP, resource: 'validatingadmissionpolicybindings' },
+        {
+          kind: 'ValidatingAdmissionPolicyBinding',
+          apiVersion: `${GROUP}/v1`,
+          metadata: { name: 'keep' },
+          spec: { policyName: 'keep', validationActions: ['Deny'] },
+        },
+      )
+      await plane.pass(1_000)
+    })
+
+    const said = async () => {
+      const events: Event[] = await (await plane.client(EVENTS, 'default')).list()
+      return events
+        .filter(({ reason }) => /Delete$/.test(reason ?? ''))
+        .map(({ type, reason, message }) => `${type} ${reason}: ${message}`)
+    }
+    const refused = `Warning FailedDelete: Deleted job: jobs.batch "tick-${FIRST}" is forbidden: ValidatingAdmissionPolicy 'keep' with binding 'keep' denied request: kept`
+
+    test('deletes the others beyond its history, and makes new ones', async () => {
+      await create({ successfulJobsHistoryLimit: 0 })
+      await pass(3)
+      expect(await jobs()).toEqual([`tick-${FIRST}`])
+      expect((await said()).sort()).toEqual([
+        `Normal SuccessfulDelete: Deleted job tick-${FIRST + 1}`,
+        `Normal SuccessfulDelete: Deleted job tick-${FIRST + 2}`,
+        refused,
+      ])
+    })
+
+    test('replaces none of them', async () => {
+      await create({ concurrencyPolicy: 'Replace' }, { 'kedge.dev/duration': '1h' })
+      await pass(1)
+      await expect(pass(1)).rejects.toThrow('kept')
+      expect(await jobs()).toEqual([`tick-${FIRST}`])
+      expect((await cronJob())?.status?.active).toMatchObject([{ name: `tick-${FIRST}` }])
+      expect(await said()).toEqual([refused])
+    })
   })
 
   test('does not make up for what is too late', async () => {
