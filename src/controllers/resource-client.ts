@@ -138,9 +138,9 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return view.of(object) as Scale // the view of `scale` makes a Scale
   }
 
-  /** A PUT of the subresource `scale`. @throws StatusError Conflict */
+  /** A PUT of the subresource `scale`. @throws StatusError as `update` does */
   async updateScale(scale: Scale & KubeObject): Promise<void> {
-    const scope = this.writing('update', scale.metadata.name ?? '', 'scale')
+    const scope = this.putting(scale, 'scale')
     await update(scope, await decoded(scope, scale), this.options, this.actor.admission)
   }
 
@@ -209,7 +209,10 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return create(scope, await decoded(scope, object), this.options, this.actor.admission)
   }
 
-  /** A PUT: a resourceVersion in the object must be the present one. @throws StatusError Conflict */
+  /**
+   * A PUT: a resourceVersion in the object must be the present one.
+   * @throws StatusError Conflict also where another object has the name by now
+   */
   async update(object: O): Promise<O> {
     const scope = this.putting(object, '')
     return this.written(scope, await this.put(scope, object))
@@ -326,8 +329,9 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     await (undo === undefined ? act(scope) : undoing(scope.request, () => act(scope), undo))
   }
 
-  private putting(object: O, subresource: string): ResourceScope {
-    return this.writing('update', object.metadata.name ?? '', subresource)
+  /** A PUT compares the uid in the object that it stores. */
+  private putting(object: Judged, subresource: string): ResourceScope {
+    return this.writing('update', placeOf(object).name, subresource)
   }
 
   private async put(scope: ResourceScope, object: O, known?: O): Promise<WriteResult> {

@@ -15,7 +15,7 @@ export interface ScaleTarget {
   readonly scale: Scale
   /** Whether writes of the target queue its autoscalers (registry/autoscaling/autoscaled-work.ts). */
   readonly isWatched: boolean
-  /** @throws StatusError */
+  /** @throws StatusError Conflict also where another object has the name by now */
   scaleTo(replicas: number): Promise<void>
 }
 
@@ -72,5 +72,7 @@ async function scaleTo(client: ResourceClient, entry: ResourceEntry, known: Scal
     } catch (error) {
       if (!(error instanceof StatusError) || error.code !== 409 || tries === TRIES) throw error
       scale = await scaleOf(client, entry, scale.metadata.name ?? '')
+      // the replicas were computed from the pods of another object
+      if (scale.metadata.uid !== known.metadata.uid) throw error
     }
 }

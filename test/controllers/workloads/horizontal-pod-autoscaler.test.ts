@@ -3,6 +3,8 @@ import type { HorizontalPodAutoscalerSpec, MetricSpec } from '../../../src/api/a
 import type { KubeObject } from '../../../src/api/object.ts'
 import { DEPLOYMENTS } from '../../../src/controllers/workloads/deployment.ts'
 import { AUTOSCALERS } from '../../../src/controllers/workloads/horizontal-pod-autoscaler.ts'
+import type { ScaleTarget } from '../../../src/controllers/workloads/horizontal-pod-autoscaler-target.ts'
+import { scaleTargetOf } from '../../../src/controllers/workloads/horizontal-pod-autoscaler-target.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
 import { named } from '../../../src/controllers/resource-client.ts'
@@ -307,4 +309,34 @@ test('a custom resource is scaled as well', async () => {
   await simulated.settled(20)
   const farm = (await plane.get(farms, 'default', 'web')) as KubeObject & { spec: { replicas: number } }
   expect(farm.spec.replicas).toBe(4)
+})
+
+describe('a target that was written since its pods were looked at', () => {
+  async function target(): Promise<ScaleTarget> {
+    const context = await simulated.plane.context('horizontal-pod-autoscaler')
+    const found = await scaleTargetOf(context, simulated.clients, 'default', {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      name: 'web',
+    })
+    if ('why' in found) throw new Error(found.why)
+    return found
+  }
+
+  test('is scaled', async () => {
+    await deploy(2)
+    const found = await target()
+    await deployments().patch(named('web'), 'application/merge-patch+json', { metadata: { labels: { a: 'b' } } })
+    await found.scaleTo(5)
+    expect(await replicas()).toBe(5)
+  })
+
+  test('is left alone where it is another object by now', async () => {
+    await deploy(2)
+    const found = await target()
+    await deployments().delete(named('web'))
+    await deploy(3)
+    await expect(found.scaleTo(5)).rejects.toMatchObject({ code: 409 })
+    expect(await replicas()).toBe(3)
+  })
 })
