@@ -4,7 +4,7 @@
  */
 import type { EndpointAddress, Endpoints, EndpointSubset, Service } from '../../api/core/v1.ts'
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../api/discovery/v1.ts'
-import { ipText, parseIp } from '../../api/ip-addresses.ts'
+import { familyOf, ipText, parseIp } from '../../api/ip-addresses.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
 import { StatusError } from '../../api/status.ts'
@@ -18,7 +18,6 @@ import { EventRecorder } from './events.ts'
 import { keyParts } from './key.ts'
 import { controllerRefTo } from './pod-control.ts'
 import { sameJson } from './same-json.ts'
-import { familyOf } from './service-endpoints.ts'
 import type { AddressType } from './service-endpoints.ts'
 import { MANAGED_BY, SERVICE_NAME } from './slice-plan.ts'
 
@@ -98,7 +97,7 @@ function wantedSlices(endpoints: Endpoints): { wanted: readonly Wanted[]; invali
         continue
       }
       added++
-      const type = familyOf(endpoint.addresses?.[0] ?? '')
+      const type = familyOf(endpoint.addresses?.[0] ?? '') ?? 'IPv4'
       const ofType = byType.get(type)
       if (ofType === undefined) byType.set(type, [endpoint])
       else ofType.push(endpoint)

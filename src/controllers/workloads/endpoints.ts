@@ -19,10 +19,10 @@ import { sameJson } from './same-json.ts'
 import {
   addressTypes,
   endpointPorts,
-  familyOf,
   hasAddress,
   hasEndpoint,
   hostnameOf,
+  podAddresses,
   podReference,
   selectsPods,
 } from './service-endpoints.ts'
@@ -151,7 +151,7 @@ const compareTexts = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0)
 /** The pod's address of the Service's first IP family. */
 function addressOf(service: Service, pod: Pod): EndpointAddress | undefined {
   const [family] = addressTypes(service)
-  const ip = pod.status?.podIPs?.find(({ ip: known = '' }) => familyOf(known) === family)?.ip
+  const [ip] = family === undefined ? [] : podAddresses(pod, family)
   if (ip === undefined) return undefined
   const hostname = hostnameOf(service, pod)
   return {

@@ -1,14 +1,22 @@
 /** Plans the EndpointSlices and Endpoints of a Service without writing anything. */
 import type { Node, Pod, Service, ServicePort } from '../../api/core/v1.ts'
 import type { Endpoint, EndpointPort } from '../../api/discovery/v1.ts'
+import type { IpFamily } from '../../api/ip-addresses.ts'
+import { familyOf, ipText, parseIp } from '../../api/ip-addresses.ts'
 import { ownValue } from '../../api/own.ts'
 import { isFinished, isReady, isTerminating } from './pod-state.ts'
 
-export type AddressType = 'IPv4' | 'IPv6'
+export type AddressType = IpFamily
 
-const isIPv6 = (address: string): boolean => address.includes(':')
-
-export const familyOf = (address: string): AddressType => (isIPv6(address) ? 'IPv6' : 'IPv4')
+/**
+ * The canonical spelling of the pod's addresses of a type, because EndpointSlices take no other. An IPv4-mapped address
+ * is one of IPv4.
+ */
+export const podAddresses = ({ status }: Pod, type: AddressType): string[] =>
+  (status?.podIPs ?? []).flatMap(({ ip = '' }) => {
+    const address = parseIp(ip)
+    return address?.family === type ? [ipText(address)] : []
+  })
 
 export const hasAddress = ({ spec }: Service): boolean => !['', 'None'].includes(spec?.clusterIP ?? '')
 
@@ -27,7 +35,7 @@ export function addressTypes({ spec }: Service): readonly AddressType[] {
   )
   if (families.length > 0) return families
   const address = spec?.clusterIP ?? ''
-  return address === '' || address === 'None' ? ['IPv4', 'IPv6'] : [familyOf(address)]
+  return address === '' || address === 'None' ? ['IPv4', 'IPv6'] : [familyOf(address) ?? 'IPv4']
 }
 
 /** The number of the container's port, found by number or by its name in a container. */
@@ -68,7 +76,7 @@ export function endpointOf(
   node: Node | undefined,
   type: AddressType,
 ): Endpoint | undefined {
-  const addresses = (pod.status?.podIPs ?? []).flatMap(({ ip = '' }) => (familyOf(ip) === type ? [ip] : []))
+  const addresses = podAddresses(pod, type)
   if (addresses.length === 0) return undefined
   const serving = isReady(pod)
   const terminating = isTerminating(pod)

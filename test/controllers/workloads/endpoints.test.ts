@@ -7,6 +7,7 @@ import { clientsetFor, typedResource } from '../../../src/controllers/clientset.
 import { SERVICES } from '../../../src/controllers/workloads/endpoint-slice.ts'
 import { subsetsOf } from '../../../src/controllers/workloads/endpoints.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
+import { endpointOf } from '../../../src/controllers/workloads/service-endpoints.ts'
 import { planSlices } from '../../../src/controllers/workloads/slice-plan.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
 import { named } from '../../../src/controllers/resource-client.ts'
@@ -174,4 +175,22 @@ test('Endpoints put ports with the same addresses together', () => {
     [['10.0.0.10', '10.0.0.15'], ['10.0.0.5'], [9000]],
     [['10.0.0.15'], [], [81]],
   ])
+})
+
+describe('an address that a pod reports', () => {
+  test.each([
+    ['2001:db8:0:0::00A', 'IPv6', '2001:db8::a'],
+    ['010.0.0.7', 'IPv4', '10.0.0.7'],
+    ['::ffff:10.0.0.7', 'IPv4', '10.0.0.7'],
+  ] as const)('%s is an endpoint of %s in its canonical spelling', (ip, family, expected) => {
+    const reporting: Pod = {
+      metadata: { name: 'a', namespace: 'default', uid: 'a' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+      status: { podIP: ip, podIPs: [{ ip }] },
+    }
+    const of = service({ ipFamilies: [family], ports: [{ port: 80 }] })
+    expect(endpointOf(of, reporting, undefined, family)?.addresses).toEqual([expected])
+    expect(endpointOf(of, reporting, undefined, family === 'IPv4' ? 'IPv6' : 'IPv4')).toBeUndefined()
+    expect(subsetsOf(of, [reporting])[0]?.notReadyAddresses?.map((address) => address.ip)).toEqual([expected])
+  })
 })
