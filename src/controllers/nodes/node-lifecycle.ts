@@ -1,8 +1,8 @@
 /**
  * kube-controller-manager's node-lifecycle-controller. A node whose kubelet is silent becomes Unknown. The node's
- * taints follow its conditions, and the pods of a silent node are no longer ready. Key: the node. A heartbeat is a
- * write of the node or of its Lease and brings this work; an alarm ends the grace period. Simulated nodes have no
- * heartbeats.
+ * taints follow its conditions, its labels under former names follow those under present names, and the pods of a
+ * silent node are no longer ready. Key: the node. A heartbeat is a write of the node or of its Lease and brings this
+ * work; an alarm ends the grace period. Simulated nodes have no heartbeats.
  */
 import type { Lease } from '../../api/coordination/v1.ts'
 import type { Node, NodeCondition, Pod } from '../../api/core/v1.ts'
@@ -18,6 +18,7 @@ import { inTurns, PLANNED, planned } from '../in-turns.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import { sameJson } from '../workloads/same-json.ts'
+import { formerLabels } from './node-labels.ts'
 import { executeTaint, hasExecuteTaint, readyOf, withExecuteTaint, withScheduleTaints } from './node-taints.ts'
 import { evictionPause, NODE_EVERY_MS, zoneOf } from './zones.ts'
 
@@ -155,11 +156,13 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
   const key = isNow ? wanted : undefined
   const tainted = (live: KubeObject & Node) =>
     withExecuteTaint(withScheduleTaints(live, timeText(now)), key, timeText(now))
-  if (sameJson(tainted(node), node.spec?.taints ?? [])) return pause
+  const isLabelled = Object.keys(formerLabels(node)).length === 0
+  if (isLabelled && sameJson(tainted(node), node.spec?.taints ?? [])) return pause
   const changed = await nodes.updateWithRetries(node, (live) => {
     const taints = tainted(live)
     const { taints: _, ...spec } = live.spec ?? {}
     live.spec = taints.length === 0 ? spec : { ...spec, taints }
+    if (!isLabelled) live.metadata.labels = { ...live.metadata.labels, ...formerLabels(live) }
   })
   // without a ready node nothing is evicted, so other nodes may wait for a node to become ready again
   if ((wasGivenUp && !hasExecuteTaint(changed)) || readyOf(changed) === 'True')

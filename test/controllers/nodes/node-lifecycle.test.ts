@@ -145,3 +145,15 @@ test('a node that is cordoned is tainted until it is not, also a simulated one, 
   await plane.pass(3_600_000)
   expect([await ready('a'), plane.waiting]).toEqual([['True', undefined, undefined], []])
 })
+
+test('the labels of a node have their former names, too', async () => {
+  await node('a', { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'arm64', 'beta.kubernetes.io/arch': 'amd64' })
+  await node('b', { 'beta.kubernetes.io/os': 'linux' })
+  expect((await nodeOf('a')).metadata.labels).toEqual({
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': 'arm64',
+    'beta.kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/arch': 'arm64',
+  })
+  expect((await nodeOf('b')).metadata.labels).toEqual({ 'beta.kubernetes.io/os': 'linux' })
+})
