@@ -33,10 +33,12 @@ export async function setVolumePhase(
   clients: Clientset,
   volume: PersistentVolume,
   phase: string,
+  message?: string,
 ): Promise<PersistentVolume> {
   if (volume.status?.phase === phase) return volume
   const { message: _, ...status } = volume.status ?? {}
-  return clients.resource(VOLUMES).updateStatus({ ...volume, status: { ...status, phase } })
+  const said = message === undefined ? {} : { message }
+  return clients.resource(VOLUMES).updateStatus({ ...volume, status: { ...status, phase, ...said } })
 }
 
 export async function bind(
@@ -72,9 +74,14 @@ export async function bind(
   return sameJson(status, bound.status) ? bound : claims.updateStatus({ ...bound, status })
 }
 
-/** Queues all claims that are not bound, because something changed that may suit them. */
-export async function offerToClaims(clients: Clientset, context: ControllerContext): Promise<void> {
-  for await (const claim of clients.resource(CLAIMS).each())
-    if (annotation(claim, BIND_COMPLETED) === undefined)
-      context.later('claim-binding', `${claim.metadata.namespace}/${claim.metadata.name}`, 0)
+/**
+ * Queues all claims that are not bound, because something changed that may suit them.
+ * @param volume the name of a free volume: a claim that was bound to it gets it back
+ */
+export async function offerToClaims(clients: Clientset, context: ControllerContext, volume?: string): Promise<void> {
+  for await (const { metadata, spec } of clients.resource(CLAIMS).each()) {
+    const isOpen = annotation({ metadata }, BIND_COMPLETED) === undefined
+    if (isOpen || (volume !== undefined && spec?.volumeName === volume))
+      context.later('claim-binding', `${metadata.namespace}/${metadata.name}`, 0)
+  }
 }

@@ -8,7 +8,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
-import type { Controller } from '../controller.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
 import { isControllerOurs } from '../leadership.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { keyParts } from '../workloads/key.ts'
@@ -21,13 +21,14 @@ import {
   classOf,
   isFor,
   mismatch,
-  NO_PROVISIONER,
   SELECTED_NODE,
+  storageOf,
   STORAGE_PROVISIONER,
   STORAGE_PROVISIONER_BETA,
   waitsForConsumer,
 } from './matching.ts'
-import { expand, provision, SIMULATED_PROVISIONER } from './provisioner.ts'
+import { isKnownKind, provisionerOf } from './in-tree-plugins.ts'
+import { expand, isSimulated, provision, SIMULATED_PROVISIONER } from './provisioner.ts'
 
 const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>(CLASSES.group, CLASSES.resource)
 const IS_DEFAULT = 'storageclass.kubernetes.io/is-default-class'
@@ -39,6 +40,7 @@ interface Look {
   readonly clients: Clientset
   readonly events: EventRecorder
   readonly claim: Claim
+  readonly context: ControllerContext
 }
 
 export const claimBinding: Controller = {
@@ -53,7 +55,8 @@ export const claimBinding: Controller = {
     const found = await clients.resource(CLAIMS, namespace).get(name)
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined
     const claim: Claim = { ...found, kind: 'PersistentVolumeClaim', apiVersion: 'v1' }
-    const look = { clients, claim, events: new EventRecorder(clients, 'persistentvolume-controller', context.now) }
+    const events = new EventRecorder(clients, 'persistentvolume-controller', context.now)
+    const look = { clients, claim, events, context }
     // if two claims suit one volume, the second must see that the volume is taken
     await context.alone('volumes', () => {
       if (!isBinder) return asProvisioner(look)
@@ -77,7 +80,7 @@ async function asProvisioner({ clients, claim, events }: Look): Promise<void> {
   if (storageClass !== undefined && isChosen) await provision(clients, events, claim, storageClass)
 }
 
-async function bound({ clients, claim, events }: Look): Promise<void> {
+async function bound({ clients, claim, events, context }: Look): Promise<void> {
   const name = claim.spec?.volumeName ?? ''
   const volume = name === '' ? undefined : await clients.resource(VOLUMES).get(name)
   if (volume === undefined) {
@@ -91,11 +94,17 @@ async function bound({ clients, claim, events }: Look): Promise<void> {
       'ClaimMisbound',
       'Two claims are bound to the same volume, this one is bound incorrectly',
     )
-  const now = await bind(clients, volume, claim)
-  await expand(clients, events, { ...claim, ...now }, volume)
+  const now = { ...claim, ...(await bind(clients, volume, claim)) }
+  if (isSimulated(volume)) return expand(clients, events, now, volume)
+  if (storageOf(now.spec?.resources?.requests).compare(storageOf(now.status?.capacity)) <= 0) return
+  await new EventRecorder(clients, 'volume_expand', context.now).record(claim, {
+    type: isKnownKind(volume) ? 'Normal' : 'Warning',
+    reason: 'ExternalExpanding',
+    message: 'waiting for an external controller to expand this PVC',
+  })
 }
 
-async function lost({ clients, claim, events }: Look, reason: string, message: string): Promise<void> {
+async function lost({ clients, claim, events }: Omit<Look, 'context'>, reason: string, message: string): Promise<void> {
   if (claim.status?.phase === 'Lost') return
   const { accessModes: _, capacity: __, ...status } = claim.status ?? {}
   await clients
@@ -182,9 +191,9 @@ async function provisioned(look: Look, storageClass: StorageClass | undefined): 
       'ProvisioningFailed',
       `storageclass.storage.k8s.io ${JSON.stringify(classOf(claim))} not found`,
     )
-  const provisioner = storageClass.provisioner ?? ''
-  if (provisioner === NO_PROVISIONER)
-    return events.warning(claim, 'ProvisioningFailed', `no volume plugin matched name: ${provisioner}`)
+  const found = provisionerOf(storageClass.provisioner ?? '')
+  if (!('name' in found)) return events.warning(claim, 'ProvisioningFailed', found.why)
+  const { name: provisioner, why } = found
   let marked = claim
   if (annotation(claim, STORAGE_PROVISIONER) !== provisioner) {
     const annotations = {
@@ -195,6 +204,7 @@ async function provisioned(look: Look, storageClass: StorageClass | undefined): 
     const namespaced = clients.resource(CLAIMS, claim.metadata.namespace)
     marked = { ...claim, ...(await namespaced.update({ ...claim, metadata: { ...claim.metadata, annotations } })) }
   }
+  if (why !== undefined) return events.warning(marked, 'ProvisioningFailed', why)
   if (provisioner !== SIMULATED_PROVISIONER)
     return events.normal(
       marked,

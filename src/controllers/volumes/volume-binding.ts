@@ -1,13 +1,25 @@
-/** The phase of a volume, and its deletion when its claim is gone (persistentvolume-binder). Key: NAME. */
+/** The phase of a volume, and what becomes of it when its claim is gone (persistentvolume-binder). Key: NAME. */
 import type { PersistentVolume } from '../../api/core/v1.ts'
 import { StatusError } from '../../api/status.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isControllerOurs } from '../leadership.ts'
+import { EventRecorder } from '../workloads/events.ts'
 import { CLAIMS, offerToClaims, setVolumePhase, VOLUMES } from './binding.ts'
-import { annotation, BOUND_BY_CONTROLLER } from './matching.ts'
+import { deleterOf } from './in-tree-plugins.ts'
+import { annotation, BOUND_BY_CONTROLLER, PROVISIONED_BY } from './matching.ts'
 import { isSimulated } from './provisioner.ts'
+
+interface Failing {
+  readonly clients: Clientset
+  readonly volume: PersistentVolume
+  readonly events: EventRecorder
+}
+
+interface Look extends Failing {
+  readonly context: ControllerContext
+}
 
 export const volumeBinding: Controller = {
   async reconcile(name, context) {
@@ -15,19 +27,22 @@ export const volumeBinding: Controller = {
     await context.alone('volumes', async () => {
       const volume = await clients.resource(VOLUMES).get(name)
       if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return
-      if (isControllerOurs('persistentvolume-binder-controller', context)) return sync(clients, volume, context)
+      const events = new EventRecorder(clients, 'persistentvolume-controller', context.now)
+      if (isControllerOurs('persistentvolume-binder-controller', context))
+        return sync({ clients, volume, events, context })
       // another program sets the phase; this controller deletes a released simulated volume, as its provisioner does
-      if (volume.status?.phase === 'Released') await deleted(clients, volume)
+      if (volume.status?.phase === 'Released' && isSimulated(volume)) await deleted(clients, volume)
     })
     return undefined
   },
 }
 
-async function sync(clients: Clientset, volume: PersistentVolume, context: ControllerContext): Promise<void> {
+async function sync(look: Look): Promise<void> {
+  const { clients, volume, context } = look
   const { claimRef } = volume.spec ?? {}
   if (claimRef === undefined) {
     await setVolumePhase(clients, volume, 'Available')
-    return offerToClaims(clients, context)
+    return offerToClaims(clients, context, volume.metadata.name)
   }
   const key = `${claimRef.namespace}/${claimRef.name}`
   if (!claimRef.uid) {
@@ -35,30 +50,55 @@ async function sync(clients: Clientset, volume: PersistentVolume, context: Contr
     return context.later('claim-binding', key, 0)
   }
   const claim = await clients.resource(CLAIMS, claimRef.namespace).get(claimRef.name ?? '')
-  if (claim === undefined || claim.metadata.uid !== claimRef.uid) return released(clients, volume)
-  if (claim.spec?.volumeName === volume.metadata.name) return void (await setVolumePhase(clients, volume, 'Bound'))
+  if (claim === undefined || claim.metadata.uid !== claimRef.uid) return released(look)
+  if (claim.spec?.volumeName === volume.metadata.name) {
+    await setVolumePhase(clients, volume, 'Bound')
+    // the claim had lost the volume
+    return claim.status?.phase === 'Bound' ? undefined : context.later('claim-binding', key, 0)
+  }
   if (!claim.spec?.volumeName) return context.later('claim-binding', key, 0)
   // the claim is bound to another volume
-  if (isSimulated(volume) && volume.spec?.persistentVolumeReclaimPolicy === 'Delete') return released(clients, volume)
-  if (annotation(volume, BOUND_BY_CONTROLLER) !== undefined) await free(clients, volume)
+  const isProvisioned = annotation(volume, PROVISIONED_BY) !== undefined
+  if (isProvisioned && volume.spec?.persistentVolumeReclaimPolicy === 'Delete') return released(look)
+  await unbind(clients, volume)
 }
 
-/** Deletes only simulated volumes. Another provisioner or an administrator deletes the others. */
-async function released(clients: Clientset, volume: PersistentVolume): Promise<void> {
-  await deleted(clients, volume.status?.phase === 'Failed' ? volume : await setVolumePhase(clients, volume, 'Released'))
+async function released({ clients, volume, events }: Look): Promise<void> {
+  const isKnown = ['Failed', 'Released'].includes(volume.status?.phase ?? '')
+  const now = isKnown ? volume : await setVolumePhase(clients, volume, 'Released')
+  if (isSimulated(now)) return deleted(clients, now)
+  const { persistentVolumeReclaimPolicy: policy } = now.spec ?? {}
+  if (policy === 'Recycle')
+    return failed({ clients, volume: now, events }, 'VolumeFailedRecycle', 'No recycler plugin found for the volume!')
+  if (policy !== 'Delete') return
+  const deleter = deleterOf(now)
+  if (deleter === 'here') return deleted(clients, now)
+  if (deleter !== 'elsewhere') await failed({ clients, volume: now, events }, 'VolumeFailedDelete', deleter.why)
+}
+
+async function failed({ clients, volume, events }: Failing, reason: string, why: string): Promise<void> {
+  if (volume.status?.phase === 'Failed') return
+  const changed = await setVolumePhase(clients, volume, 'Failed', why)
+  await events.warning({ ...changed, kind: 'PersistentVolume', apiVersion: 'v1' }, reason, why)
 }
 
 async function deleted(clients: Clientset, now: PersistentVolume): Promise<void> {
-  if (now.spec?.persistentVolumeReclaimPolicy !== 'Delete' || !isSimulated(now)) return
+  if (now.spec?.persistentVolumeReclaimPolicy !== 'Delete') return
   await clients.resource(VOLUMES).delete(now).catch(ignoreGone)
 }
 
-async function free(clients: Clientset, volume: PersistentVolume): Promise<void> {
-  const { claimRef: _, ...spec } = volume.spec ?? {}
-  const { [BOUND_BY_CONTROLLER]: __, ...annotations } = volume.metadata.annotations ?? {}
+/** A volume that a user reserved for the claim stays reserved for claims of that name. */
+async function unbind(clients: Clientset, volume: PersistentVolume): Promise<void> {
+  const { claimRef, ...spec } = volume.spec ?? {}
+  const { uid: _, ...reserved } = claimRef ?? {}
+  const { [BOUND_BY_CONTROLLER]: byController, ...annotations } = volume.metadata.annotations ?? {}
   const freed = await clients
     .resource(VOLUMES)
-    .update({ ...volume, metadata: { ...volume.metadata, annotations }, spec })
+    .update(
+      byController === undefined
+        ? { ...volume, spec: { ...spec, claimRef: reserved } }
+        : { ...volume, metadata: { ...volume.metadata, annotations }, spec },
+    )
   await setVolumePhase(clients, freed, 'Available')
 }
 

@@ -7,12 +7,21 @@ import { controllerRefOf, keyOf } from '../work.ts'
 /** The scheduler retries pending pods after these writes, as it does after writes of pods and nodes. */
 const VOLUME_CHANGED = { topic: 'scheduler', payload: 'VolumeChanged' } as const
 
-/** After a claim is gone, the StatefulSet can create the pod that waits for the name of the claim. */
+/**
+ * After a claim is gone, the StatefulSet can create the pod that waits for the name of the claim, and a pod gets a new
+ * claim for its ephemeral volume.
+ */
 function claimWork({ object, old }: Change): readonly Work[] {
   if (object !== undefined || old === undefined) return []
-  const pod = controllerRefOf(old)
-  const set = pod?.kind === 'Pod' ? (pod.name ?? '').replace(/-\d+$/, '') : pod?.name
-  return set === undefined ? [] : [{ topic: 'stateful-set', payload: `${old.metadata.namespace}/${set}` }]
+  const { namespace } = old.metadata
+  const owner = controllerRefOf(old)
+  const { name = '' } = owner ?? {}
+  if (owner === undefined) return []
+  if (owner.kind !== 'Pod') return [{ topic: 'stateful-set', payload: `${namespace}/${name}` }]
+  return [
+    { topic: 'stateful-set', payload: `${namespace}/${name.replace(/-\d+$/, '')}` },
+    { topic: 'ephemeral-claims', payload: `${namespace}/${name}` },
+  ]
 }
 
 /** After a claim is gone, the controller releases its volume. */

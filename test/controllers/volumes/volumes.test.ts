@@ -81,6 +81,102 @@ const news = async (name: string) =>
     .map(({ reason }) => reason)
     .sort()
 
+describe('a volume whose claim is gone', () => {
+  const csi = { driver: 'example.com', volumeHandle: 'disk' }
+  const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
+
+  test.each<[string, PersistentVolume['spec'], Record<string, string>, string | undefined, string?]>([
+    ['is kept', { hostPath: { path: '/tmp/disk' }, persistentVolumeReclaimPolicy: 'Retain' }, {}, 'Released'],
+    ['on a host goes', { hostPath: { path: '/tmp/disk' } }, {}, undefined],
+    [
+      'on a host outside of /tmp fails',
+      { hostPath: { path: '/data' } },
+      {},
+      'Failed',
+      'host_path deleter only supports /tmp/.+ but received provided /data',
+    ],
+    [
+      'of a network fails',
+      { nfs: { server: 'a', path: '/b' } },
+      {},
+      'Failed',
+      'error getting deleter volume plugin for volume "disk": no deletable volume plugin matched',
+    ],
+    [
+      'of an unknown kind fails',
+      { rbd: { monitors: ['a'], image: 'b' } },
+      {},
+      'Failed',
+      'error getting deleter volume plugin for volume "disk": no volume plugin matched',
+    ],
+    [
+      'of an unknown plugin fails',
+      { hostPath: { path: '/tmp/disk' } },
+      { [PROVISIONED_BY]: 'kubernetes.io/quobyte' },
+      'Failed',
+      'no volume plugin matched name: kubernetes.io/quobyte',
+    ],
+    ['of a driver waits for that', { csi }, {}, 'Released'],
+    ['of a provisioner waits for that', { hostPath: { path: '/tmp/d' } }, { [PROVISIONED_BY]: 'a.b/c' }, 'Released'],
+    [
+      'is not wiped',
+      { hostPath: { path: '/tmp/disk' }, persistentVolumeReclaimPolicy: 'Recycle' },
+      {},
+      'Failed',
+      'No recycler plugin found for the volume!',
+    ],
+  ])('%s', async (_what, spec, annotations, phase, message) => {
+    await clients.resource(VOLUMES).create({
+      kind: 'PersistentVolume',
+      apiVersion: 'v1',
+      metadata: { name: 'disk', annotations },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        persistentVolumeReclaimPolicy: 'Delete',
+        ...spec,
+      },
+    })
+    await addClaim('data', { storageClassName: '' })
+    expect((await volume('disk'))?.status?.phase).toBe('Bound')
+    await clients.resource(CLAIMS, 'default').delete(named('data'))
+    await later()
+    expect((await volume('disk'))?.status?.phase).toBe(phase)
+    expect((await volume('disk'))?.status?.message).toBe(message)
+  })
+
+  const boundElsewhere = async (annotations: Record<string, string>) => {
+    await addVolume('mine', '1Gi')
+    await addClaim('data', { storageClassName: '' })
+    const { uid = '' } = (await claim('data'))!.metadata
+    await clients.resource(VOLUMES).create({
+      kind: 'PersistentVolume',
+      apiVersion: 'v1',
+      metadata: { name: 'disk', annotations },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        persistentVolumeReclaimPolicy: 'Delete',
+        claimRef: { kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data', uid },
+        csi,
+      },
+    })
+    await plane.settle()
+    return volume('disk')
+  }
+
+  test('because that has another volume waits for the driver that made it', async () => {
+    const found = await boundElsewhere({ [PROVISIONED_BY]: 'example.com' })
+    expect(found).toMatchObject({ spec: { claimRef: { name: 'data' } }, status: { phase: 'Released' } })
+  })
+
+  test('because that has another volume stays reserved for its name if a user reserved it', async () => {
+    const found = await boundElsewhere({})
+    expect(found?.status?.phase).toBe('Available')
+    expect(found?.spec?.claimRef).toEqual({ kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data' })
+  })
+})
+
 describe('a claim', () => {
   test('gets the smallest volume that is large enough, and keeps it', async () => {
     await addVolume('large', '10Gi')
@@ -172,6 +268,56 @@ describe('a claim', () => {
     expect(await news('data')).toContain('ExternalProvisioning')
   })
 
+  test.each([
+    ['kubernetes.io/aws-ebs', 'ebs.csi.aws.com', 'ExternalProvisioning'],
+    ['kubernetes.io/host-path', 'kubernetes.io/host-path', 'ProvisioningFailed'],
+    ['kubernetes.io/nfs', undefined, 'ProvisioningFailed'],
+    ['kubernetes.io/no-provisioner', undefined, 'ProvisioningFailed'],
+  ])('of a class of the in-tree provisioner %s is marked for %s: %s', async (provisioner, marked, reason) => {
+    await addClass('other', { provisioner })
+    await addClaim('data', { storageClassName: 'other' })
+    const annotations = (await claim('data'))?.metadata.annotations
+    expect(annotations?.['volume.kubernetes.io/storage-provisioner']).toBe(marked)
+    expect(await news('data')).toEqual([reason])
+  })
+
+  test('that was bound elsewhere gets its volume when that comes, and again when somebody takes it away', async () => {
+    await clients.resource(CLAIMS, 'default').create({
+      kind: 'PersistentVolumeClaim',
+      apiVersion: 'v1',
+      metadata: { name: 'data', namespace: 'default', annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        resources: { requests: { storage: '1Gi' } },
+        storageClassName: '',
+        volumeName: 'disk',
+      },
+    })
+    await plane.settle()
+    expect((await claim('data'))?.status?.phase).toBe('Lost')
+    await addVolume('disk', '2Gi')
+    const isBound = async () => {
+      expect((await claim('data'))?.status).toMatchObject({ phase: 'Bound', capacity: { storage: '2Gi' } })
+      expect(await volume('disk')).toMatchObject({ spec: { claimRef: { name: 'data' } }, status: { phase: 'Bound' } })
+    }
+    await isBound()
+    await clients.resource(VOLUMES).updateWithRetries(named('disk'), ({ spec }) => void delete spec!.claimRef)
+    await plane.settle()
+    await isBound()
+  })
+
+  test('that grows is left to the driver of its volume', async () => {
+    await addClass('other', { provisioner: 'example.com/disk', allowVolumeExpansion: true })
+    await addVolume('disk', '1Gi', { storageClassName: 'other' })
+    await addClaim('data', { storageClassName: 'other' })
+    await clients.resource(CLAIMS, 'default').updateWithRetries(named('data'), ({ spec }) => {
+      spec!.resources = { requests: { storage: '3Gi' } }
+    })
+    await plane.settle()
+    expect((await claim('data'))?.status?.capacity).toEqual({ storage: '1Gi' })
+    expect(await news('data')).toEqual(['ExternalExpanding'])
+  })
+
   test('of a class that is not there waits for it', async () => {
     await addClaim('data', { storageClassName: 'late' })
     expect(await news('data')).toEqual(['ProvisioningFailed'])
@@ -254,6 +400,23 @@ describe('a pod with a claim', () => {
     await clients.resource(PODS, 'default').delete(named('web'))
     await later()
     expect(await claim('web-scratch')).toBeUndefined()
+  })
+
+  test('of an ephemeral volume gets a claim in the place of one that is deleted, and of one that was not its own', async () => {
+    const spec = { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage: '1Gi' } } }
+    await addClaim('web-scratch', { storageClassName: '' })
+    const creating = addPod('web', [{ name: 'scratch', ephemeral: { volumeClaimTemplate: { spec } } }])
+    await expect(creating).rejects.toThrow(
+      'PVC default/web-scratch was not created for pod default/web (pod is not owner)',
+    )
+    expect(await news('web')).toContain('FailedBinding')
+    const { uid } = (await pod('web'))!.metadata
+    for (let times = 0; times < 2; times++) {
+      await clients.resource(CLAIMS, 'default').delete(named('web-scratch'))
+      // meanwhile the controller tries in vain
+      for (let looks = 0; looks < 15; looks++) await plane.pass(5_000).catch(() => {})
+      expect((await claim('web-scratch'))?.metadata.ownerReferences).toMatchObject([{ uid }])
+    }
   })
 })
 
