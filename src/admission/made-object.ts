@@ -109,6 +109,7 @@ const unstructured: MadeObjects = {
   convertsBetweenVersions: true,
   decode(document, { type, defaulting }) {
     const object = plainJson(document) as JsonObject // the patched document is an object
+    checkTypeMeta(object)
     if (typeof object['kind'] !== 'string' || object['kind'] === '')
       throw internalError(`Object 'Kind' is missing in '${stringifySorted(object)}'`)
     const { metadata = {} } = object
@@ -119,6 +120,24 @@ const unstructured: MadeObjects = {
     return object
   },
 }
+
+/** @throws StatusError 500 where the version or the kind cannot be read */
+function checkTypeMeta(object: JsonObject): void {
+  for (const name of ['apiVersion', 'kind']) {
+    const value = object[name] ?? ''
+    if (typeof value !== 'string')
+      throw internalError(
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(value)} into Go struct field .${name} of type string`,
+      )
+  }
+  const version = object['apiVersion'] ?? ''
+  if (typeof version === 'string' && parseApiVersion(version) === undefined)
+    throw internalError(`unexpected GroupVersion string: ${version}`)
+}
+
+/** Go's name for a JSON value that is no text, in its errors. */
+const jsonKind = (value: Json): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
 
 const made = { typed, unstructured } satisfies Record<HeldAs, MadeObjects>
 

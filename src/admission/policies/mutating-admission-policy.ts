@@ -1,6 +1,6 @@
 /** MutatingAdmissionPolicy: the policies bound to a request change its object, one after the other. */
 import { append } from '../../api/append.ts'
-import { StatusError } from '../../api/status.ts'
+import { StatusError, internalError } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
 import { measurePolicyCheck } from '../../metrics/measurements.ts'
 import { settingsOf } from '../../settings.ts'
@@ -127,10 +127,15 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
         measured(error.message)
         problems.push(error.message)
       }
-    if (object !== undefined && (await replaceObject(attributes, entry, object))) rounds.changed()
+    if (object !== undefined && (await replaceObject(attributes, entry, object).catch(unconverted))) rounds.changed()
     if (policy.spec?.reinvocationPolicy === 'IfNeeded') rounds.mayReturn(key)
     return problems
   }
+}
+
+/** The object that the policy made has no form in the request's version. */
+function unconverted(error: unknown): never {
+  throw error instanceof StatusError ? internalError(`failed to convert object: ${error.message}`) : error
 }
 
 function textOf({ policy, binding, message }: Problem): string {

@@ -2,9 +2,11 @@ import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import type { GroupResource, GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
+import { plainError } from '../../api/status.ts'
 import { customForms, customScaleForms } from '../../codec/custom-forms.ts'
 import type { Presentation } from '../../codec/presentation.ts'
 import type { ConvertVersion } from '../../patch/object-versions.ts'
+import { goQuote } from '../../go/quote.ts'
 import { everything, withoutSpecAndMetadata, withoutStatus } from '../../patch/reset-fields.ts'
 import type { ResetFields } from '../../patch/reset-fields.ts'
 import type { ApiCall } from '../../request/context.ts'
@@ -66,6 +68,7 @@ export function customResource(
     toStorage: (object) => object,
     fromStorage: (object) => servedForm(tenant, definition, object, version),
     inVersion: async (object, wanted) => {
+      checkVersions(definition, object, wanted)
       if (!isConverted) return inVersion(tenant, definition, object, wanted.version)
       const [converted] = await convertByWebhook(request, definition, [object], wanted.version, 'made')
       return converted!
@@ -96,6 +99,18 @@ export function customResource(
     convertVersion: () => (view === undefined ? betweenVersions(tenant, definition) : undefined),
     afterConversion: (object) => object,
   }
+}
+
+/** A policy or a webhook may have changed the object's version. @throws StatusError 500 */
+function checkVersions(definition: CustomResourceDefinition, object: KubeObject, wanted: GroupVersionKind): void {
+  const { apiVersion = '', kind = '' } = object
+  const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
+  if (group !== wanted.group)
+    throw plainError(
+      `${group}/${version}, Kind=${kind} is unstructured and is not suitable for converting to ${goQuote(apiVersionOf(wanted))}`,
+    )
+  if (versionNamed(definition, version) === undefined)
+    throw plainError(`request to convert CR from an invalid group/version: ${apiVersion}`)
 }
 
 const hasOtherVersions = ({ spec }: CustomResourceDefinition): boolean => (spec?.versions?.length ?? 0) > 1

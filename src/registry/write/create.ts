@@ -29,6 +29,7 @@ export async function create(
   const object = await walked(request, () => scope.resource.toStorage(wanted))
   const named = object.metadata.name ?? ''
   await admission.mutate(scope, 'CREATE', options, { object })
+  if (scope.place.name !== '' && object.metadata.name) checkName(scope.place, object)
   await walked(request, () => dropDuplicateOwners(object, request.warnings, 'after admission'))
   return createObject(scope, object, { options, admission, named })
 }

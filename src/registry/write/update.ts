@@ -99,6 +99,8 @@ export function updateWith(
       const object = await walked(request, () => scope.resource.toStorage(made))
       ensureNamespace(scope, object)
       await admit(object, stored)
+      // the permission to create was for the name of the URL; an update of the name is refused by its validation
+      if (stored === undefined && object.metadata.name) checkName(scope.place, object)
       await walked(request, () => dropDuplicateOwners(object, request.warnings, 'after admission'))
       return object
     },
