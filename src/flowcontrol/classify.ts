@@ -130,6 +130,9 @@ function subjectMatches({ kind, user, group, serviceAccount }: Subject, { name, 
 
 const contains = (list: readonly string[], value: string): boolean => list.includes(ALL) || list.includes(value)
 
-/** A star at the end matches everything behind the slash: `/healthz/*`. */
-const pathMatches = (url: string, path: string): boolean =>
-  url === ALL || url === path || (url.endsWith('/*') && path.startsWith(url.slice(0, -1)))
+/** A path covers all below it, with or without a star at its end: `/healthz` and `/healthz/*` cover `/healthz/etcd`. */
+function pathMatches(url: string, path: string): boolean {
+  if (url === ALL || url === path) return true
+  const above = url.endsWith(ALL) ? url.slice(0, -1) : url
+  return path.startsWith(above.endsWith('/') ? above : `${above}/`)
+}

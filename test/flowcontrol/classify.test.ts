@@ -12,6 +12,8 @@ const server = memoryServer()
 test.each<[UserInfo, string, string, string]>([
   [user('alice'), '/api/v1/pods', 'global-default', 'global-default'],
   [user('alice'), '/healthz', 'probes', 'exempt'],
+  [user('alice'), '/livez/ping', 'probes', 'exempt'],
+  [user('alice'), '/livezz', 'global-default', 'global-default'],
   [user('root', 'system:masters'), '/api/v1/pods', 'exempt', 'exempt'],
   [user('system:kube-scheduler'), '/api/v1/nodes', 'kube-scheduler', 'workload-high'],
   [user('system:serviceaccount:kube-system:x'), '/api/v1/nodes', 'kube-system-service-accounts', 'workload-high'],
