@@ -145,7 +145,7 @@ export const deviceEnvironment = lazy(() =>
 
 /** The environment of authentication expressions about the claims of a token. */
 export const claimsEnvironment = lazy(() =>
-  baseEnvironment().extend({ variables: [variable('claims', mapOf(STRING, DYN))] }),
+  baseEnvironment().extend({ variables: [variable('claims', mapOf(STRING, ANY))] }),
 )
 
 /** The environment of authentication expressions about the user to which the claims were mapped. */

@@ -273,11 +273,11 @@ describe('refused, with a reason for the log', () => {
       'an expression without an end',
       {
         claimMappings: mapping({
-          groups: { expression: "claims.l.map(a, claims.l.map(b, claims.l.map(c, 'x')))[0][0]" },
+          groups: { expression: "dyn(claims.l).map(a, dyn(claims.l).map(b, dyn(claims.l).map(c, 'x')))[0][0]" },
         }),
       },
       { l: Array.from({ length: 200 }, () => 0) },
-      "oidc: error evaluating group claim expression: expression 'claims.l.map(a, claims.l.map(b, claims.l.map(c, 'x')))[0][0]' resulted in error: operation cancelled: actual cost limit exceeded",
+      "oidc: error evaluating group claim expression: expression 'dyn(claims.l).map(a, dyn(claims.l).map(b, dyn(claims.l).map(c, 'x')))[0][0]' resulted in error: operation cancelled: actual cost limit exceeded",
     ],
     [
       'an address that is not verified',
