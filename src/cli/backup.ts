@@ -1,4 +1,5 @@
 // `kedge backup` and `kedge restore`: copies a control plane to a file and back, through the running server.
+import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, createWriteStream, openSync, readFileSync, realpathSync } from 'node:fs'
 import { readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { Agent, request } from 'node:https'
@@ -113,7 +114,8 @@ export async function restore(server: Server, file: string): Promise<void> {
   // its end is read before the rest
   if (!found.isFile()) throw new Error(`${file} is no file, and a backup is restored from a file.`)
   const { size } = found
-  const problem = problemIn(tailOf(file, size))
+  const tail = tailOf(file, size)
+  const problem = problemIn(tail) ?? (await damageOf(file, size, tail))
   if (problem !== undefined) throw new Error(`${file} is no whole backup, and nothing was restored: ${problem}`)
   const progress = new Progress('Restored', size)
   try {
@@ -143,6 +145,41 @@ function problemIn(tail: string): string | undefined {
   const [, message] = /^\{"error":(".*")\}$/.exec(last) ?? []
   if (message !== undefined) return `the server could not go on: ${String(JSON.parse(message))}`
   return 'its end is missing. Was the server stopped, or the file cut off?'
+}
+
+/** The server looks at the digest too, but only when it has emptied the control plane and read everything. */
+async function damageOf(file: string, size: number, tail: string): Promise<string | undefined> {
+  const end = tail.trimEnd()
+  const last = end.slice(end.lastIndexOf('\n') + 1)
+  const read = lastLine.safeParse(last)
+  if (!read.success) return 'its last line is damaged'
+  const { sha256 } = read.data
+  if (sha256 === undefined) {
+    console.error(
+      `${file} has no SHA-256: an earlier release wrote it, and nothing tells whether it was changed since.`,
+    )
+    return undefined
+  }
+  const hash = createHash('sha256')
+  const before = size - tail.length + end.length - last.length
+  // read without an encoding
+  if (before > 0) for await (const bytes of createReadStream(file, { end: before - 1 })) hash.update(bytes as Buffer)
+  return hash.digest('hex') === sha256 ? undefined : 'it was changed since it was written (its SHA-256 is another)'
+}
+
+/** endpoints/backup-format.ts: End */
+const lastLine = z.pipe(
+  z.pipe(z.string(), z.transform(jsonIn)),
+  z.strictObject({ end: z.literal(true), objects: z.number(), sha256: z.optional(z.string()) }),
+)
+
+/** Undefined for a text that is no JSON. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 const TAIL_BYTES = 4096

@@ -1,7 +1,8 @@
 /**
  * A backup is lines of JSON: a head with the revision of the cut, then for each resource type a line that names it,
- * its objects, one a line, exactly as stored, and at last a line that counts them. All shards take revisions from one
- * clock, so the objects at one revision are one state of the control plane. A backup that fails ends with the error.
+ * its objects, one a line, exactly as stored, and at last a line that counts them and has the digest of all lines before
+ * it (backup-digest.ts). All shards take revisions from one clock, so the objects at one revision are one state of the
+ * control plane. A backup that fails ends with the error.
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { badRequest } from '../api/status.ts'
@@ -27,6 +28,8 @@ export interface Section extends GroupResource {
 export interface End {
   readonly end: true
   readonly objects: number
+  /** Backups of earlier releases have none. */
+  readonly sha256?: string
 }
 
 /** @throws StatusError 400 */
@@ -43,10 +46,18 @@ export function sectionIn(line: string): Section | End {
   if (section === undefined) throw badRequest('the backup is damaged: a line is no JSON object')
   const { group, resource, count, end, objects, error } = section
   if (typeof error === 'string') throw badRequest(`the backup was not finished: ${error}`)
-  if (end === true && isWhole(objects)) return { end, objects }
+  if (end === true && isWhole(objects)) return endIn(line, objects, section)
   if (typeof group !== 'string' || typeof resource !== 'string' || !isWhole(count))
     throw badRequest(`the backup is damaged: ${line.slice(0, 200)} is not the beginning of a resource`)
   return { group, resource, count }
+}
+
+/** An end of any other form may be one whose digest cannot be read. */
+function endIn(line: string, objects: number, end: Readonly<Record<string, unknown>>): End {
+  const { sha256, end: _end, objects: _objects, ...others } = end
+  if (Object.keys(others).length > 0 || !(sha256 === undefined || typeof sha256 === 'string'))
+    throw badRequest(`the backup is damaged: ${line.slice(0, 200)} is not its end`)
+  return { end: true, objects, ...(sha256 === undefined ? {} : { sha256 }) }
 }
 
 /** Undefined for a text that is no JSON object. */

@@ -7,6 +7,7 @@ import { collectionOf } from '../storage/collections.ts'
 import { storedResources, writtenShards } from '../registry/written-types.ts'
 import { logError } from '../log/log.ts'
 import { liveOf } from '../codec/stored-object.ts'
+import { byteChunks } from '../storage/byte-chunks.ts'
 import { linesOf } from '../storage/lines.ts'
 import { writtenShardsOf } from '../storage/written-shards.ts'
 import type { ApiRequest } from '../request/context.ts'
@@ -16,6 +17,7 @@ import { storageOf } from '../storage/environment-storage.ts'
 import type { Revision } from '../storage/storage.ts'
 import { Hold } from './hold.ts'
 import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { BackupDigest } from './backup-digest.ts'
 import type { End, Head, Section } from './backup-format.ts'
 import { FORMAT, shardsOf } from './backup-format.ts'
 
@@ -49,12 +51,14 @@ async function writeBackup(
   writable: WritableStream<Uint8Array>,
 ): Promise<void> {
   const encoder = new TextEncoder()
-  const write = async (text: string): Promise<void> => {
-    const writer = writable.getWriter()
-    await writer.write(encoder.encode(text))
-    writer.releaseLock()
+  const writer = writable.getWriter()
+  const digest = new BackupDigest()
+  const write = async (bytes: Uint8Array): Promise<void> => {
+    await digest.add(bytes)
+    await writer.write(bytes)
   }
-  const line = (value: Head | Section | End) => write(`${JSON.stringify(value)}\n`)
+  const line = (value: Head | Section) => write(encoder.encode(`${JSON.stringify(value)}\n`))
+  const last = (value: End) => writer.write(encoder.encode(`${JSON.stringify(value)}\n`))
   const storage = storageOf(request.env)
   try {
     await line(head)
@@ -64,16 +68,17 @@ async function writeBackup(
       const query = { selection: everything, at, counted: true }
       const { count = 0, values } = await storage.list(collectionOf(request.tenant, { group, resource }), query)
       await line({ group, resource, count })
-      await values.pipeTo(writable, { preventClose: true, preventAbort: true })
+      for await (const piece of byteChunks(values)) await write(piece)
       objects += count
     }
-    await line({ end: true, objects })
-    await writable.close()
+    await last({ end: true, objects, sha256: await digest.end() })
+    await writer.close()
   } catch (error) {
     logError('a backup was not finished', { error })
     // the last line may be incomplete; a reader that has gone does not get the error
-    await write(`\n${JSON.stringify({ error: String(error) })}\n`)
-      .then(() => writable.close())
-      .catch(() => writable.abort(error).catch(() => {}))
+    await writer
+      .write(encoder.encode(`\n${JSON.stringify({ error: String(error) })}\n`))
+      .then(() => writer.close())
+      .catch(() => writer.abort(error).catch(() => {}))
   }
 }

@@ -28,8 +28,9 @@ import { newValueOf } from '../registry/stored-form.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { linesOf } from '../storage/lines.ts'
 import type { Collection, NewValue, RestoredValue } from '../storage/storage.ts'
-import type { Section } from './backup-format.ts'
+import type { End, Section } from './backup-format.ts'
 import { headIn, isDefinitions, parsedLine, sectionIn } from './backup-format.ts'
+import { BackupLines } from './backup-digest.ts'
 import { storedAs } from '../registry/resource-scope.ts'
 import type { Pause } from './restore-plan.ts'
 import { isBeingRestored, RestorePlan } from './restore-plan.ts'
@@ -45,8 +46,8 @@ export async function serveRestore(request: ApiRequest, pause: Pause = wait): Pr
   if (request.method !== 'POST') throw new StatusError(405, 'MethodNotAllowed', 'a backup is restored with POST', {})
   if (request.query.get('abandon') === 'true') return abandon(request, pause)
   if (request.request.body === null) throw badRequest('the body must be a backup')
-  const lines = linesOf(request.request.body)
-  const head = headIn((await lines.next()).value ?? undefined)
+  const lines = new BackupLines(linesOf(request.request.body))
+  const head = headIn(await lines.next())
   const plan = await RestorePlan.begin(request)
   const filling = new Filling(request, plan, lines)
   const objects = await filling.run().catch(explain)
@@ -90,7 +91,7 @@ class Filling {
   constructor(
     private readonly request: ApiRequest,
     private readonly plan: RestorePlan,
-    private readonly lines: AsyncGenerator<string>,
+    private readonly lines: BackupLines,
   ) {
     this.ports = new RestoredPorts(request.tenant)
   }
@@ -98,20 +99,23 @@ class Filling {
   /** @returns the number of objects */
   async run(): Promise<number> {
     let objects = 0
-    for (let line = await this.next(); line !== undefined; line = await this.next()) {
+    for (let line = await this.lines.next(); line !== undefined; line = await this.lines.next()) {
       const section = sectionIn(line)
-      if (!('end' in section)) {
-        await this.fill(section)
-        objects += section.count
-      } else if (section.objects === objects) return objects
-      else throw badRequest(`the backup tells of ${section.objects} objects and has ${objects}`)
+      if ('end' in section) {
+        await this.checkEnd(section, objects)
+        return objects
+      }
+      await this.fill(section)
+      objects += section.count
     }
     throw endsTooEarly()
   }
 
-  private async next(): Promise<string | undefined> {
-    const { value, done } = await this.lines.next()
-    return done === true ? undefined : value
+  private async checkEnd(end: End, objects: number): Promise<void> {
+    if (end.objects !== objects) throw badRequest(`the backup tells of ${end.objects} objects and has ${objects}`)
+    if (end.sha256 !== undefined && end.sha256 !== (await this.lines.digestBefore()))
+      throw badRequest('the backup is damaged: its SHA-256 is not the one that its last line tells')
+    if ((await this.lines.next()) !== undefined) throw badRequest('the backup is damaged: lines follow its end')
   }
 
   private async fill(section: Section): Promise<void> {
@@ -120,7 +124,7 @@ class Filling {
     let batch: RestoredValue[] = []
     let ports: RestoredValue[] = []
     for (let left = section.count; left > 0; left--) {
-      const text = await this.next()
+      const text = await this.lines.next()
       if (text === undefined) throw endsTooEarly()
       const object = objectIn(text)
       if (isDefinitions(section)) this.definitions.push(object)

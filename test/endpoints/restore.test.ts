@@ -1,4 +1,6 @@
 // A restore is atomic: a control plane whose restore failed serves no requests until the restore is repeated.
+import '../digest-stream.ts'
+import { createHash } from 'node:crypto'
 import { platformClock } from '../../src/api/clock.ts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Env } from '../../src/env.ts'
@@ -64,6 +66,14 @@ const BACKUP = [
   end(3),
 ]
 
+/** The backup with the digest that its last line has since there are digests. */
+function digested(backup: readonly string[], objects: number): string[] {
+  const before = backup.slice(0, -1)
+  const hash = createHash('sha256')
+  for (const line of before) hash.update(`${line}\n`)
+  return [...before, JSON.stringify({ end: true, objects, sha256: hash.digest('hex') })]
+}
+
 const restore = (lines: readonly string[]): Promise<Response> =>
   serveRestore(
     server.request('/restore', { method: 'POST', body: lines.map((line) => `${line}\n`).join('') }),
@@ -96,6 +106,11 @@ test('the server’s own objects are replaced, and the backup is served', async 
   expect(status).toBe(200)
 })
 
+test('a backup with a digest is served', async () => {
+  expect(await (await restore(digested(BACKUP, 3))).json()).toEqual({ objects: 3, revision: '1000', time: TIME })
+  expect(await namespaces()).toContain('shop')
+})
+
 describe('a restore that fails', () => {
   test.each<[string, string[], string]>([
     [
@@ -126,6 +141,22 @@ describe('a restore that fails', () => {
       [HEAD, ...section({ group: '', resource: 'nopes' }, '{}'), end(1)],
       'the backup holds nopes of group "", which this server does not serve',
     ],
+    ...[0, 2, 4].map((at): [string, string[], string] => [
+      `where line ${at} of the backup was changed`,
+      digested(BACKUP, 3).map((line, index) => (index === at ? line.replace('26-01', '26-02') : line)),
+      'the backup is damaged: its SHA-256 is not the one that its last line tells',
+    ]),
+    [
+      'at an end whose digest has another name',
+      [...BACKUP.slice(0, -1), '{"end":true,"objects":3,"sha257":"00"}'],
+      'the backup is damaged: {"end":true,"objects":3,"sha257":"00"} is not its end',
+    ],
+    [
+      'at an end whose digest is no text',
+      [...BACKUP.slice(0, -1), '{"end":true,"objects":3,"sha256":1}'],
+      'the backup is damaged: {"end":true,"objects":3,"sha256":1} is not its end',
+    ],
+    ['at a line behind the end', [...BACKUP, HEAD], 'the backup is damaged: lines follow its end'],
     ['where the backup broke off', [HEAD, '{"error":"Error: gone"}'], 'the backup was not finished: Error: gone'],
   ])('%s serves nothing, and is repeated', async (_, lines, message) => {
     await expect(restore(lines)).rejects.toMatchObject({

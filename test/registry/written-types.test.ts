@@ -1,5 +1,6 @@
 // Each definition has a database of its own, and a control plane may have a thousand definitions. Code that walks over
 // all of them must not open databases that were never written.
+import '../digest-stream.ts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
 import { groupResourceText } from '../../src/api/group-version.ts'
