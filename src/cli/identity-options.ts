@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
+import { fileName } from './named-flags.ts'
 import { CannotStart } from './start.ts'
 import type { IdentityOptions } from './start.ts'
 import { connectionOfKubeconfig } from './webhook-kubeconfig.ts'
@@ -54,24 +55,24 @@ export function secondsOf(text: string): number | undefined {
 }
 
 export const identitySchema = {
-  'authentication-config': text,
+  'authentication-config': fileName,
   'anonymous-auth': z.optional(z.enum(['true', 'false'], { error: 'wants true or false.' })),
-  'token-auth-file': text,
+  'token-auth-file': fileName,
   'oidc-issuer-url': text,
   'oidc-client-id': text,
-  'oidc-ca-file': text,
+  'oidc-ca-file': fileName,
   'oidc-username-claim': text,
   'oidc-username-prefix': text,
   'oidc-groups-claim': text,
   'oidc-groups-prefix': text,
   'oidc-signing-algs': texts,
   'oidc-required-claim': texts,
-  'authentication-token-webhook-config-file': text,
+  'authentication-token-webhook-config-file': fileName,
   'authentication-token-webhook-version': z.optional(version),
   'authentication-token-webhook-cache-ttl': z.optional(ttl),
-  'authorization-config': text,
+  'authorization-config': fileName,
   'authorization-mode': texts,
-  'authorization-webhook-config-file': text,
+  'authorization-webhook-config-file': fileName,
   'authorization-webhook-version': z.optional(version),
   'authorization-webhook-cache-authorized-ttl': z.optional(ttl),
   'authorization-webhook-cache-unauthorized-ttl': z.optional(ttl),
@@ -153,7 +154,7 @@ function oidcConfiguration(flags: Flags, url: string, client: string) {
         issuer: {
           url,
           audiences: [client],
-          ...(authorities === undefined ? {} : { certificateAuthority: readText(authorities) }),
+          ...(authorities === undefined ? {} : { certificateAuthority: authoritiesIn(authorities) }),
         },
         claimMappings: {
           username: { claim, prefix: prefix === '' ? usual : prefix === '-' ? '' : prefix },
@@ -163,6 +164,13 @@ function oidcConfiguration(flags: Flags, url: string, client: string) {
       },
     ],
   }
+}
+
+/** An empty text would mean the authorities that browsers trust. */
+function authoritiesIn(file: string): string {
+  const text = readText(file)
+  if (text.trim() === '') throw new CannotStart(`${file} is empty: it must have the issuer's authorities in PEM`)
+  return text
 }
 
 function requiredClaim(text: string): { claim: string; requiredValue: string } {

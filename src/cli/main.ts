@@ -13,12 +13,14 @@ import { rewrite } from './encryption.ts'
 import { DirectoryInUse, dataDirectory } from './data-directory.ts'
 import { secondsOf } from './identity-options.ts'
 import { runKeys } from './keys-command.ts'
+import { namingFlags } from './named-flags.ts'
 import { outliveReaders } from './output.ts'
 import { shellWord } from './shell-word.ts'
 import { CannotStart, start } from './start.ts'
-import type { RunningServer } from './start.ts'
+import type { RunningServer, StartOptions } from './start.ts'
 import { createSimulatedCluster } from './simulated-cluster.ts'
 import type { SimulatedNodes } from './simulated-cluster.ts'
+import type { StartFlags } from './start-flags.ts'
 import { startFlags, startOptions, startSchema } from './start-flags.ts'
 import { runTokenCreate } from './token-command.ts'
 import { UsageError, parse } from './usage.ts'
@@ -306,8 +308,7 @@ async function runStart(args: string[]): Promise<void> {
   process.on('disconnect', () => stop?.()) // the launcher has gone
   // the channel to the launcher would keep this process alive, even where nothing could be started
   try {
-    const options = await startOptions(flags)
-    const server = await start(options)
+    const [options, server] = await started(flags)
     try {
       for (const warning of warningsOf(parseFeatureGates(options.featureGates))) console.error(`kedge: ${warning}`)
       const nodes = options.simulatedNodes && (await simulatedNodes(server, options.simulatedNodes))
@@ -318,6 +319,16 @@ async function runStart(args: string[]): Promise<void> {
     }
   } finally {
     if (process.connected) process.disconnect()
+  }
+}
+
+/** @throws Error that names the flags that it is about */
+async function started(flags: StartFlags): Promise<readonly [StartOptions, RunningServer]> {
+  try {
+    const options = await startOptions(flags)
+    return [options, await start(options)]
+  } catch (error) {
+    throw namingFlags(error, flags)
   }
 }
 

@@ -1,7 +1,7 @@
 // Makes settings of the Worker from the flags for ServiceAccount tokens, which have kube-apiserver's names.
-import { readFileSync } from 'node:fs'
 import * as z from 'zod/mini'
-import { secondsOf } from './identity-options.ts'
+import { readText, secondsOf } from './identity-options.ts'
+import { fileName } from './named-flags.ts'
 import { connectionOfKubeconfig } from './webhook-kubeconfig.ts'
 
 export const serviceAccountFlags = {
@@ -21,12 +21,12 @@ export const serviceAccountSchema = {
     ),
   ),
   'service-account-extend-token-expiration': z.optional(z.enum(['true', 'false'], { error: 'wants true or false.' })),
-  'service-account-signing-endpoint': z.optional(z.string()),
+  'service-account-signing-endpoint': fileName,
 } satisfies Record<keyof typeof serviceAccountFlags, z.ZodMiniType>
 
 type Flags = { readonly [Name in keyof typeof serviceAccountSchema]?: z.output<(typeof serviceAccountSchema)[Name]> }
 
-/** @throws CannotStart, Error where the file of the signer cannot be read */
+/** @throws CannotStart, Error about the file of the signer */
 export function serviceAccountSettings(flags: Flags): Record<string, string> {
   const issuers = flags['service-account-issuer']
   const longest = flags['service-account-max-token-expiration']
@@ -41,6 +41,6 @@ export function serviceAccountSettings(flags: Flags): Record<string, string> {
     ...(extended === undefined ? {} : { KEDGE_SA_EXTEND_TOKENS: extended === 'true' ? '1' : '0' }),
     ...(signer === undefined
       ? {}
-      : { KEDGE_SA_SIGNER: JSON.stringify(connectionOfKubeconfig(readFileSync(signer, 'utf8'), signer)) }),
+      : { KEDGE_SA_SIGNER: JSON.stringify(connectionOfKubeconfig(readText(signer), signer)) }),
   }
 }

@@ -1,9 +1,9 @@
 // The flags of `kedge start`: their allowed values, and the options that they make.
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
-import { identityFlags, identityOptions, identitySchema } from './identity-options.ts'
+import { identityFlags, identityOptions, identitySchema, readText } from './identity-options.ts'
+import { fileName } from './named-flags.ts'
 import { serviceAccountFlags, serviceAccountSchema, serviceAccountSettings } from './service-account-options.ts'
 import { workerConfig } from './start.ts'
 import type { AuditOptions, StartOptions } from './start.ts'
@@ -98,23 +98,23 @@ export const startSchema = z
     'feature-gates': lists,
     history: lists,
     v: text,
-    'audit-policy-file': text,
+    'audit-policy-file': fileName,
     'audit-log-path': text,
     'audit-log-maxsize': wholeNumber(1),
     'audit-log-maxbackup': wholeNumber(0),
     'audit-log-mode': text,
-    'audit-webhook-config-file': text,
+    'audit-webhook-config-file': fileName,
     'audit-webhook-mode': text,
-    'encryption-keys': text,
+    'encryption-keys': fileName,
     'encryption-resources': text,
     'enable-admission-plugins': lists,
     'disable-admission-plugins': lists,
-    'admission-control-config-file': text,
+    'admission-control-config-file': fileName,
     services: lists,
-    'kubelet-certificate-authority': text,
+    'kubelet-certificate-authority': fileName,
     workloads: text,
     controllers: lists,
-    'scheduler-config': text,
+    'scheduler-config': fileName,
     'missing-images': lists,
     nodes: z.optional(wholeNumber(0, MOST_NODES)),
     ...identitySchema,
@@ -182,7 +182,7 @@ function workloadOptions(flags: StartFlags): Pick<StartOptions, 'workloads' | 's
 const schedulerConfig = async (file: string | undefined): Promise<string | undefined> =>
   file === undefined ? undefined : JSON.stringify((await import('./yaml-file.ts')).readYaml(file) ?? null)
 
-const fileOf = (path: string | undefined): string | undefined => path && readFileSync(path, 'utf8')
+const fileOf = (path: string | undefined): string | undefined => path && readText(path)
 
 async function admissionSettings(flags: StartFlags): Promise<Record<string, string>> {
   const enable = flags['enable-admission-plugins']

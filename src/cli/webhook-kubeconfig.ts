@@ -10,7 +10,7 @@ import { checked } from './checked.ts'
 const text = z.optional(z.string())
 
 /** Other fields are refused, because they cannot be honoured. */
-const named = {
+const ofField = {
   error: (issue: { readonly code: string; readonly keys?: readonly string[] }) =>
     issue.code === 'unrecognized_keys' ? `${issue.keys?.join(', ')} cannot be used here` : undefined,
 }
@@ -28,7 +28,7 @@ const kubeconfig = z.object({
           'certificate-authority-data': text,
           'tls-server-name': text,
         },
-        named,
+        ofField,
       ),
     }),
   ),
@@ -49,7 +49,7 @@ const kubeconfig = z.object({
                 'client-key': text,
                 'client-key-data': text,
               },
-              named,
+              ofField,
             ),
           ),
         ),
@@ -64,13 +64,17 @@ const kubeconfig = z.object({
  * @throws Error about the file
  */
 export function connectionOfKubeconfig(yaml: string, file: string): WebhookConnection {
-  const config = checked(kubeconfig, load(yaml), file)
+  const config = checked(
+    kubeconfig,
+    named(file, () => load(yaml)),
+    file,
+  )
   const context = config.contexts.find(({ name }) => name === config['current-context'])?.context
   const cluster = config.clusters.find(({ name }) => name === context?.cluster)?.cluster
   if (context === undefined || cluster === undefined) throw new Error(`${file}: the current context names no cluster`)
   const user = config.users.find(({ name }) => name === context.user)?.user ?? {}
   const read = (path: string | undefined): string | undefined =>
-    path === undefined ? undefined : readFileSync(resolve(dirname(file), path), 'utf8')
+    path === undefined ? undefined : named(file, () => readFileSync(resolve(dirname(file), path), 'utf8'))
   const data = (base64: string | undefined): string | undefined =>
     base64 === undefined ? undefined : Buffer.from(base64, 'base64').toString('utf8')
   return {
@@ -82,5 +86,14 @@ export function connectionOfKubeconfig(yaml: string, file: string): WebhookConne
     password: user.password,
     clientCertificate: data(user['client-certificate-data']) ?? read(user['client-certificate']),
     clientKey: data(user['client-key-data']) ?? read(user['client-key']),
+  }
+}
+
+/** @throws Error with the file's name */
+function named<Read>(file: string, read: () => Read): Read {
+  try {
+    return read()
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
 }
