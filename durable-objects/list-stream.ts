@@ -10,61 +10,78 @@ import { encodeHeader } from '../src/storage/shard-protocol.ts'
 import { memberText } from '../src/storage/value-text.ts'
 import { encodeFrame, eventLine } from '../src/storage/watch-batch.ts'
 import type { Page } from './log.ts'
-import type { Statements } from './statements.ts'
+import type { Statements, ValueRow } from './statements.ts'
 
 const CHUNK_VALUES = 128
 /** The first chunk is small, so that the first byte comes soon. */
 const FIRST_VALUES = 8
-/** Limit of a chunk. Values may have 1.5 MiB, and an isolate has 128 MB for everything. */
-const CHUNK_LENGTH = 1024 * 1024
-
-interface ValueRow {
-  readonly rv: Revision
-  readonly k: string
-  readonly v: string
-}
+/**
+ * Units after which a chunk ends, and with it what a reader holds who takes nothing. Values may have 1.5 MiB, and an
+ * isolate has 128 MB for everything.
+ */
+const CHUNK_LENGTH = 256 * 1024
 
 export function listAnswer(page: Page, { prefix, shape }: ListCall, statements: Statements): Response {
   const { revisions, ...value } = page
   if (value.isEmpty) return new Response(null, { headers: encodeHeader({ value }) })
   const write = shapes[shape.as](shape, prefix)
-  const chunks = valuesInChunks(statements, revisions)
-  const values = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      for (;;) {
-        const { value, done } = chunks.next()
-        if (done === true) return controller.close()
-        if (value.length > 0) return controller.enqueue(write(value))
-        await turnOfOthers()
-      }
+  const chunks = new ValueChunks(statements, revisions[Symbol.iterator]())
+  const values = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        for (;;) {
+          const rows = chunks.next()
+          if (rows === undefined) return controller.close()
+          if (rows.length > 0) return controller.enqueue(write(rows))
+          await turnOfOthers()
+        }
+      },
     },
-  })
+    // no chunk waits beside the one that is being sent
+    { highWaterMark: 0 },
+  )
   return new Response(values, { headers: encodeHeader({ value }) })
 }
 
-/**
- * Each chunk has as many values as fitted the last one. After an empty chunk the reader takes a turn before the next.
- */
-function* valuesInChunks(
-  statements: Statements,
-  batches: Iterable<readonly Revision[]>,
-): Generator<readonly ValueRow[]> {
-  let size = FIRST_VALUES
-  for (const revisions of batches) {
-    if (revisions.length === 0) yield []
-    for (let done = 0; done < revisions.length;) {
-      const wanted = revisions.slice(done, done + size)
-      const rows = statements.values(wanted)
-      // compaction keeps revisions for the retention only; a slower reader gets an error and not a list with holes
-      if (rows.length !== wanted.length)
-        throw new Error(`versions of a list at ${wanted[0]} were compacted while it was read`)
-      done += wanted.length
-      const length = rows.reduce((sum, { v }) => sum + v.length, 0)
-      size = Math.max(1, Math.min(CHUNK_VALUES, Math.floor((CHUNK_LENGTH * wanted.length) / length)))
-      yield rows
+/** Keeps no values between two chunks. */
+class ValueChunks {
+  private revisions: readonly Revision[] = []
+  /** How many of them were read. */
+  private done = 0
+  private most = FIRST_VALUES
+
+  constructor(
+    private readonly statements: Statements,
+    private readonly batches: Iterator<readonly Revision[]>,
+  ) {}
+
+  /** After an empty chunk the reader takes a turn before the next. @returns undefined at the end */
+  next(): readonly ValueRow[] | undefined {
+    if (this.done === this.revisions.length) {
+      const { value, done } = this.batches.next()
+      if (done === true) return undefined
+      this.revisions = value
+      this.done = 0
+      if (value.length === 0) return []
     }
+    const rows = this.read(this.revisions.slice(this.done, this.done + this.most))
+    this.done += rows.length
+    this.most = CHUNK_VALUES
+    return rows
+  }
+
+  /** The first of these values, until they fill a chunk. */
+  private read(wanted: readonly Revision[]): readonly ValueRow[] {
+    const rows = this.statements.values(wanted, CHUNK_LENGTH)
+    const hole = rows.findIndex(({ rv }, index) => rv !== wanted[index])
+    // compaction keeps revisions for the retention only; a slower reader gets an error and not a list with holes
+    if (hole >= 0 || (rows.length < wanted.length && lengthOf(rows) < CHUNK_LENGTH))
+      throw new Error(`versions of a list at ${wanted[hole < 0 ? rows.length : hole]} were compacted while it was read`)
+    return rows
   }
 }
+
+const lengthOf = (rows: readonly ValueRow[]): number => rows.reduce((sum, { v }) => sum + v.length, 0)
 
 type Writer = (rows: readonly ValueRow[]) => Uint8Array
 const encoder = new TextEncoder()

@@ -26,6 +26,9 @@ export type VersionRow = {
   v: string
 }
 
+/** A value of a list. A type alias, because rows of SQLite have any names. */
+export type ValueRow = { readonly rv: Revision; readonly k: string; readonly v: string }
+
 /** A change, with the selectable values before it. */
 export type ChangeRow = Omit<VersionRow, 'crv'> & { was: string | null }
 
@@ -275,12 +278,25 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     deletionOf: (prv: Revision, k: string) =>
       first<{ rv: Revision }>(`SELECT rv FROM rev WHERE rv > ? AND prv = ? AND k = ? AND t = ${DELETED}`, prv, prv, k),
 
-    /** Values in the order of the given revisions: CROSS JOIN makes SQLite follow the array. */
-    values: (revisions: readonly Revision[]) =>
-      all<{ rv: Revision; k: string; v: string }>(
+    /**
+     * Values in the order of the given revisions (CROSS JOIN makes SQLite follow the array), until they have `most` units
+     * of UTF-16 together. SQLite reads no others.
+     */
+    values(revisions: readonly Revision[], most: number): ValueRow[] {
+      const cursor = sql.exec<ValueRow>(
         'SELECT rev.rv, rev.k, rev.v FROM json_each(?) AS wanted CROSS JOIN rev ON rev.rv = wanted.value',
         JSON.stringify(revisions),
-      ),
+      )
+      const found: ValueRow[] = []
+      let length = 0
+      for (const row of cursor) {
+        found.push(row)
+        length += row.v.length
+        if (length >= most) break
+      }
+      count(cursor.rowsRead, 0)
+      return found
+    },
 
     /** Changes in a range of keys after a revision, in order of revision. */
     changes: (after: Revision, { from, to }: KeyRange) =>
