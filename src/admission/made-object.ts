@@ -5,7 +5,7 @@ import type { JsonTree } from '../api/json.ts'
 import { plainJson } from '../api/json.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { setOwn } from '../api/own.ts'
+import { ownValue, setOwn } from '../api/own.ts'
 import { kept } from '../api/parts.ts'
 import { internalError, serviceUnavailable } from '../api/status.ts'
 import { cloneInParts } from '../api/clone-json.ts'
@@ -124,7 +124,7 @@ const unstructured: MadeObjects = {
 /** @throws StatusError 500 where the version or the kind cannot be read */
 function checkTypeMeta(object: JsonObject): void {
   for (const name of ['apiVersion', 'kind']) {
-    const value = object[name] ?? ''
+    const value = ownValue(object, name) ?? ''
     if (typeof value !== 'string')
       throw internalError(
         `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(value)} into Go struct field .${name} of type string`,
