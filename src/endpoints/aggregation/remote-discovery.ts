@@ -1,5 +1,6 @@
 /** The resources of other servers' group versions, for the aggregated discovery document. */
 import * as z from 'zod/mini'
+import { bytesToBase16 } from '../../api/base16.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
@@ -40,14 +41,22 @@ const apiResourceList = z.object({
 })
 type ApiResource = NonNullable<NonNullable<z.infer<typeof apiResourceList>['resources']>[number]>
 
-const documents = new RemoteDocuments<readonly JsonObject[]>({
+interface Resources {
+  /** A hash of the answer. */
+  readonly key: string
+  readonly resources: readonly JsonObject[]
+}
+
+const documents = new RemoteDocuments<Resources>({
   path: ({ spec }) => `/apis/${spec?.group}/${spec?.version}`,
   accept: 'application/json',
-  maxBytes: 3 << 20,
+  // a list of a thousand resources has a quarter of it; it is checked and brought into the other form at once
+  maxBytes: 1 << 20,
   async read(answer) {
     const list = apiResourceList.safeParse(await okJson(answer))
     if (!list.success) throw new CallFailed('the answer is no APIResourceList')
-    return aggregatedResources(list.data.resources ?? [])
+    const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(answer.text))
+    return { key: bytesToBase16(new Uint8Array(hash)), resources: aggregatedResources(list.data.resources ?? []) }
   },
 })
 
@@ -56,10 +65,16 @@ export async function remoteDiscovery(request: ApiRequest): Promise<RemoteDiscov
   const versions = new Map(
     known.map(({ service: { spec }, value, isCurrent }) => [
       `${spec?.group}/${spec?.version}`,
-      { resources: value ?? [], isCurrent },
+      { resources: value?.resources ?? [], isCurrent },
     ]),
   )
-  return { key: JSON.stringify([...versions]), versions }
+  const keys = known.map(({ service: { spec }, value, isCurrent }) => [
+    spec?.group,
+    spec?.version,
+    value?.key,
+    isCurrent,
+  ])
+  return { key: JSON.stringify(keys), versions }
 }
 
 /** Brings an unaggregated list into the aggregated form, in which a resource contains its subresources. */

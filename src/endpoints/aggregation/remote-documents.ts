@@ -7,7 +7,8 @@ import type { APIService } from '../../api/apiregistration/v1.ts'
 import { BoundedMap } from '../../api/bounded-map.ts'
 import { parsingPlainJson } from '../../api/parse-json.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { inTurns } from '../../api/slices.ts'
+import { settledByOthers } from '../../api/settled-by-others.ts'
+import { LARGE, inTurns } from '../../api/slices.ts'
 import { logError } from '../../log/log.ts'
 import { AGGREGATOR, askApiService, isAvailable, placeOfApiService } from '../../outgoing/api-service.ts'
 import type { WholeAnswer } from '../../outgoing/bounded-answer.ts'
@@ -16,7 +17,9 @@ import { API_SERVICES, isRemote } from '../../registry/remote-groups.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import type { Tenant } from '../../storage/tenant.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
+import { parsedWithRoom } from '../../webhooks/answer-room.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
+import { documentRoomOf } from './document-room.ts'
 
 export type RemoteService = KubeObject & APIService
 
@@ -28,6 +31,16 @@ const FRESH = 30_000
 const FAILED = 5_000
 const ANSWER_MS = 5_000
 const PATIENCE = 1_000
+
+/** Milliseconds after which a question counts as lost, with the request that asked it. */
+const LOST_AFTER = 2 * ANSWER_MS
+
+/** A question that a request has asked, for all that need the answer. */
+interface Asking {
+  readonly spec: string
+  readonly since: number
+  readonly done: Promise<void>
+}
 
 interface Kept<T> {
   readonly spec: string
@@ -70,6 +83,9 @@ export class RemoteDocuments<T> {
     sizeOf: (_, { size }) => size,
   })
 
+  /** By the keys of `kept`. Each service is asked once at a time, however many requests need its document. */
+  private readonly asking = new BoundedMap<string, Asking>({ entries: 500 })
+
   constructor(private readonly question: Question<T>) {}
 
   /** @param services the services to ask; absent: all */
@@ -79,8 +95,7 @@ export class RemoteDocuments<T> {
     for (const service of services) {
       const kept = this.keptOf(request.tenant, service)
       if (!isAvailable(service) || (kept !== undefined && isFresh(kept, request.clock()))) continue
-      const asked = this.ask(request, service)
-      request.waitUntil(asked)
+      const asked = this.askOnce(request, service)
       if (kept === undefined) missing.push(asked)
     }
     if (missing.length > 0) await inTime(Promise.all(missing))
@@ -95,11 +110,29 @@ export class RemoteDocuments<T> {
     return kept?.spec === JSON.stringify(service.spec) ? kept : undefined
   }
 
+  /** Settles when the service has answered, whoever asked it. */
+  private askOnce(request: ApiRequest, service: RemoteService): Promise<void> {
+    const key = keyOf(request.tenant, service)
+    const spec = JSON.stringify(service.spec)
+    const since = request.clock()
+    const before = this.asking.get(key)
+    if (before?.spec === spec && since - before.since < LOST_AFTER) return before.done
+    const { promise: done, resolve } = settledByOthers<void>()
+    this.asking.set(key, { spec, since, done })
+    const asked = this.ask(request, service).finally(() => {
+      if (this.asking.get(key)?.done === done) this.asking.delete(key)
+      resolve()
+    })
+    request.waitUntil(asked)
+    return done
+  }
+
   private async ask(request: ApiRequest, service: RemoteService): Promise<void> {
     const asked = request.clock()
     const spec = JSON.stringify(service.spec)
     const keep = (value: T | undefined, isCurrent: boolean, size: number) =>
       this.kept.set(keyOf(request.tenant, service), { spec, value, isCurrent, asked, size })
+    let leave = (): void => {}
     try {
       const { path, accept, maxBytes, read } = this.question
       const place = await placeOfApiService(request, service)
@@ -112,12 +145,19 @@ export class RemoteDocuments<T> {
         user: AGGREGATOR,
         timeoutMs: ANSWER_MS,
       })
-      const whole = await wholeAnswer(answer, maxBytes)
-      keep(await read(whole, service), true, whole.text.length)
+      const take = async (): Promise<void> => {
+        leave = await documentRoomOf(request.tenant).take(maxBytes)
+      }
+      const whole = await wholeAnswer(answer, maxBytes, take)
+      const { length } = whole.text
+      const parse = async (): Promise<T> => read(whole, service)
+      keep(await (length > LARGE ? parsedWithRoom(length, parse) : parse()), true, length)
     } catch (error) {
       if (!(error instanceof CallFailed)) logError(`documents of ${service.metadata.name}: ${String(error)}`)
       const old = this.keptOf(request.tenant, service)
       keep(old?.value, false, old?.size ?? 0)
+    } finally {
+      leave()
     }
   }
 }

@@ -30,7 +30,8 @@ type Index = 'v2 alone' | { readonly url: string | undefined }
 const indexes = new RemoteDocuments<Index>({
   path: () => '/openapi/v3',
   accept: JSON_TYPE,
-  maxBytes: 3 << 20,
+  // an index of a thousand group versions has a sixth of it; it is checked at once
+  maxBytes: 1 << 20,
   async read(answer, service) {
     if (answer.status === 404) return 'v2 alone'
     const read = index.safeParse(await okJson(answer))
