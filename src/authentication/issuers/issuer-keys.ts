@@ -25,11 +25,21 @@ const REFRESHED_AFTER = 600_000
 const TIMEOUT = 5_000
 /** The most keys of one issuer. */
 const MAX_KEYS = 256
+/** Bytes of an answer. The keys that are used have a quarter of it. */
+const MAX_DOCUMENT = 1 << 20
 /** Characters of an invalid answer that an error shows. */
 const MAX_SHOWN = 256
 
 const discovery = z.object({ issuer: z._default(z.string(), ''), jwks_uri: z._default(z.string(), '') })
-const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.optional(z.string()) })) })
+const keySet = z.object({
+  keys: z.pipe(
+    z.pipe(
+      z.array(z.unknown()),
+      z.transform((keys) => keys.slice(0, MAX_KEYS)),
+    ),
+    z.array(z.looseObject({ kty: z.string(), kid: z.optional(z.string()) })),
+  ),
+})
 
 class IssuerKey {
   /** Bound: the allowed algorithms. */
@@ -112,7 +122,7 @@ export class IssuerKeys {
       const answer = await this.get(env, this.keysAt)
       const { keys } = read(keySet, answer, 'failed to decode keys')
       // kty is a text; importing the key checks the rest
-      this.keys = keys.slice(0, MAX_KEYS).map((key) => new IssuerKey(key as JWK))
+      this.keys = keys.map((key) => new IssuerKey(key as JWK))
       this.came = time
       this.fetches = { ...this.fetches, success: time / 1000, text: new TextDecoder().decode(answer.body) }
       return true
@@ -156,6 +166,8 @@ export class IssuerKeys {
       if (!(error instanceof CallFailed)) throw error
       throw new CallFailed(`Get ${goQuote(url)}: ${error.message}`)
     }
+    if (answer.body.length > MAX_DOCUMENT)
+      throw new CallFailed(`Get ${goQuote(url)}: the answer is longer than ${MAX_DOCUMENT} bytes`)
     if (answer.status !== 200) throw new CallFailed(`Get ${goQuote(url)}: ${answer.status}: ${shown(answer)}`)
     return answer
   }

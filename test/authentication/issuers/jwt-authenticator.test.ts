@@ -402,6 +402,13 @@ describe('keys', () => {
     ],
     ['answers HTML', (a) => (a.instead = () => new Response('<html>')), /failed to decode provider discovery object/],
     [
+      'has a very long document of keys',
+      (a) =>
+        (a.instead = (path) =>
+          path === '/keys' ? Response.json({ keys: a.keys, more: 'x'.repeat(1 << 20) }) : undefined),
+      /the answer is longer than 1048576 bytes/,
+    ],
+    [
       'has keys that are none',
       (a) => (a.instead = (path) => (path === '/keys' ? Response.json({ keys: [{ kty: 7 }] }) : undefined)),
       /failed to decode keys/,
