@@ -9,6 +9,7 @@ import { isFinished } from '../workloads/pod-state.ts'
 import { NodeState } from './node-state.ts'
 import { PodInfo } from './pod-info.ts'
 import type { Profiles } from './profile.ts'
+import { RunningTerms } from './running-terms.ts'
 import type { Search } from './schedule.ts'
 import type { NodeChange, PodChange } from './framework.ts'
 import type { ClusterEvent, Happened } from './wake-up.ts'
@@ -72,8 +73,8 @@ export class ClusterState {
   private isBehind = false
   podsAt: Revision | undefined
   nodesAt: Revision | undefined
-  /** Bound: `nodes`. */
-  private readonly affine = new Set<NodeState>()
+  /** Of the pods on nodes that are there. */
+  readonly terms = new RunningTerms()
   private listed: readonly NodeState[] | undefined
   /** Characters of nodes, of waiting pods, and of the `PodInfo` of assigned pods. */
   private total = 0
@@ -96,11 +97,6 @@ export class ClusterState {
 
   node(name: string): NodeState | undefined {
     return this.nodes.get(name)
-  }
-
-  /** The nodes in `all` that have pods with affinity terms. */
-  get allWithAffinity(): readonly NodeState[] {
-    return [...this.affine]
   }
 
   /** The events since the last call. */
@@ -153,12 +149,11 @@ export class ClusterState {
   private putNode(node: Node, length: number, nominated: ReadonlyMap<string, readonly PodInfo[]>): void {
     const name = node.metadata.name ?? ''
     const before = this.nodes.get(name)
-    const state = new NodeState(node, length, this.affine, before)
+    const state = new NodeState(node, length, this.terms, before)
     const change = { before, now: state }
     const events = changesOf(change)
     for (const event of events) this.tell(event)
     if (events.length > 0) this.changedNodes.push(change)
-    if (before !== undefined) this.affine.delete(before)
     this.total += length - (before?.length ?? 0)
     if (before === undefined) {
       for (const pod of this.ofAbsentNodes.get(name)?.values() ?? []) state.add(pod)
@@ -173,8 +168,8 @@ export class ClusterState {
     if (node === undefined) return
     this.tell('NodeGone')
     if (node.pods.size > 0) this.ofAbsentNodes.set(name, new Map(node.pods))
+    for (const pod of node.pods.values()) this.terms.count(pod, name, -1)
     this.nodes.delete(name)
-    this.affine.delete(node)
     this.total -= node.length
   }
 

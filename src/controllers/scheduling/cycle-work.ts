@@ -1,5 +1,5 @@
 /**
- * The work of one cycle of the scheduler. Nothing bounds what a cycle compares: the terms of all running pods, and the
+ * The work of one cycle of the scheduler. Nothing bounds what a cycle compares: the different terms of running pods, and the
  * victims on all nodes. So it goes in steps, and other requests run between two of them.
  */
 import type { Steps } from '../../api/slices.ts'

@@ -10,6 +10,7 @@ import type { ClaimPlan } from './devices/claim-plan.ts'
 import type { DeviceFacts } from './devices/device-facts.ts'
 import type { NodeState } from './node-state.ts'
 import type { NamespaceLabels, PodInfo } from './pod-info.ts'
+import type { RunningTerms } from './running-terms.ts'
 import type { VolumeFacts } from './volume-facts.ts'
 
 /** Why a node does not fit. With `forGood`, removing pods from the node would not help. */
@@ -26,8 +27,8 @@ export interface Cluster {
   readonly nodes: readonly NodeState[]
   /** One of the nodes in `nodes`. */
   node(name: string): NodeState | undefined
-  /** The nodes in `nodes` that have pods with affinity terms. */
-  readonly nodesWithAffinity: readonly NodeState[]
+  /** The affinity terms of the pods on `nodes`. */
+  readonly terms: RunningTerms
   readonly namespaces: NamespaceLabels
   readonly volumes: VolumeFacts
   readonly devices: DeviceFacts

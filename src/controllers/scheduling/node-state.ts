@@ -4,6 +4,7 @@ import { Quantity } from '../../schema/quantity.ts'
 import { HostPorts } from './host-ports.ts'
 import type { Needs, PodInfo } from './pod-info.ts'
 import { amountOf } from './pod-info.ts'
+import type { RunningTerms } from './running-terms.ts'
 
 /** The most selectors for which a node keeps the number of matching pods. */
 const MOST_COUNTS = 20
@@ -12,7 +13,6 @@ const MOST_COUNTS = 20
 class Load {
   readonly pods = new Map<string, PodInfo>()
   readonly nominated = new Map<string, PodInfo>()
-  readonly withAffinity = new Map<string, PodInfo>()
   readonly ports = new HostPorts()
   readonly requested = new Map<string, number>()
   /**
@@ -32,17 +32,16 @@ export class NodeState {
 
   /**
    * @param length UTF-16 units of the node
-   * @param affine keeps the nodes that have pods with affinity terms
+   * @param terms the affinity terms of all pods on nodes
    * @param before the node before it changed, whose pods this one takes over
    */
   constructor(
     readonly node: Node,
     readonly length = 0,
-    private readonly affine?: Set<NodeState>,
+    private readonly terms?: RunningTerms,
     before?: NodeState,
   ) {
     this.load = before?.load ?? new Load()
-    if (this.withAffinity.size > 0) affine?.add(this)
     this.name = node.metadata.name ?? ''
     this.labels = node.metadata.labels ?? {}
     this.allocatable = new Map(
@@ -62,11 +61,6 @@ export class NodeState {
     return this.load.nominated
   }
 
-  /** Pods of this node that have affinity terms. */
-  get withAffinity(): Map<string, PodInfo> {
-    return this.load.withAffinity
-  }
-
   get requested(): Map<string, number> {
     return this.load.requested
   }
@@ -78,16 +72,13 @@ export class NodeState {
   add(pod: PodInfo): void {
     if (this.pods.has(pod.uid)) return
     this.pods.set(pod.uid, pod)
-    if (pod.hasAffinity) {
-      this.withAffinity.set(pod.uid, pod)
-      this.affine?.add(this)
-    }
+    this.terms?.count(pod, this.name, 1)
     this.count(pod, 1)
   }
 
   remove(pod: PodInfo): void {
     if (!this.pods.delete(pod.uid)) return
-    if (this.withAffinity.delete(pod.uid) && this.withAffinity.size === 0) this.affine?.delete(this)
+    this.terms?.count(pod, this.name, -1)
     this.count(pod, -1)
   }
 

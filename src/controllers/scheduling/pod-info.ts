@@ -42,7 +42,7 @@ export class Term {
     this.topologyKey = topologyKey
     this.selector = labelSelector && requirementsOf(labelSelector)
     this.namespaceSelector = namespaceSelector && requirementsOf(namespaceSelector)
-    this.text = JSON.stringify([topologyKey, labelSelector, namespaces, namespaceSelector, namespace])
+    this.text = JSON.stringify([topologyKey, labelSelector, namespaces, namespaceSelector, namespace, weight])
     this.names = new Set(namespaces.length === 0 && namespaceSelector === undefined ? [namespace] : namespaces)
   }
 
@@ -61,7 +61,7 @@ export class Term {
   }
 }
 
-interface Terms {
+export interface Terms {
   readonly requiredAffinity: readonly Term[]
   readonly requiredAntiAffinity: readonly Term[]
   readonly preferredAffinity: readonly Term[]
@@ -174,10 +174,6 @@ export class PodInfo {
   /** Comparisons to apply all of the pod's terms to another pod. */
   get termsWeight(): number {
     return this.terms === NO_TERMS ? 1 : weightOf(this.rules)
-  }
-
-  get hasAffinity(): boolean {
-    return this.terms !== NO_TERMS
   }
 }
 

@@ -165,9 +165,7 @@ async function clusterOf(
   return {
     nodes: state.all,
     node: (name) => state.node(name),
-    get nodesWithAffinity() {
-      return state.allWithAffinity
-    },
+    terms: state.terms,
     namespaces: (name) => snapshot.get<Namespace>(NAMESPACES, name)?.metadata.labels ?? {},
     volumes: await VolumeFacts.of(pods, clients),
     devices: await DeviceFacts.of(

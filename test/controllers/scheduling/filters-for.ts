@@ -3,6 +3,7 @@ import { CycleWork } from '../../../src/controllers/scheduling/cycle-work.ts'
 import { defaultScheduler } from '../../../src/configuration/scheduler/configuration.ts'
 import type { Pod } from '../../../src/api/core/v1.ts'
 import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
+import { RunningTerms } from '../../../src/controllers/scheduling/running-terms.ts'
 import type { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
 import { profileOf } from '../../../src/controllers/scheduling/profile.ts'
@@ -15,7 +16,7 @@ export const filtersFor = (pod: Pod, nodes: readonly NodeState[], volumes = new 
     Filters.begin(profileOf(defaultScheduler.profiles[0]!), {
       nodes,
       node: (name) => nodes.find((node) => node.name === name),
-      nodesWithAffinity: nodes,
+      terms: RunningTerms.of(nodes),
       namespaces: () => ({}),
       defaultSelector: () => undefined,
       volumes,

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { atOnce } from '../../../src/api/slices.ts'
 import type { Node, Pod, PodSpec } from '../../../src/api/core/v1.ts'
 import { CycleWork } from '../../../src/controllers/scheduling/cycle-work.ts'
+import { RunningTerms } from '../../../src/controllers/scheduling/running-terms.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
 import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
@@ -264,7 +265,7 @@ test('a profile that looks at a share of the nodes takes the best of the first p
   const cluster = {
     nodes,
     node: (name: string) => nodes.find((one) => one.name === name),
-    nodesWithAffinity: [],
+    terms: new RunningTerms(),
     namespaces: () => ({}),
     defaultSelector: () => undefined,
     volumes: new VolumeFacts(),

@@ -5,6 +5,7 @@ import type { Steps } from '../../../src/api/slices.ts'
 import { defaultScheduler } from '../../../src/configuration/scheduler/configuration.ts'
 import { CycleWork } from '../../../src/controllers/scheduling/cycle-work.ts'
 import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'
+import { RunningTerms } from '../../../src/controllers/scheduling/running-terms.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { PodInfo } from '../../../src/controllers/scheduling/pod-info.ts'
 import { preempt } from '../../../src/controllers/scheduling/preemption.ts'
@@ -53,7 +54,7 @@ function cycleOf(wanted: Pod, nodes: readonly NodeState[], volumes = new VolumeF
   return {
     nodes,
     node: (name: string) => byName.get(name),
-    nodesWithAffinity: nodes,
+    terms: RunningTerms.of(nodes),
     namespaces: () => ({}),
     defaultSelector: () => undefined,
     volumes,
@@ -87,6 +88,11 @@ describe('a cycle goes in steps', () => {
   const apart = pod({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } })
   const preferred = required.map((podAffinityTerm) => ({ weight: 1, podAffinityTerm }))
   const preferring = pod({ affinity: { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred } } })
+  /** With terms that no other pod has. */
+  const of = (at: number, { metadata, ...one }: Pod): Pod => ({
+    ...one,
+    metadata: { ...metadata, namespace: `n${at}` },
+  })
   const small = pod({ priority: 1, containers: [{ name: 'c', resources: { requests: { cpu: '100m' } } }] })
   const large = pod({ priority: 9, containers: [{ name: 'c', resources: { requests: { cpu: '3' } } }] })
   const spread = { maxSkew: 1, topologyKey: 'host', whenUnsatisfiable: 'DoNotSchedule' as const }
@@ -96,8 +102,8 @@ describe('a cycle goes in steps', () => {
   }
 
   test.each<[string, Pod, readonly NodeState[], number]>([
-    ['past terms of pods that run', pod(), times(500, (at) => node(at, [apart, apart])), 10],
-    ['past preferences of pods that run', pod(), times(500, (at) => node(at, [preferring, preferring])), 10],
+    ['past terms of pods that run', pod(), times(500, (at) => node(at, [of(at, apart), apart])), 5],
+    ['past preferences of pods that run', pod(), times(500, (at) => node(at, [of(at, preferring), preferring])), 5],
     [
       'past pods that its terms may select',
       apart,

@@ -2,11 +2,12 @@
 import { ownValue } from '../../../api/own.ts'
 import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
 import { weightOf } from '../cycle-work.ts'
-import type { FilterPlugin, ScorePlugin } from '../framework.ts'
+import type { Cycle, FilterPlugin, ScorePlugin } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
 import { between } from '../normalize.ts'
-import type { PodInfo, Term } from '../pod-info.ts'
+import type { PodInfo, Term, Terms } from '../pod-info.ts'
+import type { Steps } from '../../../api/slices.ts'
 
 /**
  * `hardPodAffinityWeight`: the weight of a running pod's required term, in the score of a node for a pod that it
@@ -66,6 +67,24 @@ class Domains {
   }
 }
 
+/** Adds the terms of running pods that select the pod, to the domains of their nodes. */
+function* addRunning(
+  { info, node, namespaces, terms, work }: Cycle,
+  kind: keyof Terms,
+  domains: Domains,
+  weigh: (term: Term) => number,
+): Steps<void> {
+  for (const { term, on } of terms.all(kind)) {
+    if (work.isStepOver(weightOf(term.text.length))) yield
+    if (!term.selects(info, namespaces)) continue
+    for (const [name, count] of on) {
+      const there = node(name)
+      if (there !== undefined) domains.add(term.topologyKey, there, count * weigh(term))
+      if (work.isStepOver()) yield
+    }
+  }
+}
+
 export const interPodAffinity = ({
   hardPodAffinityWeight,
   ignorePreferredTermsOfExistingPods,
@@ -87,23 +106,27 @@ export const interPodAffinity = ({
   },
 
   *begin(cycle) {
-    const { info, nodes, nodesWithAffinity, namespaces, work } = cycle
+    const { info, nodes, namespaces, work } = cycle
     const { requiredAffinity, requiredAntiAffinity } = info.terms
     const [wanted, unwanted, against] = [new Domains(), new Domains(), new Domains()]
     const matchesAll = (pod: PodInfo) =>
       requiredAffinity.length > 0 && requiredAffinity.every((term) => term.selects(pod, namespaces))
-    const moved = (pod: PodInfo, node: NodeState, by: 1 | -1) => {
-      for (const term of pod.terms.requiredAntiAffinity)
-        if (term.selects(info, namespaces)) against.add(term.topologyKey, node, by)
+    const moveOwn = (pod: PodInfo, node: NodeState, by: 1 | -1) => {
       if (matchesAll(pod)) for (const { topologyKey } of requiredAffinity) wanted.add(topologyKey, node, by)
       for (const term of requiredAntiAffinity)
         if (term.selects(pod, namespaces)) unwanted.add(term.topologyKey, node, by)
     }
+    const moved = (pod: PodInfo, node: NodeState, by: 1 | -1) => {
+      for (const term of pod.terms.requiredAntiAffinity)
+        if (term.selects(info, namespaces)) against.add(term.topologyKey, node, by)
+      moveOwn(pod, node, by)
+    }
+    yield* addRunning(cycle, 'requiredAntiAffinity', against, () => 1)
     const looksAtAll = requiredAffinity.length > 0 || requiredAntiAffinity.length > 0
-    for (const node of looksAtAll ? nodes : nodesWithAffinity)
-      for (const pod of (looksAtAll ? node.pods : node.withAffinity).values()) {
-        moved(pod, node, 1)
-        if (work.isStepOver(pod.termsWeight + info.termsWeight)) yield
+    for (const node of looksAtAll ? nodes : [])
+      for (const pod of node.pods.values()) {
+        moveOwn(pod, node, 1)
+        if (work.isStepOver(info.termsWeight)) yield
       }
     if (!looksAtAll && against.isEmpty) return undefined
     const apart = forGood("node(s) didn't match pod affinity rules")
@@ -120,25 +143,25 @@ export const interPodAffinity = ({
     }
   },
 
-  *score({ info, nodes: all, nodesWithAffinity, namespaces, work }, nodes) {
+  *score(cycle, nodes) {
+    const { info, nodes: all, namespaces, work } = cycle
     const { preferredAffinity, preferredAntiAffinity } = info.terms
     const looksAtAll = preferredAffinity.length > 0 || preferredAntiAffinity.length > 0
     if (ignorePreferredTermsOfExistingPods && !looksAtAll) return undefined
     const domains = new Domains()
     const add = (terms: readonly Term[], pod: PodInfo, node: NodeState, factor: 1 | -1) => {
       for (const term of terms)
-        if (term.selects(pod, namespaces))
-          domains.add(term.topologyKey, node, factor * (term.weight || hardPodAffinityWeight))
+        if (term.selects(pod, namespaces)) domains.add(term.topologyKey, node, factor * term.weight)
     }
-    for (const node of looksAtAll ? all : nodesWithAffinity)
-      for (const pod of (looksAtAll ? node.pods : node.withAffinity).values()) {
+    for (const node of looksAtAll ? all : [])
+      for (const pod of node.pods.values()) {
         add(preferredAffinity, pod, node, 1)
         add(preferredAntiAffinity, pod, node, -1)
-        if (hardPodAffinityWeight > 0) add(pod.terms.requiredAffinity, info, node, 1)
-        add(pod.terms.preferredAffinity, info, node, 1)
-        add(pod.terms.preferredAntiAffinity, info, node, -1)
-        if (work.isStepOver(pod.termsWeight + info.termsWeight)) yield
+        if (work.isStepOver(info.termsWeight)) yield
       }
+    if (hardPodAffinityWeight > 0) yield* addRunning(cycle, 'requiredAffinity', domains, () => hardPodAffinityWeight)
+    yield* addRunning(cycle, 'preferredAffinity', domains, ({ weight }) => weight)
+    yield* addRunning(cycle, 'preferredAntiAffinity', domains, ({ weight }) => -weight)
     if (domains.isEmpty) return undefined
     return between(yield* work.map(nodes, (node) => domains.sum(node), domains.size))
   },
