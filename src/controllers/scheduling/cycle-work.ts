@@ -37,6 +37,25 @@ export class CycleWork {
     return results
   }
 
+  /** `items.toSorted(compare)` in steps. */
+  *sorted<Item>(items: readonly Item[], compare: (a: Item, b: Item) => number): Steps<Item[]> {
+    let sorted = [...items]
+    for (let length = 1; length < items.length; length *= 2) {
+      const merged: Item[] = []
+      for (let from = 0; from < items.length; from += 2 * length) {
+        let [a, b] = [from, from + length]
+        const [endOfA, end] = [Math.min(b, items.length), Math.min(b + length, items.length)]
+        while (merged.length < end) {
+          const isFromA = b >= end || (a < endOfA && compare(sorted[a]!, sorted[b]!) <= 0)
+          merged.push(sorted[isFromA ? a++ : b++]!)
+          if (this.isStepOver()) yield
+        }
+      }
+      sorted = merged
+    }
+    return sorted
+  }
+
   /** `items.filter(isOne)` in steps. */
   *filter<Item>(items: readonly Item[], isOne: (item: Item) => boolean, weight: Weight<Item> = 1): Steps<Item[]> {
     const results: Item[] = []

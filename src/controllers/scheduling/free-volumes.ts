@@ -25,8 +25,6 @@ interface Seen {
   readonly volume: PersistentVolume
   /** The position among all volumes, the best one first. */
   rank: number
-  /** The position in the list. */
-  readonly at: number
   readonly bytes: number
   readonly size: Quantity
   readonly modes: number
@@ -58,10 +56,10 @@ export class FreeVolumes {
     if (unbound.length === 0) return new FreeVolumes([], new Map(), [], 0)
     const groups = new Map<string, Group>()
     const inOrder = yield* work.map(volumes, (volume) => seen(volume, groups), PARSED)
-    const known: Seen[] = inOrder.map((one, at) => ({ ...one, at, rank: 0 }))
-    known.sort((a, b) => a.modes - b.modes || a.bytes - b.bytes || a.size.compare(b.size))
+    const listed: Seen[] = inOrder.map((one) => ({ ...one, rank: 0 }))
+    const reservedOnes = listed.filter(({ volume }) => volume.spec?.claimRef !== undefined)
+    const known = yield* work.sorted(listed, (a, b) => a.modes - b.modes || a.bytes - b.bytes || a.size.compare(b.size))
     for (const [rank, one] of known.entries()) one.rank = rank
-    const reservedOnes = known.filter(({ volume }) => volume.spec?.claimRef !== undefined).sort((a, b) => a.at - b.at)
     // a pod may name one claim twice
     const claims = [...new Set(unbound)]
       .map((claim) => ({ claim, size: storageOf(claim.spec?.resources?.requests) }))
@@ -120,7 +118,7 @@ export class FreeVolumes {
   }
 }
 
-function seen(volume: PersistentVolume, groups: Map<string, Group>): Omit<Seen, 'at' | 'rank'> {
+function seen(volume: PersistentVolume, groups: Map<string, Group>): Omit<Seen, 'rank'> {
   const { nodeAffinity, capacity } = volume.spec ?? {}
   const text = JSON.stringify(nodeAffinity?.required ?? null)
   const group = groups.get(text) ?? { affinity: nodeAffinity }
