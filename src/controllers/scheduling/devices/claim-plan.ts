@@ -100,6 +100,7 @@ export class ClaimPlan {
   private findProblem(): string | undefined {
     for (const claim of this.claims) {
       const isNew = claim.status?.allocation === undefined
+      if (!isNew && isFull(claim) && !isReservedFor(this.pod, claim)) return 'resourceclaim in use'
       const problem = isNew ? claimProblem(claim, this.facts.findClass) : undefined
       if (problem !== undefined) return problem
     }
@@ -195,6 +196,11 @@ export class ClaimPlan {
     return stale ?? (awaited !== undefined && this.elsewhere.has(awaited) ? awaited : undefined)
   }
 }
+
+/** The most pods for which the API reserves a claim. */
+const MOST_USERS = 256
+
+const isFull = ({ status }: Claim): boolean => (status?.reservedFor ?? []).length >= MOST_USERS
 
 const refusals = {
   none: forGood('cannot allocate all claims'),

@@ -223,6 +223,26 @@ test('an allocated claim that nobody uses is given up where it keeps a pod from 
   expect(await allocations()).toEqual(['one: node-2/gpu-0 for web'])
 })
 
+test('a pod waits for a claim that has as many users as a claim may have', async () => {
+  await cluster.addClass()
+  await addClaim('one')
+  const others = Array.from({ length: 256 }, (_, at) => ({
+    apiGroup: 'example.com',
+    resource: 'others',
+    name: `other-${at}`,
+    uid: `${at}`,
+  }))
+  const results = [{ request: 'gpu', driver: 'gpu.example', pool: 'pool', device: 'gpu-0' }]
+  await claims().updateStatusWithRetries(named('one'), (claim) => {
+    claim.metadata.finalizers = ['resource.kubernetes.io/delete-protection']
+    claim.status = { allocation: { devices: { results } }, reservedFor: others }
+  })
+  await addPod('web', 'one')
+  expect(await whyNot('web')).toBe(
+    'Unschedulable: 0/2 nodes are available: resourceclaim in use. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+  )
+})
+
 test('an allocated claim is kept where the pod finds no devices for its other claims', async () => {
   await cluster.addClass()
   await cluster.addDevices('node-1', 'gpu-0')
