@@ -61,8 +61,12 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/controllers/scheduling/cluster-state.ts':
     'test/controllers/scheduling/cluster-state.test.ts: the scheduler keeps nothing of',
   'src/controllers/scheduling/node-state.ts': FILLED,
+  'src/controllers/scheduling/running-terms.ts':
+    'test/controllers/scheduling/running-terms.test.ts: pods that come and go leave nothing behind',
   'src/controllers/scheduling/scheduler.ts':
     'test/tenancy/tenant-state.test.ts: all that is held of one counts together',
+  'src/controllers/scheduling/taints.ts':
+    'test/controllers/scheduling/cluster-state.test.ts: the scheduler keeps nothing of',
   'src/controllers/simulation/kubelet-state.ts':
     'test/controllers/scheduling/cluster-state.test.ts: the kubelets keep nothing of',
   'src/controllers/simulation/stage-player.ts':
