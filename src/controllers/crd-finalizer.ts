@@ -82,10 +82,9 @@ async function deleteInstances(definition: CustomResourceDefinition, context: Co
       const { gone } = await client.delete(object)
       if (!gone) isLeft = true
     } catch (error) {
-      // another writer deleted the object first
       if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
-      // it may have made another one of the name
-      if (error.code === 409) isLeft = true
+      // another writer deleted the object first, and may have made another one of the name; or a webhook refused
+      if ((await client.get(object.metadata.name ?? '')) !== undefined) isLeft = true
     }
   }
   return isLeft

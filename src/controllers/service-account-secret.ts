@@ -3,11 +3,11 @@ import { settingsOf } from '../settings.ts'
 import type { Secret } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ownValue } from '../api/own.ts'
-import { StatusError } from '../api/status.ts'
 import { issueSecretToken } from '../authentication/service-account.ts'
 import { managerClients } from './clientset.ts'
 import type { ResourceClient } from './resource-client.ts'
 import type { Controller, ControllerContext } from './controller.ts'
+import { deleteIfThere } from './unless-gone.ts'
 
 export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token'
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
@@ -17,6 +17,7 @@ type StoredSecret = Secret & KubeObject
 
 /** Key: NAMESPACE/NAME of the Secret. */
 export const serviceAccountSecret: Controller = {
+  neverGivesUp: true,
   async reconcile(key, context) {
     const [namespace = '', name = ''] = key.split('/')
     const secrets = secretsOf(context, namespace)
@@ -40,6 +41,7 @@ export const serviceAccountSecret: Controller = {
 
 /** Deletes the token Secrets of a deleted account. Key: NAMESPACE/NAME of the account. */
 export const deletedServiceAccount: Controller = {
+  neverGivesUp: true,
   async reconcile(key, context) {
     const [namespace = '', name = ''] = key.split('/')
     const secrets = secretsOf(context, namespace)
@@ -63,12 +65,7 @@ async function accountOf(context: ControllerContext, { metadata }: StoredSecret)
 }
 
 async function remove(secrets: ResourceClient, { metadata }: StoredSecret): Promise<void> {
-  try {
-    await secrets.delete({ metadata })
-  } catch (error) {
-    // the Secret is gone or was replaced
-    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
-  }
+  await deleteIfThere(secrets, { metadata })
 }
 
 /** The correct values of missing or wrong entries; undefined where there are none. */

@@ -15,6 +15,7 @@ import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns } from '../in-turns.ts'
+import { unlessGone } from '../unless-gone.ts'
 import { logError } from '../../log/log.ts'
 import { tolerates } from '../scheduling/taints.ts'
 import { EventRecorder } from '../workloads/events.ts'
@@ -133,8 +134,12 @@ async function evict(
     await pods.delete(pod)
   } catch (error) {
     if (!(error instanceof StatusError) || error.code >= 500) throw error
+    const isThere = await unlessGone(pods, pod, error).then(
+      () => false,
+      () => true,
+    )
     // the pod is gone, or a new pod has its name: the controller checks a new pod separately
-    if (error.code === 404 || error.code === 409) return true
+    if (!isThere) return true
     logError('a pod could not be evicted', { pod: `${namespace}/${name}`, error })
     return false
   }

@@ -1,10 +1,10 @@
 /** The phase of a volume, and what becomes of it when its claim is gone (persistentvolume-binder). Key: NAME. */
 import type { PersistentVolume } from '../../api/core/v1.ts'
-import { StatusError } from '../../api/status.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isControllerOurs } from '../leadership.ts'
+import { deleteIfThere } from '../unless-gone.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { CLAIMS, offerToClaims, setVolumePhase, VOLUMES } from './binding.ts'
 import { deleterOf } from './in-tree-plugins.ts'
@@ -84,7 +84,7 @@ async function failed({ clients, volume, events }: Failing, reason: string, why:
 
 async function deleted(clients: Clientset, now: PersistentVolume): Promise<void> {
   if (now.spec?.persistentVolumeReclaimPolicy !== 'Delete') return
-  await clients.resource(VOLUMES).delete(now).catch(ignoreGone)
+  await deleteIfThere(clients.resource(VOLUMES), now)
 }
 
 /** A volume that a user reserved for the claim stays reserved for claims of that name. */
@@ -100,8 +100,4 @@ async function unbind(clients: Clientset, volume: PersistentVolume): Promise<voi
         : { ...volume, metadata: { ...volume.metadata, annotations }, spec },
     )
   await setVolumePhase(clients, freed, 'Available')
-}
-
-function ignoreGone(error: unknown): void {
-  if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
 }

@@ -16,6 +16,7 @@ import { timeZoneProblem } from '../../validation/time-zones.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import type { Judged, ResourceClient } from '../resource-client.ts'
+import { deleteIfThere } from '../unless-gone.ts'
 import type { Next } from './cron-times.ts'
 import { cronTimes, mostRecent } from './cron-times.ts'
 import { EventRecorder } from './events.ts'
@@ -245,10 +246,9 @@ async function remove(
   job: Judged,
 ): Promise<StatusError | undefined> {
   try {
-    await jobs.delete(job, { propagationPolicy: 'Background' })
+    if ((await deleteIfThere(jobs, job, { propagationPolicy: 'Background' })) === 'gone') return undefined
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
-    if (error.code === 404 || error.code === 409) return undefined
     await events.warning(cronJob, 'FailedDelete', `Deleted job: ${error.message}`)
     return error
   }

@@ -8,6 +8,7 @@ import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { filtered, PLANNED, planned } from '../in-turns.ts'
+import { deleteIfThere } from '../unless-gone.ts'
 import type { Named } from './change-time.ts'
 import { changeTime, withChangeTime } from './change-time.ts'
 import { EventRecorder } from './events.ts'
@@ -110,11 +111,7 @@ const withTime = (slice: EndpointSlice, time: string | undefined): KubeObject & 
 })
 
 async function remove(clients: Clientset, slice: EndpointSlice): Promise<void> {
-  try {
-    await clients.resource(SLICES, slice.metadata.namespace).delete(slice)
-  } catch (error) {
-    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
-  }
+  await deleteIfThere(clients.resource(SLICES, slice.metadata.namespace), slice)
 }
 
 function ignoreEnding(error: unknown): void {

@@ -4,12 +4,12 @@
  */
 import type { Job } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
-import { StatusError } from '../../api/status.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { inTurns } from '../in-turns.ts'
+import { unlessGone } from '../unless-gone.ts'
 import { JOB, JOB_COMPONENT, JOBS, OURS } from './job-kind.ts'
 import { isOver, isTracked, TRACKING } from './job-state.ts'
 import { keyParts } from './key.ts'
@@ -53,9 +53,9 @@ async function untrackIfOrphan(clients: Clientset, pod: Pod): Promise<void> {
 export async function untrack(clients: Clientset, pod: Pod): Promise<void> {
   if (!isTracked(pod)) return
   const body = { metadata: { '$deleteFromPrimitiveList/finalizers': [TRACKING] } }
-  try {
-    await clients.resource(PODS, pod.metadata.namespace).patch(pod, 'application/strategic-merge-patch+json', body)
-  } catch (error) {
-    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
-  }
+  const pods = clients.resource(PODS, pod.metadata.namespace)
+  // a pod that keeps its finalizer would be counted again
+  await pods
+    .patch(pod, 'application/strategic-merge-patch+json', body)
+    .catch((error: unknown) => unlessGone(pods, pod, error))
 }

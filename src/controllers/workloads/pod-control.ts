@@ -17,7 +17,8 @@ import { matchesLabels } from '../../storage/selection.ts'
 import type { WorkBudget } from '../../storage/turn-budget.ts'
 import type { Clientset, TypedResource } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
-import type { ListOptions } from '../resource-client.ts'
+import type { ListOptions, ResourceClient } from '../resource-client.ts'
+import { deleteIfThere, unlessGone } from '../unless-gone.ts'
 import type { EventRecorder } from './events.ts'
 
 /** The requirements of a validated selector, whose members are present. */
@@ -86,10 +87,9 @@ export class PodControl {
   /** A pod that is gone counts as deleted. @param known the pod that the caller just read */
   async delete(pod: Pod, owner: KubeObject, known?: Pod): Promise<void> {
     try {
-      await this.clients.resource(PODS, owner.metadata.namespace).delete(pod, {}, known)
-      await this.events.normal(owner, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
+      const done = await deleteIfThere(this.clients.resource(PODS, owner.metadata.namespace), pod, {}, known)
+      if (done === 'deleted') await this.events.normal(owner, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
     } catch (error) {
-      if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return
       if (error instanceof StatusError)
         await this.events.warning(owner, 'FailedDelete', `Error deleting: ${error.message}`)
       throw error
@@ -170,12 +170,12 @@ export async function claim<O extends KubeObject>(
     if (controller?.uid === ref.uid) {
       if (isSelected) claimed.push(object)
       else if (owner.metadata.deletionTimestamp === undefined && claimable(object))
-        await patched(client.patch(object, STRATEGIC, release(ref, finalizer)))
+        await patched(client, object, release(ref, finalizer))
       continue
     }
     const isFree = controller === undefined && object.metadata.deletionTimestamp === undefined
     if (!isFree || !isSelected || !claimable(object) || owner.metadata.deletionTimestamp !== undefined) continue
-    const adopted = await patched(client.patch(object, STRATEGIC, adoption(ref, finalizer)))
+    const adopted = await patched(client, object, adoption(ref, finalizer))
     if (adopted !== undefined) claimed.push(adopted)
   }
   return claimed
@@ -195,12 +195,15 @@ const release = (ref: OwnerReference, finalizer: string | undefined) => ({
 })
 
 /** Undefined where the object is gone or replaced, or may not have the owner, which another retry handles. */
-async function patched<O>(patch: Promise<O>): Promise<O | undefined> {
+async function patched<O extends KubeObject>(
+  client: ResourceClient<O>,
+  object: O,
+  body: unknown,
+): Promise<O | undefined> {
   try {
-    return await patch
+    return await client.patch(object, STRATEGIC, body)
   } catch (error) {
-    if (error instanceof StatusError && (error.code === 404 || error.code === 409 || error.code === 422))
-      return undefined
-    throw error
+    if (!(error instanceof StatusError) || error.code !== 422) await unlessGone(client, object, error)
+    return undefined
   }
 }

@@ -3,13 +3,13 @@
  * have left pods, or NAMESPACE/NAME of a deleted pod that never had a node. It does not limit terminated pods.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
-import { StatusError } from '../../api/status.ts'
 import { timeText } from '../../schema/time.ts'
 import { afterAWhile } from '../after-a-while.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { inTurns } from '../in-turns.ts'
+import { unlessGone } from '../unless-gone.ts'
 import { keyParts } from './key.ts'
 import { PODS } from './pod-control.ts'
 import { isFinished, isTerminating } from './pod-state.ts'
@@ -71,8 +71,7 @@ async function end(clients: Clientset, pod: Pod, now: Date, why?: string): Promi
       })
     await pods.delete(pod, { gracePeriodSeconds: 0 })
   } catch (error) {
-    // the pod is gone or was replaced
-    if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+    await unlessGone(pods, pod, error)
   }
 }
 

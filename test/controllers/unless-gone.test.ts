@@ -1,0 +1,49 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { ConfigMap } from '../../src/api/core/v1.ts'
+import { StatusError } from '../../src/api/status.ts'
+import { typedResource } from '../../src/controllers/clientset.ts'
+import { clientsetFor } from '../../src/controllers/clientset.ts'
+import type { ResourceClient } from '../../src/controllers/resource-client.ts'
+import { deleteIfThere, unlessGone } from '../../src/controllers/unless-gone.ts'
+import { ControlPlaneInMemory } from './control-plane.ts'
+
+const CONFIG_MAPS = typedResource<ConfigMap>('', 'configmaps')
+
+let configMaps: ResourceClient<ConfigMap>
+let object: ConfigMap
+
+beforeEach(async () => {
+  const clients = clientsetFor(await new ControlPlaneInMemory().context(), 'somebody')
+  configMaps = clients.resource(CONFIG_MAPS, 'default')
+  object = await configMaps.create({ metadata: { name: 'a' } })
+})
+
+/** As a webhook may refuse. */
+const refusal = (code: number) => new StatusError(code, undefined, `refused with ${code}`)
+const ignored = (error: unknown) => unlessGone(configMaps, object, error).then(() => true)
+
+describe('a write that is refused', () => {
+  test.each([404, 409])(
+    'with %i is ignored where its object is gone or replaced, and not where it is there',
+    async (code) => {
+      await expect(ignored(refusal(code))).rejects.toThrow(`refused with ${code}`)
+      await configMaps.delete(object)
+      expect(await ignored(refusal(code))).toBe(true)
+      await configMaps.create({ metadata: { name: 'a' } })
+      expect(await ignored(refusal(code))).toBe(true)
+    },
+  )
+
+  test.each([403, 500])('with %i is not ignored', async (code) => {
+    await configMaps.delete(object)
+    await expect(ignored(refusal(code))).rejects.toThrow(`refused with ${code}`)
+  })
+})
+
+test('a deletion tells whether the object was there', async () => {
+  expect(await deleteIfThere(configMaps, object)).toBe('deleted')
+  expect(await deleteIfThere(configMaps, object)).toBe('gone')
+  const other = await configMaps.create({ metadata: { name: 'a' } })
+  expect(await deleteIfThere(configMaps, object)).toBe('gone')
+  expect(await configMaps.get('a')).toEqual(other)
+})
