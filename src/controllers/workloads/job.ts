@@ -115,18 +115,26 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
   let { ready, leaving } = state
   const waits: number[] = []
   let failure: unknown
+  const stopEach = async (pods: readonly Pod[], work: (pod: Pod) => Promise<void>): Promise<void> => {
+    const stopOne = async (pod: Pod): Promise<void> => {
+      await work(pod)
+      active--
+      leaving++
+      if (isReady(pod)) ready--
+    }
+    await inTurns(pods, stopOne, look.clients.budget)
+  }
   if (decision !== undefined) {
-    for (const pod of state.active) await look.control.delete(pod, job)
-    leaving += active
-    active = 0
-    ready = 0
-  } else if (job.metadata.deletionTimestamp === undefined) {
-    const stopped = podsToStop(job, state)
-    for (const pod of stopped) await stop(look, job, pod)
-    active -= stopped.length
-    leaving += stopped.length
-    ready -= stopped.filter(isReady).length
     try {
+      await stopEach(state.active, (pod) => look.control.delete(pod, job))
+    } catch (error) {
+      // the Job does not end before its pods
+      decision = undefined
+      failure = error
+    }
+  } else if (job.metadata.deletionTimestamp === undefined) {
+    try {
+      await stopEach(podsToStop(job, state), (pod) => stop(look, job, pod))
       const made = await createJobPods({ job, state, backOff, active, leaving, now, control: look.control })
       active += made.count
       if (made.wait !== undefined) waits.push(made.wait)
@@ -143,7 +151,7 @@ async function step(look: Look, job: Job, pods: readonly Pod[]): Promise<number 
       'Reached expected number of succeeded pods',
       now,
     )
-  else if (decision === undefined && job.metadata.deletionTimestamp === undefined)
+  else if (state.decision === undefined && job.metadata.deletionTimestamp === undefined)
     await tellSuspension(look, job, status)
   // a stored status has no counter of 0
   if (active === 0) delete status.active

@@ -8,10 +8,10 @@ import { JOBS } from '../../../src/controllers/workloads/job-kind.ts'
 import type { Event } from '../../../src/api/core/v1.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { EVENTS } from '../control-plane.ts'
+import { keepingFromDeletion } from '../keep-from-deletion.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
 import { named } from '../../../src/controllers/resource-client.ts'
 
-const GROUP = 'admissionregistration.k8s.io'
 const CRON_JOBS = typedResource<CronJob>('batch', 'cronjobs')
 
 describe('a schedule', () => {
@@ -156,38 +156,7 @@ describe('a CronJob', () => {
   })
 
   describe('whose Jobs a policy keeps from deletion', () => {
-    beforeEach(async () => {
-      await plane.create(
-        { group: GROUP, resource: 'validatingadmissionpolicies' },
-        {
-          kind: 'ValidatingAdmissionPolicy',
-          apiVersion: `${GROUP}/v1`,
-          metadata: { name: 'keep' },
-          spec: {
-            failurePolicy: 'Fail',
-            matchConstraints: {
-              matchPolicy: 'Equivalent',
-              namespaceSelector: {},
-              objectSelector: {},
-              resourceRules: [
-                { apiGroups: ['batch'], apiVersions: ['v1'], operations: ['DELETE'], resources: ['jobs'] },
-              ],
-            },
-            validations: [{ expression: `request.name != 'tick-${FIRST}'`, message: 'kept' }],
-          },
-        },
-      )
-      await plane.create(
-        { group: GROUP, resource: 'validatingadmissionpolicybindings' },
-        {
-          kind: 'ValidatingAdmissionPolicyBinding',
-          apiVersion: `${GROUP}/v1`,
-          metadata: { name: 'keep' },
-          spec: { policyName: 'keep', validationActions: ['Deny'] },
-        },
-      )
-      await plane.pass(1_000)
-    })
+    beforeEach(() => keepingFromDeletion(plane).keep(JOBS, `request.name != 'tick-${FIRST}'`))
 
     const said = async () => {
       const events: Event[] = await (await plane.client(EVENTS, 'default')).list()

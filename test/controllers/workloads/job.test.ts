@@ -8,6 +8,7 @@ import { jobState } from '../../../src/controllers/workloads/job-state.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { EVENTS } from '../control-plane.ts'
+import { keepingFromDeletion } from '../keep-from-deletion.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
 import { named } from '../../../src/controllers/resource-client.ts'
 
@@ -47,6 +48,42 @@ async function pass(seconds: number): Promise<void> {
   for (let at = 0; at < seconds; at++) await plane.pass(1_000)
 }
 const COMPLETE = ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']
+
+describe('a Job that has to stop pods of which one is kept', () => {
+  beforeEach(async () => {
+    await run({ parallelism: 3, completions: 3 }, { 'kedge.dev/duration': '1h' })
+    const first = (await pods())[0]!
+    await keepingFromDeletion(plane).keep(PODS, `request.name != '${first.metadata.name}'`)
+  })
+
+  const stopping = async () => (await pods()).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+  const setSpec = (spec: JobSpec) =>
+    clients.resource(JOBS, 'default').patch(named('work'), 'application/merge-patch+json', { spec })
+  /** The controller fails as long as the pod is kept. */
+  const passInVain = async (seconds: number) => {
+    for (let at = 0; at < seconds; at += 10) await plane.pass(10_000).catch(() => {})
+  }
+
+  test('stops the others, and ends when it may stop that one, too', async () => {
+    await setSpec({ activeDeadlineSeconds: 1 })
+    await passInVain(40)
+    expect(await stopping()).toEqual([])
+    expect(await counts()).toMatchObject({ active: 1, failed: 2 })
+    expect(await conditions()).toEqual([])
+    await keepingFromDeletion(plane).letGo()
+    await passInVain(120)
+    expect(await counts()).toMatchObject({ active: 0, failed: 3 })
+    expect(await conditions()).toEqual(['FailureTarget DeadlineExceeded', 'Failed DeadlineExceeded'])
+  })
+
+  test('is suspended with the others', async () => {
+    await setSpec({ suspend: true })
+    await passInVain(40)
+    expect(await counts()).toMatchObject({ active: 1 })
+    expect(await conditions()).toEqual(['Suspended JobSuspended'])
+    expect(await pods()).toHaveLength(1)
+  })
+})
 
 describe('a Job', () => {
   test('completes when its pod does, which is counted once', async () => {
