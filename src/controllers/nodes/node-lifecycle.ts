@@ -8,7 +8,7 @@ import type { Lease } from '../../api/coordination/v1.ts'
 import type { Node, NodeCondition, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../api/own.ts'
-import { eachPart } from '../../api/parts.ts'
+import { eachPart, kept } from '../../api/parts.ts'
 import { SIMULATED } from '../../api/simulated-node.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../clientset.ts'
@@ -43,6 +43,7 @@ export const nodeLifecycle: Controller = {
     const left = isSimulated ? undefined : await untilSilent(clients, node, context)
     const heard = left !== undefined && left <= 0 ? await becomeUnknown(clients, node, context) : node
     const pause = await taint(clients, heard, context)
+    if (readyOf(heard) !== 'True') await stopEvictions(clients, context)
     if (isSilent(heard)) await podsNotReady(clients, heard, context)
     if (pause !== undefined) return pause
     return left !== undefined && left > 0 ? left : undefined
@@ -129,6 +130,33 @@ interface Turn {
   readonly wait?: number
 }
 
+const allNodes = (clients: Clientset, context: ControllerContext) =>
+  context.once('all nodes', () => clients.resource(NODES).list({ shared: true }))
+
+/** Whether any node is well. If none is, probably the network of this server is cut off. */
+async function isAnyWell(clients: Clientset, context: ControllerContext): Promise<boolean> {
+  const all = await allNodes(clients, context)
+  return planned(all, () => {
+    const found = kept(all, () => ({ isWell: false }))
+    eachPart(all, (other) => void (found.isWell ||= isWell(other, context)), PLANNED)
+    return found.isWell
+  })
+}
+
+/** Takes back the evictions from all nodes when none is well. */
+async function stopEvictions(clients: Clientset, context: ControllerContext): Promise<void> {
+  await context.once('evictions to stop', async () => {
+    if (await isAnyWell(clients, context)) return
+    const all = await allNodes(clients, context)
+    await planned(all, () => {
+      const look = (other: Node): void => {
+        if (hasExecuteTaint(other)) context.later('node-lifecycle', other.metadata.name ?? '', 0)
+      }
+      eachPart(all, look, PLANNED)
+    })
+  })
+}
+
 async function turnOf(clients: Clientset, node: KubeObject & Node, context: ControllerContext): Promise<Turn> {
   const zone = zoneOf(node)
   const now = context.now().getTime()
@@ -136,7 +164,7 @@ async function turnOf(clients: Clientset, node: KubeObject & Node, context: Cont
   // No zone evicts faster than this, whatever its state. So of a thousand silent nodes only one lists all nodes.
   const early = untilNext(NODE_EVERY_MS)
   if (early > 0) return { isNow: false, wait: early }
-  const all = await context.once('all nodes', () => clients.resource(NODES).list({ shared: true }))
+  const all = await allNodes(clients, context)
   const pause = await planned(all, () => evictionPause(all, zone, (other) => isWell(other, context)))
   if (pause === undefined) return { isNow: false }
   const wait = untilNext(pause)
@@ -151,8 +179,12 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
   const now = context.now()
   const wanted = executeTaint(readyOf(node))
   const wasGivenUp = hasExecuteTaint(node)
-  const { isNow, wait: pause } =
-    wanted === undefined || wasGivenUp ? { isNow: true } : await turnOf(clients, node, context)
+  const { isNow, wait: pause }: Turn =
+    wanted === undefined
+      ? { isNow: true }
+      : wasGivenUp
+        ? { isNow: await isAnyWell(clients, context) }
+        : await turnOf(clients, node, context)
   const key = isNow ? wanted : undefined
   const tainted = (live: KubeObject & Node) =>
     withExecuteTaint(withScheduleTaints(live, timeText(now)), key, timeText(now))
@@ -165,7 +197,7 @@ async function taint(clients: Clientset, node: KubeObject & Node, context: Contr
     if (!isLabelled) live.metadata.labels = { ...live.metadata.labels, ...formerLabels(live) }
   })
   // without a ready node nothing is evicted, so other nodes may wait for a node to become ready again
-  if ((wasGivenUp && !hasExecuteTaint(changed)) || readyOf(changed) === 'True')
+  if ((wasGivenUp && isNow && !hasExecuteTaint(changed)) || readyOf(changed) === 'True')
     await lookAtOthers(await nodes.list({ shared: true }), node, context)
   return pause
 }

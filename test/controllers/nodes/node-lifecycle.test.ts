@@ -95,6 +95,20 @@ describe('a node whose kubelet is silent', () => {
     expect([await taints('a'), await taints('b')]).toEqual([['unreachable:NoExecute', 'unreachable:NoSchedule'], []])
   })
 
+  test('a node that was given up gets its pods back when no node is left', async () => {
+    await node('a')
+    await node('b')
+    await plane.pass(30_000)
+    await post('b', 'True')
+    await plane.pass(30_000)
+    expect([await taints('a'), await taints('b')]).toEqual([['unreachable:NoExecute', 'unreachable:NoSchedule'], []])
+    await plane.pass(30_000)
+    expect([await taints('a'), await taints('b')]).toEqual([['unreachable:NoSchedule'], ['unreachable:NoSchedule']])
+    await post('b', 'True')
+    await plane.pass(10_000)
+    expect([await taints('a'), await taints('b')]).toEqual([['unreachable:NoExecute', 'unreachable:NoSchedule'], []])
+  })
+
   test('of one zone one in ten seconds is given up', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) await node(name)
     for (const name of ['a', 'b']) await post(name, 'Unknown')
