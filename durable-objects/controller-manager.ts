@@ -214,7 +214,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       else this.work.again(work, lookAgain, false)
     } catch (error) {
       this.work.mistrust()
-      const retry = error instanceof HopelessWork ? undefined : retryAfter(attempts, found.neverGivesUp)
+      const retry = error instanceof HopelessWork ? undefined : retryAfter(attempts, found)
       if (retry === undefined) return this.park(work, String(error))
       logError('a controller failed', { controller, key, error })
       this.work.again(work, retry, true)

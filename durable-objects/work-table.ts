@@ -34,9 +34,16 @@ const WAITING = { entries: 10_000, size: 1024 * 1024, sizeOf: (name: string): nu
 /** The most parked work; beyond it the oldest goes. */
 const MAX_PARKED = 1_000
 
+/** What a controller says about its failed work. */
+interface Patience {
+  readonly neverGivesUp?: true
+  readonly retry?: { readonly first: number; readonly longest: number }
+}
+
 /** Milliseconds until the next attempt; undefined where the work is to be parked. */
-export function retryAfter(attempts: number, neverGivesUp = false): number | undefined {
-  if (attempts >= MAX_RETRIES && !neverGivesUp) return undefined
+export function retryAfter(attempts: number, { neverGivesUp, retry }: Patience = {}): number | undefined {
+  if (retry !== undefined) return Math.min(retry.first * 2 ** Math.min(attempts, 20), retry.longest)
+  if (attempts >= MAX_RETRIES && neverGivesUp !== true) return undefined
   const longest = attempts < PATIENT_RETRIES ? LONGEST_PATIENT_RETRY_MS : LONGEST_RETRY_MS
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), longest)
 }

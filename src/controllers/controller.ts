@@ -86,6 +86,12 @@ export interface Sighting {
   readonly time: number
 }
 
+/** The delay doubles from the first to the longest. */
+export interface Retry {
+  readonly first: number
+  readonly longest: number
+}
+
 /** Brings the objects of a key nearer to their desired state. It depends only on their present state, not on events. */
 export interface Controller {
   /**
@@ -93,6 +99,8 @@ export interface Controller {
    * grows to 1,000 seconds, as in kube-controller-manager.
    */
   readonly neverGivesUp?: true
+  /** Milliseconds between failed attempts, where they differ from those of others. Such work is never parked. */
+  readonly retry?: Retry
   /**
    * @returns milliseconds until the next reconciliation; undefined where none is needed
    * @throws HopelessWork

@@ -4,7 +4,7 @@ import { apiServiceAvailability } from './api-service-availability.ts'
 import { bootstrapSigner, tokenCleaner } from './bootstrap-tokens.ts'
 import { certificateRequests } from './certificate-requests.ts'
 import { clusterRoleAggregation } from './cluster-role-aggregation.ts'
-import type { Controller } from './controller.ts'
+import type { Controller, Retry } from './controller.ts'
 import { controlPlaneController } from './control-plane.ts'
 import { crdApiServicesController } from './crd-api-services.ts'
 import { crdApprovalController } from './crd-approval.ts'
@@ -39,12 +39,17 @@ import { volumeProtection } from './volume-protection.ts'
  * Loads a workload controller with its first work, because only some control planes have workloads. It drops work
  * while workloads are off or another program leads: the controllers queue all objects when they are on again.
  */
-const ofWorkloads = (topic: WorkloadTopic): Controller => ({
+const ofWorkloads = (topic: WorkloadTopic, retry?: Retry): Controller => ({
+  neverGivesUp: true,
+  ...(retry === undefined ? {} : { retry }),
   async reconcile(key, context) {
     if (!isOurs(topic, context)) return undefined
     return (await import('./workload-controllers.ts')).workloadControllers[topic].reconcile(key, context)
   },
 })
+
+/** As in kube-controller-manager: DefaultJobApiBackOff and MaxJobApiBackOff. */
+const JOB_RETRY: Retry = { first: 1_000, longest: 60_000 }
 
 /** The controllers by the topic of outbox rows (see outbox.ts). */
 export const controllers: Readonly<Record<Topic, Controller>> = {
@@ -70,9 +75,9 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'flow-object-written': afterAWhile('flow-defaults', 30_000),
   'flow-schema-status': flowSchemaStatus,
   'horizontal-pod-autoscaler': ofWorkloads('horizontal-pod-autoscaler'),
-  job: ofWorkloads('job'),
+  job: ofWorkloads('job', JOB_RETRY),
   'job-gone': ofWorkloads('job-gone'),
-  'job-orphan': ofWorkloads('job-orphan'),
+  'job-orphan': ofWorkloads('job-orphan', JOB_RETRY),
   'kind-served': servedKindController,
   'leader-lease': ofWorkloads('leader-lease'),
   namespace: namespaceController,

@@ -16,6 +16,7 @@ const DESCRIPTION =
  * queues all namespaces whose ConfigMap has another CA, and all token Secrets.
  */
 export const rootCaPublisher: Controller = {
+  neverGivesUp: true,
   async reconcile(namespace, context) {
     if (namespace === '') return publishAgain(context)
     if (!(await isActiveNamespace(context, namespace))) return undefined

@@ -6,6 +6,7 @@ import { isActiveNamespace } from './namespace-state.ts'
 
 /** Creates the ServiceAccount `default` of every namespace. Key: the namespace. */
 export const serviceAccountController: Controller = {
+  neverGivesUp: true,
   async reconcile(namespace, context) {
     if (!(await isActiveNamespace(context, namespace))) return undefined
     const accounts = managerClients(context).resource({ group: '', resource: 'serviceaccounts' }, namespace)

@@ -23,6 +23,7 @@ const FIRST_LOOK = 3_000
 const RETRY = 10_000
 
 export const volumeProtection: Controller = {
+  neverGivesUp: true,
   async reconcile(key, context) {
     const [text = '', ...rest] = key.split('/')
     const name = rest.pop() ?? ''

@@ -76,9 +76,16 @@ describe('the work of controllers', () => {
     expect(waits[19]).toBe(60_000)
     expect(waits[49]).toBe(1_000_000)
     expect(waits.slice(50)).toEqual(Array.from({ length: 10 }, () => undefined))
-    const endless = Array.from({ length: 60 }, (_, attempts) => retryAfter(attempts, true))
+    const endless = Array.from({ length: 60 }, (_, attempts) => retryAfter(attempts, { neverGivesUp: true }))
     expect(endless.slice(0, 50)).toEqual(waits.slice(0, 50))
     expect(endless.slice(50)).toEqual(Array.from({ length: 10 }, () => 1_000_000))
+  })
+
+  it('fails as often as its controller says', () => {
+    const retry = { first: 1_000, longest: 60_000 }
+    const waits = Array.from({ length: 60 }, (_, attempts) => retryAfter(attempts, { retry }))
+    expect(waits.slice(0, 7)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000])
+    expect(waits.slice(7)).toEqual(Array.from({ length: 53 }, () => 60_000))
   })
 
   it('that is given up is not due, and is counted until it is done after all', () =>
