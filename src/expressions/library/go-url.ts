@@ -33,12 +33,16 @@ export function parseUrl(text: string): GoUrl | { readonly problem: string } {
   return 'problem' in asRequest ? asRequest : readUrl(text, false)
 }
 
+/** Parses the text as a URL or a relative reference. */
+export const parseReference = (text: string): GoUrl | { readonly problem: string } => readUrl(text, false)
+
 function readUrl(text: string, ofRequest: boolean): GoUrl | { readonly problem: string } {
   const bytes = toBytes(text)
   const hash = ofRequest ? -1 : bytes.indexOf('#')
-  const shown = hash < 0 ? bytes : bytes.slice(0, hash)
+  let shown = hash < 0 ? bytes : bytes.slice(0, hash)
   try {
     const url = parse(shown, ofRequest)
+    shown = bytes
     return { ...url, fragment: hash < 0 ? '' : unescape(bytes.slice(hash + 1), 'fragment') }
   } catch (error) {
     if (error instanceof UrlError) return { problem: `parse ${goQuote(toText(shown))}: ${toText(error.message)}` }

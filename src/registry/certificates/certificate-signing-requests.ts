@@ -23,6 +23,7 @@ import { certificateSigningRequestPrinter } from '../../codec/table/certificates
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import type { UpdateStrategy } from '../strategy.ts'
 import { signerNameErrors } from './signer-name.ts'
+import { uriProblem } from './uri-names.ts'
 import { work } from '../work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
@@ -221,6 +222,8 @@ async function requestErrors(request: Request, old: Request | undefined): Promis
 async function textProblem(base64: string): Promise<string | undefined> {
   try {
     const request = parseCertificateRequest(textOf(base64))
+    const bad = uriProblem(request.alternativeNames)
+    if (bad !== undefined) return bad
     return (await hasOwnSignature(request)) ? undefined : 'x509: ECDSA verification failure'
   } catch (error) {
     if (error instanceof BadRequestText) return error.message

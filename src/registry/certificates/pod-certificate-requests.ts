@@ -28,6 +28,7 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 import type { StrategyContext } from '../strategy.ts'
 import { issuedErrors } from './pod-certificates.ts'
 import { signerNameErrors } from './signer-name.ts'
+import { uriProblem } from './uri-names.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 type Request = PodCertificateRequest & KubeObject
@@ -136,16 +137,19 @@ async function keyErrors(spec: PodCertificateRequestSpec, at: FieldPath): Promis
   return [invalidOmitted(at, HOW)]
 }
 
+const NO_REQUEST = 'must be a valid PKCS#10 CSR'
+
 async function stubErrors(der: Uint8Array, at: FieldPath): Promise<FieldError[]> {
   if (der.length > MAX_KEY_BYTES) return [tooLong(at, MAX_KEY_BYTES)]
   const wrong = (why: string) => [invalidOmitted(at, why)]
   try {
     const request = readRequest(der)
+    if (uriProblem(request.alternativeNames) !== undefined) return wrong(NO_REQUEST)
     const errors = kindErrors(readPublicKey(request.publicKey), at, 'P256, P384, or P521')
     if (errors.length > 0) return errors
     return (await hasOwnSignature(request)) ? [] : wrong('invalid signature')
   } catch {
-    return wrong('must be a valid PKCS#10 CSR')
+    return wrong(NO_REQUEST)
   }
 }
 

@@ -9,6 +9,7 @@ import type { AlternativeNames } from '../../x509/certificate-request.ts'
 import { ALTERNATIVE_NAME, readAlternativeNames, readRequest } from '../../x509/certificate-request.ts'
 import type { PemBlock } from '../../x509/pem.ts'
 import { fromBase64, pemBlocks, toBase64 } from '../../x509/pem.ts'
+import { uriProblem } from './uri-names.ts'
 
 const MAX_CHAIN_BYTES = 100 * 1024
 const MINUTE = 60 * 1000
@@ -70,6 +71,7 @@ function nameErrors({ extensions }: Certificate): FieldError[] | undefined {
   } catch {
     return undefined
   }
+  if (uriProblem(names) !== undefined) return undefined
   const wrong = (name: string, why: string) => invalidValue(chainAt, name, `leaf certificate${why}`)
   return [
     // few: a chain has 100 KiB at most
