@@ -127,6 +127,12 @@ export class ClientConnection {
 
   // ---- deadlines
 
+  /** The client's address and when it stopped taking octets; undefined where it takes them. */
+  get stalled(): { readonly address: string; readonly since: number } | undefined {
+    if (this.#awaited?.what !== 'answer taken') return undefined
+    return { address: this.#client.remoteAddress ?? '', since: this.#awaited.since }
+  }
+
   /** Ends the connection where the client missed a deadline before `now`. */
   checkDeadline(now: number): void {
     const awaited = this.#awaited

@@ -13,6 +13,7 @@ import type { Deadlines } from './client-connection.ts'
 import { ConnectionLimits } from './connection-limits.ts'
 import type { Admission, Limits } from './connection-limits.ts'
 import type { EngineAddress } from './engine-link.ts'
+import { STALLED_MS, surplus } from './stalled-clients.ts'
 import { Tunnels } from './tunnels.ts'
 
 export interface FrontOptions {
@@ -105,6 +106,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const now = Date.now()
     for (const { socket, since } of handshakes.values()) if (now - since >= handshakeMs) socket.destroy()
     for (const connection of connections) connection.checkDeadline(now)
+    endSurplus(connections, now)
   }, CHECK_MS)
   sweep.unref()
   await new Promise<void>((resolve, reject) => {
@@ -123,6 +125,15 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       connections.forEach((connection) => connection.destroy())
     },
   }
+}
+
+/** Ends clients that take nothing, where there are too many of them. */
+function endSurplus(connections: Iterable<ClientConnection>, now: number): void {
+  const stalled = [...connections].flatMap((connection) => {
+    const { stalled: found } = connection
+    return found === undefined || now - found.since < STALLED_MS ? [] : [{ ...found, connection }]
+  })
+  for (const { connection } of surplus(stalled)) connection.destroy()
 }
 
 /** An accepted connection before the end of its handshake. */
