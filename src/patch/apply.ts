@@ -68,7 +68,7 @@ export function* applying(application: Application): Steps<KubeObject> {
   const managers = yield* inParts(() => storedManagers(live))
   const applied = yield* applyOrUpgrade(application, managers)
   const object = applied.object ?? structuredCloneOf(live ?? unnamed(application))
-  if (manager === KUBECTL) refreshLastApplied(object, config)
+  if (manager === KUBECTL) yield* refreshLastApplied(object, config)
   const managedFields = yield* inParts(() => encodeManagers(applied.managers))
   if (managedFields === undefined) delete object.metadata.managedFields
   else object.metadata.managedFields = managedFields
@@ -123,7 +123,7 @@ function* applyOrUpgrade(application: Application, managers: Managers): Steps<Ap
   } catch (error) {
     if (!(error instanceof Conflicts)) throw error
     if (application.manager !== KUBECTL) throw yield* error.inStatus()
-    const allowed = fieldsOfLastApplied(application.type, application.kind, application.live)
+    const allowed = yield* fieldsOfLastApplied(application.type, application.kind, application.live)
     const left = allowed === undefined ? error : error.without(allowed)
     if (left !== undefined) throw yield* left.inStatus()
     return yield* apply(application, managers, true)

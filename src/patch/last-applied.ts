@@ -3,6 +3,8 @@ import { byteLength } from '../api/utf8.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
+import { inParts } from '../api/parts.ts'
+import type { Steps } from '../api/slices.ts'
 import { stringifySorted } from '../api/write-json.ts'
 import { atomOf } from '../schema/atom.ts'
 import type { FieldSet } from './field-set.ts'
@@ -18,32 +20,36 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const MAX_ANNOTATIONS = 256 * 1024
 
 /** The fields whose live value is still that of the annotation. Undefined without a usable annotation. */
-export function fieldsOfLastApplied(
+export function* fieldsOfLastApplied(
   type: StructType,
   kind: GroupVersionKind,
   live: KubeObject | undefined,
-): FieldSet | undefined {
+): Steps<FieldSet | undefined> {
   const annotation = live?.metadata.annotations?.[LAST_APPLIED]
   if (!live || !annotation) return undefined
   try {
     const lastApplied = JSON.parse(annotation) as Json
     if (!isJsonObject(lastApplied) || lastApplied['apiVersion'] !== apiVersionOf(kind)) return undefined
     const atom = atomOf(type)
-    const current = asWritten(type, live as unknown as JsonObject) // an API object is JSON
-    checkType(atom, current, 'refused')
-    checkType(atom, lastApplied, 'refused')
-    const { added, modified, removed } = compare(atom, lastApplied, current)
-    return fieldsIn(atom, lastApplied).difference(modified).difference(added).difference(removed)
+    // an API object is JSON
+    const current = yield* inParts(() => asWritten(type, live as unknown as JsonObject))
+    yield* inParts(() => checkType(atom, current, 'refused'))
+    yield* inParts(() => checkType(atom, lastApplied, 'refused'))
+    const { added, modified, removed } = yield* inParts(() => compare(atom, lastApplied, current))
+    const applied = yield* inParts(() => fieldsIn(atom, lastApplied))
+    return applied.difference(modified).difference(added).difference(removed)
   } catch {
     return undefined
   }
 }
 
 /** Keeps the annotation up to date, so that a later client-side apply compares with this configuration. */
-export function refreshLastApplied(object: KubeObject, config: JsonObject): void {
+export function* refreshLastApplied(object: KubeObject, config: JsonObject): Steps<void> {
   const { annotations } = object.metadata
   if (!annotations?.[LAST_APPLIED]) return
-  const next = { ...annotations, [LAST_APPLIED]: `${stringifySorted(withoutLastApplied(config))}\n` }
+  const applied = withoutLastApplied(config)
+  const text = yield* inParts(() => stringifySorted(applied))
+  const next = { ...annotations, [LAST_APPLIED]: `${text}\n` }
   const size = Object.entries(next).reduce((sum, [name, value]) => sum + byteLength(name) + byteLength(value), 0)
   if (size > MAX_ANNOTATIONS) delete (next as Record<string, string>)[LAST_APPLIED]
   object.metadata.annotations = next

@@ -68,3 +68,26 @@ test.each(stories)('conflicts with $what', { timeout: 120_000 }, async ({ manage
   const [, few, many] = works as [number, number, number] // one for each size
   expect((many - few) / (3 * FEW), 'for each field').toBeLessThan(MOST)
 })
+
+test('kubectl takes over what its annotation tells of, in parts', { timeout: 120_000 }, async () => {
+  const works: number[] = []
+  for (const n of [FEW, FEW, 4 * FEW]) {
+    const name = `c${++names}`
+    const keys = numbered(n)
+    const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: data(keys, 'v') }
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(applied) }
+    const managedFields = [{ ...managed('kubectl-client-side-apply', keys), operation: 'Update' }]
+    const metadata = { name, namespace: 'default', uid: 'u', annotations, managedFields }
+    await server.put('', 'configmaps', { ...applied, metadata })
+    const step = await server.longestStep({
+      method: 'PATCH',
+      path: `${CONFIG_MAPS}/${name}?fieldManager=kubectl`,
+      body: JSON.stringify({ ...applied, data: data(keys, 'w') }),
+      contentType: 'application/apply-patch+yaml',
+    })
+    expect(step.status, step.text).toBe(200)
+    works.push(step.work)
+  }
+  // the annotation, of 256 KiB at most, is parsed at once
+  expect((works[2]! - works[1]!) / (3 * FEW), 'for each field').toBeLessThan(MOST + 8)
+})
