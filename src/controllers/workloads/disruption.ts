@@ -27,6 +27,11 @@ const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudge
 const COMPONENT = 'disruption-controller'
 /** The source in Events, which several old controllers of kube-controller-manager share. */
 const SOURCE = 'controllermanager'
+/**
+ * Milliseconds until the next look where the expected number is unknown: the longest pause of kube-controller-manager.
+ * A definition may get a scale, of which no pod tells.
+ */
+const UNKNOWN_MS = 1_000_000
 /** How long the deletion of an evicted pod may take. Later the controller resets the pod's DisruptionTarget. */
 const DELETION_TIMEOUT_MS = 120_000
 
@@ -67,7 +72,7 @@ export const disruptionController: Controller = {
       const status = { ...budget.status, disruptionsAllowed: 0 }
       const failed = { status: 'False', reason: 'SyncFailed', message: why }
       await write({ ...status, conditions: conditions(status, failed, status.observedGeneration, now) })
-      return undefined
+      return UNKNOWN_MS
     }
     if (expected.hasUnmanaged) await events.warning(budget, 'UnmanagedPods', unmanaged(budget))
     const { disrupted, late } = disruptedPods(budget, pods, now)
