@@ -215,22 +215,33 @@ export class Log {
     return true
   }
 
-  /** Fills a locked shard, which nobody reads before `beginAnew`. */
+  /**
+   * Fills a locked shard, which nobody reads before `beginAnew`.
+   * @throws StorageError KeyExists
+   */
   restore(values: readonly RestoredValue[]): void {
-    for (const { key, revision, value } of values) {
-      const { text, at, outbox = [], ...selectable } = value
-      const row = { k: key, l: encodeSelectable(selectable), rv: revision }
-      this.statements.insertVersion({
-        ...row,
-        t: ADDED,
-        crv: revision,
-        prv: null,
-        at,
-        v: withRevision(text, at, revision),
-      })
-      this.statements.insertCurrent(row, relationsOf(selectable))
-      for (const { topic, payload } of outbox) this.statements.appendOutbox(key, topic, payload)
-    }
+    for (const value of values)
+      try {
+        this.restoreOne(value)
+      } catch (error) {
+        if (String(error).includes('UNIQUE constraint')) throw new StorageError('KeyExists', value.revision, this.last)
+        throw error
+      }
+  }
+
+  private restoreOne({ key, revision, value }: RestoredValue): void {
+    const { text, at, outbox = [], ...selectable } = value
+    const row = { k: key, l: encodeSelectable(selectable), rv: revision }
+    this.statements.insertVersion({
+      ...row,
+      t: ADDED,
+      crv: revision,
+      prv: null,
+      at,
+      v: withRevision(text, at, revision),
+    })
+    this.statements.insertCurrent(row, relationsOf(selectable))
+    for (const { topic, payload } of outbox) this.statements.appendOutbox(key, topic, payload)
   }
 
   /**

@@ -641,6 +641,19 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>, 
         expect((await listed(storage, things)).values).toContain('z=1')
       })
 
+      it('refuses an object or a version that is there already', async () => {
+        const { a, b, values, other } = await backup()
+        await storage.lock(other, ID)
+        await storage.clear(other, ID)
+        await storage.restore(other, ID, values)
+        const again = { key: 'ns/a', revision: b.revision + 1, value: valueOf('a', 'z') }
+        const sameVersion = { key: 'ns/c', revision: a.revision, value: valueOf('c', 'z') }
+        for (const one of [again, sameVersion])
+          await expect(storage.restore(other, ID, [one])).rejects.toEqual(refusal('KeyExists'))
+        await storage.unlock(other, ID, b.revision)
+        expect((await listed(storage, other)).values).toBe('a=x b=y')
+      })
+
       it('does not begin where something was written that it has not seen', async () => {
         const a = await create('ns/a', '1')
         const b = await create('ns/b', '1')

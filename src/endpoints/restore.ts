@@ -26,6 +26,7 @@ import { servedWith } from '../registry/served.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import { newValueOf } from '../registry/stored-form.ts'
 import type { ApiRequest } from '../request/context.ts'
+import { StorageError } from '../storage/errors.ts'
 import { linesOf } from '../storage/lines.ts'
 import type { Collection, NewValue, RestoredValue } from '../storage/storage.ts'
 import type { End, Section } from './backup-format.ts'
@@ -133,7 +134,7 @@ class Filling {
       batch.push(restored(section, object, value))
       if (isServices(section)) append(ports, this.ports.of(object))
       if (batch.length < BATCH && left > 1) continue
-      await this.plan.put(collection, batch)
+      await this.plan.put(collection, batch).catch(twice(section))
       if (ports.length > 0) await this.plan.put(this.ports.collection, ports)
       batch = []
       ports = []
@@ -196,6 +197,13 @@ function typeOf({ apiVersion = '', kind = '' }: KubeObject): StructType {
   const gvk = { group: '', version: '', ...parseApiVersion(apiVersion), kind }
   return typeOfKind(gvk) ?? customKindType(customModelName(gvk.group, gvk.version, kind), gvk, undefined)
 }
+
+const twice =
+  ({ resource }: Section) =>
+  (error: unknown): never => {
+    if (!(error instanceof StorageError) || error.code !== 'KeyExists') throw error
+    throw badRequest(`the backup is damaged: an object of ${resource}, or its resourceVersion, is there twice`)
+  }
 
 const endsTooEarly = () => badRequest('the backup ends too early')
 

@@ -193,6 +193,8 @@ class MemoryShard {
 
   put(prefix: string, values: readonly RestoredValue[]): void {
     for (const { key, revision, value } of values) {
+      const isThere = (known: Version): boolean => known.revision === revision || known.key === `${prefix}/${key}`
+      if (this.log.some(isThere)) throw new StorageError('KeyExists', revision, this.last)
       const text = withRevision(value.text, value.at, revision)
       this.log.push({ key: `${prefix}/${key}`, type: 'ADDED', revision, value, text })
     }

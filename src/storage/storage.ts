@@ -234,7 +234,10 @@ export interface Storage {
    * @throws StorageError Superseded
    */
   clear(shard: ShardName, restore: RestoreId): Promise<void>
-  /** Puts objects of a backup into a locked shard, with their versions. @throws StorageError Superseded */
+  /**
+   * Puts objects of a backup into a locked shard, with their versions.
+   * @throws StorageError Superseded, KeyExists where one has the key or the version of another
+   */
   restore(collection: Collection, restore: RestoreId, values: readonly RestoredValue[]): Promise<void>
   /**
    * Unlocks a shard. No revision before `cut` or before now can be read any more.

@@ -156,6 +156,16 @@ describe('a restore that fails', () => {
       [...BACKUP.slice(0, -1), '{"end":true,"objects":3,"sha256":1}'],
       'the backup is damaged: {"end":true,"objects":3,"sha256":1} is not its end',
     ],
+    [
+      'at an object that is there twice',
+      [HEAD, ...section(CONFIG_MAPS, configMap('a', 6), configMap('a', 7)), end(2)],
+      'the backup is damaged: an object of configmaps, or its resourceVersion, is there twice',
+    ],
+    [
+      'at a version that is there twice',
+      [HEAD, ...section(CONFIG_MAPS, configMap('a', 6), configMap('b', 6)), end(2)],
+      'the backup is damaged: an object of configmaps, or its resourceVersion, is there twice',
+    ],
     ['at a line behind the end', [...BACKUP, HEAD], 'the backup is damaged: lines follow its end'],
     ['where the backup broke off', [HEAD, '{"error":"Error: gone"}'], 'the backup was not finished: Error: gone'],
   ])('%s serves nothing, and is repeated', async (_, lines, message) => {
