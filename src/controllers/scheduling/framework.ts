@@ -22,6 +22,9 @@ export interface Refusal {
 export const forGood = (reason: string): Refusal => ({ reasons: [reason], forGood: true })
 export const forNow = (...reasons: string[]): Refusal => ({ reasons, forGood: false })
 
+/** A plug-in cannot do its work for the pod. The pod waits, and its condition says why: a SchedulerError. */
+export class CycleFailed extends Error {}
+
 /** Everything that plug-ins read besides the pod. */
 export interface Cluster {
   readonly nodes: readonly NodeState[]

@@ -46,6 +46,28 @@ export function matchesTerm(
 const isLabelRequirement = ({ values = [] }: NodeSelectorRequirement): boolean =>
   values.every((value) => labelValueErrors(value).length === 0)
 
+/**
+ * What kube-scheduler cannot read of a term, in its words. kube-apiserver accepts any values.
+ * @param path of the term
+ */
+export const brokenParts = ({ matchExpressions = [] }: NodeSelectorTerm, path: string): string[] =>
+  matchExpressions.flatMap(({ key, operator, values = [] }, at) => {
+    const isNumber = operator === 'Gt' || operator === 'Lt'
+    const invalid = (where: string, value: string, why: string) =>
+      `${path}.matchExpressions[${at}].values${where}: Invalid value: ${JSON.stringify(value)}: ${why}`
+    return [
+      ...values.flatMap((value, i) =>
+        isNumber && parseInt64(value) === undefined
+          ? [invalid(`[${i}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer")]
+          : [],
+      ),
+      ...values.flatMap((value, i) => {
+        const errors = labelValueErrors(value)
+        return errors.length === 0 ? [] : [invalid(`[${i}][${key}]`, value, errors.join('; '))]
+      }),
+    ]
+  })
+
 export const matchesSelector = ({ nodeSelectorTerms = [] }: NodeSelector, node: Node): boolean =>
   nodeSelectorTerms.some((term) => matchesTerm(term, node))
 

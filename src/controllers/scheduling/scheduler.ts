@@ -28,6 +28,7 @@ import { CycleWork } from './cycle-work.ts'
 import { ClaimWrites, LedByAnother, NotReserved } from './devices/claim-writes.ts'
 import { DefaultSelectors } from './default-selectors.ts'
 import type { Cluster, Cycle, Profile } from './framework.ts'
+import { CycleFailed } from './framework.ts'
 import type { Bound } from './pod-writes.ts'
 import { PodWrites } from './pod-writes.ts'
 import { dynamicResources } from './plugins/dynamic-resources.ts'
@@ -186,8 +187,8 @@ const UNPROVISIONED: ReadonlySet<string> = new Set(['VolumeBinding'])
 const refTo = ({ metadata: { namespace, name, uid } }: PersistentVolumeClaim) => ({ namespace, name, uid })
 
 /**
- * The pod changed while it was being bound: then any event is a reason to try it again. A refused binding waits for its
- * time.
+ * The pod changed while it was being bound, or a plug-in failed: then any event is a reason to try it again. A refused
+ * binding waits for its time, and so does a failure, if nothing happens before.
  */
 const UNBOUND: ReadonlySet<string> = new Set(['DefaultBinder'])
 
@@ -239,10 +240,13 @@ class Turn {
     try {
       await this.decide(key, waiting, profile, claims)
     } catch (error) {
-      if (!(error instanceof AllocationFailed)) throw error
-      waiting.refusedBy = WITHOUT_DEVICES
-      const message = `running ${JSON.stringify(dynamicResources.name)} filter plugin: ${error.message}`
-      this.writes.add(this.podWrites.refuse(pod, message, '', 'SchedulerError'))
+      const isOfDevices = error instanceof AllocationFailed
+      if (!isOfDevices && !(error instanceof CycleFailed)) throw error
+      waiting.refusedBy = isOfDevices ? WITHOUT_DEVICES : UNBOUND
+      if (!isOfDevices) waiting.retry = { ...this.retry(waiting), isHelped: true }
+      const { message } = error
+      const why = isOfDevices ? `running ${JSON.stringify(dynamicResources.name)} filter plugin: ${message}` : message
+      this.writes.add(this.podWrites.refuse(pod, why, '', 'SchedulerError'))
     }
     // a search for devices may have taken long
     if (claims !== undefined) await this.context.budget.turn()

@@ -223,6 +223,22 @@ test('the pods of a node that is being deleted are still there', async () => {
   expect([await nodeOf('first'), await nodeOf('second')]).toEqual(['node-2', undefined])
 })
 
+test('a pod whose preferences cannot be read waits, where it has a choice', async () => {
+  const preference = { matchExpressions: [{ key: 'rank', operator: 'Gt', values: ['high'] }] }
+  const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference }] } }
+  await create('first', { affinity, containers: [{ name: 'c', image: 'i' }] })
+  await addNode('node-2')
+  await create('second', { affinity, containers: [{ name: 'c', image: 'i' }] })
+  expect([await nodeOf('first'), await nodeOf('second')]).toEqual(['node-1', undefined])
+  const [condition] = (await pod('second'))?.status?.conditions ?? []
+  expect(`${condition?.reason}: ${condition?.message}`).toBe(
+    `SchedulerError: running PreScore plugin "NodeAffinity": [0].matchExpressions[0].values[0]: Invalid value: "high": for 'Gt', 'Lt' operators, the value must be an integer`,
+  )
+  await clients.resource(NODES).delete(named('node-2'))
+  await plane.pass(10_000)
+  expect(await nodeOf('second')).toBe('node-1')
+})
+
 test('gated pods, and those of other schedulers, are left alone', async () => {
   await create('gated', { schedulingGates: [{ name: 'wait' }] })
   await create('other', { schedulerName: 'other' })

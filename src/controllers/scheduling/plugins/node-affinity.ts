@@ -2,8 +2,8 @@
 import type { NodeAffinity, NodeSelectorTerm, PreferredSchedulingTerm } from '../../../api/core/v1.ts'
 import { weightOf } from '../cycle-work.ts'
 import type { FilterPlugin, Filtering, ScorePlugin } from '../framework.ts'
-import { forGood } from '../framework.ts'
-import { isWanted, matchesSelector, matchesTerm } from '../node-selector.ts'
+import { CycleFailed, forGood } from '../framework.ts'
+import { brokenParts, isWanted, matchesSelector, matchesTerm } from '../node-selector.ts'
 import type { NodeState } from '../node-state.ts'
 import { largestIsBest } from '../normalize.ts'
 
@@ -38,9 +38,17 @@ export const nodeAffinity = ({
     const own = pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
     const terms = [...preferredAnyway, ...own]
     if (terms.length === 0) return undefined
+    const broken = own.flatMap(({ preference = {} }, at) => brokenParts(preference, `[${at}]`))
+    if (broken.length > 0) throw new CycleFailed(`running PreScore plugin "NodeAffinity": ${oneOrAll(broken)}`)
     return largestIsBest(yield* work.map(nodes, (node) => preferenceFor(node, terms), weightOf(info.rules)))
   },
 })
+
+/** Errors together, as Go writes them: each once. */
+function oneOrAll(errors: readonly string[]): string {
+  const different = [...new Set(errors)]
+  return different.length === 1 ? different[0]! : `[${different.join(', ')}]`
+}
 
 function preferenceFor({ node }: NodeState, terms: readonly PreferredSchedulingTerm[]): number {
   let sum = 0
