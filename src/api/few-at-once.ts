@@ -1,7 +1,7 @@
 /**
  * Runs work of many requests a few at a time. Work that ends wakes all who wait, and each looks for itself: a client may
- * hang up while its work waits or runs, and then the engine runs nothing of the request any more. A request
- * that is woken and does not look has left.
+ * hang up while its work waits or runs, and then the engine runs nothing of the request any more. A request that is woken
+ * and does not look has left.
  */
 import { ClientGone } from './client-gone.ts'
 import { platformClock } from './clock.ts'

@@ -39,7 +39,7 @@ export const lost: { tell: ((owner: object, items: number) => void) | undefined 
  * The places of one owner that earlier runs left, in the order in which a run reaches them. `next` is the number that
  * this run has reached.
  */
-interface EarlierPlaces {
+interface OwnPlaces {
   run: number
   next: number
   readonly all: Place[]
@@ -60,7 +60,7 @@ export class Progress {
   listed: Place | undefined
   /** In the order in which they were created. Earlier runs left the first ones. */
   private readonly places: Place[] = []
-  private readonly leftBy = new Map<object, EarlierPlaces>()
+  private readonly leftBy = new Map<object, OwnPlaces>()
   /** How many places earlier runs left, and how many of them this run has not reached. */
   private known = 0
   private unreached = 0

@@ -39,6 +39,7 @@ const LOST_AFTER = 2 * ANSWER_MS
 interface Asking {
   readonly spec: string
   readonly since: number
+  /** Settles: with the answer, or never where the engine dropped the request that asked. All wait PATIENCE at most. */
   readonly done: Promise<void>
 }
 
@@ -110,7 +111,7 @@ export class RemoteDocuments<T> {
     return kept?.spec === JSON.stringify(service.spec) ? kept : undefined
   }
 
-  /** Settles when the service has answered, whoever asked it. */
+  /** Settles when the service has answered the request that asked it. */
   private askOnce(request: ApiRequest, service: RemoteService): Promise<void> {
     const key = keyOf(request.tenant, service)
     const spec = JSON.stringify(service.spec)
