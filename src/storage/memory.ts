@@ -192,11 +192,15 @@ class MemoryShard {
   }
 
   put(prefix: string, values: readonly RestoredValue[]): void {
+    const keys = new Set(this.log.map(({ key }) => key))
+    const revisions = new Set(this.log.map(({ revision }) => revision))
     for (const { key, revision, value } of values) {
-      const isThere = (known: Version): boolean => known.revision === revision || known.key === `${prefix}/${key}`
-      if (this.log.some(isThere)) throw new StorageError('KeyExists', revision, this.last)
+      const path = `${prefix}/${key}`
+      if (keys.has(path) || revisions.has(revision)) throw new StorageError('KeyExists', revision, this.last)
+      keys.add(path)
+      revisions.add(revision)
       const text = withRevision(value.text, value.at, revision)
-      this.log.push({ key: `${prefix}/${key}`, type: 'ADDED', revision, value, text })
+      this.log.push({ key: path, type: 'ADDED', revision, value, text })
     }
     this.log.sort((a, b) => a.revision - b.revision)
     for (const version of this.log) {
