@@ -108,6 +108,7 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   if (refusal !== undefined) return refusal
   const acting = impersonate(known)
   const request = acting instanceof Promise ? await acting : acting
+  request.stage.user = request.user
   const asked = attributesOf(request.user, request.info, request.query)
   const isRestore = request.info.path === RESTORE_PATH
   const snapshot = isRestore

@@ -180,7 +180,8 @@ function asStatusError(request: ApiRequest, error: unknown): StatusError {
   if (error instanceof StatusError) return error
   const message = error instanceof Error ? error.message : String(error)
   if (request.record !== undefined) request.record.panic = message
-  noteFault('request', error, request)
+  const { stage, user } = request
+  noteFault('request', error, { ...request, user: stage.user ?? user })
   return internalError(message)
 }
 

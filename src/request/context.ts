@@ -73,8 +73,11 @@ export interface ApiRequest extends ApiCall {
   /** The query, decoded as leniently as Go's net/url does. The first value of a name counts. */
   readonly query: QueryParameters
   readonly info: RequestInfo
-  /** The step that has the request now, and formats its errors. */
-  readonly stage: { maker: Maker }
+  /**
+   * The step that has the request now, and formats its errors; and the user as whom it acts, for the log. Copies of the
+   * request share it.
+   */
+  readonly stage: { maker: Maker; user?: UserInfo }
   /** Headers for the answer. Steps add to them. */
   readonly answerHeaders: Record<string, string>
   /** A read that began before authorization. The verb uses its result. */
