@@ -34,8 +34,11 @@ export async function withRoom<Used>(
   { tenant, clock, gone }: Caller,
   use: (take: TakeRoom) => Promise<Used>,
 ): Promise<Used> {
-  const leaves: (() => void)[] = []
+  let leave = (): void => {}
   const take: TakeRoom = async (size) => {
+    // the webhook is asked again, so nobody uses its earlier answer any more
+    leave()
+    leave = () => {}
     if (size <= LARGE) return 'at once'
     const until = clock() + LONGEST_WAIT
     let waited: Awaited<ReturnType<TakeRoom>> = 'at once'
@@ -45,7 +48,7 @@ export async function withRoom<Used>(
       return gone?.().aborted === true
     }
     try {
-      leaves.push(await roomOf(tenant).take(size, hasGone))
+      leave = await roomOf(tenant).take(size, hasGone)
     } catch (error) {
       throw error instanceof ClientGone ? new CallFailed(CANCELED) : error
     }
@@ -54,7 +57,7 @@ export async function withRoom<Used>(
   try {
     return await use(take)
   } finally {
-    for (const leave of leaves) leave()
+    leave()
   }
 }
 
