@@ -1,3 +1,4 @@
+// This file needs modules of its own: they count what all files do.
 import { expect, test, vi } from 'vitest'
 import { ruleTreeOf } from '../../src/expressions/rule-tree.ts'
 import { validateByRules } from '../../src/expressions/validate-rules.ts'
