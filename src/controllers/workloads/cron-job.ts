@@ -69,7 +69,7 @@ const withoutEmpty = ({ active = [], ...status }: CronJobStatus = {}) => ({
 })
 
 /** Removes ended and deleted Jobs from status.active, with Events. */
-async function tellEnded({ events }: Look, cronJob: CronJob, owned: readonly Job[]): Promise<void> {
+async function tellEnded({ events, jobs }: Look, cronJob: CronJob, owned: readonly Job[]): Promise<void> {
   const status = (cronJob.status ??= {})
   const active = new Map((status.active ?? []).map((reference) => [reference.uid, reference]))
   for (const job of owned) {
@@ -92,8 +92,9 @@ async function tellEnded({ events }: Look, cronJob: CronJob, owned: readonly Job
     if (completed !== undefined && completed > (status.lastSuccessfulTime ?? '')) status.lastSuccessfulTime = completed
   }
   const there = new Set(owned.map(({ metadata }) => metadata.uid))
-  for (const [uid, { name }] of active) {
-    if (there.has(uid)) continue
+  for (const [uid, { name = '' }] of active) {
+    // a Job that was taken from the CronJob may still run
+    if (there.has(uid) || (await jobs.get(name)) !== undefined) continue
     active.delete(uid)
     await events.normal(cronJob, 'MissingJob', `Active job went missing: ${name}`)
   }

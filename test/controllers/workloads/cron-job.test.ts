@@ -121,6 +121,21 @@ describe('a CronJob', () => {
     expect((await jobs())[0] === first[0]).toBe(concurrencyPolicy !== 'Replace')
   })
 
+  test('starts no other Job beside one that was taken from it and is still there', async () => {
+    await create({ concurrencyPolicy: 'Forbid' }, { 'kedge.dev/duration': '1h' })
+    await pass(1)
+    const [name = ''] = await jobs()
+    await clients.resource(JOBS, 'default').updateWithRetries(named(name), (job) => {
+      delete job.metadata.ownerReferences
+    })
+    await pass(2)
+    expect(await jobs()).toEqual([name])
+    expect((await cronJob())?.status?.active).toMatchObject([{ name }])
+    await clients.resource(JOBS, 'default').delete((await clients.resource(JOBS, 'default').get(name))!)
+    await pass(1)
+    expect(await jobs()).toEqual([`tick-${FIRST + 3}`])
+  })
+
   test('that is suspended makes none, and sleeps', async () => {
     await create({ suspend: true })
     await pass(3)
