@@ -1,14 +1,14 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startEngine } from '../../src/cli/engine.ts'
 
 /** It runs until it is ended. */
-const idle = (directory: string): string => `using Workerd = import "/workerd/workerd.capnp";
+const idle = (directory: string, socket: string): string => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "files", disk = (path = "${directory}"))],
-  sockets = [(name = "socket", address = "unix:${directory}/socket", http = (), service = "files")],
+  sockets = [(name = "socket", address = "unix:${socket}", http = (), service = "files")],
 );
 `
 
@@ -23,7 +23,8 @@ const isRunning = (pid: number): boolean => {
 test('an engine whose process cannot be noted does not run on', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kedge-engine-'))
   const config = join(directory, 'workerd.capnp')
-  writeFileSync(config, idle(directory))
+  const socket = join(directory, 'socket')
+  writeFileSync(config, idle(directory, socket))
   let pid = 0
   const note = (started: number): void => {
     pid = started
@@ -31,6 +32,7 @@ test('an engine whose process cannot be noted does not run on', async () => {
   }
   expect(() => startEngine(config, note)).toThrow('ENOSPC')
   await expect.poll(() => isRunning(pid)).toBe(false)
+  rmSync(socket, { force: true }) // it may have come so far
 
   const engine = startEngine(config, () => {})
   await engine.listening
