@@ -41,7 +41,7 @@ jwt:
 ${provider.authority.replace(/^/gm, '      ')}
   claimMappings:
     username: {claim: email, prefix: ''}
-    groups: {expression: "claims.groups.map(g, 'provider:' + g)"}
+    groups: {expression: "dyn(claims.groups).map(g, 'provider:' + g)"}
     uid: {claim: sub}
 `,
   )
