@@ -16,7 +16,7 @@ const CHUNK_VALUES = 128
 /** The first chunk is small, so that the first byte comes soon. */
 const FIRST_VALUES = 8
 /**
- * Units after which a chunk ends, and with it what a reader holds who takes nothing. Values may have 1.5 MiB, and an
+ * Octets after which a chunk ends, and with it what a reader holds who takes nothing. Values may have 1.5 MiB, and an
  * isolate has 128 MB for everything.
  */
 const CHUNK_LENGTH = 256 * 1024
@@ -64,24 +64,12 @@ class ValueChunks {
       this.done = 0
       if (value.length === 0) return []
     }
-    const rows = this.read(this.revisions.slice(this.done, this.done + this.most))
+    const rows = this.statements.values(this.revisions.slice(this.done, this.done + this.most), CHUNK_LENGTH)
     this.done += rows.length
     this.most = CHUNK_VALUES
     return rows
   }
-
-  /** The first of these values, until they fill a chunk. */
-  private read(wanted: readonly Revision[]): readonly ValueRow[] {
-    const rows = this.statements.values(wanted, CHUNK_LENGTH)
-    const hole = rows.findIndex(({ rv }, index) => rv !== wanted[index])
-    // compaction keeps revisions for the retention only; a slower reader gets an error and not a list with holes
-    if (hole >= 0 || (rows.length < wanted.length && lengthOf(rows) < CHUNK_LENGTH))
-      throw new Error(`versions of a list at ${wanted[hole < 0 ? rows.length : hole]} were compacted while it was read`)
-    return rows
-  }
 }
-
-const lengthOf = (rows: readonly ValueRow[]): number => rows.reduce((sum, { v }) => sum + v.length, 0)
 
 type Writer = (rows: readonly ValueRow[]) => Uint8Array
 const encoder = new TextEncoder()

@@ -1,8 +1,14 @@
 // What a list holds whose reader takes nothing.
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
+import type { Env } from '../../src/env.ts'
 import { listAnswer } from '../../durable-objects/list-stream.ts'
+import { ADDED, statements } from '../../durable-objects/statements.ts'
 import type { Statements } from '../../durable-objects/statements.ts'
 
+// The binding is in vitest.config.ts.
+const { SHARDS } = env as unknown as Pick<Env, 'SHARDS'>
 const MIB = 1024 * 1024
 
 /** Values of these lengths, and how many of them were read so far. */
@@ -69,16 +75,48 @@ test('nothing is read before somebody wants it', async () => {
   await reader.cancel()
 })
 
-test('a value that is gone breaks the list off', async () => {
-  const { statements } = storedValues([1, 1, 1])
-  const values: Statements['values'] = (revisions, most) =>
-    statements.values(
-      revisions.filter((rv) => rv !== 1),
-      most,
+/** Runs in a shard with three values of ten octets, whose revisions are 1, 2 and 3. */
+const withValues = (name: string, work: (sql: SqlStorage) => void | Promise<void>): Promise<void> =>
+  runInDurableObject(SHARDS.getByName(`list-stream-${name}`), async (_, { storage }) => {
+    const { insertVersion } = statements(storage.sql, () => {})
+    for (const rv of [1, 2, 3])
+      insertVersion({ rv, k: `things/${rv}`, t: ADDED, crv: rv, prv: null, at: 0, l: '', v: 'x'.repeat(10) })
+    await work(storage.sql)
+  })
+
+test('a value that is gone breaks the list off', () =>
+  withValues('gone', async (sql) => {
+    sql.exec('DELETE FROM rev WHERE rv = 2')
+    // its shape and its prefix are all that counts here
+    const call = { prefix: 'things', shape: { as: 'lines' } } as unknown as Parameters<typeof listAnswer>[1]
+    const page = { revision: 3, revisions: [[1, 2, 3]], isEmpty: false }
+    const { body } = listAnswer(
+      page,
+      call,
+      statements(sql, () => {}),
     )
-  // its shape and its prefix are all that counts here
-  const call = { prefix: 'things', shape: { as: 'lines' } } as unknown as Parameters<typeof listAnswer>[1]
-  const page = { revision: 1, revisions: [[0, 1, 2]], isEmpty: false }
-  const { body } = listAnswer(page, call, { values } as unknown as Statements)
-  await expect(body!.getReader().read()).rejects.toThrow('versions of a list at 1 were compacted')
-})
+    await expect(body!.getReader().read()).rejects.toThrow('versions of a list at 2 were compacted')
+  }))
+
+test.each([
+  [1, 1],
+  [10, 1],
+  [11, 2],
+  [100, 3],
+])('of values that may have %i octets, %i are read, and no statement has rows left', (most, read) =>
+  withValues(`most-${most}`, (sql) => {
+    const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
+    const recorded = {
+      exec(...call: Parameters<SqlStorage['exec']>) {
+        const cursor = sql.exec(...call)
+        cursors.push(cursor)
+        return cursor
+      },
+    }
+    // the statement asks for nothing else
+    const rows = statements(recorded as unknown as SqlStorage, () => {}).values([1, 2, 3], most)
+    expect(rows.map(({ rv }) => rv)).toEqual([1, 2, 3].slice(0, read))
+    expect(cursors.map((cursor) => cursor.next().done)).toEqual(cursors.map(() => true))
+    expect(cursors.length).toBeGreaterThan(0)
+  }),
+)
