@@ -91,6 +91,11 @@ export class Client {
 export const pemOf = (text) => (text.startsWith('-----') ? text : Buffer.from(text, 'base64').toString())
 
 export const sleep = (ms) => new Promise((r) => setTimeout(r, ms))
+/** Pauses between looks, each longer than the one before: who looks often keeps the server from what is looked for. */
+export function pauses(first = 25, longest = 800) {
+  let next = first / 1.6
+  return () => sleep((next = Math.min(longest, next * 1.6)))
+}
 export async function pool(items, jobs, f) {
   let next = 0
   await Promise.all(
@@ -118,6 +123,7 @@ let missed = 0
 export async function namespaceReady(client, ns, seconds = 20) {
   for (const content of NAMESPACE_CONTENTS) {
     const until = Date.now() + (missed > 4 ? 0.1 : seconds) * 1000
+    const pause = pauses()
     for (;;) {
       if ((await client.send('GET', `/api/v1/namespaces/${ns}/${content}`)).status === 200) {
         missed = 0
@@ -127,7 +133,7 @@ export async function namespaceReady(client, ns, seconds = 20) {
         missed++
         break
       }
-      await sleep(25)
+      await pause()
     }
   }
 }

@@ -1,6 +1,6 @@
 // Runs one recorded scenario and returns its answers in the form of the recorded ones; README.md describes the steps.
 import { createHash } from 'node:crypto'
-import { namespaceReady, sleep } from './client.mjs'
+import { namespaceReady, pauses, sleep } from './client.mjs'
 import { Normaliser, certificateOf, claimsOf } from './normaliser.mjs'
 import { webhooks } from './webhook-server.mjs'
 
@@ -181,6 +181,7 @@ export async function runScenario(client, s, { keep = false } = {}) {
       if (step.wait) {
         // until the answer has a status, or a path a value
         const end = Date.now() + (step.seconds ?? 15) * 1000
+        const pause = pauses()
         let ok = false
         while (!ok && Date.now() < end) {
           const r = await client.json('GET', fill(step.wait))
@@ -191,7 +192,7 @@ export async function runScenario(client, s, { keep = false } = {}) {
               ? JSON.stringify(v) === JSON.stringify(fill(step.equals))
               : v !== undefined
           if (ok && step.save) for (const [k, p] of Object.entries(step.save)) vars[k] = at(r.json, p)
-          if (!ok) await sleep(50)
+          if (!ok) await pause()
         }
         results.push({ waited: ok })
         continue
@@ -237,11 +238,11 @@ export async function runScenario(client, s, { keep = false } = {}) {
       let r = await request(step)
       if (step.until !== undefined)
         for (
-          const end = Date.now() + (step.seconds ?? 10) * 1000;
+          const end = Date.now() + (step.seconds ?? 10) * 1000, pause = pauses();
           !holds(step.until, r) && Date.now() < end;
           r = await request(step)
         )
-          await sleep(50)
+          await pause()
       const out = { status: r.status }
       if (step.quiet) {
         if (r.status >= 300) out.quiet = String(r.body).slice(0, 300)
