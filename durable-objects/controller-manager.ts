@@ -8,7 +8,7 @@ import { platformClock } from '../src/api/clock.ts'
 import { logError } from '../src/log/log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import type { GroupResource } from '../src/api/group-version.ts'
-import { controllerOf, userOf } from '../src/controllers/controllers.ts'
+import { controllerOf, takingLong, userOf } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
 import { HopelessWork } from '../src/registry/hopeless-work.ts'
 import { Turns } from '../src/controllers/turns.ts'
@@ -17,6 +17,7 @@ import { onceEach } from '../src/controllers/once-each.ts'
 import { inTurns } from '../src/controllers/in-turns.ts'
 import type { Env } from '../src/env.ts'
 import { freshServedResources, servedResources } from '../src/registry/served.ts'
+import type { ControlPlane } from '../src/tenancy/control-snapshot.ts'
 import { storageOfObject } from '../src/storage/environment-storage.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { OutboxRow } from '../src/storage/shard-protocol.ts'
@@ -25,6 +26,7 @@ import { TurnBudget } from '../src/storage/turn-budget.ts'
 import type { Tenant } from '../src/storage/tenant.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { databaseProblem } from './check-database.ts'
+import { ControllerQueues } from './controller-queues.ts'
 import { AbsentOwnerTable } from './absent-owners.ts'
 import { DependentTable } from './dependent-table.ts'
 import { WatchedKindTable } from './watched-kinds.ts'
@@ -35,16 +37,8 @@ import { WorkloadMode } from './workload-mode.ts'
 import type { Work } from './work-table.ts'
 import { retryAfter, UNKNOWN_CONTROLLER, WorkTable } from './work-table.ts'
 
-const PARALLEL = 8
-/**
- * Rows of work that are read at a time. Finding due work scans all rows: an index would cost another written row for
- * each work.
- */
-const BATCH = 512
 /** Milliseconds after which an alarm takes up work that an ended instance left. */
 const RESUME_MS = 5_000
-/** Work that is due within this many milliseconds needs no alarm. */
-const NEAR_MS = 1_000
 /** Milliseconds after which the object checks whether a restore is over. The restored objects bring their own work. */
 const RESTORING_MS = 600_000
 
@@ -63,8 +57,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly turns = new Turns()
   private readonly budget = new TurnBudget(this.now)
   private readonly pace = new LookPace(this.now)
-  /** Ends the wait for work that is due soon. */
-  private arrived: () => void = () => {}
+  private readonly queues: ControllerQueues
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -74,8 +67,9 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       await this.alarms.load()
       this.beginWorkloads()
     })
-    this.work = new WorkTable(this.sql, this.now)
+    this.work = new WorkTable(this.sql, this.now, takingLong)
     this.work.resume((controller) => controllerOf(controller) !== undefined)
+    this.queues = new ControllerQueues(this.work, this.now, (works) => this.reconcileTogether(works))
     this.absentOwners = new AbsentOwnerTable(this.sql)
     this.dependents = new DependentTable(this.sql)
     this.watchedKinds = new WatchedKindTable(this.sql)
@@ -111,7 +105,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     }
     // set in the same commit as the work: if the instance ends before the work is done, the alarm takes it up
     this.alarms.wakeAt(this.now() + RESUME_MS)
-    this.arrived()
+    this.queues.arrived()
     this.ctx.waitUntil(this.run())
   }
 
@@ -139,6 +133,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private run(): Promise<void> {
     this.running ??= this.drain()
       .catch((error: unknown) => {
+        this.work.mistrust()
         const isRestoring = error instanceof StorageError && error.code === 'Restoring'
         if (!isRestoring) logError('controllers could not be run', { error })
         this.alarms.wakeAt(this.now() + (isRestoring ? RESTORING_MS : RESUME_MS))
@@ -150,8 +145,25 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   }
 
   private async drain(): Promise<void> {
+    await this.queues.run(beginRun(this.now))
+    this.alarms.wakeAt(this.work.nextDue())
+  }
+
+  /** Does work of one queue. The works share what they read at their beginning. */
+  private async reconcileTogether(works: readonly Work[]): Promise<void> {
     const plane = { env: this.env, tenant: this.tenant(), isObject: true }
-    const context: Omit<ControllerContext, 'served' | 'user' | 'once'> = {
+    const context = this.contextOf(plane)
+    const served = await servedResources(plane)
+    const once = onceEach()
+    await inTurns(
+      works,
+      (work) => this.reconcile(work, { ...context, served, once, user: userOf(work.controller) }),
+      this.budget,
+    )
+  }
+
+  private contextOf(plane: ControlPlane): Omit<ControllerContext, 'served' | 'user' | 'once'> {
+    return {
       ...plane,
       storage: (this.storage ??= storageOfObject(this.env, this.budget)),
       freshServed: () => freshServedResources(plane),
@@ -165,36 +177,13 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       absentOwners: this.absentOwners,
       watchedKinds: this.watchedKinds,
       sightings: this.sightings,
-      later: (controller, key, delay) => this.work.add(controller, key, delay),
+      later: (controller, key, delay) => this.later(controller, key, delay),
     }
-    const isOver = beginRun(this.now)
-    do {
-      for (let due = this.work.due(BATCH); due.length > 0; due = this.work.due(BATCH))
-        for (let at = 0; at < due.length; at += PARALLEL) {
-          const served = await servedResources(plane)
-          const once = onceEach()
-          const together = due.slice(at, at + PARALLEL)
-          await inTurns(
-            together,
-            (work) => this.reconcile(work, { ...context, served, once, user: userOf(work.controller) }),
-            this.budget,
-          )
-          if (isOver()) return this.alarms.wakeAt(this.work.nextDue())
-        }
-    } while (await this.moreIsNear())
-    this.alarms.wakeAt(this.work.nextDue())
   }
 
-  /** Waits for work that is due soon, because an alarm costs a written row. */
-  private async moreIsNear(): Promise<boolean> {
-    const wait = (this.work.nextDue() ?? Infinity) - this.now()
-    if (wait > NEAR_MS) return false
-    if (wait <= 0) return true
-    await new Promise<void>((resolve) => {
-      this.arrived = resolve
-      setTimeout(resolve, wait)
-    })
-    return true
+  private later(controller: string, key: string, delay: number): void {
+    this.work.add(controller, key, delay)
+    this.queues.arrived()
   }
 
   /** Without its tenant's name the object cannot work. The work stays on disk, and is tried again. */

@@ -10,6 +10,8 @@ import type { WorkCount } from '../src/storage/object-calls.ts'
 export interface Work extends Record<string, SqlStorageValue> {
   controller: string
   key: string
+  /** Milliseconds since 1970. */
+  due: number
   attempts: number
   /**
    * Grows when the same work arrives again, so that work which arrives while it is reconciled is not removed as done.
@@ -56,11 +58,20 @@ export class WorkTable {
    * costs no commit. Bound: WAITING.
    */
   private readonly waiting = new BoundedMap<string, number>(WAITING)
+  /**
+   * By queue, a time before which none of its work is due, but for work that was taken; without an entry it has none.
+   * Finding it anew reads all work. Undefined: not known. Bound: queues.
+   */
+  private earliest: Map<string, number> | undefined
+  private readonly listApart: string
 
+  /** @param apart controllers that have a queue of their own, of their name; all others share the queue '' */
   constructor(
     private readonly sql: SqlStorage,
     private readonly now: () => number,
+    private readonly apart: ReadonlySet<string> = new Set(),
   ) {
+    this.listApart = JSON.stringify([...apart])
     sql.exec(
       `CREATE TABLE IF NOT EXISTS work (controller TEXT, key TEXT, attempts INTEGER NOT NULL, due INTEGER NOT NULL,
        generation INTEGER NOT NULL, PRIMARY KEY (controller, key)) WITHOUT ROWID;
@@ -82,29 +93,84 @@ export class WorkTable {
       due,
     )
     this.waiting.set(name, due)
+    this.comesAt(this.queueOf(controller), due)
   }
 
-  /** Takes the work that is due. */
-  due(limit: number): Work[] {
+  /** Queues that may have work that is due and was not taken. */
+  queuesDue(): string[] {
+    const now = this.now()
+    return [...this.dueTimes()].flatMap(([queue, due]) => (due <= now ? [queue] : []))
+  }
+
+  /** Takes work of a queue that is due, until it is done or comes again. */
+  due(queue: string, limit: number): Work[] {
+    const now = this.now()
+    const [where, controllers] = this.controllersOf(queue)
     const due = this.sql
       .exec<Work>(
-        'SELECT controller, key, attempts, generation FROM work WHERE due <= ? ORDER BY due LIMIT ?',
-        this.now(),
-        limit,
+        `SELECT controller, key, attempts, due, generation FROM work WHERE ${where} AND due <= ? ORDER BY due LIMIT ?`,
+        controllers,
+        now,
+        limit + 1,
       )
       .toArray()
+    const next = due[limit]?.due ?? this.dueAfter(queue, now)
+    if (next === undefined) this.dueTimes().delete(queue)
+    else this.dueTimes().set(queue, next)
+    due.length = Math.min(due.length, limit)
     for (const work of due) this.waiting.delete(nameOf(work))
     return due
   }
 
-  /** A statement failed, and may have undone others of its turn. All work that arrives from now on is written again. */
-  mistrust(): void {
-    this.waiting.clear()
+  private dueAfter(queue: string, time: number): number | undefined {
+    const [where, controllers] = this.controllersOf(queue)
+    const { due } = this.sql
+      .exec<{ due: number | null }>(`SELECT min(due) AS due FROM work WHERE ${where} AND due > ?`, controllers, time)
+      .one()
+    return due ?? undefined
   }
 
-  /** When the next work is due, in milliseconds since 1970. */
-  nextDue(): number | undefined {
-    return this.sql.exec<{ due: number | null }>('SELECT min(due) AS due FROM work').one().due ?? undefined
+  private queueOf(controller: string): string {
+    return this.apart.has(controller) ? controller : ''
+  }
+
+  private controllersOf(queue: string): readonly [where: string, parameter: string] {
+    return queue === ''
+      ? ['controller NOT IN (SELECT value FROM json_each(?))', this.listApart]
+      : ['controller = ?', queue]
+  }
+
+  private dueTimes(): Map<string, number> {
+    if (this.earliest !== undefined) return this.earliest
+    this.earliest = new Map()
+    const all = this.sql
+      .exec<{ controller: string; due: number }>('SELECT controller, min(due) AS due FROM work GROUP BY controller')
+      .toArray()
+    for (const { controller, due } of all) this.comesAt(this.queueOf(controller), due)
+    return this.earliest
+  }
+
+  private comesAt(queue: string, due: number): void {
+    if ((this.earliest?.get(queue) ?? Infinity) > due) this.earliest?.set(queue, due)
+  }
+
+  /**
+   * A statement failed and may have undone others of its turn, or taken work was left. All work that arrives from now on
+   * is written again, and taken work can be taken again.
+   */
+  mistrust(): void {
+    this.waiting.clear()
+    this.earliest = undefined
+  }
+
+  /**
+   * A time before which no work is due that was not taken, in milliseconds since 1970.
+   * @param others controllers whose work does not count
+   */
+  nextDue(others: ReadonlySet<string> = new Set()): number | undefined {
+    let next: number | undefined
+    for (const [controller, due] of this.dueTimes()) if (!others.has(controller) && due < (next ?? Infinity)) next = due
+    return next
   }
 
   done({ controller, key, generation }: Work): void {
@@ -113,14 +179,16 @@ export class WorkTable {
   }
 
   again({ controller, key, generation }: Work, delay: number, failed: boolean): void {
+    const due = this.now() + delay
     this.sql.exec(
       'UPDATE work SET due = ?, attempts = ? * (attempts + 1) WHERE controller = ? AND key = ? AND generation = ?',
-      this.now() + delay,
+      due,
       failed ? 1 : 0,
       controller,
       key,
       generation,
     )
+    this.comesAt(this.queueOf(controller), due)
   }
 
   /** @param why is stored with the work */
@@ -161,7 +229,7 @@ export class WorkTable {
   }
 
   clear(): void {
-    this.waiting.clear()
+    this.mistrust()
     this.sql.exec('DELETE FROM work; DELETE FROM parked')
   }
 

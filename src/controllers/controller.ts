@@ -101,6 +101,8 @@ export interface Controller {
   readonly neverGivesUp?: true
   /** Milliseconds between failed attempts, where they differ from those of others. Such work is never parked. */
   readonly retry?: Retry
+  /** One reconciliation may take seconds, as it works through all objects of a namespace, a type or an owner. */
+  readonly takesLong?: true
   /**
    * @returns milliseconds until the next reconciliation; undefined where none is needed
    * @throws HopelessWork

@@ -127,5 +127,10 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
 /** Undefined for a topic of another release. */
 export const controllerOf = (topic: string): Controller | undefined => ownValue(controllers, topic)
 
+/** Controllers that others do not wait for. */
+export const takingLong: ReadonlySet<string> = new Set(
+  Object.entries(controllers).flatMap(([topic, { takesLong }]) => (takesLong === true ? [topic] : [])),
+)
+
 /** The user that the controller of a topic writes as. */
 export const userOf = (topic: string): UserInfo => ownValue(controllerUsers, topic) ?? API_SERVER

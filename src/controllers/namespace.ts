@@ -30,7 +30,7 @@ interface StoredResource extends GroupResource {
   readonly version: string
 }
 
-/** Objects of one type that one reconciliation deletes. It takes some seconds, and other controllers wait for it. */
+/** Objects of one type that one reconciliation deletes. It takes some seconds, and other namespaces wait for it. */
 const MOST_AT_ONCE = 2_000
 
 /** The objects that are still in the namespace: how many of each resource, and the finalizers that hold them. */
@@ -46,6 +46,7 @@ const isEmpty = ({ resources, failures }: Remains): boolean => resources.size ==
 
 export const namespaceController: Controller = {
   neverGivesUp: true,
+  takesLong: true,
   async reconcile(name, context) {
     const namespaces = managerClients(context).resource(NAMESPACES)
     const namespace = (await namespaces.get(name)) as Namespace | undefined
@@ -99,6 +100,7 @@ const SWEEP_MS = 3_000
  */
 export const namespaceSweeper: Controller = {
   neverGivesUp: true,
+  takesLong: true,
   async reconcile(name, context) {
     if (await exists(context, name)) return undefined
     const left: string[] = []

@@ -16,6 +16,8 @@ const BY_CLUSTERS = 'test/bounds/filled-by-clusters.test.ts'
 
 /** What requests fill. */
 const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTERS>> = {
+  'durable-objects/controller-queues.ts':
+    'test/durable-objects/controller-queues.test.ts: eight works of a queue are done at a time',
   'durable-objects/dependent-table.ts': 'test/durable-objects/dependent-table.test.ts: MAX_KINDS',
   'durable-objects/kept-texts.ts': 'test/api/bounded-map.test.ts: both key and value count',
   'durable-objects/outbox.ts': FILLED,

@@ -11,7 +11,7 @@ const { RECORDER } = env as unknown as Env & { RECORDER: DurableObjectNamespace<
 const within = (name: string, story: (sql: SqlStorage) => void): Promise<void> =>
   runInDurableObject(RECORDER.getByName(name), (_, { storage }) => story(storage.sql))
 
-const keys = (table: WorkTable) => table.due(100).map(({ controller, key }) => `${controller} ${key}`)
+const keys = (table: WorkTable) => table.due('', 100).map(({ controller, key }) => `${controller} ${key}`)
 
 describe('the work of controllers', () => {
   it('is there once, and due when the first of its reasons says', () =>
@@ -31,7 +31,7 @@ describe('the work of controllers', () => {
     within('work-2', (sql) => {
       const table = new WorkTable(sql, () => 0)
       table.add('a', 'x', 0)
-      const [work] = table.due(1)
+      const [work] = table.due('', 1)
       table.add('a', 'x', 0)
       table.done(work!)
       expect(keys(table)).toEqual(['a x'])
@@ -40,7 +40,7 @@ describe('the work of controllers', () => {
   it('is written once, until a controller takes it', () =>
     within('work-8', (sql) => {
       const table = new WorkTable(sql, () => 0)
-      const generation = () => table.due(1)[0]?.generation
+      const generation = () => table.due('', 1)[0]?.generation
       for (const delay of [100, 100, 50, 70]) table.add('a', 'x', delay)
       expect(sql.exec('SELECT generation, due FROM work').toArray()).toEqual([{ generation: 2, due: 50 }])
       table.add('a', 'x', 0)
@@ -60,14 +60,53 @@ describe('the work of controllers', () => {
       expect(keys(table)).toEqual(['a x'])
     }))
 
+  it('is taken again after a failure, which may have undone its removal', () =>
+    within('work-10', (sql) => {
+      const table = new WorkTable(sql, () => 0)
+      table.add('a', 'x', 0)
+      const [work] = table.due('', 1)
+      table.done(work!)
+      expect(table.nextDue()).toBeUndefined()
+      sql.exec("INSERT INTO work VALUES ('a', 'x', 0, 0, 1)")
+      table.mistrust()
+      expect(keys(table)).toEqual(['a x'])
+    }))
+
+  it('that takes long is in a queue of its controller', () =>
+    within('work-11', (sql) => {
+      let now = 0
+      const apart = new Set(['long'])
+      const table = new WorkTable(sql, () => now, apart)
+      const next = () => [table.nextDue(), table.nextDue(new Set(['long'])), table.nextDue(new Set(['']))]
+      for (const [controller, key, delay] of [
+        ['a', 'x', 30],
+        ['long', 'y', 10],
+        ['b', 'z', 20],
+      ] as const)
+        // prettier-ignore
+        table.add(controller, key, delay)
+      expect(next()).toEqual([10, 20, 10])
+      expect(table.queuesDue()).toEqual([])
+      now = 40
+      expect(new Set(table.queuesDue())).toEqual(new Set(['', 'long']))
+      const [first] = table.due('', 1)
+      expect([first!.key, ...next()]).toEqual(['z', 10, 30, 10])
+      table.done(first!)
+      expect(keys(table)).toEqual(['a x'])
+      expect(table.due('long', 9).map(({ key }) => key)).toEqual(['y'])
+      expect(next()).toEqual([undefined, undefined, undefined])
+      // another instance reads what is on disk
+      expect(new WorkTable(sql, () => now, apart).nextDue(new Set(['long']))).toBe(30)
+    }))
+
   it('that is looked at again has not failed', () =>
     within('work-3', (sql) => {
       const table = new WorkTable(sql, () => 0)
       table.add('a', 'x', 0)
-      table.again(table.due(1)[0]!, 0, true)
-      expect(table.due(1)[0]!.attempts).toBe(1)
-      table.again(table.due(1)[0]!, 0, false)
-      expect(table.due(1)[0]!.attempts).toBe(0)
+      table.again(table.due('', 1)[0]!, 0, true)
+      expect(table.due('', 1)[0]!.attempts).toBe(1)
+      table.again(table.due('', 1)[0]!, 0, false)
+      expect(table.due('', 1)[0]!.attempts).toBe(0)
     }))
 
   it('fails less and less often, and then no more', () => {
@@ -92,11 +131,11 @@ describe('the work of controllers', () => {
     within('work-4', (sql) => {
       const table = new WorkTable(sql, () => 0)
       table.add('a', 'x', 0)
-      table.park(table.due(1)[0]!, 'it never works')
+      table.park(table.due('', 1)[0]!, 'it never works')
       expect(table.nextDue()).toBeUndefined()
       expect(table.counts()).toEqual([{ controller: 'a', queued: 0, failing: 0, parked: 1 }])
       table.add('a', 'x', 0)
-      table.done(table.due(1)[0]!)
+      table.done(table.due('', 1)[0]!)
       expect(table.counts()).toEqual([])
     }))
 
@@ -106,7 +145,7 @@ describe('the work of controllers', () => {
       const table = new WorkTable(sql, () => now)
       for (now = 0; now < 1_010; now++) {
         table.add('a', `k${now}`, 0)
-        table.park(table.due(1)[0]!, 'it never works')
+        table.park(table.due('', 1)[0]!, 'it never works')
       }
       expect(table.counts()).toEqual([{ controller: 'a', queued: 0, failing: 0, parked: 1_000 }])
     }))
@@ -116,7 +155,8 @@ describe('the work of controllers', () => {
       const table = new WorkTable(sql, () => 0)
       table.add('of-tomorrow', 'x', 0)
       table.add('a', 'y', 0)
-      for (const work of table.due(2)) table.park(work, work.controller === 'a' ? 'it never works' : UNKNOWN_CONTROLLER)
+      for (const work of table.due('', 2))
+        table.park(work, work.controller === 'a' ? 'it never works' : UNKNOWN_CONTROLLER)
       table.resume((controller) => controller !== 'of-tomorrow')
       expect(keys(table)).toEqual([])
       table.resume(() => true)
@@ -134,14 +174,14 @@ describe('work that was given up', () => {
       let now = 0
       const table = new WorkTable(sql, () => now)
       table.add('a', 'x', 0)
-      table.park(table.due(1)[0]!, 'it never works')
+      table.park(table.due('', 1)[0]!, 'it never works')
       now = 23 * 3_600_000
       table.resume(() => true)
       expect(keys(table)).toEqual([])
       now = 24 * 3_600_000
       table.resume(() => true)
       expect(keys(table)).toEqual(['a x'])
-      expect(retryAfter(table.due(1)[0]!.attempts)).toBeUndefined()
+      expect(retryAfter(table.due('', 1)[0]!.attempts)).toBeUndefined()
     }))
 })
 

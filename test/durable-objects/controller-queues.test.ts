@@ -1,0 +1,151 @@
+// The queues of the controllers: who waits for whom.
+import { env } from 'cloudflare:workers'
+import { runInDurableObject } from 'cloudflare:test'
+import { expect, it } from 'vitest'
+import { ControllerQueues } from '../../durable-objects/controller-queues.ts'
+import type { Work } from '../../durable-objects/work-table.ts'
+import { WorkTable } from '../../durable-objects/work-table.ts'
+import type { Env } from '../../src/env.ts'
+import type { Recorder } from './recorder.ts'
+
+const { RECORDER } = env as unknown as Env & { RECORDER: DurableObjectNamespace<Recorder> }
+
+interface Server {
+  readonly table: WorkTable
+  readonly queues: ControllerQueues
+  /** What has begun, as `controller key,key` of the first controller. */
+  readonly begun: string[]
+  /** The works in progress. */
+  readonly open: Map<string, { readonly works: readonly Work[]; end(error?: unknown): void }>
+  /** Ends the work of a controller. `error`: it fails. */
+  end(controller: string, error?: unknown): Promise<void>
+  run(isOver?: () => boolean): Promise<void>
+  settled(): Promise<void>
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
+
+const within = (name: string, story: (server: Server) => Promise<void>): Promise<void> =>
+  runInDurableObject(RECORDER.getByName(`queues-${name}`), async (_, { storage }) => {
+    const table = new WorkTable(storage.sql, () => Date.now(), new Set(['namespace', 'slow', 'bad']))
+    const begun: string[] = []
+    const open: Server['open'] = new Map()
+    const reconcile = (works: readonly Work[]): Promise<void> => {
+      const { controller } = works[0]!
+      begun.push(`${controller} ${works.map(({ key }) => key).join(',')}`)
+      return new Promise((resolve, reject) =>
+        open.set(controller, {
+          works,
+          end(error) {
+            open.delete(controller)
+            if (error !== undefined) return reject(error as Error)
+            for (const work of works) table.done(work)
+            resolve()
+          },
+        }),
+      )
+    }
+    const queues = new ControllerQueues(table, () => Date.now(), reconcile)
+    await story({
+      table,
+      queues,
+      begun,
+      open,
+      async end(controller, error) {
+        open.get(controller)!.end(error)
+        await settled()
+      },
+      run: (isOver = () => false) => queues.run(isOver),
+      settled,
+    })
+  })
+
+it('work that takes long holds up its own controller alone', () =>
+  within('long', async ({ table, queues, begun, end, run, settled }) => {
+    table.add('namespace', 'large', 0)
+    const running = run()
+    await settled()
+    for (const key of ['a', 'b']) {
+      table.add('service-account', key, 0)
+      table.add('namespace', key, 0)
+      queues.arrived()
+      await settled()
+      await end('service-account')
+    }
+    expect(begun).toEqual(['namespace large', 'service-account a', 'service-account b'])
+    await end('namespace')
+    expect(begun.slice(3)).toEqual(['namespace a,b'])
+    await end('namespace')
+    await running
+    expect(table.nextDue()).toBeUndefined()
+  }))
+
+it('eight works of a queue are done at a time, those that wait the longest first', () =>
+  within('many', async ({ table, begun, end, run, settled }) => {
+    for (let key = 0; key < 20; key++) table.add(`c${key % 2}`, `${key}`, -key * 1_000)
+    const running = run()
+    await settled()
+    while (table.counts().length > 0) {
+      await end(begun.at(-1)!.split(' ')[0]!)
+    }
+    await running
+    expect(begun.map((text) => text.split(' ')[1])).toEqual(['19,18,17,16,15,14,13,12', '11,10,9,8,7,6,5,4', '3,2,1,0'])
+  }))
+
+it('work that arrives while it is done is done once more, and never twice at a time', () =>
+  within('again', async ({ table, queues, begun, end, run, settled }) => {
+    table.add('a', 'x', 0)
+    const running = run()
+    await settled()
+    table.add('a', 'x', 0)
+    queues.arrived()
+    await settled()
+    expect(begun).toEqual(['a x'])
+    await end('a')
+    expect(begun).toEqual(['a x', 'a x'])
+    await end('a')
+    await running
+  }))
+
+it('work that is due soon is waited for, beside work that takes long', () =>
+  within('soon', async ({ table, begun, end, run }) => {
+    table.add('slow', 'x', 0)
+    table.add('quick', 'y', 50)
+    const running = run()
+    await expect.poll(() => begun).toEqual(['slow x', 'quick y'])
+    await end('quick')
+    await end('slow')
+    await running
+  }))
+
+it('a run that is over begins nothing more, and the next one takes what was left', () =>
+  within('over', async ({ table, begun, end, run, settled }) => {
+    for (let key = 0; key < 12; key++) table.add('a', `${key}`, key - 100)
+    table.add('far', 'z', 60_000)
+    const first = run(() => true)
+    await settled()
+    await end('a')
+    await first
+    expect(begun).toEqual(['a 0,1,2,3,4,5,6,7'])
+    expect(table.nextDue()).toBeLessThanOrEqual(Date.now())
+    const second = run()
+    await settled()
+    await end('a')
+    await second
+    expect(begun.slice(1)).toEqual(['a 8,9,10,11'])
+    expect(table.counts()).toMatchObject([{ controller: 'far' }])
+  }))
+
+it('a failure ends the run when nothing is in progress any more', () =>
+  within('failure', async ({ table, open, end, run, settled }) => {
+    table.add('bad', 'x', 0)
+    table.add('good', 'y', 0)
+    let ended = false
+    const running = run().finally(() => (ended = true))
+    running.catch(() => {})
+    await settled()
+    await end('bad', new Error('the storage is away'))
+    expect([ended, [...open.keys()]]).toEqual([false, ['good']])
+    await end('good')
+    await expect(running).rejects.toThrow('the storage is away')
+  }))
