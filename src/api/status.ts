@@ -206,6 +206,10 @@ export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
     { 'Retry-After': String(retryAfterSeconds) },
   )
 
+/** A request that took longer than kube-apiserver's --request-timeout. */
+export const notInTime = () =>
+  new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})
+
 export const internalError = (why: string) =>
   new StatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
 

@@ -15,6 +15,7 @@ import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts
 import { keepEmptyManagedFields } from '../patch/object-forms.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { finished, isLargeIn } from '../request/turns.ts'
+import { received } from '../flowcontrol/arrivals.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
 import { checkLeastSize } from '../codec/least-size.ts'
 import type { JsonTree } from '../api/json.ts'
@@ -55,17 +56,33 @@ export async function readBody(request: ApiRequest): Promise<Uint8Array> {
   return body
 }
 
-async function bytesOf({ request, headers }: ApiRequest): Promise<Uint8Array> {
+async function bytesOf(call: ApiRequest): Promise<Uint8Array> {
+  const { request, headers } = call
   const declared = Number(headers.get('Content-Length') ?? 0)
   if (declared > MAX_BODY) throw tooLarge()
-  if (declared > 0) return new Uint8Array(await request.arrayBuffer())
+  if (declared > 0 && declared <= HEAVY) return new Uint8Array(await request.arrayBuffer())
   if (request.body === null) return new Uint8Array()
+  const reader = request.body.getReader()
+  const giveUp = (): void => void reader.cancel().catch(() => undefined)
+  return received(call, (grew) => gather(reader, grew, giveUp), giveUp)
+}
+
+async function gather(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  grew: (size: number) => void,
+  giveUp: () => void,
+): Promise<Uint8Array> {
   const body = new Gathered()
-  for await (const chunk of request.body) {
-    if (body.length + chunk.length > MAX_BODY) throw tooLarge()
-    body.add(chunk)
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return body.whole()
+    if (body.length + value.length > MAX_BODY) {
+      giveUp()
+      throw tooLarge()
+    }
+    body.add(value)
+    grew(body.length)
   }
-  return body.whole()
 }
 
 const tooLarge = () => requestEntityTooLarge(`limit is ${MAX_BODY}`)

@@ -86,6 +86,8 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/endpoints/packed-bodies.ts': 'test/endpoints/packed-bodies.test.ts: what is too large is made each time',
   'src/endpoints/watch-stream.ts': BY_CLUSTERS,
   'src/flowcontrol/admit-request.ts': FILLED,
+  'src/flowcontrol/arrivals.ts':
+    'test/flowcontrol/arrivals.test.ts: those that are complete, and small ones, do not count',
   'src/flowcontrol/room.ts':
     'test/flowcontrol/room.test.ts: a share of a request that the engine dropped counts as left after two minutes',
   'src/flowcontrol/seats.ts': 'test/flowcontrol/seats.test.ts: those that nobody left are forgotten a minute later',

@@ -48,6 +48,7 @@ const stays: Readonly<Record<string, Exclude<WhenReplaced, 'forgotten'>>> = {
   'src/endpoints/aggregation/document-room.ts': 'is of requests under way',
   'src/endpoints/watch-stream.ts': 'is of requests under way',
   'src/flowcontrol/admit-request.ts': 'is of requests under way',
+  'src/flowcontrol/arrivals.ts': 'is of requests under way',
   'src/flowcontrol/large-values.ts': 'is of requests under way',
   'src/metrics/admission.ts': 'counts',
   'src/metrics/measurements.ts': 'counts',

@@ -4,7 +4,7 @@
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { StatusError } from '../../api/status.ts'
+import { notInTime } from '../../api/status.ts'
 import { askApiService, isAvailable, placeOfApiService } from '../../outgoing/api-service.ts'
 import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
 import { proxiedHeaders } from '../../outgoing/proxied-headers.ts'
@@ -41,7 +41,7 @@ export async function serveRemote(request: ApiRequest, group: string, version: s
     return await passOn(request, service, place)
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
-    if (error.message === DEADLINE_TEXT && !isDiscovery(request)) throw timedOut()
+    if (error.message === DEADLINE_TEXT && !isDiscovery(request)) throw notInTime()
     return failed(error.message)
   }
 }
@@ -84,6 +84,3 @@ const isDiscovery = ({ info }: ApiRequest): boolean =>
   !info.isResourceRequest && info.path.split('/').filter((part) => part !== '').length === 3
 
 const unavailable = (): Response => textResponse('service unavailable\n', { status: 503, nosniff: true })
-
-const timedOut = (): StatusError =>
-  new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})
