@@ -49,7 +49,7 @@ const methodVerbs: Readonly<Record<string, string>> = {
 
 /** @param path percent-decoded, like Go's `URL.Path`: an encoded slash separates parts like a plain one */
 export function requestInfoOf(method: string, path: string, query: QueryParameters): RequestInfo {
-  const segments = path.split('/').filter((part) => part !== '')
+  const segments = segmentsOf(path)
   const apiPrefix = segments[0]
   if ((apiPrefix !== 'api' && apiPrefix !== 'apis') || segments.length < (apiPrefix === 'api' ? 3 : 4))
     return otherPath(method, path)
@@ -77,7 +77,8 @@ export function requestInfoOf(method: string, path: string, query: QueryParamete
       if (inNamespace) rest = rest.slice(2)
     }
   }
-  const [resource = '', pathName = '', subresource = '', ...deeper] = rest
+  const [resource = '', pathName = '', third = '', ...deeper] = rest
+  const subresource = prefix === 'proxy' ? '' : third
   let name = pathName
   if (pathName === '' && verb === 'get') {
     const watching = query.get('watch')
@@ -101,6 +102,19 @@ export function requestInfoOf(method: string, path: string, query: QueryParamete
     deeper,
     prefix,
   }
+}
+
+/**
+ * Slashes at both ends separate nothing. An empty part inside is a part, as in every other server to which the path
+ * may be passed on: `namespaces//pods` names no namespace.
+ */
+function segmentsOf(path: string): string[] {
+  const parts = path.split('/')
+  let from = 0
+  let to = parts.length
+  while (from < to && parts[from] === '') from++
+  while (from < to && parts[to - 1] === '') to--
+  return parts.slice(from, to)
 }
 
 const otherPath = (method: string, path: string): RequestInfo => ({
