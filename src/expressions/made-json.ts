@@ -17,19 +17,15 @@ export class NoJson extends Error {}
  */
 const MAX_SIZE = 3 * 1024 * 1024
 
-/**
- * @param large the form of whole numbers that a double cannot hold: protobuf's JSON writes them as strings
- * @throws NoJson
- */
-export function madeJson(value: Value, large: 'text' | 'number'): Json {
-  return new Maker(large).of(value)
-}
+/** Makes the JSON of values, which have the limit together. */
+export class JsonMaker {
+  /** The characters so far. */
+  size = 0
 
-class Maker {
-  private size = 0
-
+  /** @param large the form of whole numbers that a double cannot hold: protobuf's JSON writes them as strings */
   constructor(private readonly large: 'text' | 'number') {}
 
+  /** @throws NoJson */
   of(value: Value): Json {
     this.count(1)
     if (value === null || typeof value === 'boolean') return value

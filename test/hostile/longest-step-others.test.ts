@@ -7,11 +7,67 @@ let server: CountedServer
 
 beforeAll(async () => {
   server = await countedServer()
+  await putPolicies()
 }, 120_000)
 afterAll(() => server.restore())
 
 const times = <Of>(n: number, one: (at: number) => Of): Of[] => Array.from({ length: n }, (_, at) => one(at))
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+/** Mutating policies, each about the objects whose label has its name. */
+const mutations = {
+  patching: {
+    patchType: 'JSONPatch',
+    jsonPatch: { expression: "[JSONPatch{op: 'add', path: '/metadata/labels/mutated', value: 'yes'}]" },
+  },
+  applying: {
+    patchType: 'ApplyConfiguration',
+    applyConfiguration: { expression: "Object{metadata: Object.metadata{labels: {'mutated': 'yes'}}}" },
+  },
+}
+
+async function putPolicies(): Promise<void> {
+  const group = 'admissionregistration.k8s.io'
+  for (const [name, mutation] of Object.entries(mutations)) {
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }
+    await server.put(group, 'mutatingadmissionpolicies', {
+      apiVersion: `${group}/v1`,
+      kind: 'MutatingAdmissionPolicy',
+      metadata: { name },
+      spec: {
+        matchConstraints: {
+          matchPolicy: 'Equivalent',
+          namespaceSelector: {},
+          objectSelector: { matchLabels: { by: name } },
+          resourceRules: [rule],
+        },
+        mutations: [mutation],
+        failurePolicy: 'Fail',
+        reinvocationPolicy: 'Never',
+      },
+    })
+    await server.put(group, 'mutatingadmissionpolicybindings', {
+      apiVersion: `${group}/v1`,
+      kind: 'MutatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: { policyName: name },
+    })
+  }
+}
+
+const mutatedBy = (policy: keyof typeof mutations): Case => ({
+  what: `${policy} by a mutating policy`,
+  call: (n, name) => ({
+    method: 'POST',
+    path: '/api/v1/namespaces/default/configmaps',
+    body: JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, labels: { by: policy } },
+      data: Object.fromEntries(times(n, (at) => [`k${at}`, 'v'.repeat(80)])),
+    }),
+  }),
+})
 
 interface Case {
   readonly what: string
@@ -20,6 +76,8 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
+  mutatedBy('patching'),
+  mutatedBy('applying'),
   {
     what: 'a delete that leaves an object with finalizers',
     prepare: async (n, name) =>
@@ -69,7 +127,7 @@ const MOST = 20
 
 let names = 0
 
-test.each(cases)('$what', { timeout: 120_000 }, async ({ prepare, call }) => {
+test.each(cases)('$what', { timeout: 120_000 }, async ({ what, prepare, call }) => {
   const works: number[] = []
   // the first request fills caches and does not count
   for (const n of [FEW, FEW, 4 * FEW]) {
@@ -77,6 +135,7 @@ test.each(cases)('$what', { timeout: 120_000 }, async ({ prepare, call }) => {
     await prepare?.(n, name)
     const step = await server.longestStep(call(n, name))
     expect(step.status, step.text).toBeOneOf([200, 201])
+    if (what.includes('policy')) expect(step.text).toContain('"mutated":"yes"')
     expect(step.lost, 'made anew in each part').toEqual([])
     works.push(step.work)
   }

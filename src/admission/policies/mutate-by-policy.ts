@@ -4,6 +4,8 @@ import type { GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
+import { kept } from '../../api/parts.ts'
+import { HEAVY, LARGE } from '../../api/slices.ts'
 import { itemsOf } from '../../cel/collections.ts'
 import { durationText } from '../../cel/times.ts'
 import type { Value } from '../../cel/value.ts'
@@ -11,7 +13,7 @@ import { Duration, ListValue, MapValue, Optional, Timestamp } from '../../cel/va
 import { DecodeError } from '../../codec/decode-problems.ts'
 import type { JsonTree } from '../../api/json.ts'
 import { RUNTIME_BUDGET } from '../../expressions/environments.ts'
-import { madeJson, NoJson } from '../../expressions/made-json.ts'
+import { JsonMaker, NoJson } from '../../expressions/made-json.ts'
 import { MadeObject, misnamedTypes } from '../../expressions/mutation-types.ts'
 import { copyOf } from '../../patch/json-document.ts'
 import type { Operation } from '../../patch/json-patch.ts'
@@ -19,6 +21,8 @@ import { applyJsonPatch, PatchRejection } from '../../patch/json-patch-operation
 import { asWritten, inNormalForm } from '../../patch/object-forms.ts'
 import { merge } from '../../patch/merge.ts'
 import { checkType, TypeMismatch } from '../../patch/type-problems.ts'
+import type { ApiCall } from '../../request/context.ts'
+import { walked } from '../../request/turns.ts'
 import type { Atom } from '../../schema/atom.ts'
 import { atomOf } from '../../schema/atom.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
@@ -27,7 +31,7 @@ import { convertsBetweenVersions, decodeMade } from '../made-object.ts'
 import type { CompiledMutation, CompiledPolicy } from './compiled-policy.ts'
 import type { Subject } from './evaluation.ts'
 import { Evaluation, OutOfBudget } from './evaluation.ts'
-import { asSeen } from './versioned-object.ts'
+import { seenBy } from './versioned-object.ts'
 
 /** A mutation cannot be applied. The failure policy decides whether the request fails. */
 export class MutationProblem extends Error {}
@@ -39,6 +43,7 @@ export class MutationProblem extends Error {}
  * @throws StatusError where the result is no object of the kind
  */
 export async function mutated(
+  request: ApiCall,
   { patchType, expression }: CompiledMutation,
   { variables }: CompiledPolicy,
   subject: Subject,
@@ -47,10 +52,11 @@ export async function mutated(
 ): Promise<KubeObject> {
   if (expression.program === undefined) throw new MutationProblem(expression.problem)
   const value = await valueOf(
-    new Evaluation({ ...subject, object: asSeen(object) }, variables, RUNTIME_BUDGET),
+    new Evaluation({ ...subject, object: await seenBy(request, object) }, variables, RUNTIME_BUDGET),
     expression,
   )
-  const patched = patchType === 'JSONPatch' ? jsonPatched(value, object, of) : configured(value, object, of)
+  const patch = patchType === 'JSONPatch' ? jsonPatched : configured
+  const patched = await patch(request, value, object, of)
   checkReturn(of)
   return patched
 }
@@ -97,9 +103,12 @@ const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObje
 const asObject = (object: JsonObject): KubeObject => object as unknown as KubeObject
 
 /** ApplyConfiguration: merges the expression's result into the object. No manager becomes the owner of its fields. */
-function configured(value: Value, object: KubeObject, of: PatchedType): KubeObject {
+async function configured(request: ApiCall, value: Value, object: KubeObject, of: PatchedType): Promise<KubeObject> {
   const { type, kind, defaulting } = of
-  const made = attempt('invalid return type', () => madeJson(value, 'number'))
+  const maker = new JsonMaker('number')
+  const made = attempt('invalid return type', () => maker.of(value))
+  if (maker.size > LARGE) request.isLarge = true
+  if (maker.size > HEAVY) await request.takeRoom?.('others', maker.size)
   checkNames(value, 'Object')
   const configuration: JsonObject = {
     ...(isJsonObject(made) ? made : {}),
@@ -107,27 +116,34 @@ function configured(value: Value, object: KubeObject, of: PatchedType): KubeObje
     kind: kind.kind,
   }
   const atom = atomOf(type)
-  const current = asWritten(type, asJson(object))
-  attempt('error applying patch: failed to convert patch object to typed object', () => {
-    if (!of.isPublished)
-      throw new DecodeError(`no corresponding type for ${kind.group}/${kind.version}, Kind=${kind.kind}`)
-    const [foreign] = foreignIn(atom, value, '')
-    if (foreign !== undefined) throw new DecodeError(foreign)
-    checkType(atom, configuration, 'refused')
-  })
+  const current = await walked(request, () => asWritten(type, asJson(object)))
+  await walked(request, () =>
+    attempt('error applying patch: failed to convert patch object to typed object', () => {
+      if (!of.isPublished)
+        throw new DecodeError(`no corresponding type for ${kind.group}/${kind.version}, Kind=${kind.kind}`)
+      const [foreign] = kept(configuration, () => foreignIn(atom, value, ''))
+      if (foreign !== undefined) throw new DecodeError(foreign)
+      checkType(atom, configuration, 'refused')
+    }),
+  )
   const atomics = atomicsIn(atom, configuration, '')
   if (atomics.length > 0)
     throw new MutationProblem(
       `error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`,
     )
-  attempt('error applying patch: failed to convert original object to typed object', () =>
-    checkType(atom, current, 'allowed'),
+  await walked(request, () =>
+    attempt('error applying patch: failed to convert original object to typed object', () =>
+      checkType(atom, current, 'allowed'),
+    ),
   )
-  const whole = attempt('error applying patch: failed to merge patch', () => merge(atom, current, configuration))
+  const whole = await walked(request, () =>
+    attempt('error applying patch: failed to merge patch', () => merge(atom, current, configuration)),
+  )
   // a merge of objects is an object
-  const result = copyOf(whole as JsonTree) as JsonObject
-  const typed = { ...inNormalForm(type, result), kind: kind.kind, apiVersion: apiVersionOf(kind) }
-  applyDefaults(type, typed, defaulting)
+  const result = await walked(request, () => copyOf(whole as JsonTree) as JsonObject)
+  const normal = await walked(request, () => inNormalForm(type, result))
+  const typed = { ...normal, kind: kind.kind, apiVersion: apiVersionOf(kind) }
+  await walked(request, () => applyDefaults(type, typed, defaulting))
   return asObject(typed)
 }
 
@@ -218,21 +234,28 @@ function atomicsIn(atom: Atom, value: Json | undefined, path: string): string[] 
   return found
 }
 
-function jsonPatched(value: Value, object: KubeObject, of: PatchedType): KubeObject {
+async function jsonPatched(request: ApiCall, value: Value, object: KubeObject, of: PatchedType): Promise<KubeObject> {
   const { type } = of
-  const operations = value instanceof ListValue ? itemsOf(value).map(operationOf) : []
+  const maker = new JsonMaker('text')
+  const operations = value instanceof ListValue ? itemsOf(value).map((one) => operationOf(one, maker)) : []
+  // an operation of a patch in a body has about as many characters
+  const size = maker.size + operations.length * 64
+  if (size > LARGE) request.isLarge = true
+  if (size > HEAVY) await request.takeRoom?.('others', size)
+  const written = await walked(request, () => asWritten(type, asJson(object)) as JsonTree)
+  const copy = await walked(request, () => copyOf(written))
   let document: JsonTree
   try {
-    document = applyJsonPatch(copyOf(asWritten(type, asJson(object)) as JsonTree), { operations, strict: [] })
+    document = await walked(request, () => applyJsonPatch(copy, { operations, strict: [] }))
   } catch (error) {
     if (!(error instanceof PatchRejection)) throw error
     if (error.isFailedTest) return object
     throw new MutationProblem(`JSON Patch: ${error.why}`)
   }
-  return decodeMade(document, of, 'strict')
+  return walked(request, () => decodeMade(document, of, 'strict'))
 }
 
-function operationOf(made: Value): Operation {
+function operationOf(made: Value, maker: JsonMaker): Operation {
   if (!(made instanceof MadeObject)) throw new Error('assertion failed: the checker lets a list of JSONPatch through')
   const text = (name: string): string | undefined => {
     const value = made.fields.get(name)
@@ -242,9 +265,7 @@ function operationOf(made: Value): Operation {
   const json =
     value === undefined
       ? undefined
-      : attempt('JSONPath valueExpression evaluated to a type that could not marshal to JSON', () =>
-          madeJson(value, 'text'),
-        )
+      : attempt('JSONPath valueExpression evaluated to a type that could not marshal to JSON', () => maker.of(value))
   if (value instanceof MadeObject) checkNames(value, value.type.name)
   return {
     op: text('op') ?? '',

@@ -18,7 +18,7 @@ import { conditionsOwner, configurationProblem, invocationsOf } from './invocati
 import type { Param } from './params.ts'
 import { PolicyRequest } from './policy-request.ts'
 import { requestValue } from './request-value.ts'
-import { asSeen } from './versioned-object.ts'
+import { seenBy } from './versioned-object.ts'
 
 export const mutatingAdmissionPolicy: AdmissionPlugin = {
   name: 'MutatingAdmissionPolicy',
@@ -83,8 +83,8 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
     const compiled = await engine.compiledPolicy(tenant, 'mutating', policy)
     const { object: sent, oldObject } = objects
     const subject = {
-      object: sent && asSeen(sent),
-      oldObject: oldObject && asSeen(oldObject),
+      object: sent && (await seenBy(attributes.request, sent)),
+      oldObject: oldObject && (await seenBy(attributes.request, oldObject)),
       authorizer,
       params: param,
       namespaceObject,
@@ -119,7 +119,7 @@ async function mutator(request: PolicyRequest, rounds: Rounds): Promise<Mutate> 
     const type = typeOfMatched(attributes, matched, entry)
     for (const mutation of object === undefined ? [] : compiled.mutations)
       try {
-        object = await engine.mutated(mutation, compiled, subject, object!, type)
+        object = await engine.mutated(attributes.request, mutation, compiled, subject, object!, type)
         rounds.mutated()
         measured(undefined)
       } catch (error) {

@@ -13,7 +13,7 @@ import type { ResourceKind } from '../equivalent-resources.ts'
 import { equivalentResources } from '../equivalent-resources.ts'
 import type { Param } from './params.ts'
 import { paramResource, paramsOf } from './params.ts'
-import { asSeen, inKind } from './versioned-object.ts'
+import { inKind, seenBy } from './versioned-object.ts'
 
 /** The objects of a request in one version. */
 export interface VersionedObjects {
@@ -50,7 +50,11 @@ export class PolicyRequest {
   /** The object and old object for expressions. @throws StatusError where an object cannot be converted */
   async seen(matched: ResourceKind): Promise<VersionedObjects> {
     const { object, oldObject } = await this.versioned(matched)
-    return { object: object && asSeen(object), oldObject: oldObject && asSeen(oldObject) }
+    const { request } = this.attributes
+    return {
+      object: object && (await seenBy(request, object)),
+      oldObject: oldObject && (await seenBy(request, oldObject)),
+    }
   }
 
   /** @throws ConfigurationError */

@@ -4,6 +4,7 @@ import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { asWritten } from '../../patch/object-forms.ts'
 import type { ApiCall } from '../../request/context.ts'
+import { walked } from '../../request/turns.ts'
 import { readyResource, resourceOf } from '../../registry/resource-of.ts'
 import type { ResourceEntry } from '../../registry/resources.ts'
 import { typeOfKind } from '../../schema/built-in.ts'
@@ -34,6 +35,10 @@ export function asSeen(object: KubeObject): KubeObject {
   // API objects are JSON
   return type === undefined ? object : (asWritten(type, object as unknown as JsonObject) as unknown as KubeObject)
 }
+
+/** `asSeen` for an object of a request, which may be large. */
+export const seenBy = (request: ApiCall, object: KubeObject): KubeObject | Promise<KubeObject> =>
+  walked(request, () => asSeen(object))
 
 /** Converts an object from storage to the entry's version. @throws StatusError where the conversion webhook fails */
 export async function asServed(

@@ -201,6 +201,15 @@ describe('the mutations of an object', () => {
     })
   })
 
+  test('the operations of one patch are bounded together, though they share their values', async () => {
+    const operations = Array.from({ length: 40 }, () => "JSONPatch{op: 'add', path: '/data/x', value: object.data.big}")
+    const attributes = {
+      object: configMap({ metadata: { name: 'a', namespace: 'blue' }, data: { big: 'x'.repeat(100_000) } }),
+    }
+    const { error } = await mutate(by(patching(`[${operations.join(', ')}]`)), attributes)
+    expect(error).toMatchObject({ message: expect.stringContaining('the value is too large') })
+  })
+
   test('the result of an expression is bounded, though values share their parts', async () => {
     const variables = Array.from({ length: 40 }, (_, i) => ({
       name: `v${i}`,
