@@ -339,7 +339,13 @@ const rows: readonly Filled[] = [
     how: 'APIServices that come and go',
     async fill() {
       vi.spyOn(console, 'error').mockImplementation(() => {})
-      const documents = new RemoteDocuments({ path: () => '/', accept: 'a', maxBytes: 10, read: () => 'x' })
+      const documents = new RemoteDocuments({
+        path: () => '/',
+        accept: 'a',
+        maxBytes: 10,
+        mostKept: 10_000,
+        read: () => 'x',
+      })
       const { request } = memoryServer()
       await times(600, (n) => {
         const conditions = [{ type: 'Available', status: 'True' }]

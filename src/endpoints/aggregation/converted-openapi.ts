@@ -18,6 +18,7 @@ const converted = new RemoteDocuments<OpenApiDocument>({
   path: () => '/openapi/v2',
   accept: 'application/json',
   maxBytes: MAX_BYTES,
+  mostKept: 32 << 20,
   async read(answer) {
     const v2 = await okJson(answer)
     if (!isJsonObject(v2)) throw new CallFailed('the answer is no document of OpenAPI')

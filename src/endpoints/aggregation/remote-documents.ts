@@ -72,22 +72,22 @@ export interface Question<T> {
   readonly path: (service: RemoteService) => string
   readonly accept: string
   readonly maxBytes: number
+  /** The most characters of all answers whose documents are kept. A document that is kept parsed takes many times its text. */
+  readonly mostKept: number
   /** @throws CallFailed where the answer cannot be used */
   read(answer: WholeAnswer, service: RemoteService): T | Promise<T>
 }
 
 export class RemoteDocuments<T> {
   /** By control plane and UID, because restoring a backup gives another control plane the same UIDs. */
-  private readonly kept = new BoundedMap<string, Kept<T>>({
-    entries: 500,
-    size: 32 << 20,
-    sizeOf: (_, { size }) => size,
-  })
+  private readonly kept: BoundedMap<string, Kept<T>>
 
   /** By the keys of `kept`. Each service is asked once at a time, however many requests need its document. */
   private readonly asking = new BoundedMap<string, Asking>({ entries: 500 })
 
-  constructor(private readonly question: Question<T>) {}
+  constructor(private readonly question: Question<T>) {
+    this.kept = new BoundedMap({ entries: 500, size: question.mostKept, sizeOf: (_, { size }) => size })
+  }
 
   /** @param services the services to ask; absent: all */
   async known(request: ApiRequest, services?: readonly RemoteService[]): Promise<Known<T>[]> {

@@ -32,6 +32,7 @@ const indexes = new RemoteDocuments<Index>({
   accept: JSON_TYPE,
   // an index of a thousand group versions has a sixth of it; it is checked at once
   maxBytes: 1 << 20,
+  mostKept: 32 << 20,
   async read(answer, service) {
     if (answer.status === 404) return 'v2 alone'
     const read = index.safeParse(await okJson(answer))
@@ -98,6 +99,8 @@ const specs = new RemoteDocuments<RemoteSpec>({
   path: () => '/openapi/v2',
   accept: JSON_TYPE,
   maxBytes: 12 << 20,
+  // of each only the paths below its version and their definitions
+  mostKept: 32 << 20,
   read: async (answer, { spec }) => inTurns(specBelow(await okJson(answer), `/apis/${spec?.group}/${spec?.version}/`)),
 })
 

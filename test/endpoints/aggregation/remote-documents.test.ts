@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { okJson, RemoteDocuments } from '../../../src/endpoints/aggregation/remote-documents.ts'
+import { okJson, RemoteDocuments, remoteServices } from '../../../src/endpoints/aggregation/remote-documents.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
 const asked = vi.fn((uid: string, _target: string): string | Promise<string> => JSON.stringify({ of: uid }))
@@ -25,7 +25,13 @@ const apiService = (group: string, uid: string) => ({
 
 // Objects that are restored from the backup of another control plane keep their UIDs.
 test('APIServices of two control planes do not share documents, even with one UID', async () => {
-  const documents = new RemoteDocuments<unknown>({ path: () => '/', accept: '', maxBytes: 1_000, read: okJson })
+  const documents = new RemoteDocuments<unknown>({
+    path: () => '/',
+    accept: '',
+    maxBytes: 1_000,
+    mostKept: 1_000,
+    read: okJson,
+  })
   const told: unknown[] = []
   const servers = [memoryServer(), memoryServer()]
   for (const server of servers) {
@@ -37,7 +43,13 @@ test('APIServices of two control planes do not share documents, even with one UI
 })
 
 test('a server is asked once, however many requests need its document', async () => {
-  const documents = new RemoteDocuments<unknown>({ path: () => '/', accept: '', maxBytes: 1_000, read: okJson })
+  const documents = new RemoteDocuments<unknown>({
+    path: () => '/',
+    accept: '',
+    maxBytes: 1_000,
+    mostKept: 1_000,
+    read: okJson,
+  })
   const server = memoryServer()
   await server.put('apiregistration.k8s.io', 'apiservices', apiService('metrics.example.com', 'one'))
   asked.mockClear()
@@ -47,7 +59,13 @@ test('a server is asked once, however many requests need its document', async ()
 })
 
 test('a server that does not answer is asked again after a while', async () => {
-  const documents = new RemoteDocuments<unknown>({ path: () => '/', accept: '', maxBytes: 1_000, read: okJson })
+  const documents = new RemoteDocuments<unknown>({
+    path: () => '/',
+    accept: '',
+    maxBytes: 1_000,
+    mostKept: 1_000,
+    read: okJson,
+  })
   const server = memoryServer()
   await server.put('apiregistration.k8s.io', 'apiservices', apiService('metrics.example.com', 'one'))
   asked.mockClear()
@@ -65,6 +83,7 @@ test('long documents of one control plane are read and parsed one at a time', as
     path: ({ spec }) => `/${spec?.group}`,
     accept: '',
     maxBytes: 12 << 20,
+    mostKept: 12 << 20,
     async read({ text }) {
       most = Math.max(most, ++parsed)
       await new Promise((resolve) => setTimeout(resolve, 5))
@@ -79,4 +98,23 @@ test('long documents of one control plane are read and parsed one at a time', as
   const known = await documents.known(server.request('/apis'))
   expect(known.map(({ value }) => value)).toEqual([200_000, 200_000, 200_000])
   expect(most).toBe(1)
+})
+
+test('of more documents than may be kept those are kept that were used last', async () => {
+  const documents = new RemoteDocuments<unknown>({
+    path: ({ spec }) => `/${spec?.group}`,
+    accept: '',
+    maxBytes: 1_000,
+    mostKept: 1_000,
+    read: ({ text }) => text.length,
+  })
+  const server = memoryServer()
+  const groups = ['a.example.com', 'b.example.com', 'c.example.com']
+  for (const group of groups) await server.put('apiregistration.k8s.io', 'apiservices', apiService(group, group))
+  const services = await remoteServices(server.request('/apis'))
+  asked.mockImplementation(() => 'x'.repeat(400))
+  for (const service of services) await documents.known(server.request('/apis'), [service])
+  asked.mockClear()
+  for (const service of services.toReversed()) await documents.known(server.request('/apis'), [service])
+  expect(asked.mock.calls.map(([, target]) => target)).toEqual(['/a.example.com'])
 })
