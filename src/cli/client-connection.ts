@@ -6,6 +6,7 @@ import { AnswerFollower } from './answer-follower.ts'
 import { Attestation } from './attestation.ts'
 import { LAST_CHUNK, chunkOf } from './chunked-body.ts'
 import type { TlsClientAuth } from './client-certificate.ts'
+import { ClientPace } from './client-pace.ts'
 import { engineHead, engineRequest } from './engine-head.ts'
 import { EngineLink } from './engine-link.ts'
 import type { EngineAddress } from './engine-link.ts'
@@ -82,6 +83,7 @@ export class ClientConnection {
   /** The client's next deadline; undefined where none is set. */
   #awaited: { what: 'head' | 'body' | 'next' | 'answer taken'; since: number } | undefined
   #bodyOctets = 0
+  readonly #pace = new ClientPace()
 
   constructor(
     client: TLSSocket,
@@ -131,6 +133,12 @@ export class ClientConnection {
   get stalled(): { readonly address: string; readonly since: number } | undefined {
     if (this.#awaited?.what !== 'answer taken') return undefined
     return { address: this.#client.remoteAddress ?? '', since: this.#awaited.since }
+  }
+
+  /** The client's address and since when it takes too little at a time; undefined where it takes enough. */
+  slow(now: number): { readonly address: string; readonly since: number } | undefined {
+    const since = this.#pace.slowSince(now)
+    return since === undefined ? undefined : { address: this.#client.remoteAddress ?? '', since }
   }
 
   /** Ends the connection where the client missed a deadline before `now`. */
@@ -272,12 +280,15 @@ export class ClientConnection {
 
   /** @param written is called when the client has the data */
   #toClient(data: Buffer, written?: () => void): void {
-    if (this.#client.write(data, written)) return
+    const isTaken = this.#client.write(data, written)
+    this.#pace.sent(data.length, !isTaken, Date.now())
+    if (isTaken) return
     this.#engine.pause()
     if (this.#awaited?.what !== 'answer taken') this.#await('answer taken')
   }
 
   #clientHasRoom(): void {
+    this.#pace.tookAll(Date.now())
     this.#engine.resume()
     if (this.#state === 'lingering') return
     if (this.#awaited?.what === 'answer taken') {

@@ -13,7 +13,7 @@ import type { Deadlines } from './client-connection.ts'
 import { ConnectionLimits } from './connection-limits.ts'
 import type { Admission, Limits } from './connection-limits.ts'
 import type { EngineAddress } from './engine-link.ts'
-import { STALLED_MS, surplus } from './stalled-clients.ts'
+import { MOST_SLOW, STALLED_MS, surplus } from './stalled-clients.ts'
 import { Tunnels } from './tunnels.ts'
 
 export interface FrontOptions {
@@ -127,13 +127,18 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   }
 }
 
-/** Ends clients that take nothing, where there are too many of them. */
+/** Ends clients that take nothing, and slow ones, where there are too many of them. */
 function endSurplus(connections: Iterable<ClientConnection>, now: number): void {
   const stalled = [...connections].flatMap((connection) => {
     const { stalled: found } = connection
     return found === undefined || now - found.since < STALLED_MS ? [] : [{ ...found, connection }]
   })
   for (const { connection } of surplus(stalled)) connection.destroy()
+  const slow = [...connections].flatMap((connection) => {
+    const found = connection.slow(now)
+    return found === undefined ? [] : [{ ...found, connection }]
+  })
+  for (const { connection } of surplus(slow, MOST_SLOW)) connection.destroy()
 }
 
 /** An accepted connection before the end of its handshake. */

@@ -5,6 +5,8 @@
 export const MOST_STALLED = 64
 /** Milliseconds without taking an octet, although the buffers on the way are full. */
 export const STALLED_MS = 2_000
+/** The most clients that may be slow (client-pace.ts). The engine holds as much for each of them. */
+export const MOST_SLOW = 256
 
 export interface Stalled {
   readonly address: string
