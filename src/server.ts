@@ -114,7 +114,8 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   const snapshot = isRestore
     ? await snapshotToRestore(request)
     : (snapshotAtHand(request) ?? (await coldSnapshot(request)))
-  if (credentialEpoch(received.tenant) !== epoch) await authenticateAgain(received, known.user)
+  request.epoch = credentialEpoch(received.tenant)
+  if (request.epoch !== epoch) await authenticateAgain(received, known.user)
   const classification = classify(snapshot, asked)
   if (record !== undefined) record.flowSchema = classification.schema.metadata.name ?? ''
   // own key: the server names the headers
@@ -131,6 +132,8 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   const leaveRoom = takesRoom(request)
   try {
     const authorized = await authorize(request, asked)
+    // authorized by the new state, for a user of the old one
+    if (credentialEpoch(received.tenant) !== request.epoch) throw new StorageError('Restoring')
     const served = servedAt(request.env, snapshot)
     const reading = served.reading(groupOf(request.info))
     if (reading !== undefined) await reading

@@ -25,11 +25,15 @@ import { writtenShardsOf, writtenShardValue } from '../storage/written-shards.ts
 import type { Collection, RestoredValue, RestoreId, Revision, ShardName, Storage } from '../storage/storage.ts'
 import { freshControlSnapshot, LONGEST_AGE } from '../tenancy/control-snapshot.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
+import { UNCHECKED } from '../tenancy/same-epoch.ts'
 import { shardsOf } from './backup-format.ts'
 import { revisionsIfEmpty } from './restore-emptiness.ts'
 
 /** The most tries of the check while the control plane's own controllers write. */
 const TRIES = 5
+
+/** Milliseconds: see tenancy/same-epoch.ts. A call of a shard may take the last part of it. */
+const LOCKED_FOR = LONGEST_AGE + UNCHECKED + 1_000
 
 export type Pause = (milliseconds: number) => Promise<void>
 
@@ -77,11 +81,12 @@ export class RestorePlan {
   }
 
   /**
-   * Opens the shards once no isolate has a copy of the old configuration. The controllers' old work is dropped,
+   * Opens the shards once no isolate has a copy of the old configuration, and no request that it authorized by one writes
+   * without another look. The controllers' old work is dropped,
    * because the restored objects brought their own.
    */
   async end(cut: Revision, pause: Pause): Promise<void> {
-    await pause(Math.max(0, this.lockedAt + LONGEST_AGE - this.request.clock()))
+    await pause(Math.max(0, this.lockedAt + LOCKED_FOR - this.request.clock()))
     await this.request.env.CONTROLLERS.getByName(this.request.tenant.uid).forget()
     const unlock = (shard: ShardName) => this.storage.unlock(shard, this.id, cut)
     await forEachShard(

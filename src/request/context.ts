@@ -40,6 +40,8 @@ export interface ApiCall {
   isLarge?: boolean
   /** Waits until the memory has room for a value of this size (flowcontrol/large-values.ts). @throws 429 */
   takeRoom?(value: LargeValue, size: number): Promise<void>
+  /** The epoch of the control plane in which the call was authorized (tenancy/same-epoch.ts). Present for requests only. */
+  epoch?: number
   /** Its body takes as long as one that is so many times as long, for want of defaults. Absent: 1. */
   growth?: number
   /** Present for requests only. */

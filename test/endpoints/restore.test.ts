@@ -9,7 +9,7 @@ import { builtInServed } from '../../src/registry/built-in-served.ts'
 import { NodePorts } from '../../src/registry/core/node-ports.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
 import type { OutboxMessage } from '../../src/storage/storage.ts'
-import { serve } from '../../src/server.ts'
+import { answer, serve } from '../../src/server.ts'
 import { freshControlSnapshot } from '../../src/tenancy/control-snapshot.ts'
 import type { MemoryServer } from '../request-in-memory.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -274,4 +274,46 @@ test('a custom resource that a failed restore brought is open again when another
   await restore(BACKUP)
   const widgets = { tenant: server.tenant.uid, shard: 'widgets.example.com', prefix: 'widgets.example.com' }
   expect(await server.storage.get(widgets, 'shop/w')).toBeUndefined()
+})
+
+describe('a request that was authorized before the restore', () => {
+  /** A create whose body arrives when `send` is called. */
+  function creating() {
+    const { promise: sent, resolve: send } = Promise.withResolvers<void>()
+    const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>()
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          isAsked()
+          await sent
+          controller.enqueue(new TextEncoder().encode(JSON.stringify({ metadata: { name: 'late' } })))
+          controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' }
+    const init = { method: 'POST', headers, body, duplex: 'half' }
+    const answered = answer(server.request('/api/v1/namespaces/shop/configmaps', init))
+    return { answered, asked, send }
+  }
+
+  test('writes nothing after it', async () => {
+    const { answered, asked, send } = creating()
+    await asked
+    expect((await restore(BACKUP)).status).toBe(200)
+    send()
+    await expect(answered).rejects.toMatchObject({ status: { code: 503 } })
+    const late = { tenant: server.tenant.uid, shard: 'configmaps', prefix: 'configmaps' }
+    expect(await server.storage.get(late, 'shop/late')).toBeUndefined()
+  })
+
+  test('writes where there was no restore', async () => {
+    await server.put('', 'namespaces', { metadata: { name: 'shop' }, status: { phase: 'Active' } })
+    const { answered, asked, send } = creating()
+    await asked
+    server.now = new Date(server.now.getTime() + 60_000)
+    send()
+    expect((await answered).status).toBe(201)
+  })
 })

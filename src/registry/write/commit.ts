@@ -19,6 +19,7 @@ import type { ResourceScope } from '../resource-scope.ts'
 import { keyOf, storedAs } from '../resource-scope.ts'
 import type { FinalObject } from '../stored-form.ts'
 import { newValueOf } from '../stored-form.ts'
+import { checkSameEpoch } from '../../tenancy/same-epoch.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import type { WorkloadSwitches } from '../../settings.ts'
 import type { Change, Work, WorkRules } from '../work.ts'
@@ -41,6 +42,8 @@ export async function commitCreate(scope: ResourceScope, object: KubeObject, fin
   await announceOwners(request.env, request.tenant, storedAs(scope), object, scope.resource.definitionUid)
   const value = withWork(scope, await encode(scope, object, final))
   if (request.isLarge) await turnOfOthers()
+  const checking = checkSameEpoch(request)
+  if (checking !== undefined) await checking
   return liveOf(await storage.create(collection, keyFor(scope, object), value))
 }
 
@@ -50,6 +53,8 @@ export async function commitUpdate(scope: ResourceScope, encoded: Encoded, live:
   const { object } = encoded
   await announceOwners(request.env, request.tenant, storedAs(scope), object, scope.resource.definitionUid)
   const value = withWork(scope, encoded, live.object)
+  const checking = checkSameEpoch(request)
+  if (checking !== undefined) await checking
   return liveOf(await storage.update(collection, keyFor(scope, object), value, live.stored.revision))
 }
 
@@ -58,8 +63,10 @@ export async function commitUpdate(scope: ResourceScope, encoded: Encoded, live:
  * @throws StorageError Conflict, KeyNotFound
  */
 export async function commitDelete(scope: ResourceScope, live: Live): Promise<Live> {
-  const { storage, collection } = scope
+  const { request, storage, collection } = scope
   const last = { ...(await lastValue(scope, live)), outbox: workOf(scope, { old: live.object }) }
+  const checking = checkSameEpoch(request)
+  if (checking !== undefined) await checking
   return liveOf(await storage.delete(collection, keyFor(scope, live.object), last, live.stored.revision))
 }
 
