@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { readAuthorities, validClientChain } from '../../src/x509/client-chain.ts'
+import { bitString, contextTag, sequence, TAG, write } from '../../src/x509/der.ts'
 import {
   authorityBit,
   client,
@@ -27,6 +28,15 @@ const isValid = async (root: Made, ...chain: Made[]): Promise<boolean> =>
     now,
   )) !== undefined
 
+const ascii = (text: string): Uint8Array => new TextEncoder().encode(text)
+const dns = (name: string): Uint8Array => write(0x82, ascii(name))
+const names = (isCritical: boolean, ...them: Uint8Array[]): Uint8Array =>
+  extension('2.5.29.17', isCritical, sequence(...them))
+/** Permits these names. */
+const constraints = (isCritical: boolean, ...them: Uint8Array[]): Uint8Array =>
+  extension('2.5.29.30', isCritical, sequence(write(contextTag(0), ...them.map((name) => sequence(name)))))
+const requiresPolicy = sequence(write(0x80, Uint8Array.of(0)))
+
 const root = await authority('root')
 const middle = await authority('middle', { by: root })
 
@@ -36,8 +46,28 @@ test.each<[what: string, extensions: Uint8Array[], expected: boolean]>([
   ['for any purpose', [purposes('2.5.29.37.0')], true],
   ['for servers and clients', [purposes(SERVER_AUTH, CLIENT_AUTH)], true],
   ['for servers', [purposes(SERVER_AUTH)], false],
-  ['for no purpose at all', [purposes()], false],
-  ['whose key may only encipher', [keyUsage(2), purposes(CLIENT_AUTH)], false],
+  ['with an empty list of purposes', [purposes()], true],
+  ['whose key may only encipher', [keyUsage(2), purposes(CLIENT_AUTH)], true],
+  ['whose key may only sign certificates', [keyUsage(5), purposes(CLIENT_AUTH)], true],
+  ['whose purposes are no sequence', [extension('2.5.29.37', false, write(0x31))], false],
+  ['whose key usage is no bit string', [extension('2.5.29.15', true, write(TAG.octetString, Uint8Array.of(0)))], false],
+  ['whose key usage has unused bits', [extension('2.5.29.15', true, bitString(Uint8Array.of(0x81), 3))], false],
+  ['whose truth value is none', [extension('2.5.29.19', true, sequence(write(TAG.boolean, Uint8Array.of(1))))], false],
+  ['with a critical name of a sort that Go does not read', [names(true, write(0x88, Uint8Array.of(0x2a)))], false],
+  ['with such a name that is not critical', [names(false, write(0x88, Uint8Array.of(0x2a)))], true],
+  ['with critical names', [names(true, dns('a.example'))], true],
+  ['with an address of three octets', [names(false, write(0x87, Uint8Array.of(1, 2, 3)))], false],
+  ['with a URI that Go cannot read', [names(false, write(0x86, ascii('http://a b/')))], false],
+  ['that says where revocations are', [extension('2.5.29.31', true, sequence(sequence()))], true],
+  ['that requires a policy', [extension('2.5.29.36', false, requiresPolicy)], false],
+  ['that maps policies', [extension('2.5.29.33', true, sequence())], true],
+  ['with a critical key identifier', [extension('2.5.29.14', true, write(TAG.octetString, Uint8Array.of(1)))], false],
+  ['whose authority information is none', [extension('1.3.6.1.5.5.7.1.1', false, write(4))], false],
+  [
+    'of no authority that constrains names',
+    [constraints(true, dns('a.example')), names(false, dns('b.example'))],
+    true,
+  ],
   ['with something critical that is not known', [...client, extension('1.2.3.4', true, new Uint8Array(0))], false],
   ['with something else that is not known', [...client, extension('1.2.3.4', false, new Uint8Array(0))], true],
   ['that names its purpose twice', [purposes(CLIENT_AUTH), purposes(SERVER_AUTH)], false],
@@ -107,4 +137,31 @@ test('a changed octet anywhere is refused, or is none of those that were signed'
 
 test('a bundle without a certificate is an error', () => {
   expect(() => readAuthorities('nothing')).toThrow(TypeError)
+})
+
+const directory = write(contextTag(4), sequence())
+test.each<[what: string, between: Uint8Array, leaf: Uint8Array[], expected: boolean]>([
+  ['and the client has no names', constraints(true, dns('a.example')), client, true],
+  ['and the client has others', constraints(true, dns('a.example')), [names(false, dns('b.example'))], false],
+  ['not critically, and the client has others', constraints(false, dns('a.example')), [names(false, dns('b'))], false],
+  ['and Go does not compare them', constraints(true, directory), client, false],
+  ['and Go ignores them', constraints(false, directory), client, true],
+])('an authority in between constrains names %s', async (_what, constrains, extensions, expected) => {
+  const between = await authority('between', { by: root, extensions: [...caExtensions, constrains] })
+  expect(await isValid(root, await make({ by: between, extensions }), between)).toBe(expected)
+  const alone = await authority('alone', { extensions: [...caExtensions, constrains] })
+  expect(await isValid(alone, await make({ by: alone, extensions })), 'and so does a root').toBe(expected)
+})
+
+test('an authority in between that requires a policy is refused, and a root is not', async () => {
+  const extensions = [...caExtensions, extension('2.5.29.36', false, requiresPolicy)]
+  const between = await authority('between', { by: root, extensions })
+  expect(await isValid(root, await make({ by: between, extensions: client }), between)).toBe(false)
+  const alone = await authority('alone', { extensions })
+  expect(await isValid(alone, await make({ by: alone, extensions: client }))).toBe(true)
+})
+
+test('a root for servers alone names no clients', async () => {
+  const alone = await authority('alone', { extensions: [...caExtensions, purposes(SERVER_AUTH)] })
+  expect(await isValid(alone, await make({ by: alone, extensions: client }))).toBe(false)
 })

@@ -23,7 +23,7 @@ import { certificateSigningRequestPrinter } from '../../codec/table/certificates
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import type { UpdateStrategy } from '../strategy.ts'
 import { signerNameErrors } from './signer-name.ts'
-import { uriProblem } from './uri-names.ts'
+import { uriProblem } from '../../x509/uri-names.ts'
 import { work } from '../work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 

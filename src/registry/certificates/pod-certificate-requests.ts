@@ -28,7 +28,7 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 import type { StrategyContext } from '../strategy.ts'
 import { issuedErrors } from './pod-certificates.ts'
 import { signerNameErrors } from './signer-name.ts'
-import { uriProblem } from './uri-names.ts'
+import { uriProblem } from '../../x509/uri-names.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 type Request = PodCertificateRequest & KubeObject

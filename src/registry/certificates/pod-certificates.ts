@@ -9,7 +9,7 @@ import type { AlternativeNames } from '../../x509/certificate-request.ts'
 import { ALTERNATIVE_NAME, readAlternativeNames, readRequest } from '../../x509/certificate-request.ts'
 import type { PemBlock } from '../../x509/pem.ts'
 import { fromBase64, pemBlocks, toBase64 } from '../../x509/pem.ts'
-import { uriProblem } from './uri-names.ts'
+import { uriProblem } from '../../x509/uri-names.ts'
 
 const MAX_CHAIN_BYTES = 100 * 1024
 const MINUTE = 60 * 1000

@@ -1,7 +1,7 @@
 /** URIs among the alternative names of a certificate or of a request for one, as Go reads them (crypto/x509). */
-import { parseReference } from '../../expressions/library/go-url.ts'
-import { goQuote } from '../../go/quote.ts'
-import type { AlternativeNames } from '../../x509/certificate-request.ts'
+import { parseReference } from '../expressions/library/go-url.ts'
+import { goQuote } from '../go/quote.ts'
+import type { AlternativeNames } from './certificate-request.ts'
 
 /** Go's error for the first URI that it cannot read. Programs in Go read nothing of a certificate that has one. */
 export function uriProblem({ uris }: AlternativeNames): string | undefined {

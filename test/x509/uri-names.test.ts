@@ -1,6 +1,6 @@
 /** URIs for which kube-apiserver 1.36.3 takes or refuses a certificate signing request, with its texts. */
 import { expect, test } from 'vitest'
-import { uriProblem } from '../../../src/registry/certificates/uri-names.ts'
+import { uriProblem } from '../../src/x509/uri-names.ts'
 
 const problemOf = (...uris: string[]) => uriProblem({ dnsNames: [], emails: [], addresses: [], uris })
 
