@@ -176,11 +176,12 @@ function summaryOf(body: Uint8Array): string {
   return (isJson ? new TextDecoder().decode(head) : bytesToBase16(head)) + more
 }
 
-/** Records a patch for audit in JSON, as the client sent it. The YAML reader is loaded by now if the patch needs it. */
+/** Records a patch for audit in JSON, as the client sent it. */
 export async function notePatch(request: ApiRequest, format: BodyFormat, body: Uint8Array): Promise<void> {
   const { record } = request
   if (!record?.wantsRequest) return
   record.isPatch = true
+  if (format === 'yaml') await loadYaml()
   try {
     const tree = await finished(request, patchTree(format, body))
     if (tree !== undefined) record.requestObject = record.bounded(stringify(plainJson(tree)))
