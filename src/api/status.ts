@@ -108,6 +108,15 @@ export const alreadyExists = (resource: GroupResource, name: string) =>
     detailsOf(resource, name),
   )
 
+/** Like alreadyExists, for an object with a generateName, whether its name came from that or not. */
+export const generatedNameExists = (resource: GroupResource, name: string) =>
+  new StatusError(
+    409,
+    'AlreadyExists',
+    `${groupResourceText(resource)} ${goQuote(name)} already exists, the server was not able to generate a unique name for the object`,
+    { ...detailsOf(resource, name), retryAfterSeconds: 1 },
+  )
+
 export const OBJECT_HAS_CHANGED =
   'the object has been modified; please apply your changes to the latest version and try again'
 

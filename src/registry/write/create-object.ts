@@ -1,6 +1,7 @@
 /** Creates an object: generates its name, reserves its resources, and inserts it. */
 import type { KubeObject } from '../../api/object.ts'
-import { StatusError, alreadyExists, plainError } from '../../api/status.ts'
+import type { ObjectMeta } from '../../api/meta/v1.ts'
+import { StatusError, alreadyExists, generatedNameExists, plainError } from '../../api/status.ts'
 import type { WriteResult } from '../../codec/stored-object.ts'
 import { generatedName } from '../generated-name.ts'
 import { keyOf } from '../resource-scope.ts'
@@ -35,7 +36,7 @@ export async function createObject(scope: ResourceScope, wanted: KubeObject, mod
       if (!(error instanceof StorageError)) throw error
       if (error.code !== 'KeyExists') throw statusFor(error, scope.resource.gvr, object.metadata.name ?? '')
       if (generates && attempt < GENERATE_NAME_TRIES) continue
-      throw await existsError(scope, object.metadata.name!)
+      throw await existsError(scope, object.metadata)
     }
   }
 }
@@ -60,8 +61,9 @@ export async function insert(
   return commitCreate(scope, object, final)
 }
 
-async function existsError(scope: ResourceScope, name: string): Promise<StatusError> {
-  const error = alreadyExists(scope.resource.gvr, name)
+async function existsError(scope: ResourceScope, metadata: ObjectMeta): Promise<StatusError> {
+  const { name = '', generateName = '' } = metadata
+  const error = (generateName === '' ? alreadyExists : generatedNameExists)(scope.resource.gvr, name)
   const live = await readLive(scope, name)
   if (live?.object.metadata.deletionTimestamp === undefined) return error
   return new StatusError(409, 'AlreadyExists', `object is being deleted: ${error.message}`, error.status.details)

@@ -9,7 +9,11 @@ import { StorageError } from '../../../src/storage/errors.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
 /** Creates a ConfigMap in a storage that fails, after admission reserved something that `undo` releases. */
-async function failingCreate(code: StorageErrorCode, undo: () => Promise<void>): Promise<unknown> {
+async function failingCreate(
+  code: StorageErrorCode,
+  undo: () => Promise<void>,
+  more: KubeObject['metadata'] = {},
+): Promise<unknown> {
   const server = memoryServer()
   const request = server.request('/api/v1/namespaces/blue/configmaps')
   const entry = (await servedResources(request)).find('', 'v1', 'configmaps')!
@@ -18,7 +22,11 @@ async function failingCreate(code: StorageErrorCode, undo: () => Promise<void>):
   const storage = new Proxy(scope.storage, {
     get: (target, name) => (name === 'create' ? create : (Reflect.get(target, name) as unknown)),
   })
-  const object: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a', namespace: 'blue' } }
+  const object: KubeObject = {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: 'a', namespace: 'blue', ...more },
+  }
   const admission = { ...withoutAdmission, validate: () => Promise.resolve(undo) }
   return createObject({ ...scope, storage }, object, { options: { dryRun: false }, admission }).catch(
     (error: unknown) => error,
@@ -45,4 +53,14 @@ test.each<[StorageErrorCode, number]>([
 test('a write is answered with its own error where nothing could be given back', async () => {
   const error = await failingCreate('KeyExists', () => Promise.reject(new Error('no storage')))
   expect(error).toMatchObject({ code: 409, status: { reason: 'AlreadyExists' } })
+})
+
+test.each<[string, KubeObject['metadata'], RegExp]>([
+  ['generated from a prefix', { name: '', generateName: 'a-' }, /^configmaps "a-[a-z0-9]{5}" already exists, the/],
+  ['given beside a prefix', { generateName: 'a-' }, /^configmaps "a" already exists, the/],
+])('a name that exists and was %s is refused in other words, with a time to wait', async (_what, more, message) => {
+  const error = await failingCreate('KeyExists', () => Promise.resolve(), more)
+  expect(error).toMatchObject({ code: 409, status: { reason: 'AlreadyExists', details: { retryAfterSeconds: 1 } } })
+  expect((error as Error).message).toMatch(message)
+  expect((error as Error).message).toMatch(/ server was not able to generate a unique name for the object$/)
 })
