@@ -4,9 +4,11 @@ import { apiVersionOf } from '../api/group-version.ts'
 import { ownValue } from '../api/own.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { badRequest } from '../api/status.ts'
+import { goQuote } from '../go/quote.ts'
 import { valuesEqual } from '../api/value-order.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { QueryParameters } from '../request/query-parameters.ts'
+import { isTrue } from '../request/request-info.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { Field, Structural } from '../schema/structural.ts'
 import { admissionAttributes } from '../admission/write-admission.ts'
@@ -92,18 +94,31 @@ function optionsIn(query: QueryParameters, fields: readonly Field[]): JsonObject
   return options
 }
 
-/** Undefined where the value is empty. */
+/**
+ * Undefined where the value is empty.
+ * @throws StatusError 400 for a port that is no number: the node must not read another one than the policies
+ */
 function valueOf(type: Structural, values: readonly string[]): Json | undefined {
   const [first] = values
   if (first === undefined) return undefined
-  if (type.shape === 'list') return values.map((value) => valueOf(type.element, [value]) ?? '')
+  if (type.shape === 'list') {
+    const isOfPorts = type.element.shape === 'leaf' && type.element.scalar === 'int32'
+    return isOfPorts
+      ? values.flatMap((value) => value.split(',')).map(portIn)
+      : values.map((value) => valueOf(type.element, [value]) ?? '')
+  }
   if (type.shape !== 'leaf') return undefined
   switch (type.scalar) {
     case 'bool':
-      return first !== 'false' && first !== '0' ? true : undefined
-    case 'int32':
-      return Number(first)
+      return isTrue(first) ? true : undefined
     default:
       return first === '' ? undefined : first
   }
+}
+
+/** An unsigned number of 16 bits. */
+function portIn(text: string): number {
+  const why = !/^[0-9]+$/.test(text) ? 'invalid syntax' : Number(text) > 0xffff ? 'value out of range' : undefined
+  if (why === undefined) return Number(text)
+  throw badRequest(`cannot convert to []int32: strconv.ParseUint: parsing ${goQuote(text)}: ${why}`)
 }

@@ -46,6 +46,8 @@ test.each<[string, string, string, string, string, string[]?]>([
     'object.kind + string(object.ports[1] + 1)',
     'PodPortForwardOptions444',
   ],
+  ['pods', 'portforward', '?ports=80,443&ports=8', 'string(object.ports == [80, 443, 8])', 'true'],
+  ['pods', 'exec', '?tty=FALSE&stdin=no', 'string(has(object.tty)) + string(object.stdin)', 'falsetrue'],
   ['services', 'proxy', '', 'object.kind + string(object.path)', 'ServiceProxyOptions/b/c', ['b', 'c']],
   [
     'nodes',
@@ -139,4 +141,18 @@ test.each([
   const asked = strict.request(`/api/v1/namespaces/blue/pods/a/proxy${sent}`)
   const again = resourceScope(asked, entry, { name: 'a', subresource: 'proxy', namespace: 'blue' })
   await expect(admitConnect(again, asked.info.deeper)).rejects.toMatchObject({ code: 422 })
+})
+
+test.each([
+  ['x', 'invalid syntax'],
+  ['', 'invalid syntax'],
+  ['-1', 'invalid syntax'],
+  ['0x51', 'invalid syntax'],
+  ['80.0', 'invalid syntax'],
+  ['65536', 'value out of range'],
+])('a port %j that the node would read in another way is refused', async (port, why) => {
+  for (const query of [`?ports=${port}`, `?ports=80,${port}`, `?ports=80&ports=${port}`])
+    expect(await said('pods', 'portforward', query, '"admitted"')).toBe(
+      `cannot convert to []int32: strconv.ParseUint: parsing "${port}": ${why}`,
+    )
 })
