@@ -119,6 +119,9 @@ export async function auditAnswered(request: ApiRequest, record: RequestRecord, 
   // authentication failed: kube-apiserver writes only this stage
   if (!audited.has(record)) {
     decideFor(request, record, audit.policy, undefined)
+    // the level was not known when the answer was made
+    if (record.wantsResponse && record.status !== undefined)
+      record.responseObject = record.bounded(JSON.stringify(record.status))
     await write(request, record, {
       ...(await answerOf(record)),
       stage: 'ResponseStarted',
@@ -145,7 +148,9 @@ export async function auditAnswered(request: ApiRequest, record: RequestRecord, 
     else await complete()
     return response
   }
-  await write(request, record, { stage: 'ResponseStarted', at: new Date(request.clock()), code })
+  // of a refusal the object is known; a stream has none
+  const refusal = record.status === undefined ? {} : await answerOf(record)
+  await write(request, record, { ...refusal, stage: 'ResponseStarted', at: new Date(request.clock()), code })
   return followed(request, response, complete)
 }
 

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { auditReceived, auditAnswered } from '../../src/audit/audit.ts'
 import { auditCounts } from '../../src/audit/metrics.ts'
+import { forbidden, unauthorized } from '../../src/api/status.ts'
 import { respondStatus } from '../../src/codec/respond.ts'
 import type { Env } from '../../src/env.ts'
 import { RequestRecord } from '../../src/request/record.ts'
@@ -17,7 +18,8 @@ const policy = JSON.stringify({
  * A server whose audit backend answers with these status codes, repeating the last, and the events that it accepted.
  */
 function audited(settings: Partial<Env>, ...codes: number[]) {
-  const events: { stage: string; responseStatus?: object; sourceIPs?: string[] }[] = []
+  const events: { stage: string; responseStatus?: object; responseObject?: { code: number }; sourceIPs?: string[] }[] =
+    []
   let call = 0
   const log = {
     async fetch(_url: string, init: RequestInit) {
@@ -125,4 +127,25 @@ test.each<[seen: object, headers: Record<string, string>, addresses: string[] | 
   const { request, record } = make('/version', { headers, cf })
   await auditReceived(request, record)
   expect(events[0]!.sourceIPs).toEqual(addresses)
+})
+
+test('a refused watch has its Status in both stages, and so has a request of nobody known', async () => {
+  const { events, request: make } = audited({}, 204)
+  const { request, record } = make('/api/v1/pods?watch=1')
+  await auditReceived(request, record)
+  const answered = await auditAnswered(
+    request,
+    record,
+    await respondStatus(request, forbidden({ group: '', resource: 'pods' }, '', 'no')),
+  )
+  await answered.text()
+  await vi.waitFor(() => expect(events).toHaveLength(3))
+  const unknown = make('/api/v1/pods')
+  await auditAnswered(unknown.request, unknown.record, await respondStatus(unknown.request, unauthorized()))
+  expect(events.map(({ stage, responseObject }) => [stage, responseObject?.code])).toEqual([
+    ['RequestReceived', undefined],
+    ['ResponseStarted', 403],
+    ['ResponseComplete', 403],
+    ['ResponseStarted', 401],
+  ])
 })
