@@ -75,6 +75,19 @@ export function reshapeStored(type: StructType, object: JsonObject): void {
   pruneNulls(type, object)
 }
 
+/**
+ * Removes the fields of a merged object that are not declared, and gives the embedded objects normal metadata, in place.
+ * Validation refuses an embedded object whose metadata has none.
+ */
+export function reshapeMerged(type: StructType, object: JsonObject): void {
+  prune(type, object)
+  try {
+    coerceBelow(type, object, '', [])
+  } catch (error) {
+    if (!(error instanceof CoercionError)) throw error
+  }
+}
+
 /** Replaces the metadata of an object by its normal form. @returns paths of the unknown fields in it */
 function decodeMetadata(object: JsonObject, path: string): string[] {
   const metadata = object['metadata']

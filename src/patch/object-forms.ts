@@ -9,6 +9,7 @@ import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { inParts, kept } from '../api/parts.ts'
 import type { Steps } from '../api/slices.ts'
+import { reshapeMerged } from '../codec/decode-custom.ts'
 import { canonical } from '../codec/encode.ts'
 import type { Decoded } from '../codec/decoded.ts'
 import { atomOf } from '../schema/atom.ts'
@@ -59,13 +60,14 @@ const unstructured: ObjectForms = {
   keepEmptyManagedFields() {},
   /**
    * Unlike a decoded body, the merged object keeps its nulls, so that validation refuses them. Nulls in the metadata
-   * are dropped.
+   * are dropped. An applied field that is not declared was refused, except below one that preserves unknown fields.
    */
-  merged(_type, _kind, value, decoding) {
+  merged(type, _kind, value, decoding) {
     const decoded = kept(value, () => copyOf(value as JsonTree))
     const { metadata } = decoding.decode(decoded).object
     const copy = kept(value, () => copyOf(value as JsonTree) as JsonObject)
     const object = kept(value, () => ({ ...copy, metadata }))
+    reshapeMerged(type, object)
     decoding.applyDefaults(object)
     return object
   },

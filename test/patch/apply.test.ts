@@ -264,6 +264,27 @@ describe('custom resources', () => {
     })
   })
 
+  test('what a declared value does not declare goes, although what is above it preserves unknown fields', () => {
+    const declared = { type: 'object', properties: { a: { type: 'string' } } }
+    const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { s: declared } }
+    const story = new Story(stories({ any })).apply('a', { spec: { any: { s: { a: 'x', z: 1 }, z: 1 } } })
+    expect(story.content).toEqual({ spec: { any: { s: { a: 'x' }, z: 1 } } })
+    expect(story.owners).toEqual({
+      'Apply a': { 'f:spec': { 'f:any': { 'f:s': { 'f:a': {}, 'f:z': {} }, 'f:z': {} } } },
+    })
+  })
+
+  test('the metadata of an embedded object gets its normal form', () => {
+    const pod = {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+    }
+    const metadata = { name: 'x', labels: null, creationTimestamp: null, managedFields: [] }
+    const story = new Story(stories({ pod })).apply('a', { spec: { pod: { apiVersion: 'v1', kind: 'Pod', metadata } } })
+    expect(story.content).toEqual({ spec: { pod: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } } } })
+  })
+
   test('a manager that owned parts of a list owns all of it once the list is atomic', () => {
     const items = { type: 'object', properties: { name: { type: 'string' }, v: { type: 'integer' } } }
     const list = { type: 'array', items, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }

@@ -2,13 +2,13 @@
 import type { GroupVersionKind } from '../../src/api/group-version.ts'
 import { apiVersionOf } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../../src/api/object.ts'
+import type { JsonTree } from '../../src/api/json.ts'
 import { parseStored } from '../../src/api/parse-json.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { canonical } from '../../src/codec/encode.ts'
 import { serverSideApply } from '../../src/patch/apply.ts'
-import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
 import { trackUpdate } from '../../src/patch/managed-fields.ts'
-import { keepEmptyManagedFields } from '../../src/patch/object-forms.ts'
+import { keepEmptyManagedFields, mergedObject } from '../../src/patch/object-forms.ts'
 import { builtInResetFields } from '../../src/registry/built-in-resource.ts'
 import { customResetFields } from '../../src/registry/custom-resources/custom-resource.ts'
 import { definitionOf } from '../../src/registry/definitions.ts'
@@ -133,11 +133,12 @@ export class Story {
   }
 
   private decoded(merged: JsonObject): KubeObject {
-    const { type } = this.of
-    if (type.goType === undefined) return merged as unknown as KubeObject
-    const { object } = fromUnstructured(type, merged as never)
-    applyDefaults(type, object, defaultingOf(this.of))
-    return object as unknown as KubeObject
+    const { type, kind } = this.of
+    const decoding = {
+      decode: (tree: JsonTree) => decodeObject(type, tree),
+      applyDefaults: (object: JsonObject) => applyDefaults(type, object, defaultingOf(this.of)),
+    }
+    return mergedObject(type, kind, merged, decoding) as unknown as KubeObject
   }
 
   private store(object: KubeObject): this {
