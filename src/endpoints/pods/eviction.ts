@@ -30,7 +30,7 @@ const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' }
 const MAX_DISRUPTED = 2000
 
 export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Response> {
-  const posted = await readPosted<Eviction>(scope, verb, (body) => kindOf(scope, body))
+  const posted = await readPosted<Eviction>(scope, verb, (body) => kindOf(scope, body), { admittedAs: EVICTION })
   const { metadata, deleteOptions: asked } = posted.object
   if ((metadata.name ?? '') !== scope.place.name) throw badRequest('name in URL does not match name in Eviction object')
   const options: DeleteOptions = asked ?? {}

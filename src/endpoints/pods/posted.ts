@@ -1,5 +1,6 @@
 import { admissionChain } from '../../admission/chain.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
+import { apiVersionOf } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { methodNotAllowed } from '../../api/status.ts'
 import type { OutputNegotiation } from '../../codec/negotiate.ts'
@@ -28,12 +29,18 @@ export const asKind = (scope: RequestScope, kind: GroupVersionKind): RequestScop
   resource: ofKind(scope.resource, kind, typeOfKind(kind)!),
 })
 
-/** @param kindOf finds the kind of the object in the body */
+/**
+ * @param kindOf finds the kind of the object in the body
+ * @param admittedAs the kind in which admission sees it, of the same form. Default: that of the body
+ */
 export async function readPosted<O>(
   scope: RequestScope,
   verb: Verb | '',
   kindOf: (body: Uint8Array) => GroupVersionKind | Promise<GroupVersionKind>,
-  { keepsSystemFields = false }: { readonly keepsSystemFields?: boolean } = {},
+  {
+    keepsSystemFields = false,
+    admittedAs,
+  }: { readonly keepsSystemFields?: boolean; readonly admittedAs?: GroupVersionKind } = {},
 ): Promise<Posted<O>> {
   const { request } = scope
   if (verb !== 'create') throw methodNotAllowed()
@@ -45,8 +52,10 @@ export async function readPosted<O>(
   // the object has the endpoint's type
   const object = (await decodeBody(posted, input, body, options.fieldValidation)) as O & KubeObject
   await prepareNewMetadata(scope, object, { keepsSystemFields })
-  await admissionChain.mutate(posted, 'CREATE', options, { object })
-  const validate = async () => void (await admissionChain.validate(posted, 'CREATE', options, { object }))
+  if (admittedAs !== undefined) object.apiVersion = apiVersionOf(admittedAs)
+  const admitted = admittedAs === undefined ? posted : asKind(scope, admittedAs)
+  await admissionChain.mutate(admitted, 'CREATE', options, { object })
+  const validate = async () => void (await admissionChain.validate(admitted, 'CREATE', options, { object }))
   return { object, dryRun: options.dryRun, output, validate }
 }
 
