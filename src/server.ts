@@ -10,6 +10,7 @@ import { ensureBootstrapped } from './bootstrap/ensure-bootstrapped.ts'
 import type { Clock } from './api/clock.ts'
 import { serviceUnavailable } from './api/status.ts'
 import { authenticate, authenticateAgain } from './authentication/authenticate.ts'
+import { noteSecretUse } from './endpoints/secret-use.ts'
 import { compileExpressionsWith } from './authentication/expression.ts'
 import { configurationProblem, hasConfigurations } from './authorization/configuration-problem.ts'
 import { impersonate } from './authorization/impersonation.ts'
@@ -106,6 +107,7 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   const { record } = received
   const refusal = record === undefined ? undefined : await auditReceived(known, record)
   if (refusal !== undefined) return refusal
+  noteSecretUse(known)
   const acting = impersonate(known)
   const request = acting instanceof Promise ? await acting : acting
   request.stage.user = request.user

@@ -18,6 +18,7 @@ import { requestHeaderUser, saysForWhom } from './request-header.ts'
 import type { TokenAnswer } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
 import { authenticateToken, knownToken } from './token-authenticator.ts'
+import type { UsedSecret } from '../request/used-secret.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { ANONYMOUS } from '../request/user-info.ts'
 
@@ -59,7 +60,10 @@ async function whoAsks(request: ApiRequest): Promise<Finding> {
 }
 
 /** The user, and the headers without the credentials that later steps must not see. */
-type Finding = { readonly user: UserInfo; readonly headers?: RequestHeaders } | 'nothing' | 'refused'
+type Finding =
+  | { readonly user: UserInfo; readonly headers?: RequestHeaders; readonly usedSecret?: UsedSecret }
+  | 'nothing'
+  | 'refused'
 
 /** The authenticators in their order. The first that recognizes a user decides. */
 const authenticators: readonly ((request: ApiRequest) => Finding | Promise<Finding>)[] = [
@@ -119,7 +123,8 @@ async function byToken(request: ApiRequest, token: string): Promise<Finding> {
   }
 }
 
-function ofToken(request: ApiRequest, { user, warnings }: TokenAnswer): Finding {
+function ofToken(request: ApiRequest, { user, warnings, annotations = {}, usedSecret }: TokenAnswer): Finding {
   if (warnings !== undefined) append(request.warnings, warnings)
-  return { user }
+  for (const [key, value] of Object.entries(annotations)) request.record?.annotate(key, value)
+  return usedSecret === undefined ? { user } : { user, usedSecret }
 }

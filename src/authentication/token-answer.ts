@@ -1,5 +1,6 @@
 /** The input and the result of the token authenticators. */
 import type { ApiRequest } from '../request/context.ts'
+import type { UsedSecret } from '../request/used-secret.ts'
 import type { UserInfo } from '../request/user-info.ts'
 
 export type TokenContext = Pick<ApiRequest, 'env' | 'tenant' | 'now' | 'clock' | 'waitUntil' | 'gone'>
@@ -10,6 +11,10 @@ export interface TokenAnswer {
   readonly audiences: readonly string[]
   /** Texts for `Warning` headers of the answers to requests with the token. */
   readonly warnings?: readonly string[]
+  /** Annotations for the audit events of requests with the token. */
+  readonly annotations?: Readonly<Record<string, string>>
+  /** The token's Secret, where its label does not say that it was used today. */
+  readonly usedSecret?: UsedSecret
 }
 
 /** The token is refused. */

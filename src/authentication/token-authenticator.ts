@@ -45,7 +45,10 @@ export async function authenticateToken(
   const { now } = context
   const wanted = audiences.length > 0 ? audiences : serverAudiences(context.env)
   const key = cacheKey(context, token, audiences)
-  const answer = await lookUpOnce(context, key, () => lookUp(context, token, wanted), isRefused)
+  const found = await lookUpOnce(context, key, () => lookUp(context, token, wanted), isRefused)
+  // of the checks that run at once, the first one's Secret is marked
+  const { usedSecret = found.usedSecret } = knownToken(context, token, audiences) ?? {}
+  const answer: TokenAnswer = usedSecret === undefined ? found : { ...found, usedSecret }
   cache.set(key, { until: now.getTime() + CACHED_FOR, answer })
   return answer
 }

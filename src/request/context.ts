@@ -7,6 +7,7 @@ import type { Tenant } from '../storage/tenant.ts'
 import type { RequestInfo } from './request-info.ts'
 import type { RequestHeaders } from './request-headers.ts'
 import type { RequestRecord } from './record.ts'
+import type { UsedSecret } from './used-secret.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
 /**
@@ -82,6 +83,8 @@ export interface ApiRequest extends ApiCall {
   readonly stage: { maker: Maker; user?: UserInfo }
   /** Headers for the answer. Steps add to them. */
   readonly answerHeaders: Record<string, string>
+  /** The Secret with the token of the request, where its label has to be written. */
+  readonly usedSecret?: UsedSecret
   /** A read that began before authorization. The verb uses its result. */
   firstRead?: FirstRead
   /** Another server now handles the request, so it gives back its seat here. */
