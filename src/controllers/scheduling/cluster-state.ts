@@ -25,11 +25,16 @@ export interface Waiting {
   refusedBy?: ReadonlySet<string> | undefined
   /** The round in which the scheduler tried the pod. */
   round?: number
-  /**
-   * After a refused binding, or while drivers prepare devices: the time of the next try in milliseconds since 1970, and
-   * the number of tries. `isHelped`: an event may bring the try forward.
-   */
-  retry?: { readonly at: number; readonly tries: number; readonly isHelped?: true } | undefined
+  /** After a refused binding, and while drivers prepare devices. */
+  retry?: Retry | undefined
+}
+
+interface Retry {
+  /** The time of the next try in milliseconds since 1970. Undefined: that try has begun. */
+  readonly at: number | undefined
+  readonly tries: number
+  /** Whether an event may bring the try forward. */
+  readonly isHelped?: true
 }
 
 /** A waiting pod that the scheduler is to try now, with its key. */
@@ -223,6 +228,7 @@ export class ClusterState {
   /** The scheduler tries a pod that `next` returned. */
   begin(waiting: Waiting): void {
     waiting.round = this.round
+    if (waiting.retry !== undefined) waiting.retry = { ...waiting.retry, at: undefined }
   }
 
   /** The run ends before it tried all pods that `next` returned. */

@@ -136,8 +136,8 @@ async function wake(state: ClusterState, profiles: Profiles, now: number, budget
       await budget.room()
     }
     const { refusedBy, retry } = waiting
-    const isTime = retry !== undefined && retry.at <= now
-    const mayBeHelped = retry === undefined || retry.isHelped === true
+    const isTime = retry?.at !== undefined && retry.at <= now
+    const mayBeHelped = retry?.at === undefined || retry.isHelped === true
     const hints = profiles.get(waiting.pod.spec?.schedulerName ?? '')?.hints
     if (refusedBy !== undefined && (isTime || (mayBeHelped && isHelped(waiting, refusedBy, happened, hints))))
       waiting.refusedBy = undefined
@@ -149,7 +149,7 @@ async function wake(state: ClusterState, profiles: Profiles, now: number, budget
 /** Milliseconds until the first waiting pod with a time for its next try is due. */
 function nextRetry({ waiting }: ClusterState, now: number): number | undefined {
   const times = [...waiting.values()].flatMap(({ refusedBy, retry }) =>
-    refusedBy === undefined || retry === undefined ? [] : [retry.at],
+    refusedBy === undefined || retry?.at === undefined ? [] : [retry.at],
   )
   return times.length === 0 ? undefined : Math.max(0, leastOf(times) - now)
 }

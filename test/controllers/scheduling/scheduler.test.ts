@@ -183,6 +183,12 @@ test('the room of a pod whose binding is refused is given to one that waits', as
   await Promise.all(['first', 'second'].map((name) => clients.resource(PODS, 'default').create(wanting(name))))
   await plane.settle()
   expect(await Promise.all(['first', 'second'].map(nodeOf))).toEqual([undefined, 'node-1'])
+  // the next try finds no room, and waits for it
+  await plane.pass(1_000)
+  expect((await pod('first'))?.status?.conditions?.[0]?.message).toMatch(
+    /^0\/1 nodes are available: 1 Insufficient cpu\./,
+  )
+  expect(plane.waiting).toEqual([])
 })
 
 test('what fits nowhere says so once, and goes to a node that comes later', async () => {
