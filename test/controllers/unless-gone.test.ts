@@ -4,7 +4,7 @@ import { StatusError } from '../../src/api/status.ts'
 import { typedResource } from '../../src/controllers/clientset.ts'
 import { clientsetFor } from '../../src/controllers/clientset.ts'
 import type { ResourceClient } from '../../src/controllers/resource-client.ts'
-import { deleteIfThere, unlessGone } from '../../src/controllers/unless-gone.ts'
+import { deleteIfThere, isOvertaken, unlessGone, unlessThere } from '../../src/controllers/unless-gone.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
 
 const CONFIG_MAPS = typedResource<ConfigMap>('', 'configmaps')
@@ -38,6 +38,26 @@ describe('a write that is refused', () => {
     await configMaps.delete(object)
     await expect(ignored(refusal(code))).rejects.toThrow(`refused with ${code}`)
   })
+})
+
+test.each([404, 409])('a write that fails with %i is overtaken where its object has changed, too', async (code) => {
+  const overtaken = (error: unknown) => isOvertaken(configMaps, object, error)
+  expect(await overtaken(refusal(code))).toBe(false)
+  await configMaps.updateWithRetries(object, ({ metadata }) => void (metadata.labels = { a: 'b' }))
+  expect(await overtaken(refusal(code))).toBe(true)
+  expect(await overtaken(refusal(403))).toBe(false)
+  await configMaps.delete(object)
+  expect(await overtaken(refusal(code))).toBe(true)
+  await configMaps.create({ metadata: { name: 'a' } })
+  expect(await overtaken(refusal(code))).toBe(true)
+})
+
+test('creating an object that is there is ignored, and not the refusal of one that is absent', async () => {
+  const ignored = (error: unknown) => unlessThere(configMaps, object, error).then(() => true)
+  expect(await ignored(refusal(409))).toBe(true)
+  await expect(ignored(refusal(404))).rejects.toThrow('refused with 404')
+  await configMaps.delete(object)
+  await expect(ignored(refusal(409))).rejects.toThrow('refused with 409')
 })
 
 test('a deletion tells whether the object was there', async () => {

@@ -10,6 +10,7 @@ import { typedResource } from '../clientset.ts'
 import type { ControllerContext } from '../controller.ts'
 import { CLAIMS, keepFor } from '../volumes/binding.ts'
 import { SELECTED_NODE } from '../volumes/matching.ts'
+import { isGone, isOvertaken } from '../unless-gone.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import { podCondition } from '../workloads/pod-state.ts'
 import type { NodeState } from './node-state.ts'
@@ -42,12 +43,12 @@ export class PodWrites {
       metadata: { name, namespace, uid },
       target: { kind: 'Node', name: node },
     }
+    const pods = this.clients.resource(PODS, namespace)
     try {
-      const pods = this.clients.resource(PODS, namespace)
       await pods.post(name, 'binding', BINDING, binding, (scope) => bindPod(scope, binding, false, pod))
     } catch (error) {
       if (!(error instanceof StatusError) || error.code > 500) throw error
-      if (error.code === 404 || error.code === 409) return 'overtaken'
+      if (await isOvertaken(pods, pod, error)) return 'overtaken'
       // a webhook denied the binding, or did not answer
       await this.refuse(pod, `running Bind plugin "DefaultBinder": ${error.message}`, '', 'SchedulerError')
       return 'refused'
@@ -110,9 +111,12 @@ export class PodWrites {
     )
   }
 
-  /** Deletes a pod in favour of one with a higher priority. It leaves a pod alone that is already being deleted. */
-  async evict(victim: PodInfo, preemptor: Pod, node: NodeState): Promise<void> {
-    if (victim.isTerminating) return
+  /**
+   * Deletes a pod in favour of one with a higher priority. It leaves a pod alone that is already being deleted.
+   * @returns whether the victim goes
+   */
+  async evict(victim: PodInfo, preemptor: Pod, node: NodeState): Promise<'goes' | 'refused'> {
+    if (victim.isTerminating) return 'goes'
     const pods = this.clients.resource(PODS, victim.namespace)
     const condition = {
       type: 'DisruptionTarget',
@@ -120,18 +124,21 @@ export class PodWrites {
       reason: 'PreemptionByScheduler',
       message: `${preemptor.spec?.schedulerName}: preempting to accommodate a higher priority pod`,
     }
-    const stopped = await overtaken(
-      pods.updateStatusWithRetries({ metadata: victim }, (live) => {
+    let stopped: Pod
+    try {
+      stopped = await pods.updateStatusWithRetries({ metadata: victim }, (live) => {
         const { generation } = live.metadata
         setPodCondition(
           live,
           { ...condition, ...(generation === undefined ? {} : { observedGeneration: generation }) },
           this.context.now(),
         )
-      }),
-    )
-    if (stopped === undefined) return
-    await overtaken(pods.delete({ metadata: victim }))
+      })
+      await pods.delete({ metadata: victim })
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code >= 500) throw error
+      return (await isGone(pods, { metadata: victim }, error)) ? 'goes' : 'refused'
+    }
     await this.tell(
       stopped,
       {
@@ -142,6 +149,7 @@ export class PodWrites {
       },
       preemptor,
     )
+    return 'goes'
   }
 
   /** Takes the nominated node from a pod of lower priority. */

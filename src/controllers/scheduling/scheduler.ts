@@ -36,6 +36,7 @@ import type { Provision } from './plugins/volumes.ts'
 import { FreeVolumes } from './free-volumes.ts'
 import { provisionsOn, unboundOf } from './plugins/volumes.ts'
 import type { NodeState } from './node-state.ts'
+import type { PodInfo } from './pod-info.ts'
 import { SeenNodes } from './seen-nodes.ts'
 import { VolumeFacts } from './volume-facts.ts'
 import { annotation, SELECTED_NODE } from '../volumes/matching.ts'
@@ -376,7 +377,15 @@ class Turn {
     this.state.nominate(key, waiting, node.name)
     this.refuse(pod, failureMessage(unfit, ''), node.name)
     for (const other of others) this.writes.add(this.podWrites.forgetPlace(other))
-    for (const victim of victims) this.writes.add(this.podWrites.evict(victim, pod, node))
+    for (const victim of victims) this.writes.add(this.evict(victim, key, pod, node))
+  }
+
+  /** A refused eviction brings no event, so the scheduler tries again to make room after a while. */
+  private async evict(victim: PodInfo, key: string, pod: Pod, node: NodeState): Promise<void> {
+    if ((await this.podWrites.evict(victim, pod, node)) === 'goes') return
+    const waiting = this.state.waiting.get(key)
+    if (waiting !== undefined && waiting.retry?.at === undefined)
+      waiting.retry = { ...this.retry(waiting), isHelped: true }
   }
 
   private async readBudgets(): Promise<readonly PodDisruptionBudget[]> {

@@ -8,7 +8,9 @@ import { schedulerController } from '../../../src/controllers/scheduling/schedul
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { keepingFromDeletion } from '../keep-from-deletion.ts'
+import { named, ResourceClient } from '../../../src/controllers/resource-client.ts'
+import { StatusError } from '../../../src/api/status.ts'
 
 const PRIORITIES = typedResource<KubeObject & PriorityClass>('scheduling.k8s.io', 'priorityclasses')
 
@@ -106,6 +108,22 @@ test('a pod whose binding is refused says so, and is tried again less and less o
   for (let minute = 0; minute < 5; minute++) await plane.pass(60_000)
   expect(await nodeOf('waits')).toBe('node-1')
 })
+
+test.each([404, 409])(
+  'a binding that a webhook refuses with %i says so, too, and is not tried again and again',
+  async (code) => {
+    const refusal = new StatusError(code, undefined, `a webhook says ${code}`)
+    const post = vi.spyOn(ResourceClient.prototype, 'post').mockRejectedValue(refusal)
+    await create('waits')
+    expect(post).toHaveBeenCalledTimes(1)
+    expect((await pod('waits'))?.status?.conditions).toMatchObject([
+      { type: 'PodScheduled', status: 'False', message: `running Bind plugin "DefaultBinder": a webhook says ${code}` },
+    ])
+    post.mockRestore()
+    await plane.pass(1_000)
+    expect(await nodeOf('waits')).toBe('node-1')
+  },
+)
 
 test('a node has as many volumes of a CSI driver as it may', async () => {
   const driver = 'disks.example.com'
@@ -299,6 +317,22 @@ describe('a pod of higher priority', () => {
     await plane.pass(20_000)
     expect(await nodeOf('high')).toBe('node-1')
     expect((await pod('high'))?.status?.nominatedNodeName).toBeUndefined()
+  })
+
+  test('tries again to make room where the victim may not be deleted, and tells of no preemption', async () => {
+    await clients
+      .resource(PRIORITIES)
+      .create({ kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', metadata: { name: 'high' }, value: 1000 })
+    await create('low')
+    const kept = keepingFromDeletion(plane)
+    await kept.keep(PODS, 'false')
+    await create('high', { priorityClassName: 'high' })
+    expect((await pod('high'))?.status?.nominatedNodeName).toBe('node-1')
+    await kept.letGo()
+    expect(await reasons()).not.toContain('Preempted')
+    await plane.pass(10_000)
+    expect(await nodeOf('high')).toBe('node-1')
+    expect(await reasons()).toContain('Preempted')
   })
 
   test('may not want the place of others', async () => {
