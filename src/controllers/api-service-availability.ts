@@ -7,7 +7,6 @@ import type { Service } from '../api/core/v1.ts'
 import type { EndpointSlice } from '../api/discovery/v1.ts'
 import { goQuote } from '../go/quote.ts'
 import type { KubeObject } from '../api/object.ts'
-import { StatusError } from '../api/status.ts'
 import { AGGREGATOR, askApiService, placeOfApiService, serviceOf } from '../outgoing/api-service.ts'
 import { wholeAnswer } from '../outgoing/bounded-answer.ts'
 import { isPlaced, slicesOfService } from '../outgoing/service-place.ts'
@@ -16,7 +15,8 @@ import { timeText } from '../schema/time.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 import { managerClients, serverClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
-import type { Target } from './resource-client.ts'
+import type { Judged } from './resource-client.ts'
+import { unlessGone } from './unless-gone.ts'
 
 /** Milliseconds between two checks of a remote service: SOON if it is unavailable and changed less than JUST ago. */
 const AGAIN = 30_000
@@ -119,7 +119,7 @@ function isSame(service: APIService, { status, reason, message }: Finding): bool
   return condition?.status === status && condition.reason === reason && condition.message === message
 }
 
-async function write(judged: Target, { status, reason, message }: Finding, context: ControllerContext): Promise<void> {
+async function write(judged: Judged, { status, reason, message }: Finding, context: ControllerContext): Promise<void> {
   const change = (object: KubeObject): void => {
     const service: KubeObject & APIService = object
     const known = availableOf(service)
@@ -128,10 +128,6 @@ async function write(judged: Target, { status, reason, message }: Finding, conte
     const others = (service.status?.conditions ?? []).filter(({ type }) => type !== 'Available')
     service.status = { conditions: [...others, { type: 'Available', status, lastTransitionTime, reason, message }] }
   }
-  await serverClients(context)
-    .resource(API_SERVICES)
-    .updateStatusWithRetries(judged, change)
-    .catch((error: unknown) => {
-      if (!(error instanceof StatusError) || error.code !== 404) throw error
-    })
+  const services = serverClients(context).resource(API_SERVICES)
+  await services.updateStatusWithRetries(judged, change).catch((error: unknown) => unlessGone(services, judged, error))
 }

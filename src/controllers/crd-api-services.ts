@@ -5,7 +5,6 @@
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { CustomResourceDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupResource } from '../api/group-version.ts'
-import { StatusError } from '../api/status.ts'
 import { DEFINITIONS, versionsOf } from '../registry/custom-resources/definition.ts'
 import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../registry/resources.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -13,7 +12,7 @@ import { freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { serverClients } from './clientset.ts'
 import type { ResourceClient } from './resource-client.ts'
 import type { Controller } from './controller.ts'
-import { ignoreExisting } from './service-account.ts'
+import { createUnlessThere, deleteIfThere } from './unless-gone.ts'
 
 const API_SERVICES: GroupResource = { group: 'apiregistration.k8s.io', resource: 'apiservices' }
 const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
@@ -33,8 +32,7 @@ export const crdApiServicesController: Controller = {
       .filter(({ metadata }) => metadata.labels?.[AUTOMANAGED] === 'true')
     const registered = new Set(present.map(({ spec }) => spec?.version))
     for (const version of served) if (!registered.has(version)) await register(client, group, version)
-    for (const service of present)
-      if (!served.has(service.spec?.version ?? '')) await client.delete(service).catch(ignoreGone)
+    for (const service of present) if (!served.has(service.spec?.version ?? '')) await deleteIfThere(client, service)
     return undefined
   },
 }
@@ -53,9 +51,5 @@ async function register(client: ResourceClient, group: string, version: string):
       versionPriority: CUSTOM_VERSION_PRIORITY,
     },
   }
-  await client.create(service).catch(ignoreExisting)
-}
-
-function ignoreGone(error: unknown): void {
-  if (!(error instanceof StatusError) || error.code !== 404) throw error
+  await createUnlessThere(client, service)
 }

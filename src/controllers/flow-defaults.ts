@@ -4,7 +4,6 @@
  * annotation.
  */
 import type { KubeObject } from '../api/object.ts'
-import { StatusError } from '../api/status.ts'
 import type { BootstrapObject } from '../bootstrap/bootstrap-object.ts'
 import { policyObjects } from '../bootstrap/policy-objects.ts'
 import { EXEMPT, mandatoryFlowSchemas } from '../registry/flowcontrol/mandatory-objects.ts'
@@ -12,6 +11,7 @@ import { timeText } from '../schema/time.ts'
 import { sameValue } from '../validation/same-value.ts'
 import { serverClients } from './clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
+import { createUnlessThere, deleteIfThere, unlessGone } from './unless-gone.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 const MANAGER = 'api-priority-and-fairness-config-producer-v1'
@@ -40,16 +40,15 @@ async function ensure(resource: string, wanted: readonly BootstrapObject[], cont
     const name = object.metadata.name ?? ''
     const live = stored.get(name)
     stored.delete(name)
-    if (live === undefined) await client.create(structuredClone(object)).catch(unlessCode(409))
+    if (live === undefined) await createUnlessThere(client, structuredClone(object))
     else if (revised(live, object) !== undefined)
       await client
         // own key: `revised` makes the members
         .updateWithRetries(live, (current) => void Object.assign(current, revised(current, object)))
-        .catch(unlessCode(404))
+        .catch((error: unknown) => unlessGone(client, live, error))
   }
   for (const object of stored.values())
-    if (parseBool(object.metadata.annotations?.[AUTOUPDATE]) === true)
-      await client.delete(object).catch(unlessCode(404, 409))
+    if (parseBool(object.metadata.annotations?.[AUTOUPDATE]) === true) await deleteIfThere(client, object)
 }
 
 type WithSpec = KubeObject & { spec?: object }
@@ -79,9 +78,3 @@ function parseBool(text: string | undefined): boolean | undefined {
   if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
   return /^(0|f|F|false|FALSE|False)$/.test(text) ? false : undefined
 }
-
-const unlessCode =
-  (...codes: readonly number[]) =>
-  (error: unknown): void => {
-    if (!(error instanceof StatusError) || !codes.includes(error.code)) throw error
-  }

@@ -1,10 +1,10 @@
 import type { FlowSchema } from '../api/flowcontrol/v1.ts'
 import { goQuote } from '../go/quote.ts'
 import type { KubeObject } from '../api/object.ts'
-import { StatusError } from '../api/status.ts'
 import { timeText } from '../schema/time.ts'
 import { serverClients } from './clientset.ts'
 import type { Controller } from './controller.ts'
+import { unlessGone } from './unless-gone.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
@@ -29,9 +29,9 @@ export const flowSchemaStatus: Controller = {
         continue
       const condition = { type: DANGLING, lastTransitionTime: timeText(context.now()), ...finding }
       const config = { apiVersion, kind, status: { conditions: [condition] } }
-      await client.apply(schema, config, { fieldManager: MANAGER, subresource: 'status' }).catch((error: unknown) => {
-        if (!(error instanceof StatusError) || error.code !== 404) throw error
-      })
+      await client
+        .apply(schema, config, { fieldManager: MANAGER, subresource: 'status' })
+        .catch((error: unknown) => unlessGone(client, schema, error))
     }
     return undefined
   },

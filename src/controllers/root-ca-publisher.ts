@@ -5,7 +5,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { isActiveNamespace } from './namespace-state.ts'
 import { ROOT_CA } from '../registry/core/config-maps.ts'
-import { ignoreExisting } from './service-account.ts'
+import { createUnlessThere } from './unless-gone.ts'
 import { TOKEN_SECRET_TYPE } from './service-account-secret.ts'
 
 const DESCRIPTION =
@@ -30,7 +30,7 @@ export const rootCaPublisher: Controller = {
         metadata: { name: ROOT_CA, namespace, annotations: { 'kubernetes.io/description': DESCRIPTION } },
         data,
       }
-      await configMaps.create(configMap).catch(ignoreExisting)
+      await createUnlessThere(configMaps, configMap)
     } else if (JSON.stringify(present.data) !== JSON.stringify(data)) {
       await configMaps.updateWithRetries(present, (object) => Object.assign(object, { data }))
     }

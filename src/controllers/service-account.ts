@@ -1,8 +1,8 @@
-import { StatusError } from '../api/status.ts'
 import { managerClients } from './clientset.ts'
 import type { Controller } from './controller.ts'
 import { DEFAULT_SERVICE_ACCOUNT } from '../registry/core/service-accounts.ts'
 import { isActiveNamespace } from './namespace-state.ts'
+import { createUnlessThere } from './unless-gone.ts'
 
 /** Creates the ServiceAccount `default` of every namespace. Key: the namespace. */
 export const serviceAccountController: Controller = {
@@ -11,14 +11,8 @@ export const serviceAccountController: Controller = {
     if (!(await isActiveNamespace(context, namespace))) return undefined
     const accounts = managerClients(context).resource({ group: '', resource: 'serviceaccounts' }, namespace)
     if ((await accounts.get(DEFAULT_SERVICE_ACCOUNT)) !== undefined) return undefined
-    await accounts
-      .create({ kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: DEFAULT_SERVICE_ACCOUNT, namespace } })
-      .catch(ignoreExisting)
+    const account = { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: DEFAULT_SERVICE_ACCOUNT, namespace } }
+    await createUnlessThere(accounts, account)
     return undefined
   },
-}
-
-/** Ignores AlreadyExists: another writer created the object first. */
-export function ignoreExisting(error: unknown): void {
-  if (!(error instanceof StatusError) || error.code !== 409) throw error
 }

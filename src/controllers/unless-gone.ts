@@ -45,17 +45,17 @@ export async function isOvertaken<O extends KubeObject>(
   return live?.metadata.uid !== metadata.uid || live?.metadata.resourceVersion !== metadata.resourceVersion
 }
 
-/**
- * Ignores the error of creating an object that is there. A webhook may refuse with the same code.
- * @throws the error where there is no object of the name
- */
-export async function unlessThere<O extends KubeObject>(
-  client: Pick<ResourceClient<O>, 'get'>,
-  { metadata }: KubeObject,
-  error: unknown,
+/** Creates the object, unless there is one of its name. A webhook may refuse with the same code. */
+export async function createUnlessThere<O extends KubeObject>(
+  client: Pick<ResourceClient<O>, 'add' | 'get'>,
+  object: O,
 ): Promise<void> {
-  if (!(error instanceof StatusError) || error.code !== 409) throw error
-  if ((await client.get(metadata.name ?? '')) === undefined) throw error
+  try {
+    await client.add(object)
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 409) throw error
+    if ((await client.get(object.metadata.name ?? '')) === undefined) throw error
+  }
 }
 
 /** Whether the write may have failed because of what others did. */

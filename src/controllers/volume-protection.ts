@@ -4,9 +4,9 @@
  * `protectedKey` makes the key.
  */
 import type { GroupResource } from '../api/group-version.ts'
-import { StatusError } from '../api/status.ts'
 import { managerClients } from './clientset.ts'
-import type { ResourceClient, Target } from './resource-client.ts'
+import type { Judged, ResourceClient } from './resource-client.ts'
+import { unlessGone } from './unless-gone.ts'
 import { untilNextLook } from './waiting-time.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 import { definitionOf } from '../registry/definitions.ts'
@@ -42,7 +42,7 @@ export const volumeProtection: Controller = {
   },
 }
 
-async function release(client: ResourceClient, object: Target, finalizer: string): Promise<void> {
+async function release(client: ResourceClient, object: Judged, finalizer: string): Promise<void> {
   try {
     await client.updateWithRetries(object, ({ metadata }) => {
       const left = (metadata.finalizers ?? []).filter((one) => one !== finalizer)
@@ -50,8 +50,8 @@ async function release(client: ResourceClient, object: Target, finalizer: string
       else delete metadata.finalizers
     })
   } catch (error) {
-    // the object is gone: another writer removed the finalizer
-    if (!(error instanceof StatusError) || error.code !== 404) throw error
+    // gone: another writer removed the finalizer
+    await unlessGone(client, object, error)
   }
 }
 

@@ -1,10 +1,10 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ConfigMap } from '../../src/api/core/v1.ts'
 import { StatusError } from '../../src/api/status.ts'
 import { typedResource } from '../../src/controllers/clientset.ts'
 import { clientsetFor } from '../../src/controllers/clientset.ts'
 import type { ResourceClient } from '../../src/controllers/resource-client.ts'
-import { deleteIfThere, isOvertaken, unlessGone, unlessThere } from '../../src/controllers/unless-gone.ts'
+import { createUnlessThere, deleteIfThere, isOvertaken, unlessGone } from '../../src/controllers/unless-gone.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
 
 const CONFIG_MAPS = typedResource<ConfigMap>('', 'configmaps')
@@ -52,12 +52,14 @@ test.each([404, 409])('a write that fails with %i is overtaken where its object 
   expect(await overtaken(refusal(code))).toBe(true)
 })
 
-test('creating an object that is there is ignored, and not the refusal of one that is absent', async () => {
-  const ignored = (error: unknown) => unlessThere(configMaps, object, error).then(() => true)
-  expect(await ignored(refusal(409))).toBe(true)
-  await expect(ignored(refusal(404))).rejects.toThrow('refused with 404')
+test('an object is created unless it is there, and a refusal where it is absent is no success', async () => {
+  const add = vi.spyOn(configMaps, 'add').mockRejectedValue(refusal(409))
+  expect(await createUnlessThere(configMaps, object)).toBeUndefined()
   await configMaps.delete(object)
-  await expect(ignored(refusal(409))).rejects.toThrow('refused with 409')
+  await expect(createUnlessThere(configMaps, object)).rejects.toThrow('refused with 409')
+  add.mockRestore()
+  await createUnlessThere(configMaps, { metadata: { name: 'a' } })
+  expect(await configMaps.get('a')).toBeDefined()
 })
 
 test('a deletion tells whether the object was there', async () => {

@@ -5,11 +5,11 @@
 import type { Node } from '../../api/core/v1.ts'
 import { ownValue } from '../../api/own.ts'
 import { flatMapParts } from '../../api/parts.ts'
-import { StatusError } from '../../api/status.ts'
 import { NODE_TTL } from '../../registry/core/node-work.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { inTurns, PLANNED, planned } from '../in-turns.ts'
+import { unlessGone } from '../unless-gone.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
 
@@ -46,9 +46,9 @@ export const nodeTtlController: Controller = {
     await inTurns(
       others,
       (node) =>
-        nodes.patch(node, 'application/strategic-merge-patch+json', body).catch((error: unknown) => {
-          if (!(error instanceof StatusError) || error.code !== 404) throw error
-        }),
+        nodes
+          .patch(node, 'application/strategic-merge-patch+json', body)
+          .catch((error: unknown) => unlessGone(nodes, node, error)),
       context.budget,
     )
     return undefined

@@ -3,6 +3,7 @@
  * due. The key is '', or says that claims of devices were reserved.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import { settingsOf } from '../../settings.ts'
 import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
@@ -10,6 +11,8 @@ import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns } from '../in-turns.ts'
+import type { ResourceClient } from '../resource-client.ts'
+import { isOvertaken } from '../unless-gone.ts'
 import { logError } from '../../log/log.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import { PODS } from '../workloads/pod-control.ts'
@@ -181,8 +184,8 @@ class Look {
     const { status, isGone, after, news = [] }: Step = staged ?? advance(pod, { ...this.facts(node), allocateIP }, now)
     this.state.setDue(keyOf(pod), after === undefined ? undefined : now.getTime() + after)
     const pods = this.clients.resource(PODS, pod.metadata.namespace)
-    if (isGone === true) await pods.delete(pod, { gracePeriodSeconds: 0 }, pod).catch(ignoreOvertaken)
-    else if (status !== undefined) await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
+    if (isGone === true) await pods.delete(pod, { gracePeriodSeconds: 0 }, pod).catch(unlessOvertaken(pods, pod))
+    else if (status !== undefined) await pods.putStatus({ ...pod, status }, pod).catch(unlessOvertaken(pods, pod))
     if (news.length === 0) return
     const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)
     // a probe that keeps failing is one Event
@@ -218,7 +221,7 @@ class Look {
     const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)
     await events.warning(pod, PREEMPTED.reason, PREEMPTED.message)
     const status = preemptedStatus(pod, endedByForce(pod, now), now)
-    await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
+    await pods.putStatus({ ...pod, status }, pod).catch(unlessOvertaken(pods, pod))
   }
 
   private async reject(pod: Pod, rejection: Rejection): Promise<void> {
@@ -228,7 +231,7 @@ class Look {
     if (wait > 0) return
     const status = rejectedStatus(pod, rejection, now)
     const pods = this.clients.resource(PODS, pod.metadata.namespace)
-    await pods.putStatus({ ...pod, status }, pod).catch(ignoreOvertaken)
+    await pods.putStatus({ ...pod, status }, pod).catch(unlessOvertaken(pods, pod))
     const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)
     await events.warning(pod, rejection.reason, rejection.message)
   }
@@ -257,6 +260,8 @@ class Look {
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
 
 /** Ignores the conflict with another writer, because the other write brings this controller new work. */
-function ignoreOvertaken(error: unknown): void {
-  if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
-}
+const unlessOvertaken =
+  (pods: ResourceClient<KubeObject & Pod>, pod: Pod) =>
+  async (error: unknown): Promise<void> => {
+    if (!(await isOvertaken(pods, pod, error))) throw error
+  }

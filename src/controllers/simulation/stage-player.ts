@@ -11,6 +11,7 @@ import { TemplateError } from '../../go/template/tokens.ts'
 import type { Stage, StageStep } from '../../registry/core/stages.ts'
 import type { Clientset } from '../clientset.ts'
 import type { ControllerContext } from '../controller.ts'
+import { isOvertaken } from '../unless-gone.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import type { PlaceOfPod } from './stage-patches.ts'
@@ -145,7 +146,7 @@ export class StagePlayer {
       }
     } catch (error) {
       // another writer changed the pod first, and its write brings this controller new work
-      if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return
+      if (await isOvertaken(this.clients.resource(PODS, pod.metadata.namespace), pod, error)) return
       if (!(error instanceof TemplateError) && !(error instanceof StatusError && error.code < 500)) throw error
       await events.warnOnce(pod, 'StageFailed', `stage ${stage.name}: ${error.message}`)
     }

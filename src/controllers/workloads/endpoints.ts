@@ -9,6 +9,7 @@ import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { PLANNED, planned } from '../in-turns.ts'
+import { deleteIfThere } from '../unless-gone.ts'
 import type { Named } from './change-time.ts'
 import { changeTime, withChangeTime } from './change-time.ts'
 import { SERVICES } from './endpoint-slice.ts'
@@ -96,9 +97,7 @@ async function removed(clients: Clientset, namespace: string, name: string): Pro
   const client = clients.resource(ENDPOINTS, namespace)
   const known = await client.get(name)
   if (known?.metadata.labels?.[MANAGED_BY] !== COMPONENT) return
-  await client.delete(known).catch((error: unknown) => {
-    if (!(error instanceof StatusError) || error.code !== 404) throw error
-  })
+  await deleteIfThere(client, known)
 }
 
 interface Reached {

@@ -15,6 +15,7 @@ import { matchesLabels } from '../../storage/selection.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
+import { unlessGone } from '../unless-gone.ts'
 import { EventRecorder } from './events.ts'
 import { normalized, windowsOf } from './horizontal-pod-autoscaler-behavior.ts'
 import type { AutoscalerHistory } from './horizontal-pod-autoscaler-history.ts'
@@ -352,12 +353,10 @@ class Look {
         context.sightings.set(`autoscaler/${this.key}`, { record: JSON.stringify(history), time: this.now.getTime() })
     const status = this.status.value
     if (sameJson(status, autoscaler.status)) return
-    await this.clients
-      .resource(AUTOSCALERS, this.namespace)
+    const autoscalers = this.clients.resource(AUTOSCALERS, this.namespace)
+    await autoscalers
       .updateStatusWithRetries(autoscaler, (live) => void (live.status = status))
-      .catch((error: unknown) => {
-        if (!(error instanceof StatusError) || error.code !== 404) throw error
-      })
+      .catch((error: unknown) => unlessGone(autoscalers, autoscaler, error))
   }
 }
 

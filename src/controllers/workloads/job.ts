@@ -7,12 +7,12 @@ import { leastOf } from '../../api/extremes.ts'
 import type { Job, JobCondition, JobStatus } from '../../api/batch/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { cloneJson } from '../../api/clone-json.ts'
-import { StatusError } from '../../api/status.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import type { ResourceClient } from '../resource-client.ts'
+import { deleteIfThere } from '../unless-gone.ts'
 import { EventRecorder } from './events.ts'
 import { forgetBackOff, knownBackOff, nextBackOff, rememberBackOff } from './job-back-off.ts'
 import { indexOf } from './job-indexes.ts'
@@ -95,9 +95,7 @@ async function afterTheEnd(
   if (Number.isNaN(ended)) return undefined
   const wait = ended + seconds * 1000 - now.getTime()
   if (wait > 0) return wait
-  await jobs.delete({ metadata }, { propagationPolicy: 'Foreground' }).catch((error: unknown) => {
-    if (!(error instanceof StatusError) || error.code !== 404) throw error
-  })
+  await deleteIfThere(jobs, { metadata }, { propagationPolicy: 'Foreground' })
   return undefined
 }
 

@@ -5,6 +5,7 @@ import { cloneJson } from '../../api/clone-json.ts'
 import { StatusError } from '../../api/status.ts'
 import type { WorkBudget } from '../../storage/turn-budget.ts'
 import type { ResourceClient } from '../resource-client.ts'
+import { isGone } from '../unless-gone.ts'
 import { scaled } from './deployment-numbers.ts'
 import type { EventRecorder } from './events.ts'
 import { slowStart } from './pod-control.ts'
@@ -203,7 +204,7 @@ export class StatefulSetStep {
       await this.look.pods.delete(pod)
     } catch (error) {
       if (!(error instanceof StatusError)) throw error
-      if (error.code !== 404) {
+      if (!(await isGone(this.look.pods, pod, error))) {
         await this.failed('Delete', pod, error)
         throw error
       }

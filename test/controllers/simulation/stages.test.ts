@@ -1,12 +1,13 @@
 // Stages in the form of KWOK's, played with the pods of a simulated node.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Pod } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { typedResource } from '../../../src/controllers/clientset.ts'
 import { definition } from '../definition.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named, ResourceClient } from '../../../src/controllers/resource-client.ts'
+import { StatusError } from '../../../src/api/status.ts'
 
 const STAGES = typedResource<KubeObject>('kwok.x-k8s.io', 'stages')
 
@@ -240,6 +241,13 @@ describe('what cannot be done', () => {
     expect(said[0]).toContain(why)
     expect(plane.plane.waiting).toEqual([])
   })
+})
+
+test.each([404, 409])('a stage whose patch a webhook refuses with %i is told as an Event', async (code) => {
+  const plane = await planeWith(['ends', { selector: {}, next: { statusTemplate: 'phase: Failed' } }])
+  vi.spyOn(ResourceClient.prototype, 'patch').mockRejectedValueOnce(new StatusError(code, undefined, 'refused'))
+  await run(plane)
+  expect(await plane.said('Pod')).toEqual(['Warning kubelet StageFailed: stage ends: refused'])
 })
 
 test('a stage that comes back at once takes ten steps, and then one a second', async () => {
