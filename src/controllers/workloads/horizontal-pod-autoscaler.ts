@@ -36,6 +36,7 @@ import { usageCountsFrom } from './horizontal-pod-autoscaler-replicas.ts'
 import { AutoscalerStatus } from './horizontal-pod-autoscaler-status.ts'
 import type { ScaleTarget } from './horizontal-pod-autoscaler-target.ts'
 import { scaleTargetOf } from './horizontal-pod-autoscaler-target.ts'
+import { keyOf } from '../../registry/work.ts'
 import { keyParts } from './key.ts'
 import { PODS } from './pod-control.ts'
 import { isActive } from './pod-state.ts'
@@ -56,11 +57,25 @@ export const horizontalPodAutoscalerController: Controller = {
     const clients = clientsetFor(context, COMPONENT)
     const autoscaler = await clients.resource(AUTOSCALERS, namespace).get(name)
     if (autoscaler === undefined) {
+      const wasKnown = context.sightings.get(`autoscaler/${key}`) !== undefined
       context.sightings.set(`autoscaler/${key}`, undefined)
+      if (wasKnown) await lookAtAmbiguous(clients, namespace, context)
       return undefined
     }
     return new Look(context, clients, autoscaler, key).run()
   },
+}
+
+/** Why an autoscaler does nothing when others select its pods. */
+const AMBIGUOUS = 'AmbiguousSelector'
+
+const isAmbiguous = ({ status }: Autoscaler): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === 'ScalingActive' && reason === AMBIGUOUS) === true
+
+/** Queues the autoscalers that did nothing because of another one, which is gone or selects other pods now. */
+async function lookAtAmbiguous(clients: Clientset, namespace: string, context: ControllerContext): Promise<void> {
+  for await (const other of clients.resource(AUTOSCALERS, namespace).each())
+    if (isAmbiguous(other)) context.later(COMPONENT, keyOf(other), PERIOD_MS)
 }
 
 const earlier = (a: number | undefined, b: number | undefined): number | undefined =>
@@ -231,13 +246,18 @@ class Look {
       return this.refuseSelector('InvalidSelector', why)
     }
     this.history = { ...this.history, selector }
+    if (this.known.selector !== undefined && this.known.selector !== selector)
+      await lookAtAmbiguous(this.clients, this.namespace, this.context)
     const pods = await this.clients.resource(PODS, this.namespace).list({ labelSelector: selector })
     const all = await this.autoscalersOf(pods)
     if (all.length < 2) return pods
-    const names = all.map((name) => `{${name} ${this.namespace}}`).join(' ')
+    const keys = all.map((name) => `${this.namespace}/${name}`)
+    // those that are at rest do not know of this one yet
+    if (!isAmbiguous(this.autoscaler))
+      for (const key of keys) if (key !== this.key) this.context.later(COMPONENT, key, PERIOD_MS)
     return this.refuseSelector(
-      'AmbiguousSelector',
-      `pods by selector ${selector} are controlled by multiple HPAs: [${names}]`,
+      AMBIGUOUS,
+      `pods by selector ${selector} are controlled by multiple HPAs: [${keys.join(' ')}]`,
     )
   }
 

@@ -19,16 +19,16 @@ const autoscalers = () => simulated.clients.resource(AUTOSCALERS, 'default')
 const get = async () => (await autoscalers().get('web'))!
 const replicas = async () => (await deployments().get('web'))?.spec?.replicas
 
-async function deploy(count: number, annotations: Record<string, string> = {}): Promise<void> {
+async function deploy(count: number, annotations: Record<string, string> = {}, name = 'web'): Promise<void> {
   await deployments().create({
     kind: 'Deployment',
     apiVersion: 'apps/v1',
-    metadata: { name: 'web', namespace: 'default' },
+    metadata: { name, namespace: 'default' },
     spec: {
       replicas: count,
-      selector: { matchLabels: { app: 'web' } },
+      selector: { matchLabels: { app: name } },
       template: {
-        metadata: { labels: { app: 'web' }, annotations },
+        metadata: { labels: { app: name }, annotations },
         spec: {
           containers: [{ name: 'web', image: 'web:1', resources: { requests: { cpu: '1', memory: '64Mi' } } }],
         },
@@ -232,11 +232,34 @@ describe('an autoscaler', () => {
     await autoscale()
     await autoscale({}, 'web-too')
     await simulated.settled(60)
-    const message = 'pods by selector app=web are controlled by multiple HPAs: [{web default} {web-too default}]'
+    const message = 'pods by selector app=web are controlled by multiple HPAs: [default/web default/web-too]'
     for (const name of ['web', 'web-too'])
       expect((await autoscalers().get(name))?.status?.conditions).toContainEqual(
         expect.objectContaining({ type: 'ScalingActive', status: 'False', reason: 'AmbiguousSelector', message }),
       )
+  })
+
+  test.each([
+    ['goes', () => simulated.plane.delete(AUTOSCALERS, 'default', 'web-too')],
+    [
+      'turns to other pods',
+      () =>
+        autoscalers().updateWithRetries(named('web-too'), ({ spec }) => void (spec!.scaleTargetRef!.name = 'other')),
+    ],
+  ])('that came to rest stops when a second one of its pods comes, and goes on when that %s', async (_, part) => {
+    const active = async () => (await conditions())?.find((condition) => condition.startsWith('ScalingActive'))
+    await deploy(2)
+    await deploy(1, {}, 'other')
+    await autoscale()
+    await simulated.settled(60)
+    await autoscale({}, 'web-too')
+    await simulated.settled(60)
+    expect(await active()).toBe('ScalingActive=False AmbiguousSelector')
+    expect(isAwake()).toBe(false)
+    await part()
+    await simulated.settled(60)
+    expect(await active()).toBe('ScalingActive=True ValidMetricFound')
+    expect(isAwake()).toBe(false)
   })
 
   test('is gone with all that was remembered of it', async () => {
