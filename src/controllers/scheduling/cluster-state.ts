@@ -13,6 +13,7 @@ import { RunningTerms } from './running-terms.ts'
 import type { Search } from './schedule.ts'
 import type { NodeChange, PodChange } from './framework.ts'
 import type { ClusterEvent, Happened } from './wake-up.ts'
+import type { CsiVolume } from './volume-limits.ts'
 import { changesOf } from './wake-up.ts'
 
 /** A pod without a node. */
@@ -23,6 +24,8 @@ export interface Waiting {
   readonly length: number
   /** The plug-ins that refused the pod when it was last tried; undefined: the scheduler is to try it now. */
   refusedBy?: ReadonlySet<string> | undefined
+  /** The volumes that are being made for the pod, by the names of its claims. */
+  unmade?: ReadonlyMap<string, CsiVolume> | undefined
   /** The round in which the scheduler tried the pod. */
   round?: number
   /** After a refused binding, and while drivers prepare devices. */
@@ -198,13 +201,14 @@ export class ClusterState {
     this.forget(key, info)
     if (!isWaiting) return
     // a new status is a reason to try again only if the pod's claims changed
-    const { refusedBy, retry } = before !== undefined && isSameWish(before.pod, pod) ? before : {}
+    const { refusedBy, retry, unmade } = before !== undefined && isSameWish(before.pod, pod) ? before : {}
     this.wait(key, {
       pod,
       info,
       length,
       refusedBy,
       retry,
+      unmade,
       ...(before?.round === undefined ? {} : { round: before.round }),
     })
     if (info.nominatedNode !== '') this.nodes.get(info.nominatedNode)?.nominated.set(info.uid, info)
@@ -299,6 +303,12 @@ export class ClusterState {
     this.waiting.delete(key)
     this.total -= before.length
     this.nodes.get(before.info.nominatedNode)?.nominated.delete(before.info.uid)
+  }
+
+  /** The volumes that are being made for a waiting pod. */
+  unmade({ namespace, name, uid }: PodInfo): Waiting['unmade'] {
+    const waiting = this.waiting.get(`${namespace}/${name}`)
+    return waiting?.info.uid === uid ? waiting.unmade : undefined
   }
 
   /** Sets the nominated node of a waiting pod. */

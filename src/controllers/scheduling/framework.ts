@@ -12,6 +12,7 @@ import type { NodeState } from './node-state.ts'
 import type { NamespaceLabels, PodInfo } from './pod-info.ts'
 import type { RunningTerms } from './running-terms.ts'
 import type { VolumeFacts } from './volume-facts.ts'
+import type { CsiVolume } from './volume-limits.ts'
 
 /** Why a node does not fit. With `forGood`, removing pods from the node would not help. */
 export interface Refusal {
@@ -34,6 +35,8 @@ export interface Cluster {
   readonly terms: RunningTerms
   readonly namespaces: NamespaceLabels
   readonly volumes: VolumeFacts
+  /** The volumes that are being made for a pod on its nominated node, by the names of its claims. */
+  readonly unmade: (pod: PodInfo) => ReadonlyMap<string, CsiVolume> | undefined
   readonly devices: DeviceFacts
   /** The labels by which Services and the owner of the pod select it; undefined: none of them selects it. */
   readonly defaultSelector: (pod: Pod) => readonly LabelRequirement[] | undefined

@@ -34,6 +34,8 @@ import { PodWrites } from './pod-writes.ts'
 import { dynamicResources } from './plugins/dynamic-resources.ts'
 import type { Provision } from './plugins/volumes.ts'
 import { FreeVolumes } from './free-volumes.ts'
+import { wantedFor } from './plugins/volume-limits.ts'
+import { csiVolumeOf } from './volume-limits.ts'
 import { provisionsOn, unboundOf } from './plugins/volumes.ts'
 import type { NodeState } from './node-state.ts'
 import type { PodInfo } from './pod-info.ts'
@@ -170,6 +172,7 @@ async function clusterOf(
     terms: state.terms,
     namespaces: (name) => snapshot.get<Namespace>(NAMESPACES, name)?.metadata.labels ?? {},
     volumes: await VolumeFacts.of(pods, clients),
+    unmade: (pod) => state.unmade(pod),
     devices: await DeviceFacts.of(
       tried.map(([, waiting]) => waiting),
       clients,
@@ -398,7 +401,11 @@ class Turn {
    */
   private provision(key: string, waiting: Waiting, provisions: readonly Provision[], { name }: NodeState): void {
     const { volumes } = this.cluster
-    this.state.nominate(key, { ...waiting, refusedBy: UNPROVISIONED }, name)
+    const unmade = provisions.flatMap(({ claim, volume }) => {
+      const made = volume === undefined ? wantedFor(claim, volumes) : csiVolumeOf(volume)
+      return made === undefined ? [] : [[claim.metadata.name ?? '', made] as const]
+    })
+    this.state.nominate(key, { ...waiting, refusedBy: UNPROVISIONED, unmade: new Map(unmade) }, name)
     if (waiting.info.nominatedNode !== name) this.writes.add(this.podWrites.nominate(waiting.pod, name))
     for (const { claim, volume } of provisions) {
       if (volume !== undefined) {

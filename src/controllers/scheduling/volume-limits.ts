@@ -40,7 +40,9 @@ export class VolumeLimits {
       if (known === undefined) continue
       byName.set(volume.metadata.name ?? '', known)
       const { namespace, name } = volume.spec?.claimRef ?? {}
-      if (name) limits.byClaim.set(`${namespace}/${name}`, known)
+      const claim = `${namespace}/${name}`
+      // other volumes may be reserved for a claim of this name, or were those of an earlier one
+      if (name && (isBound(volume) || !limits.byClaim.has(claim))) limits.byClaim.set(claim, known)
     }
     for await (const { spec } of clients.resource(ATTACHMENTS).each()) {
       const known = byName.get(spec?.source?.persistentVolumeName ?? '')
@@ -65,7 +67,9 @@ export class VolumeLimits {
   }
 }
 
-function csiVolumeOf({ spec }: PersistentVolume): CsiVolume | undefined {
+const isBound = ({ status }: PersistentVolume): boolean => status?.phase === 'Bound'
+
+export function csiVolumeOf({ spec }: PersistentVolume): CsiVolume | undefined {
   const { driver, volumeHandle } = spec?.csi ?? {}
   return driver && volumeHandle ? { driver, id: `${driver}/${volumeHandle}` } : undefined
 }

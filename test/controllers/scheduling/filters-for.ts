@@ -19,6 +19,7 @@ export const filtersFor = (pod: Pod, nodes: readonly NodeState[], volumes = new 
       terms: RunningTerms.of(nodes),
       namespaces: () => ({}),
       defaultSelector: () => undefined,
+      unmade: () => undefined,
       volumes,
       devices: new DeviceFacts(),
       pod,

@@ -268,6 +268,7 @@ test('a profile that looks at a share of the nodes takes the best of the first p
     terms: new RunningTerms(),
     namespaces: () => ({}),
     defaultSelector: () => undefined,
+    unmade: () => undefined,
     volumes: new VolumeFacts(),
     devices: new DeviceFacts(),
   }

@@ -125,34 +125,85 @@ test.each([404, 409])(
   },
 )
 
-test('a node has as many volumes of a CSI driver as it may', async () => {
+describe('a node has as many volumes of a CSI driver as it may', () => {
   const driver = 'disks.example.com'
   const at = (resource: string) => ({ group: resource.startsWith('p') ? '' : 'storage.k8s.io', resource })
   const limit = (count: number) => ({ drivers: [{ name: driver, nodeID: 'n', allocatable: { count } }] })
-  const csiNode = { kind: 'CSINode', apiVersion: 'storage.k8s.io/v1', metadata: { name: 'node-1' }, spec: limit(1) }
-  await plane.create(at('csinodes'), csiNode)
-  for (const name of ['first', 'second']) {
-    const spec = { accessModes: ['ReadWriteMany'], storageClassName: '' }
-    const handle = { csi: { driver, volumeHandle: name }, capacity: { storage: '1Gi' } }
-    const volume = { ...spec, ...handle, claimRef: { namespace: 'default', name } }
-    await plane.create(at('persistentvolumes'), { kind: 'PersistentVolume', apiVersion: 'v1', metadata: { name }, spec: volume }) // prettier-ignore
-    const claim = { ...spec, volumeName: name, resources: { requests: { storage: '1Gi' } } }
-    await plane.create(at('persistentvolumeclaims'), { kind: 'PersistentVolumeClaim', apiVersion: 'v1', metadata: { name, namespace: 'default' }, spec: claim }) // prettier-ignore
-  }
-  await plane.settle()
   const using = (claimName: string) => ({
     containers: [{ name: 'c', image: 'i' }],
     volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }],
   })
-  await create('a', using('first'))
-  await create('same', using('first'))
-  await create('b', using('second'))
-  expect([await nodeOf('a'), await nodeOf('same'), await nodeOf('b')]).toEqual(['node-1', 'node-1', undefined])
-  const [condition] = (await pod('b'))?.status?.conditions ?? []
-  expect(condition?.message).toMatch(/^0\/1 nodes are available: 1 node\(s\) exceed max volume count\./)
-  for (const name of ['a', 'same']) await clients.resource(PODS, 'default').delete(named(name))
-  await plane.settle()
-  expect(await nodeOf('b')).toBe('node-1')
+  const spec = { accessModes: ['ReadWriteMany'], storageClassName: '' }
+  const volume = (name: string, claim: string) => {
+    const handle = { csi: { driver, volumeHandle: name }, capacity: { storage: '1Gi' } }
+    const whole = { ...spec, ...handle, claimRef: { namespace: 'default', name: claim } }
+    return plane.create(at('persistentvolumes'), { kind: 'PersistentVolume', apiVersion: 'v1', metadata: { name }, spec: whole }) // prettier-ignore
+  }
+  const claim = (name: string, more: object) => {
+    const whole = { ...spec, ...more, resources: { requests: { storage: '1Gi' } } }
+    return plane.create(at('persistentvolumeclaims'), { kind: 'PersistentVolumeClaim', apiVersion: 'v1', metadata: { name, namespace: 'default' }, spec: whole }) // prettier-ignore
+  }
+  const attach = (name: string) => {
+    const attachment = { attacher: driver, nodeName: 'node-1', source: { persistentVolumeName: name } }
+    return plane.create(at('volumeattachments'), { kind: 'VolumeAttachment', apiVersion: 'storage.k8s.io/v1', metadata: { name }, spec: attachment }) // prettier-ignore
+  }
+  const message = async (name: string) => (await pod(name))?.status?.conditions?.[0]?.message
+  const TOO_MANY = /^0\/1 nodes are available: 1 node\(s\) exceed max volume count\./
+
+  beforeEach(async () => {
+    const csiNode = { kind: 'CSINode', apiVersion: 'storage.k8s.io/v1', metadata: { name: 'node-1' }, spec: limit(1) }
+    await plane.create(at('csinodes'), csiNode)
+    for (const name of ['first', 'second']) {
+      await volume(name, name)
+      await claim(name, { volumeName: name })
+    }
+    await plane.settle()
+  })
+
+  test('a volume of several pods counts once, until they are gone', async () => {
+    await create('a', using('first'))
+    await create('same', using('first'))
+    await create('b', using('second'))
+    expect([await nodeOf('a'), await nodeOf('same'), await nodeOf('b')]).toEqual(['node-1', 'node-1', undefined])
+    expect(await message('b')).toMatch(TOO_MANY)
+    for (const name of ['a', 'same']) await clients.resource(PODS, 'default').delete(named(name))
+    await plane.settle()
+    expect(await nodeOf('b')).toBe('node-1')
+  })
+
+  test('an attached volume counts once beside the pods that use it, and beside a pod that only wants it, too', async () => {
+    await create('a', using('first'))
+    await attach('first')
+    await create('same', using('first'))
+    expect(await nodeOf('same')).toBe('node-1')
+    for (const name of ['a', 'same']) await clients.resource(PODS, 'default').delete(named(name))
+    await plane.settle()
+    await create('again', using('first'))
+    expect(await nodeOf('again')).toBeUndefined()
+    expect(await message('again')).toMatch(TOO_MANY)
+    await plane.delete(at('volumeattachments'), '', 'first')
+    await plane.settle()
+    expect(await nodeOf('again')).toBe('node-1')
+  })
+
+  test('the volume of an earlier claim of the same name does not count', async () => {
+    await volume('former', 'first')
+    await plane.settle()
+    await create('a', using('first'))
+    await attach('first')
+    await create('same', using('first'))
+    expect(await nodeOf('same')).toBe('node-1')
+  })
+
+  test('a volume that is being made for a pod counts', async () => {
+    const mode = { provisioner: driver, volumeBindingMode: 'WaitForFirstConsumer' }
+    await plane.create(at('storageclasses'), { kind: 'StorageClass', apiVersion: 'storage.k8s.io/v1', metadata: { name: 'late' }, ...mode }) // prettier-ignore
+    for (const name of ['a', 'b']) await claim(name, { storageClassName: 'late' })
+    for (const name of ['a', 'b']) await create(name, using(name))
+    expect((await pod('a'))?.status?.nominatedNodeName).toBe('node-1')
+    expect((await pod('b'))?.status?.nominatedNodeName).toBeUndefined()
+    expect(await message('b')).toMatch(TOO_MANY)
+  })
 })
 
 describe('while a provisioner makes the volume of a pod', () => {

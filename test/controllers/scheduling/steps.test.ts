@@ -57,6 +57,7 @@ function cycleOf(wanted: Pod, nodes: readonly NodeState[], volumes = new VolumeF
     terms: RunningTerms.of(nodes),
     namespaces: () => ({}),
     defaultSelector: () => undefined,
+    unmade: () => undefined,
     volumes,
     devices: new DeviceFacts(),
     pod: wanted,

@@ -1,33 +1,52 @@
 /** NodeVolumeLimits: whether a node may have the volumes of a pod in addition to those that it has. */
+import type { PersistentVolumeClaim } from '../../../api/core/v1.ts'
 import type { Steps } from '../../../api/slices.ts'
 import type { Cycle, FilterPlugin } from '../framework.ts'
 import { forNow } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
 import type { PodInfo } from '../pod-info.ts'
+import type { VolumeFacts } from '../volume-facts.ts'
 import type { CsiVolume, VolumeLimits } from '../volume-limits.ts'
+import { csiVolumeOf } from '../volume-limits.ts'
 
-/** The volumes that the pod needs. A claim without a volume counts for the driver that will make its volume. */
-function wantedBy({ pod, info, volumes }: Cycle, limits: VolumeLimits): readonly CsiVolume[] {
+/** The volumes that the pod needs. */
+function wantedBy({ pod, volumes }: Cycle): readonly CsiVolume[] {
   const wanted = new Map<string, CsiVolume>()
-  for (const { name, claim } of volumes.claimsOf(pod)) {
-    const key = `${info.namespace}/${name}`
-    const known = limits.ofClaim(key)
-    if (known !== undefined) wanted.set(known.id, known)
-    if (known !== undefined || claim === undefined || claim.spec?.volumeName) continue
-    const driver = volumes.storageClass(claim)?.provisioner ?? ''
-    if (driver !== '') wanted.set(`${driver} for ${key}`, { driver, id: `${driver} for ${key}` })
+  for (const { claim } of volumes.claimsOf(pod)) {
+    const volume = claim && wantedFor(claim, volumes)
+    if (volume !== undefined) wanted.set(volume.id, volume)
   }
   return [...wanted.values()]
 }
 
-/** The volumes of a node. One that several pods use counts once. */
+/** A claim without a volume counts for the driver that will make its volume. */
+export function wantedFor(claim: PersistentVolumeClaim, volumes: VolumeFacts): CsiVolume | undefined {
+  const { namespace, name } = claim.metadata
+  const volume = volumes.volume(claim.spec?.volumeName ?? '')
+  if (volume !== undefined) return csiVolumeOf(volume)
+  const driver = volumes.storageClass(claim)?.provisioner ?? ''
+  return driver === '' ? undefined : { driver, id: `${driver} for ${namespace}/${name}` }
+}
+
+/**
+ * The volumes of a node. One that several pods use counts once, and so does one that is attached as well. kube-scheduler
+ * counts one that is only attached beside a pod that wants it.
+ */
 class VolumesOn {
   private readonly users = new Map<string, number>()
+  private readonly attached = new Set<string>()
   private readonly byDriver = new Map<string, number>()
+
+  attach({ id, driver }: CsiVolume): void {
+    if (this.attached.has(id)) return
+    this.attached.add(id)
+    this.byDriver.set(driver, this.of(driver) + 1)
+  }
 
   add({ id, driver }: CsiVolume, by: 1 | -1): void {
     const before = this.users.get(id) ?? 0
     this.users.set(id, before + by)
+    if (this.attached.has(id)) return
     if (before === 0 || before + by === 0) this.byDriver.set(driver, this.of(driver) + by)
   }
 
@@ -41,27 +60,31 @@ class VolumesOn {
 }
 
 /** The volumes of each node with limits. */
-function* volumesOf({ nodes, work }: Cycle, limits: VolumeLimits): Steps<Map<NodeState, VolumesOn>> {
+function* volumesOf(cycle: Cycle, limits: VolumeLimits): Steps<Map<NodeState, VolumesOn>> {
+  const { nodes, work } = cycle
   const all = new Map<NodeState, VolumesOn>()
   for (const node of nodes) {
     if (limits.on(node.name) === undefined) continue
     const on = new VolumesOn()
     all.set(node, on)
     for (const volume of limits.attachedTo(node.name)) {
-      on.add(volume, 1)
+      on.attach(volume)
       if (work.isStepOver()) yield
     }
     for (const pod of node.pods.values()) {
-      addVolumes(on, pod, 1, limits)
+      addVolumes(on, pod, 1, limits, cycle)
       if (work.isStepOver(1 + pod.claims.length)) yield
     }
   }
   return all
 }
 
-function addVolumes(on: VolumesOn, { namespace, claims }: PodInfo, by: 1 | -1, limits: VolumeLimits): void {
+function addVolumes(on: VolumesOn, pod: PodInfo, by: 1 | -1, limits: VolumeLimits, { unmade }: Cycle): void {
+  const { namespace, claims } = pod
+  if (claims.length === 0) return
+  const ofPod = unmade(pod)
   for (const claim of claims) {
-    const volume = limits.ofClaim(`${namespace}/${claim}`)
+    const volume = limits.ofClaim(`${namespace}/${claim}`) ?? ofPod?.get(claim)
     if (volume !== undefined) on.add(volume, by)
   }
 }
@@ -71,7 +94,7 @@ export const nodeVolumeLimits: FilterPlugin = {
   *begin(cycle) {
     const { limits } = cycle.volumes
     if (limits === undefined) return undefined
-    const wanted = wantedBy(cycle, limits)
+    const wanted = wantedBy(cycle)
     if (wanted.length === 0) return undefined
     const known = yield* volumesOf(cycle, limits)
     const refusal = forNow('node(s) exceed max volume count')
@@ -87,7 +110,7 @@ export const nodeVolumeLimits: FilterPlugin = {
       },
       moved(pod, node, by) {
         const on = known.get(node)
-        if (on !== undefined) addVolumes(on, pod, by, limits)
+        if (on !== undefined) addVolumes(on, pod, by, limits, cycle)
       },
     }
   },
