@@ -10,7 +10,8 @@ import type { Steps } from '../../api/slices.ts'
 import { inTurns } from '../../api/slices.ts'
 import type { SchedulerSetting } from '../../configuration/scheduler/configuration.ts'
 import { settingsOf } from '../../settings.ts'
-import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
+import type { ControlSnapshot } from '../../tenancy/control-snapshot.ts'
+import { controlSnapshot, freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
@@ -66,7 +67,7 @@ const AT_ONCE = 4
 /** Pods whose writes are under way. src/storage/writes-together.ts commits writes together that arrive together. */
 const UNDER_WAY = 32
 
-const events: ReadonlySet<string> = new Set<ClusterEvent>(['VolumeChanged', 'DeviceChanged'])
+const events: ReadonlySet<string> = new Set<ClusterEvent>(['VolumeChanged', 'DeviceChanged', 'NamespaceChanged'])
 const isEvent = (key: string): key is ClusterEvent => events.has(key)
 
 /** The state of each control plane between two runs. An isolate remembers a limited number of control planes. */
@@ -102,7 +103,10 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   const due = [...state.waiting].filter(([, { refusedBy }]) => refusedBy === undefined)
   if (due.length === 0) return nextRetry(state, now)
   const tried = state.next(due, MOST_TRIED)
-  const cluster = await clusterOf(state, tried, clients, context)
+  const controlPlane = { ...context, isObject: true }
+  // a snapshot at hand may not have the new labels yet
+  const snapshot = await (key === 'NamespaceChanged' ? freshControlSnapshot : controlSnapshot)(controlPlane)
+  const cluster = await clusterOf(state, tried, clients, snapshot)
   const turn = new Turn(state, clients, context, cluster, nodes, { profiles, backoffSeconds })
   try {
     for (const [at, [podKey, waiting]] of tried.entries()) {
@@ -161,9 +165,8 @@ async function clusterOf(
   state: ClusterState,
   tried: readonly (readonly [string, Waiting])[],
   clients: Clientset,
-  { env, tenant }: ControllerContext,
+  snapshot: ControlSnapshot,
 ): Promise<Cluster> {
-  const snapshot = await controlSnapshot({ env, tenant, isObject: true })
   const pods = tried.map(([, { pod }]) => pod)
   const selectors = await DefaultSelectors.of(pods, clients)
   return {

@@ -17,6 +17,8 @@ export type ClusterEvent =
   /** The pod has other labels, requests less, or is being deleted. */
   | 'AssignedPodChanged'
   | 'AssignedPodGone'
+  /** A namespace has other labels. */
+  | 'NamespaceChanged'
   | 'VolumeChanged'
   | 'DeviceChanged'
 
@@ -60,7 +62,7 @@ const hintsOf: Readonly<Record<string, readonly ClusterEvent[]>> = {
   NodeDeclaredFeatures: [...NODES, 'NodeFeaturesChanged'],
   NodeResourcesFit: [...NODES, 'NodeAllocatableChanged', 'AssignedPodGone', 'AssignedPodChanged', 'DeviceChanged'],
   PodTopologySpread: [...LABELS, ...PODS, 'NodeGone'],
-  InterPodAffinity: [...LABELS, ...PODS],
+  InterPodAffinity: [...LABELS, ...PODS, 'NamespaceChanged'],
   VolumeRestrictions: [...NODES, 'AssignedPodGone', 'VolumeChanged'],
   NodeVolumeLimits: [...NODES, 'NodeAllocatableChanged', 'AssignedPodGone', 'VolumeChanged'],
   VolumeBinding: [...LABELS, 'VolumeChanged'],

@@ -14,6 +14,7 @@ import { namespacePrinter } from '../../codec/table/core.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { work } from '../work.ts'
+import { namespaceRules } from './namespace-work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
@@ -30,6 +31,7 @@ export const namespaces: BuiltInDefinition<Namespace> = {
     if (old === undefined) return [...work('service-account', name), ...work('root-ca-publisher', name)]
     return deletionTimestamp === undefined ? [] : work('namespace', name)
   },
+  workloadWork: namespaceRules,
   nameRule: labelName,
   resetFields: { finalize: withoutStatus },
   prepareForCreate(namespace) {

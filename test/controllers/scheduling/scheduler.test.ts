@@ -412,6 +412,32 @@ test('a pod without its gates is scheduled', async () => {
   expect(await nodeOf('gated')).toBe('node-1')
 })
 
+test('a pod that wants others of namespaces with a label goes to them when a namespace gets it', async () => {
+  const namespaces = { group: '', resource: 'namespaces' }
+  await plane.create(namespaces, { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'shop' } })
+  await plane.settle()
+  const small = { containers: [{ name: 'c', image: 'i' }] }
+  await clients.resource(PODS, 'shop').create({
+    ...wanting('other', small),
+    metadata: { name: 'other', namespace: 'shop', labels: { app: 'other' } },
+  })
+  const term = {
+    topologyKey: 'kedge.dev/simulated',
+    labelSelector: { matchLabels: { app: 'other' } },
+    namespaceSelector: { matchLabels: { team: 'a' } },
+  }
+  await create('beside', {
+    ...small,
+    affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } },
+  })
+  expect(await nodeOf('beside')).toBeUndefined()
+  const client = await plane.client(namespaces, '')
+  await client.updateWithRetries(named('shop'), ({ metadata }) => void (metadata.labels = { team: 'a' }))
+  await plane.settle()
+  expect(await nodeOf('beside')).toBe('node-1')
+  expect(plane.waiting).toEqual([])
+})
+
 test('what cannot help a pod is no reason to try it again', async () => {
   await create('first')
   await create('second')
