@@ -44,7 +44,7 @@ export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolume
 const hasModes = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
   (claim.spec?.accessModes ?? []).every((mode) => volume.spec?.accessModes?.includes(mode)) // few: there are four modes
 
-const modeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string => spec?.volumeMode ?? 'Filesystem'
+export const modeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string => spec?.volumeMode ?? 'Filesystem'
 const attributesOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string =>
   spec?.volumeAttributesClassName ?? ''
 

@@ -1,5 +1,5 @@
 /** The phase of a volume, and what becomes of it when its claim is gone (persistentvolume-binder). Key: NAME. */
-import type { PersistentVolume } from '../../api/core/v1.ts'
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -8,7 +8,7 @@ import { deleteIfThere } from '../unless-gone.ts'
 import { EventRecorder } from '../workloads/events.ts'
 import { CLAIMS, offerToClaims, setVolumePhase, VOLUMES } from './binding.ts'
 import { deleterOf } from './in-tree-plugins.ts'
-import { annotation, BOUND_BY_CONTROLLER, PROVISIONED_BY } from './matching.ts'
+import { annotation, BOUND_BY_CONTROLLER, modeOf, PROVISIONED_BY } from './matching.ts'
 import { isSimulated } from './provisioner.ts'
 
 interface Failing {
@@ -56,11 +56,27 @@ async function sync(look: Look): Promise<void> {
     // the claim had lost the volume
     return claim.status?.phase === 'Bound' ? undefined : context.later('claim-binding', key, 0)
   }
-  if (!claim.spec?.volumeName) return context.later('claim-binding', key, 0)
+  if (!claim.spec?.volumeName)
+    return modeOf(volume) === modeOf(claim) ? context.later('claim-binding', key, 0) : tellModes(look, claim)
   // the claim is bound to another volume
   const isProvisioned = annotation(volume, PROVISIONED_BY) !== undefined
   if (isProvisioned && volume.spec?.persistentVolumeReclaimPolicy === 'Delete') return released(look)
   await unbind(clients, volume)
+}
+
+async function tellModes({ events, volume }: Look, claim: PersistentVolumeClaim): Promise<void> {
+  const because = 'due to incompatible volumeMode.'
+  const [ofVolume, ofClaim] = [volume, claim].map(({ metadata }) => JSON.stringify(metadata.name))
+  await events.warning(
+    { ...volume, kind: 'PersistentVolume', apiVersion: 'v1' },
+    'VolumeMismatch',
+    `Cannot bind PersistentVolume to requested PersistentVolumeClaim ${ofClaim} ${because}`,
+  )
+  await events.warning(
+    { ...claim, kind: 'PersistentVolumeClaim', apiVersion: 'v1' },
+    'VolumeMismatch',
+    `Cannot bind PersistentVolume ${ofVolume} to requested PersistentVolumeClaim ${because}`,
+  )
 }
 
 async function released({ clients, volume, events }: Look): Promise<void> {

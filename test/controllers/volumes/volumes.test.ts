@@ -213,6 +213,17 @@ describe('a claim', () => {
     expect((await claim('data'))?.status?.phase).toBe('Pending')
   })
 
+  test('says, as does the volume that is reserved for it, that their modes differ', async () => {
+    await addClaim('data', { storageClassName: '' })
+    const { uid = '' } = (await claim('data'))!.metadata
+    const claimRef = { namespace: 'default', name: 'data', uid }
+    await addVolume('disk', '1Gi', { volumeMode: 'Block', claimRef })
+    expect(await news('data')).toContain('VolumeMismatch')
+    expect(await news('disk')).toEqual(['VolumeMismatch'])
+    expect((await claim('data'))?.status?.phase).toBe('Pending')
+    expect(plane.waiting).toEqual([])
+  })
+
   test('is lost with its volume', async () => {
     await addVolume('small', '1Gi')
     await addClaim('data', { storageClassName: '' })
