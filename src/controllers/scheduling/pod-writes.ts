@@ -163,15 +163,13 @@ export class PodWrites {
 
   /** Sets the node for which a provisioner makes the volume of the claim. */
   async selectNode({ metadata: { namespace, name = '', uid } }: PersistentVolumeClaim, node: string): Promise<void> {
-    await overtaken(
-      this.clients.resource(CLAIMS, namespace).updateWithRetries({ metadata: { name, uid } }, ({ metadata }) => {
-        metadata.annotations = { ...metadata.annotations, [SELECTED_NODE]: node }
-      }),
-    )
+    await this.clients.resource(CLAIMS, namespace).updateWithRetries({ metadata: { name, uid } }, ({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, [SELECTED_NODE]: node }
+    })
   }
 
   async keepVolume(volume: PersistentVolume, claim: PersistentVolumeClaim): Promise<void> {
-    await overtaken(keepFor(this.clients, volume, claim))
+    await keepFor(this.clients, volume, claim)
   }
 
   /** Writes an Event as clients of events.k8s.io do. */

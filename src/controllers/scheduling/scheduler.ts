@@ -6,6 +6,7 @@
 import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
 import { leastOf } from '../../api/extremes.ts'
+import { StatusError } from '../../api/status.ts'
 import type { Steps } from '../../api/slices.ts'
 import { inTurns } from '../../api/slices.ts'
 import type { SchedulerSetting } from '../../configuration/scheduler/configuration.ts'
@@ -409,16 +410,37 @@ class Turn {
       return made === undefined ? [] : [[claim.metadata.name ?? '', made] as const]
     })
     this.state.nominate(key, { ...waiting, refusedBy: UNPROVISIONED, unmade: new Map(unmade) }, name)
-    if (waiting.info.nominatedNode !== name) this.writes.add(this.podWrites.nominate(waiting.pod, name))
+    const writes: Promise<void>[] = []
     for (const { claim, volume } of provisions) {
       if (volume !== undefined) {
         volumes.keep({ ...volume, spec: { ...volume.spec, claimRef: refTo(claim) } })
-        this.writes.add(this.podWrites.keepVolume(volume, claim))
+        writes.push(this.podWrites.keepVolume(volume, claim))
       } else if (annotation(claim, SELECTED_NODE) !== name) {
         volumes.select(claim, name)
-        this.writes.add(this.podWrites.selectNode(claim, name))
+        writes.push(this.podWrites.selectNode(claim, name))
       }
     }
+    this.writes.add(this.provided(key, waiting, writes, name))
+  }
+
+  /** Tells that the node is kept, or what a claim or a volume was refused. */
+  private async provided(key: string, waiting: Waiting, writes: readonly Promise<void>[], node: string): Promise<void> {
+    const { pod } = waiting
+    const failed = (await Promise.allSettled(writes)).find((one) => one.status === 'rejected')
+    if (failed !== undefined) {
+      const error: unknown = failed.reason
+      if (!(error instanceof StatusError) || error.code >= 500) throw error
+      await this.betweenDecisions()
+      const retry = { ...this.retry(waiting), isHelped: true } as const
+      this.state.nominate(key, { ...waiting, refusedBy: UNPROVISIONED, retry, unmade: undefined }, '')
+      return this.podWrites.refuse(
+        pod,
+        `running PreBind plugin "VolumeBinding": ${error.message}`,
+        '',
+        'SchedulerError',
+      )
+    }
+    if (waiting.info.nominatedNode !== node) await this.podWrites.nominate(pod, node)
   }
 
   private refuse(pod: Pod, message: string, nominated: string | undefined): void {

@@ -65,9 +65,11 @@ const ADMISSION = { group: 'admissionregistration.k8s.io', resource: 'validating
 const POLICY_BINDINGS = { ...ADMISSION, resource: 'validatingadmissionpolicybindings' }
 
 /** Refuses bindings for which the expression is false. */
-async function refuseBindings(expression: string): Promise<void> {
+const refuseBindings = (expression: string) => refuseWrites(expression, 'CREATE', 'pods/binding')
+
+async function refuseWrites(expression: string, operation: string, resource: string): Promise<void> {
   const apiVersion = 'admissionregistration.k8s.io/v1'
-  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods/binding'] }
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: [operation], resources: [resource] }
   await plane.create(ADMISSION, {
     kind: 'ValidatingAdmissionPolicy',
     apiVersion,
@@ -230,6 +232,24 @@ describe('while a provisioner makes the volume of a pod', () => {
     expect((await pod('first'))?.status?.nominatedNodeName).toBe('node-1')
     await create('second')
     expect(await nodeOf('second')).toBe('node-2')
+  })
+
+  test('a claim that may not be changed is told, and tried again', async () => {
+    await refuseWrites('false', 'UPDATE', 'persistentvolumeclaims')
+    await create('first', { volumes })
+    expect((await pod('first'))?.status?.conditions).toMatchObject([
+      {
+        type: 'PodScheduled',
+        status: 'False',
+        reason: 'SchedulerError',
+        message: expect.stringMatching(/^running PreBind plugin "VolumeBinding": .*the nodes are closed$/) as string,
+      },
+    ])
+    expect(await nodeOfVolume()).toBeUndefined()
+    await plane.delete(POLICY_BINDINGS, '', 'closed')
+    await plane.pass(10_000)
+    expect(await nodeOfVolume()).toBe('node-1')
+    expect((await pod('first'))?.status?.nominatedNodeName).toBe('node-1')
   })
 
   test('another pod with the same claim takes it to no other node', async () => {
