@@ -276,14 +276,18 @@ export class ClusterState {
 
   /** @param now the pod as it waits from now on; undefined: it waits no more */
   private forget(key: string, now?: PodInfo): void {
-    const place = this.waiting.get(key)?.info
-    // others were refused because the node was kept for this pod
-    if (place !== undefined && place.nominatedNode !== '' && place.nominatedNode !== now?.nominatedNode)
-      this.tellOfPod('AssignedPodGone', { before: place, now: undefined })
+    this.tellOfPlace(key, now?.nominatedNode)
     const before = this.assigned.get(key)
     if (before !== undefined) this.tellOfPod('AssignedPodGone', { before: before.info, now: undefined })
     this.leave(key)
     this.stopWaiting(key)
+  }
+
+  /** Others were refused because a node was kept for the waiting pod. @param next the node that is kept from now on */
+  private tellOfPlace(key: string, next: string | undefined): void {
+    const before = this.waiting.get(key)?.info
+    if (before !== undefined && before.nominatedNode !== '' && before.nominatedNode !== next)
+      this.tellOfPod('AssignedPodGone', { before, now: undefined })
   }
 
   private leave(key: string): void {
@@ -313,6 +317,7 @@ export class ClusterState {
 
   /** Sets the nominated node of a waiting pod. */
   nominate(key: string, waiting: Waiting, node: string): void {
+    this.tellOfPlace(key, node)
     this.stopWaiting(key)
     const pod: Pod = { ...waiting.pod, status: { ...waiting.pod.status, nominatedNodeName: node } }
     const info = new PodInfo(pod)

@@ -252,6 +252,19 @@ describe('while a provisioner makes the volume of a pod', () => {
     expect((await pod('first'))?.status?.nominatedNodeName).toBe('node-1')
   })
 
+  test('the room of a pod whose claim may not be changed is given to one that waits', async () => {
+    await refuseWrites('false', 'UPDATE', 'persistentvolumeclaims')
+    const names = { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-1'] }] }
+    const affinity = {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [names] } },
+    }
+    // one run decides on both
+    const pods = [wanting('first', { volumes, affinity }), wanting('second', { affinity })]
+    await Promise.all(pods.map((one) => clients.resource(PODS, 'default').create(one)))
+    await plane.settle()
+    expect(await nodeOf('second')).toBe('node-1')
+  })
+
   test('another pod with the same claim takes it to no other node', async () => {
     await Promise.all(
       ['first', 'second'].map((name) => clients.resource(PODS, 'default').create(wanting(name, { volumes }))),
