@@ -1,4 +1,7 @@
-/** A webhook may refuse a write with 404 or 409. Then the object is as it was, and the work is not done. */
+/**
+ * A webhook may refuse a write with 404 or 409. Then the object is as it was, and the work is not done. What is refused
+ * is tried again, however long that takes.
+ */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
@@ -98,4 +101,14 @@ test.each([404, 409])('a simulated pod runs after its status was refused with %i
   const [running] = await simulated.pods()
   expect(running?.status?.phase).toBe('Running')
   expect(await plane.names(EVENTS, 'default')).toEqual([])
+})
+
+test('a simulated pod whose status is refused for hours runs when it is allowed', async () => {
+  await pod('a')
+  const refusal = new StatusError(403, undefined, 'refused')
+  const put = vi.spyOn(ResourceClient.prototype, 'putStatus').mockRejectedValue(refusal)
+  for (let minutes = 0; minutes < 180; minutes += 5) await plane.pass(300_000)
+  put.mockRestore()
+  await plane.pass(300_000)
+  expect((await simulated.pods())[0]?.status?.phase).toBe('Running')
 })

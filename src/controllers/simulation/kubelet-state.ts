@@ -26,6 +26,8 @@ interface KnownPod {
   use?: PodUse
   /** Whether the kubelet refuses the pod and reports that later. */
   isHeld?: true
+  /** The API's refusals of its writes in a row. */
+  failures?: Refused | undefined
 }
 
 /**
@@ -38,8 +40,6 @@ interface Refused {
 }
 
 const MOST_REFUSED = 1_000
-/** After this many failures in a row a pod waits until it changes. */
-const MOST_FAILURES = 20
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 300_000
 /** Milliseconds without a refusal after which the count of an owner starts again. */
@@ -88,8 +88,6 @@ export class KubeletState {
   readonly nodes = new Map<string, KubeletNode>()
   /** By the UID of the pods' controller, or by the pod if it has none. Bound: MOST_REFUSED. */
   private readonly refused = new BoundedMap<string, Refused>({ entries: MOST_REFUSED })
-  /** By NAMESPACE/NAME of a pod whose write the API refused. Bound: MOST_REFUSED. */
-  private readonly failed = new BoundedMap<string, Refused>({ entries: MOST_REFUSED })
   /** The name of a pod's node, by NAMESPACE/NAME of the pod. */
   private readonly nodeOf = new Map<string, string>()
 
@@ -144,7 +142,7 @@ export class KubeletState {
     if (before !== undefined) this.removePod(key, before, pod)
     if (pod === undefined || name === undefined || node === undefined) return false
     const use = useOf(pod, known?.use)
-    node.pods.set(key, { ip: pod.status?.podIP, ...(use === undefined ? {} : { use }) })
+    node.pods.set(key, { ip: pod.status?.podIP, ...(use === undefined ? {} : { use }), failures: known?.failures })
     if (use !== undefined) node.use.put(key, use)
     this.nodeOf.set(key, name)
     return true
@@ -206,11 +204,12 @@ export class KubeletState {
    * wait meanwhile.
    */
   holdFailure(key: string, now: number): void {
-    const known = this.failed.get(key)
-    const times = known === undefined || now - known.at > FORGOTTEN_MS ? 0 : known.times
-    this.failed.set(key, { times: times + 1, at: now })
+    const pod = this.podOf(key)
+    if (pod === undefined) return
+    const times = pod.failures === undefined || now - pod.failures.at > FORGOTTEN_MS ? 0 : pod.failures.times
+    pod.failures = { times: times + 1, at: now }
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** times, LONGEST_PAUSE_MS)
-    this.setDue(key, times < MOST_FAILURES ? now + pause : undefined)
+    pod.due = now + pause
   }
 
   private podOf(key: string): KnownPod | undefined {

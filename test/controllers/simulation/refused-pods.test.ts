@@ -5,6 +5,8 @@ import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
 import { named } from '../../../src/controllers/resource-client.ts'
+import { KubeletState } from '../../../src/controllers/simulation/kubelet-state.ts'
+import type { Revision } from '../../../src/storage/storage.ts'
 
 const PODS = { group: '', resource: 'pods' }
 const NODES = { group: '', resource: 'nodes' }
@@ -90,6 +92,23 @@ test('a pod whose status is too large is tried less and less often, and other po
   plane.tried.length = 0
   for (let minute = 0; minute < 60; minute++) await plane.pass(60_000)
   expect(plane.tried.filter((controller) => controller === 'simulated-pods').length).toBeLessThan(20)
+  plane.tried.length = 0
   for (let minute = 0; minute < 120; minute++) await plane.pass(60_000)
-  expect(plane.waiting.filter((work) => work.startsWith('simulated-pods'))).toEqual([])
+  expect(plane.tried.filter((controller) => controller === 'simulated-pods').length).toBe(24)
+})
+
+test('thousands of pods that are refused are tried less and less often, too', () => {
+  const state = new KubeletState()
+  const node: Node = { metadata: { name: 'n' } }
+  state.takeNodes(
+    { revision: 1 as Revision, reset: true, changed: [{ key: 'n', object: node, length: 1 }] },
+    () => true,
+  )
+  const keys = Array.from({ length: 2_000 }, (_, at) => `default/p-${at}`)
+  for (const key of keys) state.putPod(key, { metadata: {}, spec: { nodeName: 'n' } } as Pod)
+  const pauses = [0, 10_000, 20_000].map((now) => {
+    for (const key of keys) state.holdFailure(key, now)
+    return state.nextDue()! - now
+  })
+  expect(pauses).toEqual([1_000, 2_000, 4_000])
 })
