@@ -10,6 +10,7 @@ import type { PrivilegedPath } from '../authorization/privileged-paths.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { builtInServed } from '../registry/built-in-served.ts'
 import { freshServedResources } from '../registry/served.ts'
+import { withoutEmptyNamespace } from '../request/request-info.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { serveRemote } from './aggregation/proxy.ts'
 import { serveShardStats } from './debug.ts'
@@ -56,11 +57,12 @@ function remoteVersion(path: string, served: ServedResources): [group: string, v
 }
 
 /**
- * A path with an empty part inside is not routed, even where it could be parsed as a resource's path. Behind a proxy
- * any path may follow.
+ * A path with an empty part inside is not routed, even where it could be parsed as a resource's path, unless the part
+ * is the namespace's. Behind a proxy any path may follow.
  */
 const isRoutable = ({ info }: ApiRequest): boolean =>
-  !/^\/\/|[^/]\/\/+[^/]/.test(info.path) || (info.subresource === 'proxy' && PROXIED.test(info.path))
+  !/^\/\/|[^/]\/\/+[^/]/.test(withoutEmptyNamespace(info.path)) ||
+  (info.subresource === 'proxy' && PROXIED.test(info.path))
 
 const PROXIED = /^\/api\/v1(?:\/namespaces\/[^/]+)?\/[^/]+\/[^/]+\/proxy\//
 

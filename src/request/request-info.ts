@@ -47,6 +47,13 @@ const methodVerbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 }
 
+/** `/api/v1/namespaces//pods` is `/api/v1/pods`: a client that leaves the namespace empty lists in all namespaces. */
+export const withoutEmptyNamespace = (path: string): string =>
+  path.replace(
+    /^(\/(?:api|apis\/[^/]+)\/[^/]+\/(?:watch\/)?)namespaces\/\/(?=[^/])(?!(?:namespaces|watch|proxy)\/)/,
+    '$1',
+  )
+
 /** @param path percent-decoded, like Go's `URL.Path`: an encoded slash separates parts like a plain one */
 export function requestInfoOf(method: string, path: string, query: QueryParameters): RequestInfo {
   const segments = segmentsOf(path)
@@ -73,8 +80,10 @@ export function requestInfoOf(method: string, path: string, query: QueryParamete
     if (rest.length > 1) {
       namespace = rest[1]!
       // /namespaces/NAME/status and /finalize are subresources of the namespace itself
-      inNamespace = rest.length > 2 && !namespaceSubresources.has(rest[2]!)
-      if (inNamespace) rest = rest.slice(2)
+      const leadsInto = rest.length > 2 && !namespaceSubresources.has(rest[2]!)
+      if (leadsInto) rest = rest.slice(2)
+      // an empty namespace stands for all
+      inNamespace = leadsInto && namespace !== ''
     }
   }
   const [resource = '', pathName = '', third = '', ...deeper] = rest

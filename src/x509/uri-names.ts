@@ -1,5 +1,5 @@
 /** URIs among the alternative names of a certificate or of a request for one, as Go reads them (crypto/x509). */
-import { parseReference } from '../expressions/library/go-url.ts'
+import { parseReference } from '../go/url.ts'
 import { goQuote } from '../go/quote.ts'
 import type { AlternativeNames } from './certificate-request.ts'
 

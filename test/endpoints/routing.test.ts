@@ -267,3 +267,27 @@ describe('a custom resource is created at the path of one', () => {
     else await expect(created).rejects.toThrow(refusal)
   })
 })
+
+// kube-apiserver answers the same; one that lists in all namespaces is not asked about one of them
+test.each([
+  ['/api/v1/namespaces//pods', '', 'pods', 'list', 'list'],
+  ['/apis/apps/v1/namespaces//deployments', 'apps', 'deployments', 'list', 'list'],
+  ['/api/v1/watch/namespaces//pods', '', 'pods', 'watch', 'watch'],
+])('an empty namespace in %s stands for all', async (path, apiGroup, resource, verb, handler) => {
+  const { authorized, ran } = await send('GET', path)
+  expect(authorized).toMatchObject([{ verb, apiGroup, resource, namespace: '', name: '' }])
+  expect(ran).toMatchObject([{ handler }])
+  expect(ran[0]?.scope.request.info.namespace).toBe('')
+})
+
+test('nothing is written or named where the namespace is empty', async () => {
+  for (const [method, path] of [
+    ['POST', '/api/v1/namespaces//pods'],
+    ['DELETE', '/api/v1/namespaces//pods'],
+    ['GET', '/api/v1/namespaces//pods/a'],
+    ['PUT', '/api/v1/namespaces//pods/a'],
+    ['DELETE', '/api/v1/namespaces//pods/a'],
+    ['GET', '/api/v1/namespaces//default'],
+  ] as const)
+    expect(await send(method, path), `${method} ${path}`).toMatchObject({ ran: [] })
+})

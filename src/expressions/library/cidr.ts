@@ -11,8 +11,8 @@ import type { Value } from '../../cel/value.ts'
 import { CelError, OpaqueValue } from '../../cel/value.ts'
 import { contains, containsRange, ipText, networkOf } from '../../api/ip-addresses.ts'
 import { IP, ipOf, IpValue, sameAddress } from './ip.ts'
-import type { Prefix } from './net-address.ts'
-import { isProblem, parsePrefix } from './net-address.ts'
+import type { Prefix } from '../../go/net-address.ts'
+import { isProblem, parsePrefix } from '../../go/net-address.ts'
 
 const CIDR = opaque('net.CIDR')
 

@@ -15,7 +15,7 @@ import {
   subdomainName,
 } from '../../validation/names.ts'
 import { hasFormat } from '../../validation/value-formats.ts'
-import { requestUriProblem } from './go-url.ts'
+import { requestUriProblem } from '../../go/url.ts'
 
 const FORMAT = structNamed('kubernetes.NamedFormat')
 

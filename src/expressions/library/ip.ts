@@ -8,7 +8,7 @@ import type { Value } from '../../cel/value.ts'
 import { CelError, OpaqueValue } from '../../cel/value.ts'
 import type { IpAddress } from '../../api/ip-addresses.ts'
 import { ipText, widthOf } from '../../api/ip-addresses.ts'
-import { isProblem, parseAddress, zoneOf } from './net-address.ts'
+import { isProblem, parseAddress, zoneOf } from '../../go/net-address.ts'
 
 export const IP = opaque('net.IP')
 

@@ -1,7 +1,7 @@
 /** Parses addresses and prefixes as Go's net/netip does, with its error messages. IPv4 has only one spelling. */
-import { goQuote } from '../../go/quote.ts'
-import type { IpAddress } from '../../api/ip-addresses.ts'
-import { parseIp } from '../../api/ip-addresses.ts'
+import { goQuote } from './quote.ts'
+import type { IpAddress } from '../api/ip-addresses.ts'
+import { parseIp } from '../api/ip-addresses.ts'
 
 export interface Problem {
   readonly problem: string

@@ -1,5 +1,5 @@
 /** Parses URLs as Go's net/url does. A URL is a string with one character for each byte of its UTF-8. */
-import { goQuote } from '../../go/quote.ts'
+import { goQuote } from './quote.ts'
 import { isProblem, parseAddress } from './net-address.ts'
 
 export interface GoUrl {
