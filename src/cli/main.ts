@@ -21,7 +21,7 @@ import type { RunningServer, StartOptions } from './start.ts'
 import { createSimulatedCluster } from './simulated-cluster.ts'
 import type { SimulatedNodes } from './simulated-cluster.ts'
 import type { StartFlags } from './start-flags.ts'
-import { startFlags, startOptions, startSchema } from './start-flags.ts'
+import { fileFlags, startFlags, startOptions, startSchema } from './start-flags.ts'
 import { runTokenCreate } from './token-command.ts'
 import { UsageError, parse } from './usage.ts'
 
@@ -328,7 +328,7 @@ async function started(flags: StartFlags): Promise<readonly [StartOptions, Runni
     const options = await startOptions(flags)
     return [options, await start(options)]
   } catch (error) {
-    throw namingFlags(error, flags)
+    throw namingFlags(error, flags, fileFlags)
   }
 }
 

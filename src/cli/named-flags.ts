@@ -40,30 +40,24 @@ const settings: Readonly<Record<string, string>> = {
   workloads: 'KEDGE_WORKLOADS',
 }
 
-/** The flags that name files. */
-export const fileFlags = [
-  'admission-control-config-file',
-  'audit-policy-file',
-  'audit-webhook-config-file',
-  'authentication-config',
-  'authentication-token-webhook-config-file',
-  'authorization-config',
-  'authorization-webhook-config-file',
-  'encryption-keys',
-  'kubelet-certificate-authority',
-  'oidc-ca-file',
-  'scheduler-config',
-  'service-account-signing-endpoint',
-  'token-auth-file',
-] as const
-
-/** From a script, an empty name is a variable that is not set. */
+/** What a flag that names a file is checked with. From a script, an empty name is a variable that is not set. */
 export const fileName = z.optional(
   z.string().check(z.refine((name) => name !== '', { error: 'wants the name of a file, not "".' })),
 )
 
+/**
+ * The flags that name files.
+ * @param shape what each flag is checked with
+ */
+export const fileFlagsIn = <Flag extends string>(shape: Readonly<Record<Flag, unknown>>): Flag[] =>
+  Object.entries(shape).flatMap(([flag, check]) => (check === fileName ? [flag as Flag] : [])) // its own keys
+
 /** @returns the error, with the flags that were given for the settings and the files that it names */
-export function namingFlags(error: unknown, given: Readonly<Record<string, unknown>>): unknown {
+export function namingFlags(
+  error: unknown,
+  given: Readonly<Record<string, unknown>>,
+  fileFlags: readonly string[],
+): unknown {
   if (!(error instanceof Error)) return error
   const { message } = error
   const paths: readonly string[] = [...fileFlags, 'data-dir']

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { identityFlags, identityOptions, identitySchema, readText } from './identity-options.ts'
-import { fileName } from './named-flags.ts'
+import { fileFlagsIn, fileName } from './named-flags.ts'
 import { serviceAccountFlags, serviceAccountSchema, serviceAccountSettings } from './service-account-options.ts'
 import { workerConfig } from './start.ts'
 import type { AuditOptions, StartOptions } from './start.ts'
@@ -142,6 +142,8 @@ export const startSchema = z
       error: 'is for --workloads simulated.',
     }),
   )
+
+export const fileFlags = fileFlagsIn(startSchema.shape)
 
 export type StartFlags = z.output<typeof startSchema>
 

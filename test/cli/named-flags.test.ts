@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { expect, test } from 'vitest'
-import { fileFlags, namingFlags } from '../../src/cli/named-flags.ts'
-import { startFlags, startOptions, startSchema } from '../../src/cli/start-flags.ts'
+import { namingFlags } from '../../src/cli/named-flags.ts'
+import { fileFlags, startFlags, startOptions, startSchema } from '../../src/cli/start-flags.ts'
 import { CannotStart } from '../../src/cli/start.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-flags-'))
@@ -21,12 +21,18 @@ async function problem(flag: string, file: string): Promise<string> {
   const { data } = parsed(`--${flag}`, file, ...(beside[flag] ?? []))
   const error = await startOptions(data!).then(
     () => undefined,
-    (reason: unknown) => namingFlags(reason, data!),
+    (reason: unknown) => namingFlags(reason, data!, fileFlags),
   )
   return error instanceof Error ? error.message : 'no error'
 }
 
 writeFileSync(join(directory, 'policy'), 'rules: []')
+
+test('the flags that name files are those that say so in their names, and a few more', () => {
+  const saying = Object.keys(startFlags).filter((flag) => /-(?:file|config)$/.test(flag) && flag !== 'runtime-config')
+  const more = ['encryption-keys', 'kubelet-certificate-authority', 'service-account-signing-endpoint']
+  expect(fileFlags.toSorted()).toEqual([...saying, ...more].toSorted())
+})
 
 // the file of this flag is read by the engine
 const read = fileFlags.filter((flag) => flag !== 'authorization-webhook-config-file')
@@ -47,7 +53,7 @@ test.each(fileFlags)('--%s without a name is refused', (flag) => {
 
 test('a setting that is wrong is told with the flag that made it', () => {
   const error = new CannotStart('The settings are wrong: KEDGE_ENCRYPTION_KEYS must be ID:BASE64')
-  expect(namingFlags(error, { 'encryption-keys': 'keys', 'encryption-resources': 'secrets' })).toEqual(
+  expect(namingFlags(error, { 'encryption-keys': 'keys', 'encryption-resources': 'secrets' }, fileFlags)).toEqual(
     new CannotStart('The settings are wrong: KEDGE_ENCRYPTION_KEYS must be ID:BASE64 (--encryption-keys keys)'),
   )
 })
@@ -61,14 +67,14 @@ test('an empty file of authorities is no reason to trust those of browsers', asy
 })
 
 test('a data directory that cannot be made is told with its flag', () => {
-  expect(namingFlags(new Error("EEXIST: file already exists, mkdir '/a/file'"), { 'data-dir': '/a/file' })).toEqual(
-    new CannotStart("EEXIST: file already exists, mkdir '/a/file' (--data-dir /a/file)"),
-  )
+  expect(
+    namingFlags(new Error("EEXIST: file already exists, mkdir '/a/file'"), { 'data-dir': '/a/file' }, fileFlags),
+  ).toEqual(new CannotStart("EEXIST: file already exists, mkdir '/a/file' (--data-dir /a/file)"))
 })
 
 test('an error that names its flag, or none that was given, stays as it is', () => {
   for (const text of ['KEDGE_WORKLOADS must be one of off', '--oidc-required-claim wants KEY=VALUE']) {
     const error = new CannotStart(text)
-    expect(namingFlags(error, { 'oidc-required-claim': ['x'], port: '0' })).toBe(error)
+    expect(namingFlags(error, { 'oidc-required-claim': ['x'], port: '0' }, fileFlags)).toBe(error)
   }
 })
