@@ -127,7 +127,9 @@ export async function authenticateServiceAccountToken(
     throw new TokenRefused([
       `token audiences ${goList(meantFor)} is invalid for the target audiences ${goList(audiences)}`,
     ])
-  const found = isLegacy ? await legacyUser(context, token, claims) : { user: await boundUser(context, claims) }
+  const found = isLegacy
+    ? await legacyUser(context, token, claims)
+    : { user: await boundUser(context, claims), ...staleness(claims, context.now) }
   return { ...found, audiences: matching }
 }
 
@@ -193,6 +195,14 @@ async function boundUser(context: ServiceAccountTokenContext, claims: TokenClaim
       ...extraOf('pod', pod),
     },
   })
+}
+
+/** A kubelet's token that lives longer than it was asked for should have been renewed by its reader. */
+function staleness({ sub, kubernetes: { warnafter = 0 } }: TokenClaims, now: Date): Pick<TokenAnswer, 'annotations'> {
+  if (warnafter === 0 || now.getTime() <= warnafter * 1000) return {}
+  const seconds = Math.floor(now.getTime() / 1000) - Math.floor(warnafter)
+  const annotation = `subject: ${sub}, seconds after warning threshold: ${seconds}`
+  return { annotations: { 'authentication.k8s.io/stale-token': annotation } }
 }
 
 function extraOf(what: 'pod' | 'node', identity: ObjectIdentity | undefined): Record<string, string[]> {

@@ -201,13 +201,14 @@ function kubernetesClaims(claims: JsonObject = {}): ServiceAccountClaims {
     return of && { name: text(of, 'name'), uid: text(of, 'uid') }
   }
   const all = { pod: identity('pod'), secret: identity('secret'), node: identity('node') }
-  seconds(claims, 'warnafter')
+  const warnafter = seconds(claims, 'warnafter')
   return {
     namespace: text(claims, 'namespace'),
     serviceaccount: identity('serviceaccount') ?? { name: '', uid: '' },
     ...(all.pod && { pod: all.pod }),
     ...(all.secret && { secret: all.secret }),
     ...(all.node && { node: all.node }),
+    ...(warnafter !== undefined && { warnafter }),
   }
 }
 

@@ -94,6 +94,17 @@ test('clocks may differ by a minute', async () => {
   await expect(authenticateToken(later(server, 3650), token)).resolves.toBeDefined()
 })
 
+test('a token that should have been renewed is annotated', async () => {
+  const server = await withAccount()
+  const warnafter = Math.floor(server.now.getTime() / 1000) + 60
+  const token = await issue(server, { ...robot, warnafter })
+  const at = async (seconds: number) => (await authenticateToken(later(server, seconds), token)).annotations
+  expect(await at(59)).toBeUndefined()
+  expect(await at(100)).toEqual({
+    'authentication.k8s.io/stale-token': 'subject: system:serviceaccount:a:robot, seconds after warning threshold: 40',
+  })
+})
+
 test('a token of a foreign key', async () => {
   const [server, other] = [await withAccount(), memoryServer({ KEDGE_SA_KEY: key.replace('"kid":"k1"', '"kid":"k2"') })]
   await expect(authenticateToken(later(server, 0), await issue(other))).rejects.toThrow(
