@@ -8,7 +8,16 @@ import { BOOL, listOf, mapOf, STRING, structNamed } from '../../cel/type.ts'
 import type { Value } from '../../cel/value.ts'
 import { CelError, OpaqueValue } from '../../cel/value.ts'
 import type { GoUrl } from '../../go/url.ts'
-import { escapedPath, hostName, hostText, parseUrl, portOf, queryValues, requestUriProblem, urlText } from '../../go/url.ts'
+import {
+  escapedPath,
+  hostName,
+  hostText,
+  parseUrl,
+  portOf,
+  queryValues,
+  requestUriProblem,
+  urlText,
+} from '../../go/url.ts'
 
 const URL_TYPE = structNamed('kubernetes.URL')
 
