@@ -112,6 +112,9 @@ const GROWTH = 8
 const LOOKED = 500
 const COMPARED = 20_000
 
+/** Keys that a turn reads first. It reads twice as many each time. */
+const FIRST_ROWS = 4
+
 /** Characters of the values that one turn reads, where a selection needs values. */
 const READ = 256 * 1024
 
@@ -188,13 +191,17 @@ class SelectedKeys {
     const { turn } = this
     let looked = 0
     turn.begin()
-    for (const row of now.rows(this.rest, this.narrowed)) {
-      if (this.isSelected(row)) found.push(row.rv)
-      if (found.length < most && ++looked < turn.keys && !turn.isOver()) continue
-      this.goOnBehind(row.k)
-      return { found, isEnd: false }
+    // few at first: the values of a few may be enough for a turn, and the next match of a selector may be far behind
+    for (let wanted = Math.min(most, FIRST_ROWS); ; wanted *= 2) {
+      const limit = Math.min(turn.keys - looked, wanted)
+      const rows = now.rows(this.rest, this.narrowed, limit)
+      for (const row of rows) {
+        if (this.isSelected(row)) found.push(row.rv)
+        this.goOnBehind(row.k)
+        if (found.length >= most || ++looked >= turn.keys || turn.isOver()) return { found, isEnd: false }
+      }
+      if (rows.length < limit) return { found, isEnd: true }
     }
-    return { found, isEnd: true }
   }
 
   private goOnBehind(key: string): void {

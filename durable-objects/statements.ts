@@ -63,20 +63,24 @@ export interface Narrowed {
 
 /** Reads the state of the shard in this turn. */
 export interface StateStatements {
-  /** In key order. */
-  rows(range: KeyRange, narrowed: Narrowed): Iterable<CurrentRow>
+  /** The first rows of a range, in key order. */
+  rows(range: KeyRange, narrowed: Narrowed, limit: number): readonly CurrentRow[]
   /** Revisions of the first keys of a range, and the last of these keys. */
   revisions(range: KeyRange, limit: number): { found: readonly Revision[]; last: string | null }
   count(range: KeyRange): number
 }
 
-/** Related keys that are read at once. */
-const PAGE = 500
+/** Changes that are read at once where a loop may leave before their end. */
+const PAGE = 64
 
 export type Statements = ReturnType<typeof statements>
 
 /** @param count receives the rows that a statement read and wrote, when it is done */
 export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritten: number) => void) {
+  /**
+   * SQLite cannot begin its log anew while a statement has rows left, and a cursor cannot be closed: a loop that leaves
+   * these rows holds the log until V8 collects the cursor. Only those do that read values, which are large.
+   */
   function* rows<Row extends Record<string, SqlStorageValue>>(
     query: string,
     ...values: SqlStorageValue[]
@@ -93,6 +97,17 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     const found = cursor.toArray()
     count(cursor.rowsRead, 0)
     return found
+  }
+  /** Changes in their order, a page at a time, so that a loop may leave them. @param read the next so many after a revision */
+  function* paged<Row extends { rv: Revision }>(
+    after: Revision,
+    read: (after: Revision, limit: number) => readonly Row[],
+  ): Generator<Row> {
+    for (let page: readonly Row[], from = after; ; from = page.at(-1)!.rv) {
+      page = read(from, PAGE)
+      yield* page
+      if (page.length < PAGE) return
+    }
   }
   /** Finished when `exec` returns, because the statement finds no rows. */
   function run(query: string, ...values: SqlStorageValue[]): void {
@@ -116,33 +131,29 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
   const unrelate = (k: string, relations: readonly string[]): void => {
     for (const r of relations) run('DELETE FROM related WHERE r = ? AND k = ?', r, k)
   }
-  /** Reads a page at a time, so that a caller of the first few rows reads only one page. */
-  function* related({ from, to }: KeyRange, relation: string): Generator<CurrentRow> {
-    for (let page: CurrentRow[], begin = from; ; begin = `${page.at(-1)!.k}\0`) {
-      page = all<CurrentRow>(
-        `SELECT cur.k, cur.rv, cur.l FROM (
-           SELECT k FROM related WHERE r = ?1 AND k >= ?3 AND k < ?4
-           UNION
-           SELECT k FROM related WHERE r = ?2 AND k >= ?3 AND k < ?4
-           ORDER BY k LIMIT ${PAGE}
-         ) AS found CROSS JOIN cur ON cur.k = found.k ORDER BY cur.k`,
-        relation,
-        MANY,
-        begin,
-        to,
-      )
-      yield* page
-      if (page.length < PAGE) return
-    }
-  }
+  const related = ({ from, to }: KeyRange, relation: string, limit: number): CurrentRow[] =>
+    all<CurrentRow>(
+      `SELECT cur.k, cur.rv, cur.l FROM (
+         SELECT k FROM related WHERE r = ?1 AND k >= ?3 AND k < ?4
+         UNION
+         SELECT k FROM related WHERE r = ?2 AND k >= ?3 AND k < ?4
+         ORDER BY k LIMIT ?5
+       ) AS found CROSS JOIN cur ON cur.k = found.k ORDER BY cur.k`,
+      relation,
+      MANY,
+      from,
+      to,
+      limit,
+    )
 
   const now: StateStatements = {
-    rows: (range, { needles, relation }) => {
-      if (relation !== undefined) return related(range, relation)
-      return rows<CurrentRow>(
-        `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2${having('l', needles, 3)} ORDER BY k`,
+    rows: (range, { needles, relation }, limit) => {
+      if (relation !== undefined) return related(range, relation, limit)
+      return all<CurrentRow>(
+        `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2${having('l', needles, 4)} ORDER BY k LIMIT ?3`,
         range.from,
         range.to,
+        limit,
         ...needles.flat(),
       )
     },
@@ -257,7 +268,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
      * than `revision`.
      */
     replacedSince: (after: Revision, limit: number, revision: Revision, { from, to }: KeyRange) =>
-      rows<ReplacedRow>(
+      all<ReplacedRow>(
         `SELECT change.rv AS at, was.k, was.rv, was.l
          FROM (SELECT rv, prv FROM rev WHERE rv > ?1 ORDER BY rv LIMIT ?2) AS change
          LEFT JOIN rev AS was ON was.rv = change.prv AND change.prv <= ?3 AND was.k >= ?4 AND was.k < ?5
@@ -324,12 +335,16 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
      * deletions themselves too. `size`: bytes of the dropped values; counting them reads none of them.
      */
     changesToDrop: (after: Revision, upTo: Revision) =>
-      rows<{ rv: Revision; t: ChangeType; prv: Revision | null; size: number }>(
-        `SELECT rev.rv, rev.t, rev.prv,
-           coalesce(octet_length(was.v), 0) + iif(rev.t = ${DELETED}, octet_length(rev.v), 0) AS size
-         FROM rev LEFT JOIN rev AS was ON was.rv = rev.prv WHERE rev.rv > ? AND rev.rv <= ? ORDER BY rev.rv`,
-        after,
-        upTo,
+      paged(after, (from, limit) =>
+        all<{ rv: Revision; t: ChangeType; prv: Revision | null; size: number }>(
+          `SELECT rev.rv, rev.t, rev.prv,
+             coalesce(octet_length(was.v), 0) + iif(rev.t = ${DELETED}, octet_length(rev.v), 0) AS size
+           FROM rev LEFT JOIN rev AS was ON was.rv = rev.prv WHERE rev.rv > ? AND rev.rv <= ?
+           ORDER BY rev.rv LIMIT ?`,
+          from,
+          upTo,
+          limit,
+        ),
       ),
     deleteVersions: (revisions: readonly Revision[]) =>
       run('DELETE FROM rev WHERE rv IN (SELECT value FROM json_each(?))', JSON.stringify(revisions)),
@@ -339,12 +354,10 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
      */
     firstSuperseding: (after: Revision, limit: number): Revision | undefined => {
       let seen = 0
-      for (const { rv, t } of rows<{ rv: Revision; t: ChangeType }>(
-        'SELECT rv, t FROM rev WHERE rv > ? ORDER BY rv LIMIT ?',
-        after,
-        limit,
-      ))
-        if (t > ADDED || ++seen === limit) return rv
+      const changes = paged(after, (from, most) =>
+        all<{ rv: Revision; t: ChangeType }>('SELECT rv, t FROM rev WHERE rv > ? ORDER BY rv LIMIT ?', from, most),
+      )
+      for (const { rv, t } of changes) if (t > ADDED || ++seen === limit) return rv
       return undefined
     },
     /** The newest revision that is followed by `others` more; 0 where there are fewer. */

@@ -41,7 +41,8 @@ function opened({ sql }: DurableObjectStorage) {
   const find = (selection: Selection, namespace?: string) => {
     const scope = { prefix: PREFIX, namespace, selection } as Parameters<typeof rangeOf>[0]
     const before = read
-    const keys = [...all.now.rows(rangeOf(scope), narrowedTo(selection))]
+    const keys = all.now
+      .rows(rangeOf(scope), narrowedTo(selection), 100_000)
       .filter(({ k, l }) => matches(selection, k.slice(PREFIX.length + 1), decodeSelectable(l)))
       .map(({ k }) => k)
     return { keys, rows: read - before }

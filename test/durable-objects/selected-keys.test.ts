@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { listAnswer } from '../../durable-objects/list-stream.ts'
 import { pick } from '../../durable-objects/selected-keys.ts'
 import type { States } from '../../durable-objects/selected-keys.ts'
-import type { StateStatements, Statements } from '../../durable-objects/statements.ts'
+import type { CurrentRow, StateStatements, Statements } from '../../durable-objects/statements.ts'
 import { parseFieldSelector } from '../../src/storage/field-selector.ts'
 
 const KEYS = 4_000
@@ -20,13 +20,15 @@ function counted() {
   }
   let timer = setTimeout(newTurn, 0)
   const state: StateStatements = {
-    *rows({ from, to }) {
-      for (let n = 0; n < KEYS; n++) {
+    rows({ from, to }, _, limit) {
+      const rows: CurrentRow[] = []
+      for (let n = 0; n < KEYS && rows.length < limit; n++) {
         const k = keyOf(n)
-        if (k < from || k >= to) continue
-        most.inATurn = Math.max(most.inATurn, ++looked)
-        yield { k, rv: n + 1, l: '{}' }
+        if (k >= from && k < to) rows.push({ k, rv: n + 1, l: '{}' })
       }
+      looked += rows.length
+      most.inATurn = Math.max(most.inATurn, looked)
+      return rows
     },
     revisions: () => ({ found: [], last: null }),
     count: () => KEYS,
@@ -108,9 +110,7 @@ it('a requirement with many values is searched a few times', async () => {
   const selection = { labels: [{ key: 'k', operator: 'NotIn' as const, values }], fields: none.fields }
   const labelled: StateStatements = {
     ...state,
-    *rows(range) {
-      for (const row of state.rows(range, { needles: [] })) yield { ...row, l: '{"l":{"k":"x"}}' }
-    },
+    rows: (...call) => state.rows(...call).map((row) => ({ ...row, l: '{"l":{"k":"x"}}' })),
   }
   const scope = { prefix: 'things', selection, limit: 1, counted: false }
   await pick(latest(labelled), scope, { from: 'things/', to: 'things0' }, scope)
