@@ -1,6 +1,6 @@
 // What controllers do between two turns does not grow with the objects that they work over: a request never waits behind
 // all of them. A whole server runs in this process, and its work is counted; nothing is timed.
-// It needs modules of its own: what other files left in the process would run in its turns.
+// It needs modules of its own: what other files left in the process could run in its turns.
 import { beforeAll, expect, test, vi } from 'vitest'
 import type { ControllerCase, serverInProcess } from '../bench/controller-cases.ts'
 import { countedBundle } from '../hostile/counted-bundle.ts'
