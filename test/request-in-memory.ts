@@ -11,6 +11,7 @@ import { RequestHeaders } from '../src/request/request-headers.ts'
 import { requestInfoOf } from '../src/request/request-info.ts'
 import type { OutboxMessage, Storage } from '../src/storage/storage.ts'
 import type { Tenant } from '../src/storage/tenant.ts'
+import './digest-stream.ts'
 import { shardsInMemory } from './shards-in-memory.ts'
 
 bootstrapWith(ensureBootstrapped)

@@ -1,5 +1,4 @@
 // A restore is atomic: a control plane whose restore failed serves no requests until the restore is repeated.
-import '../digest-stream.ts'
 import { createHash } from 'node:crypto'
 import { platformClock } from '../../src/api/clock.ts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
