@@ -121,15 +121,15 @@ class OutgoingExchanges {
   }
 
   async #send(call: PassedCall, body: IncomingMessage, signal: AbortSignal): Promise<Answer> {
-    try {
-      return await answerTo(this.#request(call, signal), call, body)
-    } catch (error) {
-      // the other side may have closed the idle connection just now
-      const mayRepeat = !call.hasBody && call.upgrades !== true && (call.method === 'GET' || call.method === 'HEAD')
-      if (!(error instanceof StaleConnection)) throw error
-      if (!mayRepeat || signal.aborted) throw error.cause
-      return answerTo(this.#request(call, signal), call, body)
-    }
+    const mayRepeat = !call.hasBody && call.upgrades !== true && (call.method === 'GET' || call.method === 'HEAD')
+    // the other side may have closed idle connections just now; each try uses one up, and the last one a new connection
+    for (;;)
+      try {
+        return await answerTo(this.#request(call, signal), call, body)
+      } catch (error) {
+        if (!(error instanceof StaleConnection)) throw error
+        if (!mayRepeat || signal.aborted) throw error.cause
+      }
   }
 
   #request(call: PassedCall, signal: AbortSignal): ClientRequest {
@@ -260,7 +260,7 @@ interface Answer {
   readonly ahead: Buffer
 }
 
-/** A reused connection was closed while the request was sent. */
+/** A reused connection was closed while the request was sent. Only its cause may leave this file. */
 class StaleConnection extends Error {}
 
 function answerTo(request: ClientRequest, { hasBody, upgrades }: PassedCall, body: IncomingMessage): Promise<Answer> {

@@ -158,6 +158,21 @@ test('a connection that the other side closed while it waited is made anew', asy
   expect(await textOf(url)).toBe('3')
 })
 
+test('a server that closes every connection is said to have done so, however many were kept', async () => {
+  const held: ServerResponse[] = []
+  let closes = false
+  const url = await backend((request, response) => {
+    if (closes) request.socket.destroy()
+    else held.push(response)
+  })
+  const kept = [1, 2, 3].map(() => textOf(url))
+  await eventually(() => expect(held).toHaveLength(3))
+  for (const response of held) response.end('here')
+  expect(await Promise.all(kept)).toEqual(['here', 'here', 'here'])
+  closes = true
+  await expect(ask(url)).rejects.toThrow('EOF')
+})
+
 test.each([
   ['another authority', { caBundle: undefined }, 'x509: certificate signed by unknown authority'],
   ['another name', { serverName: 'c.d.svc' }, 'x509: certificate is valid for a.b.svc, not c.d.svc'],
