@@ -20,7 +20,7 @@ import type { TokenAnswer } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
 import type { ObjectIdentity, ServiceAccountClaims, TokenClaims } from './token-claims.ts'
 import { WrongClaims, compactForm, readClaims, readHeader } from './token-claims.ts'
-import { UsedSecret } from '../request/used-secret.ts'
+import { LAST_USED, UsedSecret } from '../request/used-secret.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { CREDENTIAL_ID, authenticated } from '../request/user-info.ts'
 
@@ -217,9 +217,6 @@ function extraOf(what: 'pod' | 'node', identity: ObjectIdentity | undefined): Re
 const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since'
 const AUTO_GENERATED =
   'Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.'
-
-/** The day on which the token of a Secret was used last. */
-const LAST_USED = 'kubernetes.io/legacy-token-last-used'
 
 type LegacyUser = Omit<TokenAnswer, 'audiences'>
 

@@ -81,9 +81,9 @@ export class RestorePlan {
   }
 
   /**
-   * Opens the shards once no isolate has a copy of the old configuration, and no request that it authorized by one writes
-   * without another look. The controllers' old work is dropped,
-   * because the restored objects brought their own.
+   * Opens the shards once no isolate has a copy of the old configuration, and once each request that was authorized by
+   * such a copy compares the epoch before it writes. The controllers' old work is dropped, because the restored objects
+   * brought their own.
    */
   async end(cut: Revision, pause: Pause): Promise<void> {
     await pause(Math.max(0, this.lockedAt + LOCKED_FOR - this.request.clock()))

@@ -11,8 +11,8 @@ import { loopbackScope } from '../registry/scope.ts'
 import { changeAsServer } from '../registry/write/change-as-server.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { UsedSecret } from '../request/used-secret.ts'
+import { LAST_USED } from '../request/used-secret.ts'
 
-const LAST_USED = 'kubernetes.io/legacy-token-last-used'
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 
 export function noteSecretUse(request: ApiRequest): void {

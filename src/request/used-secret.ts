@@ -1,3 +1,6 @@
+/** The label of a Secret with the day on which its token was used last (KEP 2799): `2026-05-01`, in UTC. */
+export const LAST_USED = 'kubernetes.io/legacy-token-last-used'
+
 /** A Secret whose token was used, and whose label does not say so yet. */
 export class UsedSecret {
   private isTaken = false
