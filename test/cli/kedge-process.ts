@@ -52,8 +52,9 @@ export async function startWithDefaults(
   const ready = new Promise<[string, string]>((resolve) => {
     const read = (text: string): void => {
       printed += text
-      const match = /API at (https:\S+)[^]*export KUBECONFIG=(\S+)/.exec(printed)
-      if (match) resolve([match[1] ?? '', match[2] ?? ''])
+      // a path with blanks is quoted for the shell
+      const match = /API at (https:\S+)[^]*export KUBECONFIG=(?:'(.*)'|(\S+))\n/.exec(printed)
+      if (match) resolve([match[1] ?? '', match[2] ?? match[3] ?? ''])
     }
     child.stdout!.setEncoding('utf8').on('data', read)
     child.stderr!.setEncoding('utf8').on('data', read)

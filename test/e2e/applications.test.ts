@@ -1,6 +1,6 @@
 // kubectl applies two whole applications and reads them back.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { loadAll } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { kubectlServerUnderTest } from './kubectl-server.ts'
@@ -15,7 +15,8 @@ interface Manifest {
 const kubectl = kubectlServerUnderTest()
 
 describe.each(['shop', 'visitors-book'])('%s', (application) => {
-  const file = join(import.meta.dirname, 'applications', `${application}.yaml`)
+  // a command is split at blanks, and the folder of the project may have some
+  const file = relative(process.cwd(), join(import.meta.dirname, 'applications', `${application}.yaml`))
   // Each document of these files is a manifest.
   const manifests = (loadAll(readFileSync(file, 'utf8')) as (Manifest | null)[]).filter((manifest) => manifest !== null)
 

@@ -14,7 +14,7 @@ const documented = /```yaml\n(apiVersion: kedge\.dev[^]*?)```/.exec(
 
 test('a ControlPlane switches controllers on and off while the server runs', async () => {
   await kubectl.run('create deployment web --image=nginx')
-  await kubectl.run(`apply -f ${join(docs, 'controlplanes.yaml')}`)
+  await kubectl.runArgs(['apply', '-f', join(docs, 'controlplanes.yaml')])
   // kubectl ends at once where the definition has no conditions yet, as on kube-apiserver
   await eventually(() => kubectl.run('wait --for=condition=Established crd/controlplanes.kedge.dev --timeout=60s'))
   await eventually(() => kubectl.run('apply -f -', documented))
