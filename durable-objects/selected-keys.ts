@@ -197,10 +197,12 @@ class SelectedKeys {
       const rows = now.rows(this.rest, this.narrowed, limit)
       for (const row of rows) {
         if (this.isSelected(row)) found.push(row.rv)
+        if (found.length < most && ++looked < turn.keys && !turn.isOver()) continue
         this.goOnBehind(row.k)
-        if (found.length >= most || ++looked >= turn.keys || turn.isOver()) return { found, isEnd: false }
+        return { found, isEnd: false }
       }
       if (rows.length < limit) return { found, isEnd: true }
+      this.goOnBehind(rows.at(-1)!.k)
     }
   }
 
