@@ -8,7 +8,7 @@ import { platformClock } from '../src/api/clock.ts'
 import { logError } from '../src/log/log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import type { GroupResource } from '../src/api/group-version.ts'
-import { controllerOf, takingLong, userOf } from '../src/controllers/controllers.ts'
+import { controllerOf, namedQueues, userOf } from '../src/controllers/controllers.ts'
 import type { ControllerContext } from '../src/controllers/controller.ts'
 import { HopelessWork } from '../src/registry/hopeless-work.ts'
 import { Turns } from '../src/controllers/turns.ts'
@@ -67,7 +67,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       await this.alarms.load()
       this.beginWorkloads()
     })
-    this.work = new WorkTable(this.sql, this.now, takingLong)
+    this.work = new WorkTable(this.sql, this.now, namedQueues)
     this.work.resume((controller) => controllerOf(controller) !== undefined)
     this.queues = new ControllerQueues(this.work, this.now, (works) => this.reconcileTogether(works))
     this.absentOwners = new AbsentOwnerTable(this.sql)

@@ -1,6 +1,6 @@
 /**
  * Runs the queues of the controllers side by side. Controllers whose work may take seconds, such as the emptying of a large
- * namespace, have a queue of their own, so that no other controller waits for it.
+ * namespace, have queues apart, so that no other controller waits for it.
  */
 import type { Clock } from '../src/api/clock.ts'
 import type { Work, WorkTable } from './work-table.ts'

@@ -10,8 +10,6 @@ import type { WorkCount } from '../src/storage/object-calls.ts'
 export interface Work extends Record<string, SqlStorageValue> {
   controller: string
   key: string
-  /** Milliseconds since 1970. */
-  due: number
   attempts: number
   /**
    * Grows when the same work arrives again, so that work which arrives while it is reconciled is not removed as done.
@@ -63,15 +61,13 @@ export class WorkTable {
    * Finding it anew reads all work. Undefined: not known. Bound: queues.
    */
   private earliest: Map<string, number> | undefined
-  private readonly listApart: string
 
-  /** @param apart controllers that have a queue of their own, of their name; all others share the queue '' */
+  /** @param queues the queues of controllers that are not in the queue '' */
   constructor(
     private readonly sql: SqlStorage,
     private readonly now: () => number,
-    private readonly apart: ReadonlySet<string> = new Set(),
+    private readonly queues: ReadonlyMap<string, string> = new Map(),
   ) {
-    this.listApart = JSON.stringify([...apart])
     sql.exec(
       `CREATE TABLE IF NOT EXISTS work (controller TEXT, key TEXT, attempts INTEGER NOT NULL, due INTEGER NOT NULL,
        generation INTEGER NOT NULL, PRIMARY KEY (controller, key)) WITHOUT ROWID;
@@ -93,7 +89,7 @@ export class WorkTable {
       due,
     )
     this.waiting.set(name, due)
-    this.comesAt(this.queueOf(controller), due)
+    this.comesAt(controller, due)
   }
 
   /** Queues that may have work that is due and was not taken. */
@@ -108,13 +104,13 @@ export class WorkTable {
     const [where, controllers] = this.controllersOf(queue)
     const due = this.sql
       .exec<Work>(
-        `SELECT controller, key, attempts, due, generation FROM work WHERE ${where} AND due <= ? ORDER BY due LIMIT ?`,
+        `SELECT controller, key, attempts, generation FROM work WHERE ${where} AND due <= ? ORDER BY due LIMIT ?`,
         controllers,
         now,
         limit + 1,
       )
       .toArray()
-    const next = due[limit]?.due ?? this.dueAfter(queue, now)
+    const next = due.length > limit ? now : this.dueAfter(queue, now)
     if (next === undefined) this.dueTimes().delete(queue)
     else this.dueTimes().set(queue, next)
     due.length = Math.min(due.length, limit)
@@ -130,14 +126,10 @@ export class WorkTable {
     return due ?? undefined
   }
 
-  private queueOf(controller: string): string {
-    return this.apart.has(controller) ? controller : ''
-  }
-
   private controllersOf(queue: string): readonly [where: string, parameter: string] {
-    return queue === ''
-      ? ['controller NOT IN (SELECT value FROM json_each(?))', this.listApart]
-      : ['controller = ?', queue]
+    const named = [...this.queues].flatMap(([controller, of]) => (queue === '' || of === queue ? [controller] : []))
+    const is = queue === '' ? 'NOT IN' : 'IN'
+    return [`controller ${is} (SELECT value FROM json_each(?))`, JSON.stringify(named)]
   }
 
   private dueTimes(): Map<string, number> {
@@ -146,11 +138,12 @@ export class WorkTable {
     const all = this.sql
       .exec<{ controller: string; due: number }>('SELECT controller, min(due) AS due FROM work GROUP BY controller')
       .toArray()
-    for (const { controller, due } of all) this.comesAt(this.queueOf(controller), due)
+    for (const { controller, due } of all) this.comesAt(controller, due)
     return this.earliest
   }
 
-  private comesAt(queue: string, due: number): void {
+  private comesAt(controller: string, due: number): void {
+    const queue = this.queues.get(controller) ?? ''
     if ((this.earliest?.get(queue) ?? Infinity) > due) this.earliest?.set(queue, due)
   }
 
@@ -188,7 +181,7 @@ export class WorkTable {
       key,
       generation,
     )
-    this.comesAt(this.queueOf(controller), due)
+    this.comesAt(controller, due)
   }
 
   /** @param why is stored with the work */

@@ -101,8 +101,11 @@ export interface Controller {
   readonly neverGivesUp?: true
   /** Milliseconds between failed attempts, where they differ from those of others. Such work is never parked. */
   readonly retry?: Retry
-  /** One reconciliation may take seconds, as it works through all objects of a namespace, a type or an owner. */
-  readonly takesLong?: true
+  /**
+   * For a controller that may work for seconds, through all objects of a namespace, a type or an owner: the queue that
+   * it has with others of its sort. All others share one, and do not wait for it.
+   */
+  readonly queue?: 'namespaces' | 'definitions' | 'garbage'
   /**
    * @returns milliseconds until the next reconciliation; undefined where none is needed
    * @throws HopelessWork

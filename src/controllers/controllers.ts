@@ -127,9 +127,9 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
 /** Undefined for a topic of another release. */
 export const controllerOf = (topic: string): Controller | undefined => ownValue(controllers, topic)
 
-/** Controllers that others do not wait for. */
-export const takingLong: ReadonlySet<string> = new Set(
-  Object.entries(controllers).flatMap(([topic, { takesLong }]) => (takesLong === true ? [topic] : [])),
+/** The queues of controllers that are not in the common one, by topic. */
+export const namedQueues: ReadonlyMap<string, string> = new Map(
+  Object.entries(controllers).flatMap(([topic, { queue }]) => (queue === undefined ? [] : [[topic, queue] as const])),
 )
 
 /** The user that the controller of a topic writes as. */

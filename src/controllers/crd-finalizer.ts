@@ -21,7 +21,7 @@ import { untilNextLook } from './waiting-time.ts'
 
 export const crdFinalizerController: Controller = {
   neverGivesUp: true,
-  takesLong: true,
+  queue: 'definitions',
   async reconcile(name, context) {
     const client = serverClients(context).resource(DEFINITIONS)
     const definition = (await client.get(name)) as CustomResourceDefinition | undefined

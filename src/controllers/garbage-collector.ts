@@ -25,7 +25,7 @@ const TRIES = 5
 /** Key: a DeletedOwner. Its dependents may be deleted now, and owners that waited for it too. */
 export const deletedOwnerController: Controller = {
   neverGivesUp: true,
-  takesLong: true,
+  queue: 'garbage',
   async reconcile(key, context) {
     const deleted = deletedOwnerIn(key)
     const dependents = await dependentsOf(context, deleted.ownerKind, deleted.uid)
@@ -47,7 +47,7 @@ export const deletedOwnerController: Controller = {
 /** Key: FreedOwners, owners that a dependent no longer names or no longer blocks. */
 export const freedController: Controller = {
   neverGivesUp: true,
-  takesLong: true,
+  queue: 'garbage',
   async reconcile(key, context) {
     await letGo(context, freedOwnersIn(key))
     return undefined
@@ -113,7 +113,7 @@ async function areThere(
  */
 export const servedKindController: Controller = {
   neverGivesUp: true,
-  takesLong: true,
+  queue: 'garbage',
   async reconcile(key, context) {
     const { kind, ...type } = servedKindIn(key)
     const ownerKind = ownerKindOf({ apiVersion: `${type.group}/v1`, kind })
@@ -139,7 +139,7 @@ export const servedKindController: Controller = {
 /** Key: an ObjectKey. An object that is being deleted has to wait for its dependents, or to orphan them. */
 export const waitingController: Controller = {
   neverGivesUp: true,
-  takesLong: true,
+  queue: 'garbage',
   async reconcile(key, context) {
     const found = await findObject(context, objectKeyIn(key))
     if (found?.object.metadata.deletionTimestamp === undefined) return undefined

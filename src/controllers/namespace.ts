@@ -46,7 +46,7 @@ const isEmpty = ({ resources, failures }: Remains): boolean => resources.size ==
 
 export const namespaceController: Controller = {
   neverGivesUp: true,
-  takesLong: true,
+  queue: 'namespaces',
   async reconcile(name, context) {
     const namespaces = managerClients(context).resource(NAMESPACES)
     const namespace = (await namespaces.get(name)) as Namespace | undefined
@@ -100,7 +100,7 @@ const SWEEP_MS = 3_000
  */
 export const namespaceSweeper: Controller = {
   neverGivesUp: true,
-  takesLong: true,
+  queue: 'namespaces',
   async reconcile(name, context) {
     if (await exists(context, name)) return undefined
     const left: string[] = []

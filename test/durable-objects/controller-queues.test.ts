@@ -27,7 +27,11 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 
 const within = (name: string, story: (server: Server) => Promise<void>): Promise<void> =>
   runInDurableObject(RECORDER.getByName(`queues-${name}`), async (_, { storage }) => {
-    const table = new WorkTable(storage.sql, () => Date.now(), new Set(['namespace', 'slow', 'bad']))
+    const table = new WorkTable(
+      storage.sql,
+      () => Date.now(),
+      new Map(['namespace', 'slow', 'bad'].map((name) => [name, `${name}s`])),
+    )
     const begun: string[] = []
     const open: Server['open'] = new Map()
     const reconcile = (works: readonly Work[]): Promise<void> => {

@@ -72,31 +72,34 @@ describe('the work of controllers', () => {
       expect(keys(table)).toEqual(['a x'])
     }))
 
-  it('that takes long is in a queue of its controller', () =>
+  it('that takes long is in a queue apart', () =>
     within('work-11', (sql) => {
       let now = 0
-      const apart = new Set(['long'])
-      const table = new WorkTable(sql, () => now, apart)
-      const next = () => [table.nextDue(), table.nextDue(new Set(['long'])), table.nextDue(new Set(['']))]
+      const queues = new Map([
+        ['long', 'slow'],
+        ['longer', 'slow'],
+      ])
+      const table = new WorkTable(sql, () => now, queues)
+      const next = () => [table.nextDue(), table.nextDue(new Set(['slow'])), table.nextDue(new Set(['']))]
       for (const [controller, key, delay] of [
         ['a', 'x', 30],
         ['long', 'y', 10],
         ['b', 'z', 20],
+        ['longer', 'w', 15],
       ] as const)
-        // prettier-ignore
         table.add(controller, key, delay)
       expect(next()).toEqual([10, 20, 10])
       expect(table.queuesDue()).toEqual([])
       now = 40
-      expect(new Set(table.queuesDue())).toEqual(new Set(['', 'long']))
+      expect(new Set(table.queuesDue())).toEqual(new Set(['', 'slow']))
       const [first] = table.due('', 1)
-      expect([first!.key, ...next()]).toEqual(['z', 10, 30, 10])
+      expect([first!.key, ...next()]).toEqual(['z', 10, now, 10])
       table.done(first!)
       expect(keys(table)).toEqual(['a x'])
-      expect(table.due('long', 9).map(({ key }) => key)).toEqual(['y'])
+      expect(table.due('slow', 9).map(({ key }) => key)).toEqual(['y', 'w'])
       expect(next()).toEqual([undefined, undefined, undefined])
       // another instance reads what is on disk
-      expect(new WorkTable(sql, () => now, apart).nextDue(new Set(['long']))).toBe(30)
+      expect(new WorkTable(sql, () => now, queues).nextDue(new Set(['slow']))).toBe(30)
     }))
 
   it('that is looked at again has not failed', () =>
