@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fallenAreas, lastLine } from '../conformance/fallen.ts'
+import { excerpts, fallenAreas, lastLine } from '../conformance/fallen.ts'
 
 const baseline = { apply: 10, watch: 5, kubectl: 3 }
 const all = () => true
@@ -27,4 +27,13 @@ it('the last line says what was skipped, and why', () => {
   expect(lastLine(2, 0, new Map([['kubectl', 'there is none']]))).toBe(
     '2 passed, 0 failed, 1 skipped (kubectl: there is none)',
   )
+})
+
+describe('what a run prints of an area below its baseline', () => {
+  it('has short texts whole', () => expect(excerpts(['## a\nwant 1\ngot 2'])).toEqual(['## a\nwant 1\ngot 2']))
+  it('has the start of long lines and of long texts', () => {
+    const [shown = ''] = excerpts([['x'.repeat(9_999), ...Array<string>(99).fill('y')].join('\n')])
+    expect(shown.split('\n')).toEqual(['x'.repeat(240), ...Array<string>(11).fill('y'), '…'])
+  })
+  it('says how many it leaves out', () => expect(excerpts(Array<string>(42).fill('z')).at(-1)).toBe('and 2 more'))
 })

@@ -23,3 +23,17 @@ export function fallenAreas(
 export const lastLine = (passed: number, failed: number, skips: ReadonlyMap<string, string>): string =>
   `${passed} passed, ${failed} failed` +
   (skips.size === 0 ? '' : `, ${skips.size} skipped (${[...skips].map(([area, why]) => `${area}: ${why}`).join('; ')})`)
+
+/** Differences of an area below its baseline that are printed, lines of each, and characters of a line. */
+const SHOWN = { differences: 40, lines: 12, characters: 240 }
+
+/** The start of each text, so that the log of a run on another machine says what differed. */
+export function excerpts(texts: readonly string[]): string[] {
+  const shown = texts.slice(0, SHOWN.differences).map((text) => {
+    const lines = text.split('\n')
+    const begin = lines.slice(0, SHOWN.lines).map((line) => line.slice(0, SHOWN.characters))
+    return [...begin, ...(lines.length > SHOWN.lines ? ['…'] : [])].join('\n')
+  })
+  const left = texts.length - shown.length
+  return left > 0 ? [...shown, `and ${left} more`] : shown
+}

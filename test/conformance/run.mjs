@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
 import { Client, pool } from './client.mjs'
-import { fallenAreas, lastLine } from './fallen.ts'
+import { excerpts, fallenAreas, lastLine } from './fallen.ts'
 import { same } from './mutations.mjs'
 import { kindsOf, scenariosOf, sessionsOf } from './recorded.mjs'
 import { Recorder } from './recorder.mjs'
@@ -274,6 +274,8 @@ for (const area of below)
       ? `${area} did not run; the baseline has ${baseline[area]}`
       : `${area}: ${rows[area].exact} exact are fewer than the ${baseline[area]} of the baseline`,
   )
+for (const one of excerpts(outcomes.filter((o) => below.includes(o.area) && !o.exact).map((o) => o.text)))
+  console.log(one)
 /** The README with the table of this run; as it is where only some areas ran. */
 function withTable(readme) {
   const [begin, end] = ['<!-- conformance table -->', '<!-- end of conformance table -->']
