@@ -14,8 +14,12 @@ import {
 import { MIGRATED_BY_NEWER } from '../../migrations/newer.ts'
 import type { StorageError } from './errors.ts'
 
-/** Makes an error of storage a Status. No other code does. */
+/** Makes an error of storage a Status, whose cause it is. No other code does. */
 export function statusFor(error: StorageError, resource: GroupResource, name: string): StatusError {
+  return Object.assign(statusOf(error, resource, name), { cause: error })
+}
+
+function statusOf(error: StorageError, resource: GroupResource, name: string): StatusError {
   switch (error.code) {
     case 'KeyNotFound':
       return notFound(resource, name)

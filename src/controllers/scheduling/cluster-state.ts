@@ -18,7 +18,9 @@ import { changesOf } from './wake-up.ts'
 
 /** A pod without a node. */
 export interface Waiting {
+  /** As it is stored. */
   readonly pod: Pod
+  /** With the node that the scheduler nominates. */
   readonly info: PodInfo
   /** UTF-16 units of the pod. */
   readonly length: number
@@ -319,9 +321,8 @@ export class ClusterState {
   nominate(key: string, waiting: Waiting, node: string): void {
     this.tellOfPlace(key, node)
     this.stopWaiting(key)
-    const pod: Pod = { ...waiting.pod, status: { ...waiting.pod.status, nominatedNodeName: node } }
-    const info = new PodInfo(pod)
-    this.wait(key, { ...waiting, pod, info })
+    const info = new PodInfo({ ...waiting.pod, status: { ...waiting.pod.status, nominatedNodeName: node } })
+    this.wait(key, { ...waiting, info })
     this.nodes.get(node)?.nominated.set(info.uid, info)
   }
 }

@@ -3,6 +3,7 @@ import type { Event } from '../../api/events/v1.ts'
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
+import { logError } from '../../log/log.ts'
 import { bindPod } from '../../registry/core/bind-pod.ts'
 import { setPodCondition } from '../../registry/core/pod-conditions.ts'
 import type { Clientset } from '../clientset.ts'
@@ -10,6 +11,7 @@ import { typedResource } from '../clientset.ts'
 import type { ControllerContext } from '../controller.ts'
 import { CLAIMS, keepFor } from '../volumes/binding.ts'
 import { SELECTED_NODE } from '../volumes/matching.ts'
+import { isRefusal } from '../refusal.ts'
 import { isGone, isOvertaken } from '../unless-gone.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import { podCondition } from '../workloads/pod-state.ts'
@@ -29,6 +31,9 @@ const NAME_TRIES = 3n
 /** `overtaken`: the pod is gone, or already has a node. */
 export type Bound = 'bound' | 'overtaken' | 'refused'
 
+/** `refused`: the write is to be tried again after a pause. `done`: that needs no try, also because the pod is gone. */
+export type Written = 'done' | 'refused'
+
 export class PodWrites {
   constructor(
     private readonly clients: Clientset,
@@ -47,7 +52,7 @@ export class PodWrites {
     try {
       await pods.post(name, 'binding', BINDING, binding, (scope) => bindPod(scope, binding, false, pod))
     } catch (error) {
-      if (!(error instanceof StatusError) || error.code > 500) throw error
+      if (!isRefusal(error)) throw error
       if (await isOvertaken(pods, pod, error)) return 'overtaken'
       // a webhook denied the binding, or did not answer
       await this.refuse(pod, `running Bind plugin "DefaultBinder": ${error.message}`, '', 'SchedulerError')
@@ -64,31 +69,29 @@ export class PodWrites {
 
   /**
    * Writes why the pod waits, unless its status already says so.
-   * @param nominated the nominated node; '' removes it; undefined leaves it
+   * @param pod as it is stored
+   * @param nominated the nominated node; '' for none
    */
-  async refuse(pod: Pod, message: string, nominated: string | undefined, reason = 'Unschedulable'): Promise<void> {
+  async refuse(pod: Pod, message: string, nominated: string, reason = 'Unschedulable'): Promise<Written> {
     const known = podCondition(pod, 'PodScheduled')
     const isKnown = known?.status === 'False' && known.reason === reason && known.message === message
-    const place = nominated ?? pod.status?.nominatedNodeName ?? ''
-    if (isKnown && place === (pod.status?.nominatedNodeName ?? '')) return
-    const { namespace } = pod.metadata
+    if (isKnown && nominated === (pod.status?.nominatedNodeName ?? '')) return 'done'
     const condition = { type: 'PodScheduled', status: 'False', reason, message }
-    await overtaken(
-      this.clients.resource(PODS, namespace).updateStatusWithRetries(pod, (live) => {
-        if (live.spec?.nodeName) return
-        const { generation } = live.metadata
-        setPodCondition(
-          live,
-          { ...condition, ...(generation === undefined ? {} : { observedGeneration: generation }) },
-          this.context.now(),
-        )
-        const status = (live.status ??= {})
-        if (place === '') delete status.nominatedNodeName
-        else status.nominatedNodeName = place
-      }),
-    )
+    const written = await this.changeStatus(pod, (live) => {
+      if (live.spec?.nodeName) return
+      const { generation } = live.metadata
+      setPodCondition(
+        live,
+        { ...condition, ...(generation === undefined ? {} : { observedGeneration: generation }) },
+        this.context.now(),
+      )
+      const status = (live.status ??= {})
+      if (nominated === '') delete status.nominatedNodeName
+      else status.nominatedNodeName = nominated
+    })
     if (!isKnown)
       await this.tell(pod, { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: message })
+    return written
   }
 
   /** Keeps the node for the pod while drivers prepare its devices. */
@@ -102,21 +105,19 @@ export class PodWrites {
     await this.nominate(pod, node)
   }
 
-  /** Tells that the node is kept for the pod. */
+  /** Tells that the node is kept for the pod. The scheduler keeps it even if the API refuses that. */
   async nominate(pod: Pod, node: string): Promise<void> {
-    await overtaken(
-      this.clients.resource(PODS, pod.metadata.namespace).updateStatusWithRetries(pod, (live) => {
-        if (!live.spec?.nodeName) live.status = { ...live.status, nominatedNodeName: node }
-      }),
-    )
+    await this.changeStatus(pod, (live) => {
+      if (!live.spec?.nodeName) live.status = { ...live.status, nominatedNodeName: node }
+    })
   }
 
   /**
    * Deletes a pod in favour of one with a higher priority. It leaves a pod alone that is already being deleted.
-   * @returns whether the victim goes
+   * @returns `refused`: the victim stays
    */
-  async evict(victim: PodInfo, preemptor: Pod, node: NodeState): Promise<'goes' | 'refused'> {
-    if (victim.isTerminating) return 'goes'
+  async evict(victim: PodInfo, preemptor: Pod, node: NodeState): Promise<Written> {
+    if (victim.isTerminating) return 'done'
     const pods = this.clients.resource(PODS, victim.namespace)
     const condition = {
       type: 'DisruptionTarget',
@@ -136,8 +137,8 @@ export class PodWrites {
       })
       await pods.delete({ metadata: victim })
     } catch (error) {
-      if (!(error instanceof StatusError) || error.code >= 500) throw error
-      return (await isGone(pods, { metadata: victim }, error)) ? 'goes' : 'refused'
+      if (!isRefusal(error)) throw error
+      return (await isGone(pods, { metadata: victim }, error)) ? 'done' : 'refused'
     }
     await this.tell(
       stopped,
@@ -149,16 +150,29 @@ export class PodWrites {
       },
       preemptor,
     )
-    return 'goes'
+    return 'done'
   }
 
-  /** Takes the nominated node from a pod of lower priority. */
+  /** Takes the nominated node from a pod of lower priority. A pod that keeps it holds up none of higher priority. */
   async forgetPlace({ namespace, name, uid }: PodInfo): Promise<void> {
-    await overtaken(
-      this.clients.resource(PODS, namespace).updateStatusWithRetries({ metadata: { name, uid } }, (live) => {
-        delete live.status?.nominatedNodeName
-      }),
-    )
+    await this.changeStatus({ metadata: { namespace, name, uid } }, (live) => {
+      delete live.status?.nominatedNodeName
+    })
+  }
+
+  /** Other writes may come first: they bring the pod to the scheduler again. */
+  private async changeStatus({ metadata }: Pick<Pod, 'metadata'>, change: (live: Pod) => void): Promise<Written> {
+    const { namespace = '', name = '' } = metadata
+    const pods = this.clients.resource(PODS, namespace)
+    try {
+      await pods.updateStatusWithRetries({ metadata }, change)
+      return 'done'
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      if (await isGone(pods, { metadata }, error)) return 'done'
+      logError('the scheduler could not write the status of a pod', { pod: `${namespace}/${name}`, error })
+      return 'refused'
+    }
   }
 
   /** Sets the node for which a provisioner makes the volume of the claim. */
@@ -196,7 +210,13 @@ export class PodWrites {
       const nanoseconds = BigInt(now.getTime()) * 1_000_000n + tries
       const metadata = { name: `${name}.${nanoseconds.toString(16)}`, namespace }
       const named = { ...event, metadata } as unknown as KubeObject & Event
-      if (await overtaken(events.add(named).then(() => true))) return
+      try {
+        return await events.add(named)
+      } catch (error) {
+        if (!(error instanceof StatusError)) throw error
+        // as kube-scheduler does, it goes on without an Event that is refused
+        if (error.code !== 409) return
+      }
     }
   }
 }
@@ -216,13 +236,3 @@ const referenceTo = ({ metadata: { namespace, name, uid, resourceVersion } }: Po
   uid,
   resourceVersion,
 })
-
-/** Ignores the failure of a write because its pod changed or is gone. The next run handles the pod again. */
-async function overtaken<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof StatusError) || error.code >= 500) throw error
-    return undefined
-  }
-}

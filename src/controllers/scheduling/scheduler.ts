@@ -6,7 +6,6 @@
 import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
 import { leastOf } from '../../api/extremes.ts'
-import { StatusError } from '../../api/status.ts'
 import type { Steps } from '../../api/slices.ts'
 import { inTurns } from '../../api/slices.ts'
 import type { SchedulerSetting } from '../../configuration/scheduler/configuration.ts'
@@ -18,6 +17,7 @@ import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isControllerOurs } from '../leadership.ts'
+import { isRefusal } from '../refusal.ts'
 import { PODS } from '../workloads/pod-control.ts'
 import type { Waiting } from './cluster-state.ts'
 import { ClusterState } from './cluster-state.ts'
@@ -31,7 +31,7 @@ import { ClaimWrites, LedByAnother, NotReserved } from './devices/claim-writes.t
 import { DefaultSelectors } from './default-selectors.ts'
 import type { Cluster, Cycle, Profile } from './framework.ts'
 import { CycleFailed } from './framework.ts'
-import type { Bound } from './pod-writes.ts'
+import type { Bound, Written } from './pod-writes.ts'
 import { PodWrites } from './pod-writes.ts'
 import { dynamicResources } from './plugins/dynamic-resources.ts'
 import type { Provision } from './plugins/volumes.ts'
@@ -40,7 +40,6 @@ import { wantedFor } from './plugins/volume-limits.ts'
 import { csiVolumeOf } from './volume-limits.ts'
 import { provisionsOn, unboundOf } from './plugins/volumes.ts'
 import type { NodeState } from './node-state.ts'
-import type { PodInfo } from './pod-info.ts'
 import { SeenNodes } from './seen-nodes.ts'
 import { VolumeFacts } from './volume-facts.ts'
 import { annotation, SELECTED_NODE } from '../volumes/matching.ts'
@@ -254,7 +253,7 @@ class Turn {
       if (!isOfDevices) waiting.retry = { ...this.retry(waiting), isHelped: true }
       const { message } = error
       const why = isOfDevices ? `running ${JSON.stringify(dynamicResources.name)} filter plugin: ${message}` : message
-      this.writes.add(this.podWrites.refuse(pod, why, '', 'SchedulerError'))
+      this.refuse(key, waiting, why, '', 'SchedulerError')
     }
     // a search for devices may have taken long
     if (claims !== undefined) await this.context.budget.turn()
@@ -368,31 +367,42 @@ class Turn {
   private async makeRoom(key: string, waiting: Waiting, filters: Filters, unfit: Unfit): Promise<void> {
     const { pod, info } = waiting
     waiting.refusedBy = unfit.plugins
-    if (this.cluster.nodes.length === 0) return this.refuse(pod, failureMessage(unfit, ''), undefined)
+    if (this.cluster.nodes.length === 0) return this.refuse(key, waiting, failureMessage(unfit, ''), info.nominatedNode)
     const outcome = await afterFilters(filters, unfit, pod, {
       budgets: () => this.readBudgets(),
       inSteps: (work) => this.inSteps(work),
-      release: (claim) => void this.writes.add(this.claimWrites.release(claim, pod)),
-      delete: (claim) => void this.writes.add(this.claimWrites.delete(claim)),
+      release: (claim) => this.orAgain(key, pod, this.claimWrites.release(claim, pod)),
+      delete: (claim) => this.orAgain(key, pod, this.claimWrites.delete(claim)),
     })
-    if ('message' in outcome)
-      return this.refuse(pod, failureMessage(unfit, outcome.message), outcome.keepsPlace ? undefined : '')
+    if ('message' in outcome) {
+      const { message, keepsPlace } = outcome
+      return this.refuse(key, waiting, failureMessage(unfit, message), keepsPlace ? info.nominatedNode : '')
+    }
     const { node, victims } = outcome
     const others = [...node.nominated.values()].filter(
       ({ uid, priority }) => uid !== info.uid && priority < info.priority,
     )
-    this.state.nominate(key, waiting, node.name)
-    this.refuse(pod, failureMessage(unfit, ''), node.name)
+    this.refuse(key, waiting, failureMessage(unfit, ''), node.name)
     for (const other of others) this.writes.add(this.podWrites.forgetPlace(other))
-    for (const victim of victims) this.writes.add(this.evict(victim, key, pod, node))
+    for (const victim of victims) this.orAgain(key, pod, this.podWrites.evict(victim, pod, node))
   }
 
-  /** A refused eviction brings no event, so the scheduler tries again to make room after a while. */
-  private async evict(victim: PodInfo, key: string, pod: Pod, node: NodeState): Promise<void> {
-    if ((await this.podWrites.evict(victim, pod, node)) === 'goes') return
+  /** The pod waits. @param nominated the node that is kept for it meanwhile; '' for none */
+  private refuse(key: string, waiting: Waiting, message: string, nominated: string, reason?: string): void {
+    if (nominated !== '' || waiting.info.nominatedNode !== '') this.state.nominate(key, waiting, nominated)
+    this.orAgain(key, waiting.pod, this.podWrites.refuse(waiting.pod, message, nominated, reason))
+  }
+
+  /** A refused write brings no event, so the scheduler tries the pod that needs it again after a while. */
+  private orAgain(key: string, pod: Pod, write: Promise<Written>): void {
+    this.writes.add(this.againIfRefused(key, pod, write))
+  }
+
+  private async againIfRefused(key: string, { metadata: { uid } }: Pod, write: Promise<Written>): Promise<void> {
+    if ((await write) === 'done') return
     const waiting = this.state.waiting.get(key)
-    if (waiting !== undefined && waiting.retry?.at === undefined)
-      waiting.retry = { ...this.retry(waiting), isHelped: true }
+    if (waiting === undefined || waiting.pod.metadata.uid !== uid || waiting.retry?.at !== undefined) return
+    waiting.retry = { ...this.retry(waiting), isHelped: true }
   }
 
   private async readBudgets(): Promise<readonly PodDisruptionBudget[]> {
@@ -429,21 +439,13 @@ class Turn {
     const failed = (await Promise.allSettled(writes)).find((one) => one.status === 'rejected')
     if (failed !== undefined) {
       const error: unknown = failed.reason
-      if (!(error instanceof StatusError) || error.code >= 500) throw error
+      if (!isRefusal(error)) throw error
       await this.betweenDecisions()
       const retry = { ...this.retry(waiting), isHelped: true } as const
       this.state.nominate(key, { ...waiting, refusedBy: UNPROVISIONED, retry, unmade: undefined }, '')
-      return this.podWrites.refuse(
-        pod,
-        `running PreBind plugin "VolumeBinding": ${error.message}`,
-        '',
-        'SchedulerError',
-      )
+      await this.podWrites.refuse(pod, `running PreBind plugin "VolumeBinding": ${error.message}`, '', 'SchedulerError')
+      return
     }
-    if (waiting.info.nominatedNode !== node) await this.podWrites.nominate(pod, node)
-  }
-
-  private refuse(pod: Pod, message: string, nominated: string | undefined): void {
-    this.writes.add(this.podWrites.refuse(pod, message, nominated))
+    if (waiting.pod.status?.nominatedNodeName !== node) await this.podWrites.nominate(pod, node)
   }
 }

@@ -1,9 +1,9 @@
 /** Provisions and resizes volumes of classes with the provisioner kedge.dev/simulated. No storage is behind them. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { StatusError } from '../../api/status.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
 import type { Clientset } from '../clientset.ts'
+import { isRefusal } from '../refusal.ts'
 import type { EventRecorder } from '../workloads/events.ts'
 import { CLAIMS, VOLUMES } from './binding.ts'
 import { annotation, classOf, PROVISIONED_BY, storageOf } from './matching.ts'
@@ -55,7 +55,7 @@ export async function provision(
     await events.normal(claim, 'ProvisioningSucceeded', `Successfully provisioned volume ${volumeName}`)
     return created
   } catch (error) {
-    if (!(error instanceof StatusError) || error.code >= 500) throw error
+    if (!isRefusal(error)) throw error
     const why = `failed to provision volume with StorageClass ${JSON.stringify(classOf(claim))}: ${error.message}`
     await events.warning(claim, 'ProvisioningFailed', why)
     return undefined

@@ -1,14 +1,16 @@
 /** The scheduler's writes to claims, before it binds their pod and after a binding failed. */
 import type { Pod } from '../../../api/core/v1.ts'
-import { StatusError } from '../../../api/status.ts'
 import { CLAIM_FINALIZER, isReservedFor } from '../../../registry/resource/pod-claims.ts'
 import { timeText } from '../../../schema/time.ts'
 import type { Clientset } from '../../clientset.ts'
+import { isRefusal } from '../../refusal.ts'
+import { isGone } from '../../unless-gone.ts'
 import { consumer } from '../../workloads/resource-claim.ts'
 import { PODS } from '../../workloads/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../workloads/resource-claim-templates.ts'
 import type { ClaimWrite } from './claim-plan.ts'
 import type { DeviceFacts } from './device-facts.ts'
+import type { Written } from '../pod-writes.ts'
 import type { ExtendedRequests } from './extended-resources.ts'
 import type { Claim } from './requests.ts'
 import { claimText } from './requests.ts'
@@ -41,7 +43,7 @@ export class ClaimWrites {
       }
       return known
     } catch (error) {
-      if (error instanceof StatusError && error.code <= 500) throw new NotReserved(error.message)
+      if (isRefusal(error)) throw new NotReserved(error.message)
       throw error
     } finally {
       for (const { claim } of writes) this.facts.written(claimText(claim), undefined)
@@ -107,31 +109,37 @@ export class ClaimWrites {
   }
 
   /** Deletes a claim that a scheduler made. Its devices are free again. */
-  async delete({ metadata }: Claim): Promise<void> {
+  async delete({ metadata }: Claim): Promise<Written> {
     const claims = this.clients.resource(RESOURCE_CLAIMS, metadata.namespace)
-    try {
+    return this.unlessRefused(metadata, async () => {
       await claims.updateWithRetries({ metadata }, (live) => {
         live.metadata.finalizers = (live.metadata.finalizers ?? []).filter((one) => one !== CLAIM_FINALIZER)
       })
       await claims.delete({ metadata })
-    } catch (error) {
-      if (!(error instanceof StatusError) || error.code >= 500) throw error
-    }
+    })
   }
 
   /** Deallocates a claim that no other pod uses. */
-  async release(claim: Claim, pod: Pod): Promise<void> {
-    await this.change(claim, (live) => {
+  async release(claim: Claim, pod: Pod): Promise<Written> {
+    return this.change(claim, (live) => {
       if ((live.status?.reservedFor ?? []).some(({ uid }) => uid !== pod.metadata.uid)) return
       live.status = {}
     })
   }
 
-  private async change({ metadata }: Claim, change: (live: Claim) => void): Promise<void> {
+  private change({ metadata }: Claim, change: (live: Claim) => void): Promise<Written> {
+    const claims = this.clients.resource(RESOURCE_CLAIMS, metadata.namespace)
+    return this.unlessRefused(metadata, () => claims.updateStatusWithRetries({ metadata }, change))
+  }
+
+  private async unlessRefused(metadata: Claim['metadata'], write: () => Promise<unknown>): Promise<Written> {
     try {
-      await this.clients.resource(RESOURCE_CLAIMS, metadata.namespace).updateStatusWithRetries({ metadata }, change)
+      await write()
+      return 'done'
     } catch (error) {
-      if (!(error instanceof StatusError) || error.code >= 500) throw error
+      if (!isRefusal(error)) throw error
+      const claims = this.clients.resource(RESOURCE_CLAIMS, metadata.namespace)
+      return (await isGone(claims, { metadata }, error)) ? 'done' : 'refused'
     }
   }
 }
@@ -141,7 +149,7 @@ async function namingWork<T>(what: string, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof StatusError && error.code <= 500) throw new NotReserved(`${what}: ${error.message}`)
+    if (isRefusal(error)) throw new NotReserved(`${what}: ${error.message}`)
     throw error
   }
 }
