@@ -18,6 +18,9 @@ import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { writtenJson } from '../../validation/written-json.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
+import { switchesOf } from '../../tenancy/workload-switches.ts'
+import type { StrategyContext } from '../strategy.ts'
+import { isSwitchedOn } from '../workload-controllers.ts'
 
 export const MODELS = 'io.k8s.api.scheduling.v1alpha2.'
 export const MAX_CLAIMS = 4
@@ -47,6 +50,24 @@ export function templateErrors(template: Omit<PodGroupTemplate, 'name'>, at: Fie
     ...(priority !== undefined && priority > HIGHEST_PRIORITY
       ? [invalidValue(priorityAt, priority, `must be less than or equal to ${HIGHEST_PRIORITY}`)]
       : []),
+  ]
+}
+
+/** Where the scheduler of this server runs, tells of what it does not heed. */
+export function templateWarnings(
+  { schedulingPolicy, schedulingConstraints, disruptionMode }: Omit<PodGroupTemplate, 'name'>,
+  at: FieldPath,
+  context: StrategyContext,
+): string[] {
+  if (!isSwitchedOn('scheduler', switchesOf(context))) return []
+  const unheeded = (field: FieldPath, does: string): string =>
+    `${field.toString()}: has no effect, as the scheduler of this server ${does} each pod of a group by itself`
+  return [
+    ...(schedulingPolicy?.gang ? [unheeded(at.child('schedulingPolicy', 'gang'), 'places')] : []),
+    ...((schedulingConstraints?.topology ?? []).length > 0
+      ? [unheeded(at.child('schedulingConstraints', 'topology'), 'places')]
+      : []),
+    ...(disruptionMode === 'PodGroup' ? [unheeded(at.child('disruptionMode'), 'preempts')] : []),
   ]
 }
 

@@ -19,6 +19,7 @@ import {
   changed,
   oneOf,
   templateErrors,
+  templateWarnings,
   unchangedErrors,
   unchangedListErrors,
   uniqueErrors,
@@ -41,6 +42,8 @@ export const podGroups: BuiltInDefinition<PodGroup & KubeObject> = {
   completeOnCreate({ spec }) {
     if (spec !== undefined) spec.disruptionMode ??= 'Pod'
   },
+  // an update cannot change the spec
+  warningsOnCreate: ({ spec = {} }, context) => templateWarnings(spec, path('spec'), context),
   validateUpdate: ({ spec = {} }, { spec: old = {} }) => changeErrors(spec, old, path('spec')),
   subresources: {
     status: {

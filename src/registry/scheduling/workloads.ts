@@ -1,11 +1,18 @@
 import type { TypedLocalObjectReference, Workload } from '../../api/scheduling/v1alpha2.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { path, required } from '../../api/field.ts'
+import { flatMapParts } from '../../api/parts.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { longName, optionalFormat, pathSegment, requiredFormat, shortName } from '../../validation/declared-formats.ts'
 import { workloadPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { templateErrors, unchangedErrors, unchangedListErrors, uniqueErrors } from './pod-group-rules.ts'
+import {
+  templateErrors,
+  templateWarnings,
+  unchangedErrors,
+  unchangedListErrors,
+  uniqueErrors,
+} from './pod-group-rules.ts'
 
 const MAX_TEMPLATES = 8
 const TEMPLATE = 'PodGroupTemplate'
@@ -30,6 +37,11 @@ export const workloads: BuiltInDefinition<Workload & KubeObject> = {
           MAX_TEMPLATES,
         )),
   ],
+  // an update cannot change the templates
+  warningsOnCreate: ({ spec = {} }, context) =>
+    flatMapParts(spec.podGroupTemplates ?? [], (template, at) =>
+      templateWarnings(template, templatesAt.index(at), context),
+    ),
   validateUpdate: ({ spec = {} }, { spec: old = {} }) => [
     ...unchangedErrors('TypedLocalObjectReference', spec.controllerRef, old.controllerRef, controllerAt),
     ...unchangedListErrors(TEMPLATE, spec.podGroupTemplates ?? [], old.podGroupTemplates ?? [], templatesAt),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { podGroups } from '../../../src/registry/scheduling/pod-groups.ts'
 import { workloads } from '../../../src/registry/scheduling/workloads.ts'
 import type { FieldError } from '../../../src/api/field.ts'
+import type { Env } from '../../../src/env.ts'
 import type { StrategyContext } from '../../../src/registry/strategy.ts'
 
 const context = {} as StrategyContext // the rules read only the object
@@ -91,5 +92,40 @@ describe('a workload', () => {
       `spec.podGroupTemplates: ${IMMUTABLE}`,
       'spec.podGroupTemplates: Required value',
     ])
+  })
+})
+
+describe('what the scheduler of this server does not heed', () => {
+  const gang = { schedulingPolicy: { gang: { minCount: 2 } } }
+  const all = { ...gang, schedulingConstraints: { topology: [{ key: 'zone' }] }, disruptionMode: 'PodGroup' }
+  const warnings = (at: string) => [
+    `${at}.schedulingPolicy.gang: has no effect, as the scheduler of this server places each pod of a group by itself`,
+    `${at}.schedulingConstraints.topology: has no effect, as the scheduler of this server places each pod of a group by itself`,
+    `${at}.disruptionMode: has no effect, as the scheduler of this server preempts each pod of a group by itself`,
+  ]
+  // storage keeps an absent value as null
+  const plain = { schedulingPolicy: { ...basic, gang: null }, schedulingConstraints: null, disruptionMode: 'Pod' }
+
+  test.each<[what: string, env: Partial<Env>, spec: object, wanted: string[]]>([
+    ['all of it', { KEDGE_WORKLOADS: 'simulated' }, all, warnings('spec')],
+    ['a gang', { KEDGE_WORKLOADS: 'simulated' }, gang, warnings('spec').slice(0, 1)],
+    ['nothing', { KEDGE_WORKLOADS: 'simulated' }, plain, []],
+    ['what another scheduler heeds', {}, all, []],
+    [
+      'what another scheduler heeds beside',
+      { KEDGE_WORKLOADS: 'simulated', KEDGE_CONTROLLERS: '*,-kube-scheduler' },
+      all,
+      [],
+    ],
+  ])('%s', (_, env, spec, wanted) => {
+    const of = { env: env as Env, tenant: { uid: 'groups' } } as unknown as StrategyContext // it reads nothing else
+    expect(podGroups.warningsOnCreate!({ metadata, spec }, of)).toEqual(wanted)
+    const podGroupTemplates = [
+      { name: 'a', schedulingPolicy: basic },
+      { name: 'b', ...spec },
+    ]
+    expect(workloads.warningsOnCreate!({ metadata, spec: { podGroupTemplates } }, of)).toEqual(
+      wanted.map((text) => text.replace('spec', 'spec.podGroupTemplates[1]')),
+    )
   })
 })
