@@ -175,12 +175,13 @@ export class KubeletState {
     this.nodes.get(this.nodeOf.get(key) ?? '')?.use.put(key, use)
   }
 
-  /** Frees the resources of a pod that its kubelet ends. */
-  release(key: string): void {
+  /** Frees the resources of a pod that its kubelet ends. @returns what they were */
+  release(key: string): PodUse | undefined {
     const pod = this.podOf(key)
-    if (pod === undefined) return
-    delete pod.use
+    const use = pod?.use
+    delete pod?.use
     this.nodes.get(this.nodeOf.get(key) ?? '')?.use.remove(key)
+    return use
   }
 
   /**

@@ -4,7 +4,7 @@
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { StatusError } from '../../api/status.ts'
+import type { StatusError } from '../../api/status.ts'
 import { settingsOf } from '../../settings.ts'
 import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../clientset.ts'
@@ -12,7 +12,8 @@ import { clientsetFor } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns } from '../in-turns.ts'
 import type { ResourceClient } from '../resource-client.ts'
-import { isOvertaken } from '../unless-gone.ts'
+import { isRefusal } from '../refusal.ts'
+import { isOvertaken, unlessGone } from '../unless-gone.ts'
 import { logError } from '../../log/log.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import { PODS } from '../workloads/pod-control.ts'
@@ -157,7 +158,7 @@ class Look {
           await this.advanceOne(pod)
         } catch (error) {
           // a refusal concerns this pod alone; after anything else the next run begins again
-          if (error instanceof StatusError && error.code < 500) this.hold(pod, error)
+          if (isRefusal(error)) this.hold(pod, error)
           else {
             this.failure ??= error
             this.state.setDue(keyOf(pod), 0)
@@ -206,22 +207,38 @@ class Look {
       return true
     }
     // frees and uses the resources first, so that pods handled meanwhile do not take the room of this one
-    for (const victim of rejection?.victims ?? []) this.state.release(victim)
+    const left = new Map((rejection?.victims ?? []).map((victim) => [victim, this.state.release(victim)]))
     this.state.admit(key, use)
-    for (const victim of rejection?.victims ?? []) await this.preempt(victim, node)
+    try {
+      for (const victim of [...left.keys()]) {
+        await this.preempt(victim, node)
+        left.delete(victim)
+      }
+    } catch (error) {
+      // the victims that are left still use their room
+      this.state.release(key)
+      for (const [victim, used] of left) if (used !== undefined) this.state.admit(victim, used)
+      throw error
+    }
     return false
   }
 
+  /** @throws what the API answers if it does not let the pod end */
   private async preempt(key: string, { node }: KubeletNode): Promise<void> {
     const [namespace = '', name = ''] = key.split('/')
     const pods = this.clients.resource(PODS, namespace)
     const pod = await pods.get(name)
     if (pod === undefined || pod.spec?.nodeName !== node.metadata.name || isFinished(pod)) return
     const now = this.context.now()
+    try {
+      await pods.updateStatusWithRetries(pod, (live) => {
+        if (!isFinished(live)) live.status = preemptedStatus(live, endedByForce(live, now), now)
+      })
+    } catch (error) {
+      return unlessGone(pods, pod, error)
+    }
     const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)
     await events.warning(pod, PREEMPTED.reason, PREEMPTED.message)
-    const status = preemptedStatus(pod, endedByForce(pod, now), now)
-    await pods.putStatus({ ...pod, status }, pod).catch(unlessOvertaken(pods, pod))
   }
 
   private async reject(pod: Pod, rejection: Rejection): Promise<void> {

@@ -1,5 +1,5 @@
 /** Pods that somebody binds to simulated nodes by hand, and what their kubelets say to that. */
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Event, Node, Pod, PodSpec } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
@@ -7,7 +7,8 @@ import { clientsetFor, typedResource } from '../../../src/controllers/clientset.
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named, ResourceClient } from '../../../src/controllers/resource-client.ts'
+import { StatusError } from '../../../src/api/status.ts'
 
 const STATEFUL_SETS = typedResource('apps', 'statefulsets')
 
@@ -20,6 +21,8 @@ beforeEach(async () => {
   await clients.resource(NODES).create({ kind: 'Node', apiVersion: 'v1', metadata: { name: 'node-1', labels } })
   await plane.settle()
 })
+
+afterEach(() => vi.restoreAllMocks())
 
 const pods = () => clients.resource(PODS, 'default')
 
@@ -279,6 +282,49 @@ describe('a critical pod makes room', () => {
       'UnexpectedAdmissionError: Pod was rejected: Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 1000), ]',
     )
     expect(await running()).toEqual(['node'])
+  })
+
+  test.each([403, 404, 409, 503])('only when what has to go may go: a webhook says %i', async (code) => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    await bind('small', asking({ cpu: '1' }))
+    await bind('large', exactly('7', '1Gi'))
+    const kept = ['putStatus', 'updateWithRetries'] as const
+    const spies = kept.map((write) => {
+      const proper = ResourceClient.prototype[write] as (...args: unknown[]) => Promise<unknown>
+      const spy = vi.spyOn(ResourceClient.prototype as unknown as Record<typeof write, typeof proper>, write)
+      return spy.mockImplementation(function (this: ResourceClient, ...args) {
+        const [{ metadata }] = args as [KubeObject]
+        if (metadata.name === 'large') return Promise.reject(new StatusError(code, undefined, 'no'))
+        return proper.apply(this, args)
+      })
+    })
+    expect(outcome(await bind('critical', critical({ cpu: '8' })))).toBe('Pending')
+    expect(await running()).toEqual(['large'])
+    expect(await told('large')).toEqual([])
+    // its room is still its own, and what went has left some
+    expect(outcome(await bind('other', asking({ cpu: '2' })))).toMatch('OutOfcpu')
+    expect(outcome(await bind('fits', asking({ cpu: '1' })))).toBe('Running')
+    for (const spy of spies) spy.mockRestore()
+    await plane.pass(10_000)
+    expect(await running()).toEqual(['critical'])
+    expect(await told('large')).toEqual(['Preempting: Preempted in order to admit critical pod'])
+  })
+
+  test('although what has to go is changed meanwhile', async () => {
+    const get = ResourceClient.prototype.get
+    await bind('low', asking({ cpu: '8' }))
+    const spy = vi.spyOn(ResourceClient.prototype, 'get').mockImplementation(async function (
+      this: ResourceClient,
+      name,
+    ) {
+      const found = await get.call(this, name)
+      if (name !== 'low') return found
+      spy.mockRestore()
+      await pods().updateWithRetries(named('low'), ({ metadata }) => void (metadata.annotations = { changed: 'yes' }))
+      return found
+    })
+    expect(outcome(await bind('critical', critical({ cpu: '8' })))).toBe('Running')
+    expect(await running()).toEqual(['critical'])
   })
 
   test('for nobody who is refused for another reason', async () => {
