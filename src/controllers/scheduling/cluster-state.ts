@@ -13,7 +13,7 @@ import { RunningTerms } from './running-terms.ts'
 import type { Search } from './schedule.ts'
 import type { NodeChange, PodChange } from './framework.ts'
 import type { ClusterEvent, Happened } from './wake-up.ts'
-import type { CsiVolume } from './volume-limits.ts'
+import type { CsiVolume } from './csi-volume.ts'
 import { changesOf } from './wake-up.ts'
 
 /** A pod without a node. */

@@ -12,7 +12,7 @@ import type { NodeState } from './node-state.ts'
 import type { NamespaceLabels, PodInfo } from './pod-info.ts'
 import type { RunningTerms } from './running-terms.ts'
 import type { VolumeFacts } from './volume-facts.ts'
-import type { CsiVolume } from './volume-limits.ts'
+import type { CsiVolume } from './csi-volume.ts'
 
 /** Why a node does not fit. With `forGood`, removing pods from the node would not help. */
 export interface Refusal {

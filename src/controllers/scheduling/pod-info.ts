@@ -8,6 +8,8 @@ import { Quantity } from '../../schema/quantity.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
 import { matchesLabels } from '../../storage/selection.ts'
 import { requirementsOf } from '../workloads/pod-control.ts'
+import type { CsiVolume } from './csi-volume.ts'
+import { inlineVolumesOf } from './csi-volume.ts'
 import { podCondition } from '../workloads/pod-state.ts'
 import { weightOf } from './cycle-work.ts'
 import { ANY_ADDRESS } from './host-ports.ts'
@@ -118,6 +120,7 @@ export class PodInfo {
   readonly nominatedNode: string
   /** Names of the PersistentVolumeClaims that the pod mounts. */
   readonly claims: readonly string[]
+  readonly inlineVolumes: readonly CsiVolume[]
   readonly ownerUid: string | undefined
   private readonly listed: readonly Toleration[] | undefined
   private indexed: Tolerations | undefined
@@ -146,11 +149,12 @@ export class PodInfo {
     this.terms = termsOf(pod)
     this.nominatedNode = status.nominatedNodeName ?? ''
     this.claims = claimsOf(pod)
+    this.inlineVolumes = inlineVolumesOf(pod)
     this.ownerUid = controllerRefOf(pod)?.uid
     this.listed = spec.nodeName ? undefined : spec.tolerations
     this.rules = charactersOf([spec.affinity, spec.topologySpreadConstraints, spec.nodeSelector])
-    const { labels, ports, claims, terms } = this
-    this.length = LEAST + charactersOf([labels, ports, claims, terms])
+    const { labels, ports, claims, inlineVolumes, terms } = this
+    this.length = LEAST + charactersOf([labels, ports, claims, inlineVolumes, terms])
   }
 
   /** Only for a pod without a node. */

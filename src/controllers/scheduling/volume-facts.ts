@@ -6,6 +6,7 @@ import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import { CLAIMS, CLASSES, VOLUMES } from '../volumes/binding.ts'
 import { classOf, isBound, SELECTED_NODE } from '../volumes/matching.ts'
+import { inlineVolumesOf } from './csi-volume.ts'
 import { StorageCapacity } from './storage-capacity.ts'
 import { VolumeLimits } from './volume-limits.ts'
 
@@ -44,7 +45,8 @@ export class VolumeFacts {
         if (volumeName) facts.keep(await clients.resource(VOLUMES).get(volumeName))
         isSomeFree ||= !isBound(claim)
       }
-    if (facts.claims.size > 0) facts.limits = await VolumeLimits.of(clients)
+    const isSomeCounted = facts.claims.size > 0 || pods.some((pod) => inlineVolumesOf(pod).length > 0)
+    if (isSomeCounted) facts.limits = await VolumeLimits.of(clients)
     if (!isSomeFree) return facts
     facts.capacity = await StorageCapacity.of(facts.classes.values(), clients)
     for await (const volume of clients.resource(VOLUMES).each()) facts.keep(volume)

@@ -8,15 +8,11 @@ import type { CSINode, VolumeAttachment } from '../../api/storage/v1.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import { VOLUMES } from '../volumes/binding.ts'
+import type { CsiVolume } from './csi-volume.ts'
+import { csiVolumeOf } from './csi-volume.ts'
 
 const CSI_NODES = typedResource<CSINode & KubeObject>('storage.k8s.io', 'csinodes')
 const ATTACHMENTS = typedResource<VolumeAttachment & KubeObject>('storage.k8s.io', 'volumeattachments')
-
-/** A volume of a CSI driver. Its id names driver and handle, so that the same volume counts once. */
-export interface CsiVolume {
-  readonly driver: string
-  readonly id: string
-}
 
 export class VolumeLimits {
   /** Limits by node, then by driver. */
@@ -38,7 +34,8 @@ export class VolumeLimits {
     for await (const volume of clients.resource(VOLUMES).each()) {
       const known = csiVolumeOf(volume)
       if (known === undefined) continue
-      byName.set(volume.metadata.name ?? '', known)
+      // as kube-scheduler does, it counts no attachment of a volume of a former plugin
+      if (volume.spec?.csi !== undefined) byName.set(volume.metadata.name ?? '', known)
       const { namespace, name } = volume.spec?.claimRef ?? {}
       const claim = `${namespace}/${name}`
       // other volumes may be reserved for a claim of this name, or were those of an earlier one
@@ -68,8 +65,3 @@ export class VolumeLimits {
 }
 
 const isBound = ({ status }: PersistentVolume): boolean => status?.phase === 'Bound'
-
-export function csiVolumeOf({ spec }: PersistentVolume): CsiVolume | undefined {
-  const { driver, volumeHandle } = spec?.csi ?? {}
-  return driver && volumeHandle ? { driver, id: `${driver}/${volumeHandle}` } : undefined
-}

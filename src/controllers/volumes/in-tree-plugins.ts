@@ -29,6 +29,8 @@ const KINDS = ['csi', 'fc', 'flexVolume', 'hostPath', 'iscsi', 'nfs'] as const
 /** kube-controller-manager's pattern, which has no anchor. */
 const DELETABLE_PATH = /\/tmp\/.+/
 
+export const migratedDriver = (plugin: string): string | undefined => MIGRATED.get(plugin)
+
 /** The program that provisions, or why none does. */
 export type Provisioner = { readonly name: string; readonly why?: string } | { readonly why: string }
 

@@ -197,6 +197,80 @@ describe('a node has as many volumes of a CSI driver as it may', () => {
     expect(await nodeOf('same')).toBe('node-1')
   })
 
+  async function setLimit(name: string, count: number): Promise<void> {
+    const drivers = [{ name, nodeID: 'n', allocatable: { count } }]
+    const client = await plane.client(at('csinodes'), '')
+    await client.updateWithRetries(named('node-1'), (live) => void Object.assign(live, { spec: { drivers } }))
+  }
+
+  describe.each<[driver: string, plugin: string, source: (id: string) => object]>([
+    ['ebs.csi.aws.com', 'aws-ebs', (volumeID) => ({ awsElasticBlockStore: { volumeID } })],
+    ['ebs.csi.aws.com', 'aws-ebs', (id) => ({ awsElasticBlockStore: { volumeID: `aws://zone-1/vol-${id}` } })],
+    ['pd.csi.storage.gke.io', 'gce-pd', (pdName) => ({ gcePersistentDisk: { pdName } })],
+    ['disk.csi.azure.com', 'azure-disk', (diskName) => ({ azureDisk: { diskName, diskURI: `/subscriptions/${diskName}`, kind: 'Managed' } })], // prettier-ignore
+    ['cinder.csi.openstack.org', 'cinder', (volumeID) => ({ cinder: { volumeID } })],
+    ['pxd.portworx.com', 'portworx-volume', (volumeID) => ({ portworxVolume: { volumeID } })],
+  ])('a volume of a plugin that is a driver now counts for it: %s for %s', (migrated, plugin, source) => {
+    const inline = (id: string) => ({
+      containers: [{ name: 'c', image: 'i' }],
+      volumes: [{ name: 'data', ...source(id) }],
+    })
+    beforeEach(() => setLimit(migrated, 1))
+
+    test('in the pod itself', async () => {
+      await create('a', inline('1'))
+      await create('b', inline('2'))
+      expect([await nodeOf('a'), await nodeOf('b')]).toEqual(['node-1', undefined])
+      expect(await message('b')).toMatch(TOO_MANY)
+      await clients.resource(PODS, 'default').delete(named('a'))
+      await plane.settle()
+      expect(await nodeOf('b')).toBe('node-1')
+    })
+
+    test('in the volume of a claim, and in a claim that waits for one', async () => {
+      const claimRef = { namespace: 'default', name: 'third' }
+      const former = { ...spec, capacity: { storage: '1Gi' }, ...source('1'), claimRef }
+      await plane.create(at('persistentvolumes'), { kind: 'PersistentVolume', apiVersion: 'v1', metadata: { name: 'third' }, spec: former }) // prettier-ignore
+      await claim('third', { volumeName: 'third' })
+      const mode = { provisioner: `kubernetes.io/${plugin}`, volumeBindingMode: 'WaitForFirstConsumer' }
+      await plane.create(at('storageclasses'), { kind: 'StorageClass', apiVersion: 'storage.k8s.io/v1', metadata: { name: 'late' }, ...mode }) // prettier-ignore
+      await claim('fourth', { storageClassName: 'late' })
+      await plane.settle()
+      await create('a', using('third'))
+      for (const [name, wish] of [
+        ['b', using('fourth')],
+        ['c', inline('2')],
+      ] as const) {
+        await create(name, wish)
+        expect(await message(name)).toMatch(TOO_MANY)
+      }
+      expect([await nodeOf('a'), await nodeOf('b'), await nodeOf('c')]).toEqual(['node-1', undefined, undefined])
+    })
+  })
+
+  test('a volume of two pods, and of the claim of a third one, counts once', async () => {
+    await setLimit('cinder.csi.openstack.org', 1)
+    const former = { ...spec, capacity: { storage: '1Gi' }, cinder: { volumeID: '1' }, claimRef: { namespace: 'default', name: 'third' } } // prettier-ignore
+    await plane.create(at('persistentvolumes'), { kind: 'PersistentVolume', apiVersion: 'v1', metadata: { name: 'third' }, spec: former }) // prettier-ignore
+    await claim('third', { volumeName: 'third' })
+    await plane.settle()
+    const volumes = [{ name: 'data', cinder: { volumeID: '1' } }]
+    await create('a', { ...using('third'), volumes })
+    await create('b', { ...using('third'), volumes })
+    await create('c', using('third'))
+    expect([await nodeOf('a'), await nodeOf('b'), await nodeOf('c')]).toEqual(['node-1', 'node-1', 'node-1'])
+  })
+
+  test.each<[driver: string, source: object]>([
+    ['file.csi.azure.com', { azureFile: { secretName: 's', shareName: 'share' } }],
+    ['csi.vsphere.vmware.com', { vsphereVolume: { volumePath: 'path' } }],
+    ['disk.csi.azure.com', { azureDisk: { diskName: 'd', diskURI: 'https://d', kind: 'Dedicated' } }],
+  ])('kube-scheduler does not count for %s %j', async (migrated, source) => {
+    await setLimit(migrated, 0)
+    await create('a', { containers: [{ name: 'c', image: 'i' }], volumes: [{ name: 'data', ...source }] })
+    expect(await nodeOf('a')).toBe('node-1')
+  })
+
   test('a volume that is being made for a pod counts', async () => {
     const mode = { provisioner: driver, volumeBindingMode: 'WaitForFirstConsumer' }
     await plane.create(at('storageclasses'), { kind: 'StorageClass', apiVersion: 'storage.k8s.io/v1', metadata: { name: 'late' }, ...mode }) // prettier-ignore

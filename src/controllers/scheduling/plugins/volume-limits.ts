@@ -6,12 +6,13 @@ import { forNow } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
 import type { PodInfo } from '../pod-info.ts'
 import type { VolumeFacts } from '../volume-facts.ts'
-import type { CsiVolume, VolumeLimits } from '../volume-limits.ts'
-import { csiVolumeOf } from '../volume-limits.ts'
+import type { VolumeLimits } from '../volume-limits.ts'
+import type { CsiVolume } from '../csi-volume.ts'
+import { countingDriver, csiVolumeOf } from '../csi-volume.ts'
 
 /** The volumes that the pod needs. */
-function wantedBy({ pod, volumes }: Cycle): readonly CsiVolume[] {
-  const wanted = new Map<string, CsiVolume>()
+function wantedBy({ pod, info, volumes }: Cycle): readonly CsiVolume[] {
+  const wanted = new Map(info.inlineVolumes.map((volume) => [volume.id, volume]))
   for (const { claim } of volumes.claimsOf(pod)) {
     const volume = claim && wantedFor(claim, volumes)
     if (volume !== undefined) wanted.set(volume.id, volume)
@@ -24,7 +25,7 @@ export function wantedFor(claim: PersistentVolumeClaim, volumes: VolumeFacts): C
   const { namespace, name } = claim.metadata
   const volume = volumes.volume(claim.spec?.volumeName ?? '')
   if (volume !== undefined) return csiVolumeOf(volume)
-  const driver = volumes.storageClass(claim)?.provisioner ?? ''
+  const driver = countingDriver(volumes.storageClass(claim)?.provisioner ?? '')
   return driver === '' ? undefined : { driver, id: `${driver} for ${namespace}/${name}` }
 }
 
@@ -73,14 +74,15 @@ function* volumesOf(cycle: Cycle, limits: VolumeLimits): Steps<Map<NodeState, Vo
     }
     for (const pod of node.pods.values()) {
       addVolumes(on, pod, 1, limits, cycle)
-      if (work.isStepOver(1 + pod.claims.length)) yield
+      if (work.isStepOver(1 + pod.claims.length + pod.inlineVolumes.length)) yield
     }
   }
   return all
 }
 
 function addVolumes(on: VolumesOn, pod: PodInfo, by: 1 | -1, limits: VolumeLimits, { unmade }: Cycle): void {
-  const { namespace, claims } = pod
+  const { namespace, claims, inlineVolumes } = pod
+  for (const volume of inlineVolumes) on.add(volume, by)
   if (claims.length === 0) return
   const ofPod = unmade(pod)
   for (const claim of claims) {
