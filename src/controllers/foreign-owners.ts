@@ -4,12 +4,12 @@
  */
 import type { Event } from '../api/core/v1.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
-import { StatusError } from '../api/status.ts'
 import { timeText } from '../schema/time.ts'
 import { managerClients } from './clientset.ts'
 import type { ControllerContext } from './controller.ts'
 import type { Found } from './owners.ts'
 import { findObject, ownerEntry } from './owners.ts'
+import { isRefusal } from './refusal.ts'
 
 const EVENTS = { group: '', resource: 'events' }
 const COMPONENT = 'garbage-collector-controller'
@@ -65,5 +65,5 @@ async function report(context: ControllerContext, dependent: Found, owner: Owner
 
 /** Ignores that the namespace is gone or the name is taken: the Event is only a hint, so nothing retries it. */
 function ignoreRefused(error: unknown): void {
-  if (!(error instanceof StatusError) || error.code >= 500) throw error
+  if (!isRefusal(error)) throw error
 }

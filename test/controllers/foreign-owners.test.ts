@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Event } from '../../src/api/core/v1.ts'
 import type { KubeObject, OwnerReference } from '../../src/api/object.ts'
 import { reportForeignOwners } from '../../src/controllers/foreign-owners.ts'
+import { StatusError } from '../../src/api/status.ts'
+import { ResourceClient } from '../../src/controllers/resource-client.ts'
 import { CONFIG_MAPS, EVENTS, ownedBy } from './control-plane.ts'
 import { newPlane, of } from './reconcile.ts'
 
@@ -41,4 +43,15 @@ test.each<[string, (owner: KubeObject, near: KubeObject) => OwnerReference[]]>([
   ['an owner whose kind nobody serves', () => [{ kind: 'Thing', apiVersion: 'example.com/v1', name: 'n', uid: 'u' }]],
 ])('%s is not', async (_what, references) => {
   expect((await eventsFor(references)).texts).toEqual([])
+})
+
+test.each([403, 503])('an Event that a webhook refuses with %i is left out', async (code) => {
+  const { create } = ResourceClient.prototype
+  vi.spyOn(ResourceClient.prototype, 'create').mockImplementation(function (this: ResourceClient, object, shared) {
+    return object.kind === 'Event'
+      ? Promise.reject(new StatusError(code, undefined, 'refused'))
+      : create.call(this, object, shared)
+  })
+  const { texts } = await eventsFor((owner) => [ownedBy(owner)]).finally(() => vi.restoreAllMocks())
+  expect(texts).toEqual([])
 })

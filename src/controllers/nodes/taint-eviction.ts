@@ -8,13 +8,13 @@ import { leastOf, mostOf } from '../../api/extremes.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { durationOf } from '../../go/duration.ts'
 import { parseStored } from '../../api/parse-json.ts'
-import { StatusError } from '../../api/status.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns } from '../in-turns.ts'
+import { isRefusal } from '../refusal.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { logError } from '../../log/log.ts'
 import { tolerates } from '../scheduling/taints.ts'
@@ -133,7 +133,7 @@ async function evict(
     })
     await pods.delete(pod)
   } catch (error) {
-    if (!(error instanceof StatusError) || error.code >= 500) throw error
+    if (!isRefusal(error)) throw error
     const isThere = await unlessGone(pods, pod, error).then(
       () => false,
       () => true,

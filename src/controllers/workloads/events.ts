@@ -10,6 +10,7 @@ import { timeText } from '../../schema/time.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
+import { isRefusal } from '../refusal.ts'
 import { named } from '../resource-client.ts'
 import { correlatorOf } from './event-correlator.ts'
 
@@ -102,7 +103,7 @@ export class EventRecorder {
       await events.add(event)
       recorded.set(key, true)
     } catch (error) {
-      if (!(error instanceof StatusError) || error.code >= 500) throw error
+      if (!isRefusal(error)) throw error
       if (error.code !== 409 || !isCounted) return
       recorded.set(key, true)
       await count().catch(ignoreRefused)
@@ -122,7 +123,7 @@ function unlessGone(error: unknown): boolean {
 }
 
 function ignoreRefused(error: unknown): void {
-  if (!(error instanceof StatusError) || error.code >= 500) throw error
+  if (!isRefusal(error)) throw error
 }
 
 /** FNV-1a of 64 bits, in hexadecimal. */

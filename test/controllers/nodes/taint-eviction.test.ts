@@ -1,8 +1,9 @@
-import { beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Event, Node, Taint, Toleration } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named, ResourceClient } from '../../../src/controllers/resource-client.ts'
+import { StatusError } from '../../../src/api/status.ts'
 
 const PODS = { group: '', resource: 'pods' }
 const NODES = { group: '', resource: 'nodes' }
@@ -15,6 +16,8 @@ beforeEach(async () => {
   await plane.create(NODES, { kind: 'Node', apiVersion: 'v1', metadata })
   await plane.settle()
 })
+
+afterEach(() => vi.restoreAllMocks())
 
 async function pod(name: string, tolerations: Toleration[]): Promise<void> {
   const spec = { nodeName: 'n', tolerations, containers: [{ name: 'c', image: 'i' }] }
@@ -114,4 +117,21 @@ test('taints of other effects evict nobody, and nothing waits', async () => {
   await pod('none', [])
   await taint({ ...BAD, effect: 'NoSchedule' })
   expect([await names(), plane.sightings.get('taints/n')]).toEqual([['none'], undefined])
+})
+
+test.each([403, 404, 409, 503, 599])('a pod whose end is refused with %i holds up no other', async (code) => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  const { delete: proper } = ResourceClient.prototype
+  const spy = vi.spyOn(ResourceClient.prototype, 'delete').mockImplementation(function (this: ResourceClient, ...args) {
+    const isFirst = 'metadata' in args[0] && args[0].metadata.name === 'first'
+    return isFirst ? Promise.reject(new StatusError(code, undefined, 'refused')) : proper.apply(this, args)
+  })
+  await pod('first', tolerating(60))
+  await pod('second', tolerating(60))
+  await taint(BAD)
+  await plane.pass(60_000)
+  expect(await names()).toEqual(['first'])
+  spy.mockRestore()
+  await plane.pass(300_000)
+  expect(await names()).toEqual([])
 })
