@@ -123,6 +123,11 @@ describe.each(CODES)('with %i', (code) => {
     expect([await nodeOf('low'), await nodeOf('high')]).toEqual(['node-1', undefined])
     expect(await nodeOf('small')).toBeDefined()
     expect(refused.times()).toBe(1)
+    const [before, status] = [runs(), refuse('updateWithRetries', 'high', refusal(code))]
+    for (let second = 0; second < 35; second++) await plane.pass(1_000)
+    expect(refused.times()).toBeGreaterThan(2)
+    expect(runs() - before).toBeLessThan(8)
+    status.allow()
     refused.allow()
     await plane.pass(10_000)
     expect([await pod('low'), await nodeOf('high')]).toEqual([undefined, 'node-1'])
