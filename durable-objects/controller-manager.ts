@@ -155,14 +155,19 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     const context = this.contextOf(plane)
     const served = await servedResources(plane)
     const once = onceEach()
+    const keys = Map.groupBy(works, ({ controller }) => controller)
     await inTurns(
       works,
-      (work) => this.reconcile(work, { ...context, served, once, user: userOf(work.controller) }),
+      (work) => {
+        const { controller } = work
+        const together = keys.get(controller)!.map(({ key }) => key)
+        return this.reconcile(work, { ...context, served, once, together, user: userOf(controller) })
+      },
       this.budget,
     )
   }
 
-  private contextOf(plane: ControlPlane): Omit<ControllerContext, 'served' | 'user' | 'once'> {
+  private contextOf(plane: ControlPlane): Omit<ControllerContext, 'served' | 'user' | 'once' | 'together'> {
     return {
       ...plane,
       storage: (this.storage ??= storageOfObject(this.env, this.budget)),

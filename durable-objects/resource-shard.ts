@@ -43,6 +43,7 @@ import { Compactor } from './compactor.ts'
 import { Expiry } from './expiry.ts'
 import { listAnswer } from './list-stream.ts'
 import type { WriteOutcome } from './log.ts'
+import { allBelow } from './key-range.ts'
 import { Log } from './log.ts'
 import { Outbox } from './outbox.ts'
 import { rowCounts } from './row-counts.ts'
@@ -164,6 +165,15 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     } catch (error) {
       return failure(error)
     }
+  }
+
+  /** As in Storage.occupied, with the collection's prefix. */
+  occupied(prefix: string, namespaces: readonly string[]): ShardReply<readonly string[]> {
+    this.usage.woken('occupied')
+    return reply(() => {
+      this.lock.check()
+      return namespaces.filter((namespace) => this.statements.isOccupied(allBelow(`${prefix}/${namespace}/`)))
+    })
   }
 
   create(key: string, value: NewValue, attempt: Attempt): Promise<ShardReply<Written>> {

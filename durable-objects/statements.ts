@@ -383,6 +383,8 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       ),
     deleteOutbox: (upTo: number) => run('DELETE FROM outbox WHERE seq <= ?', upTo),
 
+    isOccupied: ({ from, to }: KeyRange) =>
+      first<{ k: string }>('SELECT k FROM cur WHERE k >= ? AND k < ? LIMIT 1', from, to) !== undefined,
     isEmpty: () => first<{ k: string }>('SELECT k FROM cur LIMIT 1') === undefined,
     /** Counts at most `limit` rows of a table after a key. `last` is the last key of these. */
     countAfter: (table: CountedTable, after: SqlStorageValue, limit: number) => {

@@ -105,6 +105,8 @@ export function shardsInMemory(
         const frames = shape.as === 'events' ? values.pipeThrough(inFrames()) : values
         return new Response(frames, { headers: encodeHeader({ value: header }) })
       },
+      occupied: (prefix: string, namespaces: readonly string[]) =>
+        reply(() => storage.occupied({ ...shard, prefix }, namespaces)),
       lockForRestore: (restore: RestoreId, unchangedSince?: Revision) =>
         done(() => storage.lock(shard, restore, unchangedSince)),
       lockedKeys: (prefix: string, restore: RestoreId) =>

@@ -229,6 +229,17 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>, 
       }, 15_000)
     })
 
+    it('tells which namespaces have objects of a type', async () => {
+      for (const key of ['x/b', 'x-a/c', 'x0/d', 'y/a']) await create(key, '1')
+      await storage.create({ ...things, prefix: 'others' }, 'z/a', valueOf('a', '1'))
+      const of = async (...namespaces: string[]) => (await storage.occupied(things, namespaces)).join(' ')
+      expect(await of('x0', 'none', 'x', 'x-', 'z', 'x', '')).toBe('x0 x x')
+      const { revision } = await create('w/a', '1')
+      expect(await of('w')).toBe('w')
+      await storage.delete(things, 'w/a', valueOf('a', '1'), revision)
+      expect(await of('w', 'y')).toBe('y')
+    })
+
     describe('lists', () => {
       it('are in the order of the bytes of keys', async () => {
         for (const key of ['x/b', 'x-a/c', 'x0/d', 'x/a', 'x/a.b', 'x/a-b']) await create(key, '1')
@@ -604,6 +615,7 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>, 
           () => storage.update(things, 'ns/a', valueOf('a', '2'), a.revision),
           () => storage.delete(things, 'ns/a', valueOf('a', '1'), a.revision),
           () => storage.list(things, all),
+          () => storage.occupied(things, ['ns']),
           () => storage.watch(things, { selection: everything }),
           () => storage.watch(things, { from: a.revision, selection: everything }),
           () => storage.changes(things, a.revision),

@@ -40,6 +40,8 @@ export interface ControllerContext {
    * @param what identifies the read: equal texts mean the same read
    */
   once<Found>(what: string, read: () => Promise<Found>): Promise<Found>
+  /** The keys of the work of this controller that is done together: they include the key that is reconciled. */
+  readonly together: readonly string[]
   readonly absentOwners: AbsentOwners
   readonly watchedKinds: WatchedKinds
   readonly sightings: Sightings

@@ -129,6 +129,7 @@ async function sweep(
   namespace: string,
   resource: StoredResource,
 ): Promise<'none' | 'part' | 'left'> {
+  if (!(await isOccupied(context, namespace, resource))) return 'none'
   const client = managerClients(context).resource(resource, namespace)
   const found: KubeObject['metadata'][] = []
   let isHeld = false
@@ -147,6 +148,19 @@ async function sweep(
 
 function ignoreReplaced(error: unknown): void {
   if (!(error instanceof StatusError) || (error.code !== 404 && error.code !== 409)) throw error
+}
+
+/**
+ * Whether the namespace has objects of the type. One read answers for all namespaces that are emptied together, most of
+ * which have objects of few types.
+ */
+async function isOccupied(context: ControllerContext, namespace: string, resource: StoredResource): Promise<boolean> {
+  // few: the namespaces that are emptied together
+  const asked = context.together.includes(namespace) ? context.together : [namespace]
+  const read = JSON.stringify(['occupied', resource.group, resource.resource, asked])
+  const occupied = await context.once(read, () => managerClients(context).resource(resource).occupied(asked))
+  // few: as above
+  return occupied.includes(namespace)
 }
 
 /** Deletes all objects, type by type, and counts those that remain. */
@@ -207,6 +221,7 @@ async function emptyOf(
   remains: Remains,
   mayTakeLonger: (content: Content) => boolean = () => false,
 ): Promise<void> {
+  if (!(await isOccupied(context, namespace, resource))) return
   const client = managerClients(context).resource(resource, namespace)
   const content = await contentOf(client.each())
   const { all, unmarked } = content

@@ -144,6 +144,12 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     await update(scope, await decoded(scope, scale), this.options, this.actor.admission)
   }
 
+  /** Those of the namespaces that have an object. */
+  async occupied(namespaces: readonly string[]): Promise<readonly string[]> {
+    const { storage, collection } = this.call('')
+    return storage.occupied(collection, namespaces)
+  }
+
   async list(options: ListOptions = {}): Promise<O[]> {
     const items: O[] = []
     for await (const object of this.each(options)) items.push(object)

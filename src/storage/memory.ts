@@ -77,6 +77,10 @@ export function memoryStorage(now: Clock, retention = 300_000): MemoryStorage {
       storedOf(openShard(collection).replace(`${collection.prefix}/${key}`, value, expected, 'MODIFIED')),
     delete: async (collection, key, last, expected) =>
       storedOf(openShard(collection).replace(`${collection.prefix}/${key}`, last, expected, 'DELETED')),
+    async occupied(collection, namespaces) {
+      const shard = openShard(collection)
+      return namespaces.filter((namespace) => shard.keys(`${collection.prefix}/${namespace}/`).length > 0)
+    },
     list: async (collection, query) => openShard(collection).list(collection, query),
     watch: async (collection, query) => openShard(collection).watch(collection, query),
     async lock(name, restore, unchangedSince) {

@@ -16,6 +16,7 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
     keep: boolean,
     asText?: boolean,
   ): Answer<ShardReply<StoredValue | undefined> | StoredText | undefined>
+  occupied(prefix: string, namespaces: readonly string[]): Answer<ShardReply<readonly string[]>>
   create(key: string, value: NewValue, attempt: Attempt): Answer<ShardReply<Written>>
   createMissing(values: readonly KeyedValue[], attempt: Attempt): Answer<ShardReply<null>>
   update(key: string, value: NewValue, expected: Revision, attempt: Attempt): Answer<ShardReply<Written>>

@@ -197,6 +197,14 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
 
     list: (collection, query) => list(collection, query, query.shape ?? { as: 'lines' }),
 
+    occupied: async (collection, namespaces) =>
+      valueOf(
+        await read<ShardReply<readonly string[]>>(
+          collection,
+          async (stub) => await stub.occupied(collection.prefix, namespaces),
+        ),
+      ),
+
     async watch(collection, { namespace, selection, from, notOlderThan = 0, buffer, opens }) {
       const events = (at: ListAt, start: string) =>
         list(collection, { namespace, selection, at, start, opens }, { as: 'events' })

@@ -212,6 +212,8 @@ export interface Storage {
   delete(collection: Collection, key: string, last: NewValue, expected: Revision): Promise<StoredValue>
   /** @throws StorageError Compacted, FutureRevision */
   list(collection: Collection, query: ListQuery): Promise<ListResult>
+  /** Those of the namespaces that have an object of the type. In this order, and each as often as it was given. */
+  occupied(collection: Collection, namespaces: readonly string[]): Promise<readonly string[]>
   /** @throws StorageError Compacted, FutureRevision */
   watch(collection: Collection, query: WatchQuery): Promise<Watch>
   /** The newest revision of the collection's shard. */

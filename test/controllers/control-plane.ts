@@ -94,7 +94,7 @@ export class ControlPlaneInMemory {
   }
 
   private async reconcile(controller: string, key: string): Promise<number | undefined> {
-    return controllerOf(controller)!.reconcile(key, await this.context(controller))
+    return controllerOf(controller)!.reconcile(key, await this.context(controller, key))
   }
 
   async pass(milliseconds: number): Promise<void> {
@@ -103,7 +103,7 @@ export class ControlPlaneInMemory {
   }
 
   /** Of one of the controllers. */
-  async context(controller = ''): Promise<ControllerContext> {
+  async context(controller = '', key = ''): Promise<ControllerContext> {
     const { env, tenant } = this.server
     const textOf = ({ uid, ownerKind, namespace }: Parameters<ControllerContext['absentOwners']['has']>[0]) =>
       `${uid} ${ownerKind} ${namespace}`
@@ -114,6 +114,7 @@ export class ControlPlaneInMemory {
       freshServed: () => freshServedResources({ env, tenant }),
       now: () => this.now,
       once: (_, read) => read(),
+      together: [key],
       dependentsOf: (kind) => [...(this.dependents.get(kind)?.values() ?? [])],
       addDependents: (resource, kinds) => kinds.forEach((kind) => this.announce(kind, resource)),
       forgetDependents: ({ group, resource }) => {

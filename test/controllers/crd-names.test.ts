@@ -42,6 +42,7 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     alone: (name, work) => turns.run(name, work),
     budget: { room: async () => {}, turn: turnOfOthers },
     once: (_, read) => read(),
+    together: [],
     later: () => {},
     user: API_SERVER,
     waitUntil: () => {},

@@ -77,6 +77,7 @@ async function begin(policy: object): Promise<void> {
     sightings: { get: () => undefined, set: () => {} },
     absentOwners: { has: () => false, add: () => {} },
     once: (_, read) => read(),
+    together: [],
     later: () => {},
   }
 }
