@@ -137,3 +137,46 @@ export async function namespaceReady(client, ns, seconds = 20) {
     }
   }
 }
+
+/** Scenarios on one server between two looks whether it keeps up. */
+const EACH = 128
+const MOST_SECONDS = 240
+let probes = 0
+
+/** Deletes a namespace and waits until it is gone: those deleted before it go before it. */
+async function caughtUp(client) {
+  const name = `caught-up-${process.pid}-${probes++}`
+  const path = `/api/v1/namespaces/${name}`
+  const { status } = await client.json('POST', '/api/v1/namespaces', { metadata: { name } })
+  if (status !== 201) return
+  await client.send('DELETE', path)
+  const until = Date.now() + MOST_SECONDS * 1000
+  while (Date.now() < until && (await client.send('GET', path)).status === 200) await sleep(250)
+}
+
+/**
+ * Keeps scenarios from running ahead of a server's namespace controller. Each leaves a namespace behind, and some wait
+ * until theirs is gone.
+ */
+export class Pace {
+  #client
+  #started = 0
+  #open = Promise.resolve()
+  #last = Promise.resolve()
+  constructor(client) {
+    this.#client = client
+  }
+  /** Resolves when the next scenario may start. */
+  next() {
+    if (this.#started++ % EACH === 0) {
+      this.#open = this.#last
+      this.#last = this.#last.then(() => caughtUp(this.#client))
+    }
+    return this.#open
+  }
+  /** Resolves when the namespaces that were left so far are gone. */
+  async end() {
+    await this.#last
+    await caughtUp(this.#client)
+  }
+}

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
-import { Client, pool } from './client.mjs'
+import { Client, Pace, pool } from './client.mjs'
 import { excerpts, fallenAreas, lastLine } from './fallen.ts'
 import { same } from './mutations.mjs'
 import { kindsOf, scenariosOf, sessionsOf } from './recorded.mjs'
@@ -93,10 +93,11 @@ if (planned === 0) {
   process.exit(2)
 }
 const servers = opt.kubeconfig ? [] : await Promise.all(Array.from({ length: SERVERS }, () => startKedge()))
-const targets = (opt.kubeconfig ? [opt.kubeconfig] : servers.map(({ kubeconfig }) => kubeconfig)).map((kubeconfig) => ({
-  kubeconfig,
-  client: new Client(kubeconfig),
-}))
+const kubeconfigs = opt.kubeconfig ? [opt.kubeconfig] : servers.map(({ kubeconfig }) => kubeconfig)
+const targets = kubeconfigs.map((kubeconfig) => {
+  const client = new Client(kubeconfig)
+  return { kubeconfig, client, pace: new Pace(client) }
+})
 const targetOf = new Map([...items, ...mutations].map((of, at) => [of, targets[at % targets.length]]))
 const answerOf = (item) => item.answer(targetOf.get(item).client, targetOf.get(item).kubeconfig)
 const runOf = (kind, ids) => kind.run(targetOf.get(kind).client, ids)
@@ -134,16 +135,20 @@ const timed = async (area, id, f) => {
   times.push([(performance.now() - start) / 1000, area, id])
   progress()
 }
-const one = (item) =>
-  timed(item.area, item.id, async () => {
+const one = async (item) => {
+  await targetOf.get(item).pace.next()
+  await timed(item.area, item.id, async () => {
     outcomes.push(await judge(item))
   })
+}
+const caughtUp = () => Promise.all(targets.map(({ pace }) => pace.end()))
 const jobs = Number(opt.jobs)
 await onEach(
   items.filter((i) => !i.alone && i.area !== 'kubectl'),
   jobs,
   one,
 )
+await caughtUp()
 await onEach(
   items.filter((i) => !i.alone && i.area === 'kubectl'),
   Math.ceil(jobs / 2),
@@ -154,6 +159,7 @@ await onEach(mutations, Math.ceil(jobs / 2), (kind) =>
     for (const outcome of await runOf(kind)) outcomes.push({ ...outcome, kind })
   }),
 )
+await caughtUp()
 await onEach(
   items.filter((i) => i.alone),
   1,
