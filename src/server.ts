@@ -10,7 +10,7 @@ import { ensureBootstrapped } from './bootstrap/ensure-bootstrapped.ts'
 import type { Clock } from './api/clock.ts'
 import { serviceUnavailable } from './api/status.ts'
 import { authenticate, authenticateAgain } from './authentication/authenticate.ts'
-import { noteSecretUse } from './endpoints/secret-use.ts'
+import { noteSecretUses } from './endpoints/secret-use.ts'
 import { compileExpressionsWith } from './authentication/expression.ts'
 import { configurationProblem, hasConfigurations } from './authorization/configuration-problem.ts'
 import { impersonate } from './authorization/impersonation.ts'
@@ -103,11 +103,10 @@ export const steps = { authorize, handlers }
 export async function answer(received: ApiRequest, { authorize, handlers } = steps): Promise<Response> {
   checkTimeout(received)
   const epoch = credentialEpoch(received.tenant)
-  const known = await authenticate(received)
+  const known = await authenticate(received).finally(() => noteSecretUses(received))
   const { record } = received
   const refusal = record === undefined ? undefined : await auditReceived(known, record)
   if (refusal !== undefined) return refusal
-  noteSecretUse(known)
   const acting = impersonate(known)
   const request = acting instanceof Promise ? await acting : acting
   request.stage.user = request.user

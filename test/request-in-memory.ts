@@ -70,6 +70,7 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
         stage: { maker: 'router' },
         answerHeaders: { 'Audit-Id': 'audit' },
         warnings: [],
+        usedSecrets: [],
         record: undefined,
         waitUntil: () => {},
       }

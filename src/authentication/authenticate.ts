@@ -18,7 +18,6 @@ import { requestHeaderUser, saysForWhom } from './request-header.ts'
 import type { TokenAnswer } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
 import { authenticateToken, knownToken } from './token-authenticator.ts'
-import type { UsedSecret } from '../request/used-secret.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { ANONYMOUS } from '../request/user-info.ts'
 
@@ -60,10 +59,7 @@ async function whoAsks(request: ApiRequest): Promise<Finding> {
 }
 
 /** The user, and the headers without the credentials that later steps must not see. */
-type Finding =
-  | { readonly user: UserInfo; readonly headers?: RequestHeaders; readonly usedSecret?: UsedSecret }
-  | 'nothing'
-  | 'refused'
+type Finding = { readonly user: UserInfo; readonly headers?: RequestHeaders } | 'nothing' | 'refused'
 
 /** The authenticators in their order. The first that recognizes a user decides. */
 const authenticators: readonly ((request: ApiRequest) => Finding | Promise<Finding>)[] = [
@@ -118,13 +114,15 @@ async function byToken(request: ApiRequest, token: string): Promise<Finding> {
   try {
     return ofToken(request, await authenticateToken(request, token))
   } catch (error) {
-    if (error instanceof TokenRefused) return 'refused'
-    throw error
+    if (!(error instanceof TokenRefused)) throw error
+    if (error.usedSecret !== undefined) request.usedSecrets.push(error.usedSecret)
+    return 'refused'
   }
 }
 
 function ofToken(request: ApiRequest, { user, warnings, annotations = {}, usedSecret }: TokenAnswer): Finding {
   if (warnings !== undefined) append(request.warnings, warnings)
   for (const [key, value] of Object.entries(annotations)) request.record?.annotate(key, value)
-  return usedSecret === undefined ? { user } : { user, usedSecret }
+  if (usedSecret !== undefined) request.usedSecrets.push(usedSecret)
+  return { user }
 }

@@ -22,7 +22,11 @@ export class TokenRefused extends Error {
   override readonly name = 'TokenRefused'
 
   /** The reasons of all authenticators; none where no authenticator knows the token. */
-  constructor(readonly reasons: readonly string[]) {
+  constructor(
+    readonly reasons: readonly string[],
+    /** The Secret of a token that is marked invalid, where its label does not say that the token came today. */
+    readonly usedSecret?: UsedSecret,
+  ) {
     super(reasons.length === 0 ? INVALID : `[${[INVALID, ...reasons].join(', ')}]`)
   }
 }

@@ -18,6 +18,7 @@ import { serverAudiences } from './service-account-key.ts'
 import { credentialEpoch } from '../tenancy/credential-writes.ts'
 import type { TokenAnswer, TokenContext } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
+import type { UsedSecret } from '../request/used-secret.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { SYSTEM_MASTERS, authenticated } from '../request/user-info.ts'
 
@@ -77,6 +78,12 @@ const OWN = ''
 
 async function lookUp(context: TokenContext, token: string, wanted: readonly string[]): Promise<TokenAnswer> {
   const reasons: string[] = []
+  let usedSecret: UsedSecret | undefined
+  const refusal = (error: unknown): undefined => {
+    if (!(error instanceof TokenRefused)) throw error
+    append(reasons, error.reasons)
+    usedSecret ??= error.usedSecret
+  }
   const own = serverAudiences(context.env)
   /** A token without audiences is for this server. */
   const forServer = (user: UserInfo): TokenAnswer | undefined => {
@@ -85,7 +92,7 @@ async function lookUp(context: TokenContext, token: string, wanted: readonly str
     return audiences.length === 0 ? undefined : { user, audiences }
   }
   const ask = async (found: Promise<UserInfo | undefined>): Promise<TokenAnswer | undefined> => {
-    const user = await found.catch(refusal(reasons))
+    const user = await found.catch(refusal)
     return user && forServer(user)
   }
   const { administratorToken, tokenFile, tokenWebhook } = settingsOf(context.env)
@@ -93,22 +100,15 @@ async function lookUp(context: TokenContext, token: string, wanted: readonly str
   const answer =
     (isAdministrator ? forServer(ADMINISTRATOR) : undefined) ??
     (tokenFile === undefined ? undefined : await ask(authenticateStaticToken(tokenFile, token))) ??
-    (await authenticateServiceAccountToken(context, token, wanted).catch(refusal(reasons))) ??
+    (await authenticateServiceAccountToken(context, token, wanted).catch(refusal)) ??
     (await ask(authenticateBootstrapToken(context, token))) ??
     (await ask(authenticateIssuedToken(context, token))) ??
     (tokenWebhook === undefined
       ? undefined
-      : await authenticateByWebhook(context, tokenWebhook, token, wanted).catch(refusal(reasons)))
-  if (answer !== undefined) return answer
-  const refused = new TokenRefused(reasons)
+      : await authenticateByWebhook(context, tokenWebhook, token, wanted).catch(refusal))
+  if (answer !== undefined) return usedSecret === undefined ? answer : { ...answer, usedSecret }
+  const refused = new TokenRefused(reasons, usedSecret)
   // unknown tokens get no log line, because anybody can make them up
   if (reasons.length > 0) logError('Unable to authenticate the request', { error: refused.message })
   throw refused
 }
-
-const refusal =
-  (reasons: string[]) =>
-  (error: unknown): undefined => {
-    if (!(error instanceof TokenRefused)) throw error
-    append(reasons, error.reasons)
-  }

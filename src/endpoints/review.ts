@@ -7,6 +7,7 @@ import { finished, walked } from '../request/turns.ts'
 import { decodeBody, readBody } from './decode-body.ts'
 import { prepareNewMetadata } from '../registry/write/new-metadata.ts'
 import { trackingFields } from '../registry/track-fields.ts'
+import { noteSecretUses } from './secret-use.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { withManager } from './with-manager.ts'
 
@@ -30,5 +31,6 @@ export async function review(
   await admissionChain.mutate(scope, 'CREATE', options, { object })
   const validate = async () => void (await admissionChain.validate(scope, 'CREATE', options, { object }))
   const answered = await answer(request, object, validate)
+  noteSecretUses(request)
   return walked(request, () => respondObject(scope, output, 201, answered))
 }

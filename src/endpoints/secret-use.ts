@@ -15,9 +15,8 @@ import { LAST_USED } from '../request/used-secret.ts'
 
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 
-export function noteSecretUse(request: ApiRequest): void {
-  const { usedSecret } = request
-  if (usedSecret?.take() === true) request.waitUntil(label(request, usedSecret))
+export function noteSecretUses(request: ApiRequest): void {
+  for (const secret of request.usedSecrets) if (secret.take()) request.waitUntil(label(request, secret))
 }
 
 async function label(request: ApiRequest, { namespace, name, uid, day }: UsedSecret): Promise<void> {

@@ -83,8 +83,11 @@ export interface ApiRequest extends ApiCall {
   readonly stage: { maker: Maker; user?: UserInfo }
   /** Headers for the answer. Steps add to them. */
   readonly answerHeaders: Record<string, string>
-  /** The Secret with the token of the request, where its label has to be written. */
-  readonly usedSecret?: UsedSecret
+  /**
+   * The Secrets whose label has to be written: of the token of the request, and of a token that it reviews. Copies of
+   * the request share it.
+   */
+  readonly usedSecrets: UsedSecret[]
   /** A read that began before authorization. The verb uses its result. */
   firstRead?: FirstRead
   /** Another server now handles the request, so it gives back its seat here. */

@@ -59,6 +59,7 @@ export function receive(
     stage: { maker: 'router' },
     answerHeaders: { 'Audit-Id': auditId },
     warnings: [],
+    usedSecrets: [],
     record: settings.recordsRequests ? new RequestRecord() : undefined,
     waitUntil: (work) => execution.waitUntil(work),
     gone: () => request.signal,

@@ -34,6 +34,7 @@ export function fakeRequest(line: string, headers: Record<string, string> = {}, 
     auditId: 'audit',
     stage: { maker: 'handler' },
     answerHeaders: { 'Audit-Id': 'audit' },
+    usedSecrets: [],
     warnings: [],
   }
   // codecs read nothing else

@@ -45,6 +45,18 @@ async function use(server: MemoryServer, token: string): Promise<Record<string, 
   return Object.fromEntries([...record.annotations].filter(([name]) => name.includes('legacy')))
 }
 
+async function review(server: MemoryServer, token: string): Promise<object> {
+  const work: Promise<unknown>[] = []
+  const request = server.request('/apis/authentication.k8s.io/v1/tokenreviews', {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${ADMINISTRATOR}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } }),
+  })
+  const response = await answer({ ...request, waitUntil: (one) => void work.push(one) })
+  await Promise.all(work)
+  return (await response.json<{ status: object }>()).status
+}
+
 async function secret(server: MemoryServer) {
   const headers = { Authorization: `Bearer ${ADMINISTRATOR}` }
   const response = await answer(server.request('/api/v1/namespaces/a/secrets/s', { headers }))
@@ -67,12 +79,50 @@ test.each<[what: string, before: Record<string, string>, after: string]>([
   expect(now.resourceVersion === resourceVersion).toBe(before[LABEL] === after)
 })
 
+test('a review of a token is a use of it', async () => {
+  const [server, token] = await withToken()
+  expect(await review(server, token)).toMatchObject({ authenticated: true })
+  expect((await secret(server)).labels).toEqual({ [LABEL]: '2026-05-01' })
+})
+
+test.each<[what: string, send: (server: MemoryServer, token: string) => Promise<void>]>([
+  [
+    'request',
+    async (server, token) => {
+      const work: Promise<unknown>[] = []
+      const request = server.request('/version', { headers: { Authorization: `Bearer ${token}` } })
+      const waitUntil = (one: Promise<unknown>): void => void work.push(one)
+      await expect(answer({ ...request, waitUntil })).rejects.toMatchObject({ code: 401 })
+      await Promise.all(work)
+    },
+  ],
+  [
+    'review',
+    async (server, token) => {
+      expect(await review(server, token)).toEqual({
+        error: expect.stringContaining('has been marked invalid'),
+        user: {},
+      })
+    },
+  ],
+])('a %s that shows a token which is marked invalid is a use of it', async (_what, send) => {
+  const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const invalid = { 'kubernetes.io/legacy-token-invalid-since': '2026-04-01' }
+  const [server, token] = await withToken(invalid)
+  await send(server, token)
+  const { labels, resourceVersion } = await secret(server)
+  expect(labels).toEqual({ ...invalid, [LABEL]: '2026-05-01' })
+  await send(server, token)
+  expect((await secret(server)).resourceVersion).toBe(resourceVersion)
+  error.mockRestore()
+})
+
 test('of the requests that come with a token at once, one writes', async () => {
   const [server, token] = await withToken()
   const headers = { Authorization: `Bearer ${token}` }
   const found = () => authenticate(server.request('/version', { headers }))
   const requests = [...(await Promise.all([found(), found()])), await found()]
-  expect(requests.map(({ usedSecret }) => usedSecret?.take())).toEqual([true, false, false])
+  expect(requests.map(({ usedSecrets: [one] }) => one?.take())).toEqual([true, false, false])
 })
 
 test('a token that a controller made is annotated as such', async () => {

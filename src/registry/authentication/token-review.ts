@@ -1,6 +1,7 @@
 import type { TokenReview, TokenReviewStatus } from '../../api/authentication/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { badRequest } from '../../api/status.ts'
+import type { TokenAnswer } from '../../authentication/token-answer.ts'
 import { TokenRefused } from '../../authentication/token-answer.ts'
 import { authenticateToken } from '../../authentication/token-authenticator.ts'
 import { mayBeAnonymous } from '../../authentication/issuers/issuers.ts'
@@ -40,9 +41,15 @@ async function statusOf(
   }
   try {
     const answer = await authenticateToken(request, carried, audiences)
+    noteUse(request, answer)
     return { authenticated: true, user: userInfoStatus(answer.user), audiences: [...answer.audiences] }
   } catch (error) {
-    if (error instanceof TokenRefused) return { error: error.message }
-    throw error
+    if (!(error instanceof TokenRefused)) throw error
+    noteUse(request, error)
+    return { error: error.message }
   }
+}
+
+function noteUse({ usedSecrets }: ApiRequest, { usedSecret }: TokenAnswer | TokenRefused): void {
+  if (usedSecret !== undefined) usedSecrets.push(usedSecret)
 }
