@@ -140,7 +140,7 @@ export const forbidden = (
   new StatusError(
     403,
     'Forbidden',
-    resource.resource === ''
+    groupResourceText(resource) === ''
       ? `forbidden: ${why}`
       : `${groupResourceText(resource)}${name === '' ? '' : ` ${goQuote(name)}`} is forbidden: ${why}`,
     { ...detailsOf(resource, name), ...(causes === undefined ? {} : { causes }) },

@@ -120,7 +120,6 @@ const exactPaths: Readonly<Record<string, Serve>> = {
   '/': serveRoot,
   '/index.html': serveRoot,
   '/api': serveApiVersions,
-  '/api/': serveApiVersions,
   '/apis': (request, served) => serveApiGroupList(request, served, true),
   '/apis/': (request, served) => serveApiGroupList(request, served, false),
   '/version': serveVersion,
@@ -171,7 +170,13 @@ for (const path of ['/version/*', '/openid/v1/jwks/*', '/.well-known/openid-conf
   })
 for (const endpoint of healthEndpoints)
   at(`/${endpoint}/*`, (request) => serveHealth(request, endpoint, request.info.path.slice(endpoint.length + 1)))
-at('/api/*', (request, served) => serveGroupVersion(request, served, '', request.info.path.split('/').slice(2)))
+at('/api/*', (request, served) => {
+  const names = request.info.path.split('/').slice(2)
+  // here more slashes change nothing
+  return names.every((name) => name === '')
+    ? serveApiVersions(request, served)
+    : serveGroupVersion(request, served, '', names)
+})
 at('/apis/*', (request, served) => serveGroup(request, served, request.info.path.split('/').slice(2)))
 routes.notFound(() => notFoundText())
 routes.onError((error) => {

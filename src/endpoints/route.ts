@@ -2,10 +2,11 @@
  * Finds the handler of a RequestInfo: whether the resource has this path, and which verb the method means there.
  * Verb, namespace and names come from the RequestInfo, which was authorized. The method can only lead to a refusal.
  */
-import { notServed } from '../api/status.ts'
+import { badRequest, madeBy, notServed } from '../api/status.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Verb } from '../registry/serving.ts'
 import type { RequestInfo } from '../request/request-info.ts'
+import { withoutEmptyNamespace } from '../request/request-info.ts'
 
 /** Where a request leads. */
 export interface Route {
@@ -26,6 +27,8 @@ export interface Route {
  * @throws StatusError 400, 404, 405
  */
 export function routeOf(entry: ResourceEntry, info: RequestInfo, method: string, builtIn: boolean): Route | undefined {
+  if (builtIn && !info.inNamespace && withoutEmptyNamespace(info.path) !== info.path)
+    checkEmptyNamespace(entry, info, method)
   const verb = entry.serving.verbAt(entry, info, method)
   if (verb === undefined) {
     if (!builtIn) return undefined
@@ -33,4 +36,14 @@ export function routeOf(entry: ResourceEntry, info: RequestInfo, method: string,
   }
   const { pathName: name, subresource, deeper } = info
   return { entry, verb, namespace: entry.namespaced ? info.namespace : '', name, subresource, deeper }
+}
+
+/**
+ * The path `/api/v1/namespaces//pods/NAME` exists, but leads to no object. Of a cluster-scoped resource there is none.
+ * @throws StatusError 400, 404, 405
+ */
+function checkEmptyNamespace(entry: ResourceEntry, info: RequestInfo, method: string): void {
+  if (entry.namespaced && (info.pathName === '' || info.prefix !== '')) return
+  if (entry.serving.verbAt(entry, { ...info, inNamespace: true }, method) === undefined) throw notServed()
+  throw madeBy('handler', badRequest('Namespace parameter required.'))
 }

@@ -138,6 +138,16 @@ test.each([
     'deployments.apps "x" is forbidden: User "alice" cannot get resource "deployments/scale" in API group "apps" at the cluster scope',
     { name: 'x', group: 'apps', kind: 'deployments' },
   ],
+  [
+    resourceAttributes(alice, 'get', { resource: '', name: 'pods' }),
+    'forbidden: User "alice" cannot get resource "" in API group "" at the cluster scope',
+    { name: 'pods' },
+  ],
+  [
+    resourceAttributes(alice, 'get', { resource: '', apiGroup: 'apps', name: 'x' }),
+    '.apps "x" is forbidden: User "alice" cannot get resource "" in API group "apps" at the cluster scope',
+    { name: 'x', group: 'apps' },
+  ],
   [pathAttributes({ ...alice, name: '<b>' }, 'get', '/x'), 'forbidden: User "&lt;b&gt;" cannot get path "/x"', {}],
 ])('%#: the text of a 403', (asked, message, details) => {
   expect(forbiddenBy(asked, '').status).toMatchObject({ code: 403, reason: 'Forbidden', message, details })
