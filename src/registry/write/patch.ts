@@ -13,7 +13,7 @@ import type { Updated } from './guaranteed-update.ts'
 import type { Admission } from './admission.ts'
 import { checkName } from './check-name.ts'
 import type { AuthorizeCreate } from './update.ts'
-import { updateWith } from './update.ts'
+import { createsOnUpdate, updateWith } from './update.ts'
 
 export const APPLY = 'application/apply-patch+yaml'
 
@@ -65,7 +65,7 @@ export function patch(
     warn: (text) => request.warnings.push(text),
   }
   return updateWith(scope, options, admission, {
-    mayCreate: body.mayCreate && subresource === '',
+    mayCreate: body.mayCreate && (subresource === '' || createsOnUpdate(scope)),
     authorizeCreate,
     *wanted(live) {
       if (body.uid !== undefined && live?.metadata.uid !== body.uid) throw notFound(scope.resource.gvr, name)

@@ -41,8 +41,7 @@ export async function update(
   checkName(scope.place, sent)
   await walked(scope.request, () => dropDuplicateOwners(sent, scope.request.warnings, 'as sent'))
   return updateWith(scope, options, admission, {
-    // a PUT of the status creates the object, too (Services)
-    mayCreate: ['', 'status'].includes(scope.place.subresource) && scope.resource.strategy.allowCreateOnUpdate === true,
+    mayCreate: createsOnUpdate(scope),
     uid: sent.metadata.uid,
     authorizeCreate,
     known,
@@ -54,6 +53,10 @@ export async function update(
     },
   })
 }
+
+/** A write of the status creates the object, too (Services). */
+export const createsOnUpdate = ({ place: { subresource }, resource: { strategy } }: ResourceScope): boolean =>
+  ['', 'status'].includes(subresource) && strategy.allowCreateOnUpdate === true
 
 export interface Wanted extends UpdateBy {
   readonly mayCreate: boolean
