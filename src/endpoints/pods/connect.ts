@@ -11,7 +11,8 @@ import type { ExchangeAnswer, Upgraded, WebSocketTranslation } from '../../outgo
 import { proxiedHeaders } from '../../outgoing/proxied-headers.ts'
 import { hostPort } from '../../outgoing/service-place.ts'
 import { readLive } from '../../registry/store.ts'
-import { parseTime, TimeError } from '../../schema/time.ts'
+import type { Instant } from '../../schema/time.ts'
+import { formatTime, parseTime, TimeError, ZERO_TIME_SECONDS } from '../../schema/time.ts'
 import { NOT_NEGATIVE } from '../../validation/field-rules.ts'
 import { visitContainers } from '../../validation/pod/visit-containers.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
@@ -67,16 +68,21 @@ async function logAnswer(
   throw kubeletError(status, text, 'pods/log', name)
 }
 
-/** The parameters for the kubelet in alphabetical order, without those that the client did not set. */
-function logParameters(query: QueryParameters): [string, string][] {
+/**
+ * The parameters for the kubelet in alphabetical order, without those that the client did not set. Values are those that
+ * the options hold: an empty time is Go's zero time.
+ */
+export function logParameters(query: QueryParameters): [string, string][] {
   const flags = ['follow', 'previous', 'timestamps'].flatMap((name): [string, string][] =>
     isTrue(query.get(name)) ? [[name, 'true']] : [],
   )
-  const values = ['limitBytes', 'sinceSeconds', 'sinceTime', 'tailLines'].flatMap((name): [string, string][] => {
-    const value = query.get(name) ?? ''
-    return value === '' ? [] : [[name, value]]
+  const numbers = ['limitBytes', 'sinceSeconds', 'tailLines'].flatMap((name): [string, string][] => {
+    const value = query.get(name)
+    return value === null ? [] : [[name, BigInt(value).toString()]]
   })
-  return [...flags, ...values].sort(([a], [b]) => (a < b ? -1 : 1))
+  const since = query.get('sinceTime')
+  const times: [string, string][] = since === null ? [] : [['sinceTime', formatTime(timeOption(since))]]
+  return [...flags, ...numbers, ...times].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 export async function execOrAttach(scope: RequestScope): Promise<Response> {
@@ -180,7 +186,7 @@ function integer(query: QueryParameters, name: string): number | undefined {
 function validateLogOptions(query: QueryParameters): FieldError[] {
   const sinceSeconds = integer(query, 'sinceSeconds')
   const sinceTime = query.get('sinceTime')
-  checkTime(sinceTime)
+  if (sinceTime !== null) timeOption(sinceTime)
   const tailLines = integer(query, 'tailLines')
   const limitBytes = integer(query, 'limitBytes')
   const errors: FieldError[] = []
@@ -195,10 +201,11 @@ function validateLogOptions(query: QueryParameters): FieldError[] {
   return errors
 }
 
-function checkTime(text: string | null): void {
-  if (text === null || text === '') return
+/** @throws StatusError 400 */
+function timeOption(text: string): Instant {
+  if (text === '' || text === 'null') return { seconds: ZERO_TIME_SECONDS, nanos: 0 }
   try {
-    parseTime(text)
+    return parseTime(text)
   } catch (error) {
     if (error instanceof TimeError) throw badRequest(error.message)
     throw error
