@@ -15,6 +15,7 @@ import { openPki } from '../../src/cli/pki.ts'
 import type { KedgeProcess } from '../cli/kedge-process.ts'
 import { startKedge } from '../cli/kedge-process.ts'
 import { ApiClient } from './api-client.ts'
+import { OPCODES, framesOf, shakeHands } from './raw-socket.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-nodes-'))
 const asked: { target: string; client: string | undefined; headers: IncomingMessage['headers'] }[] = []
@@ -54,6 +55,8 @@ async function startKubelet(): Promise<number> {
   })
   kubelet.on('upgrade', (message: IncomingMessage, socket: Duplex) => {
     note(message)
+    if (message.url?.includes('/missing/'))
+      return void socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 12\r\nConnection: close\r\n\r\nno such pod\n')
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\nready `)
     socket.on('error', () => {}).pipe(socket)
   })
@@ -195,6 +198,41 @@ describe('a stream', () => {
     expect(message(await get(`${PODS}/lost/exec?command=ls`, upgrade))).toMatch(
       /^error dialing backend: dial tcp 127\.0\.0\.1:\d+: connect: connection refused$/,
     )
+  })
+})
+
+// kube-apiserver agrees to the WebSocket before it asks the kubelet
+describe('a WebSocket that is translated into SPDY', () => {
+  async function heard(path: string) {
+    const shaken = await shakeHands(`${kedge.url}${PODS}/${path}`, api.token, {
+      'Sec-WebSocket-Protocol': 'v5.channel.k8s.io',
+    })
+    expect(shaken).toMatchObject({ status: 101, headers: { 'sec-websocket-protocol': 'v5.channel.k8s.io' } })
+    const messages: [channel: number, text: string][] = []
+    for await (const { opcode, payload } of framesOf(shaken)) {
+      if (opcode === OPCODES.close) break
+      messages.push([payload[0]!, payload.subarray(1).toString()])
+    }
+    shaken.socket!.destroy()
+    return messages
+  }
+
+  test.each<[path: string, first: number, why: RegExp]>([
+    [
+      'lost/exec?command=ls&stdout=true',
+      1,
+      /^error sending request: Post "https:\/\/127\.0\.0\.1:(\d+)\/exec\/default\/lost\/main\?command=ls&output=1": dial tcp 127\.0\.0\.1:\1: connect: connection refused$/,
+    ],
+    ['lost/attach?stderr=true', 2, /^error sending request: Post ".*": dial tcp .*: connect: connection refused$/],
+    ['missing/exec?command=ls&stdin=true', 3, /^unable to upgrade connection: no such pod$/],
+  ])('tells of %s in the channel of errors', async (path, first, why) => {
+    const [established, [channel, text] = [], ...others] = await heard(path)
+    expect([established, channel, others]).toEqual([[first, ''], 3, []])
+    const status = JSON.parse(text ?? '') as { message: string; details: { causes: { message: string }[] } }
+    expect(status).toMatchObject({ metadata: {}, status: 'Failure', reason: 'InternalError', code: 500 })
+    const [{ message: cause } = { message: '' }] = status.details.causes
+    expect(cause).toMatch(why)
+    expect(status.message).toBe(`Internal error occurred: ${cause}`)
   })
 })
 

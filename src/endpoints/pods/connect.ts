@@ -23,6 +23,8 @@ import { logSocket } from './log-socket.ts'
 import { asSpdy } from './websocket-as-spdy.ts'
 import { connectionTo, kubeletError, reached } from '../nodes/node-connection.ts'
 import { builtInForms } from '../../codec/built-in-forms.ts'
+import { CallFailed } from '../../webhooks/outgoing-call.ts'
+import { notSent, notUpgraded } from './untranslated.ts'
 
 /** GET pods/NAME/log */
 export async function log(scope: RequestScope): Promise<Response> {
@@ -132,21 +134,26 @@ async function stream(
   if (!/\bupgrade\b/i.test(request.headers.get('Connection') ?? '')) throw badRequest('Upgrade request required')
   const headers = proxiedHeaders(request.request, true)
   const inSpdy = node.speaksWebSocket ? undefined : asSpdy(headers, streams)
-  const answer = await reached(
-    'error dialing backend',
-    node.ask({
-      method: request.method,
-      target: `${path}${queryText(parameters)}`,
-      headers,
-      upgrades: true,
-      ...inSpdy,
-    }),
-  )
+  const target = `${path}${queryText(parameters)}`
+  const call = node.ask({ method: request.method, target, headers, upgrades: true, ...inSpdy })
+  const translated = inSpdy?.translates?.streams
+  if (translated !== undefined) {
+    const answer = await call.catch((error: unknown) => failureOf(error))
+    if (answer instanceof CallFailed)
+      return notSent(translated, `https://${hostPort(node.host, node.port)}${target}`, answer)
+    return 'upgraded' in answer ? remoteAnswer(answer, false) : notUpgraded(translated, answer)
+  }
+  const answer = await reached('error dialing backend', call)
   if (!('upgraded' in answer) && answer.status < 400) {
     void answer.body?.cancel()
     throw plainError(`invalid upgrade response: status code ${answer.status}`)
   }
   return remoteAnswer(answer, false)
+}
+
+function failureOf(error: unknown): CallFailed {
+  if (error instanceof CallFailed) return error
+  throw error
 }
 
 async function podOf(scope: RequestScope): Promise<Pod> {

@@ -8,7 +8,7 @@ import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
 import type { NodeRequest } from '../nodes/node-connection.ts'
 
 /** Only this sub-protocol is translated: every kubelet understands the older ones. */
-const CHANNELS = 'v5.channel.k8s.io'
+export const CHANNELS = 'v5.channel.k8s.io'
 const TUNNELED = /^SPDY\/3\.1\+(.*k8s\.io)$/
 const OF_WEBSOCKETS = /^sec-websocket-|^upgrade$|^x-stream-protocol-version$/i
 
