@@ -4,7 +4,7 @@ import { contextTag, elements, primitiveContextTag, readElement, readObjectIdent
 import { COMMON_NAME, nameAttributes, ORGANIZATION } from './name.ts'
 import { pemBlocks } from './pem.ts'
 import type { Signed } from './signature.ts'
-import { isSignedBy, readSigned } from './signature.ts'
+import { isRequestSignedBy, readSigned } from './signature.ts'
 
 export interface AlternativeNames {
   readonly dnsNames: readonly string[]
@@ -47,7 +47,7 @@ export function parseCertificateRequest(pem: string): CertificateRequest {
 /** The signature proves that the requester has the key. */
 export const hasOwnSignature = async ({ signed, publicKey }: CertificateRequest): Promise<boolean> => {
   try {
-    return await isSignedBy(signed, publicKey)
+    return await isRequestSignedBy(signed, publicKey)
   } catch {
     return false
   }

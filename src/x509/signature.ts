@@ -10,7 +10,7 @@ import {
   write,
 } from './der.ts'
 
-type Hash = 'SHA-256' | 'SHA-384' | 'SHA-512'
+type Hash = 'SHA-1' | 'SHA-256' | 'SHA-384' | 'SHA-512'
 type Scheme =
   | { readonly kind: 'RSA'; readonly hash: Hash }
   | { readonly kind: 'EC'; readonly hash: Hash }
@@ -27,6 +27,14 @@ const schemes: Readonly<Record<string, Scheme>> = {
   '1.2.840.10045.4.3.3': { kind: 'EC', hash: 'SHA-384' },
   '1.2.840.10045.4.3.4': { kind: 'EC', hash: 'SHA-512' },
   '1.3.101.112': { kind: 'Ed25519' },
+}
+
+/** Only requests may use them: their signature proves who has a key, and nobody else relies on it. */
+const requestSchemes: Readonly<Record<string, Scheme>> = {
+  ...schemes,
+  '1.2.840.113549.1.1.5': { kind: 'RSA', hash: 'SHA-1' },
+  '1.3.14.3.2.29': { kind: 'RSA', hash: 'SHA-1' },
+  '1.2.840.10045.4.1': { kind: 'EC', hash: 'SHA-1' },
 }
 
 interface Curve {
@@ -62,8 +70,18 @@ export function readSigned(der: Uint8Array): Signed & { readonly content: Uint8A
 }
 
 /** @param publicKey SubjectPublicKeyInfo */
-export async function isSignedBy({ bytes, algorithm, signature }: Signed, publicKey: Uint8Array): Promise<boolean> {
-  const scheme = ownValue(schemes, algorithm)
+export const isSignedBy = (signed: Signed, publicKey: Uint8Array): Promise<boolean> =>
+  isSignedIn(ownValue(schemes, signed.algorithm), signed, publicKey)
+
+/** Like isSignedBy, for a certificate request. */
+export const isRequestSignedBy = (signed: Signed, publicKey: Uint8Array): Promise<boolean> =>
+  isSignedIn(ownValue(requestSchemes, signed.algorithm), signed, publicKey)
+
+async function isSignedIn(
+  scheme: Scheme | undefined,
+  { bytes, signature }: Signed,
+  publicKey: Uint8Array,
+): Promise<boolean> {
   if (scheme === undefined) return false
   switch (scheme.kind) {
     case 'RSA': {
