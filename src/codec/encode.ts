@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../api/object.ts'
 import { isEmpty, setOwn } from '../api/own.ts'
 import { eachName, kept, mapNames, mapParts } from '../api/parts.ts'
 import type { Field, HeldAs, MapType, Structural, StructType } from '../schema/structural.ts'
+import { isEmptiedItself, tellEmptied, tellsEmptied } from '../schema/emptied.ts'
 import { emptyStruct } from '../schema/zero-values.ts'
 import { sortedKeys } from '../api/name-order.ts'
 import { escapeHtml, stringifySorted } from '../api/write-json.ts'
@@ -20,9 +21,12 @@ export interface EncodeOptions {
   readonly keepEmpty?: boolean
 }
 
-/** The object with the members of its JSON, in order. Only the order of numeric names in maps may still differ. */
+/**
+ * The object with the members of its JSON, in order. Only the order of numeric names in maps may still differ. With
+ * `keepEmpty` its values tell what they leave out (schema/emptied.ts).
+ */
 export function canonical(type: StructType, object: JsonObject, options: EncodeOptions = {}): JsonObject {
-  return new Encoder(options.keepEmpty ?? false).struct(type, object)
+  return kept(object, () => new Encoder(options.keepEmpty ?? false)).struct(type, object)
 }
 
 class Encoder {
@@ -30,6 +34,8 @@ class Encoder {
   hasNumericNames = false
   /** Whether the text would differ without `keepEmpty`. */
   hasKeptEmpty = false
+  /** Whether a value leaves out what the client sent empty. */
+  private leavesOutEmptied = false
 
   constructor(private readonly keepEmpty: boolean) {}
 
@@ -45,7 +51,11 @@ class Encoder {
       if (this.keepEmpty && field.omit === 'never' && isEmptyOne(value)) this.hasKeptEmpty = true
       if (value !== undefined) out[field.name] = this.value(field.type, value) // own key: as above
     }
-    return out
+    if (this.keepEmpty && isEmptiedItself(object)) {
+      this.leavesOutEmptied = true
+      tellEmptied(out)
+    }
+    return this.telling(out)
   }
 
   private value(type: Structural, value: Json): Json {
@@ -57,7 +67,7 @@ class Encoder {
         const { element } = type
         return element.shape === 'leaf'
           ? (value as Json[]).slice()
-          : mapParts(value as Json[], (one) => this.value(element, one))
+          : this.telling(mapParts(value as Json[], (one) => this.value(element, one)))
       }
       case 'map':
         return this.map(type, value as JsonObject)
@@ -74,13 +84,19 @@ class Encoder {
       if (isNumeric(name)) this.hasNumericNames = true
       setOwn(out, name, this.value(type.value, map[name] ?? null))
     })
-    return out
+    return this.telling(out)
+  }
+
+  /** An outer value tells what one inside of it leaves out. */
+  private telling<Value extends JsonObject | Json[]>(value: Value): Value {
+    if (this.leavesOutEmptied && Object.values(value).some(tellsEmptied)) tellEmptied(value)
+    return value
   }
 
   /** A JSONSchemaProps, a list of them, or something simple. */
   private schema(of: (() => StructType) | undefined, value: Json): Json {
     if (of === undefined || typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) return mapParts(value, (one) => this.schema(of, one))
+    if (Array.isArray(value)) return this.telling(mapParts(value, (one) => this.schema(of, one)))
     return this.struct(of(), value)
   }
 }

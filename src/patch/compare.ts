@@ -11,6 +11,7 @@ import { valuesEqual, valuesEqualApart } from '../api/value-order.ts'
 import { FieldSet, FieldSetBuilder } from './field-set.ts'
 import type { Problem } from './type-problems.ts'
 import { TypeMismatch, at, isScalarAt, nameOf, problem, scalarPairProblems } from './type-problems.ts'
+import { tellsEmptied } from '../schema/emptied.ts'
 import { entriesOf, hasNoMembers, itemsOf } from './empty-values.ts'
 
 export interface Comparison {
@@ -55,7 +56,7 @@ function compareAt(
   differences: Differences,
 ): Problem[] {
   // two versions of an object are mostly equal: an equal value needs no walk
-  if (left !== undefined && right !== undefined && valuesEqualApart(left, right)) return []
+  if (left !== undefined && right !== undefined && !tellsEmptied(right) && valuesEqualApart(left, right)) return []
   if (left === undefined && isScalarAt(atom, right)) {
     differences.added.insert(path)
     return []
@@ -68,7 +69,7 @@ function compareAt(
   const asLeaf = (): Compared => {
     if (left === undefined) differences.added.insert(path)
     else if (right === undefined) differences.removed.insert(path)
-    else if (!valuesEqual(left, right)) differences.modified.insert(path)
+    else if (!valuesEqual(left, right) || leavesOutInList(right)) differences.modified.insert(path)
     return { leaf: true, problems: [] }
   }
   const noted = (compared: Compared): Compared => {
@@ -94,6 +95,15 @@ function compareAt(
   if (!leaf && left === undefined) differences.added.insert(path)
   else if (!leaf && right === undefined) differences.removed.insert(path)
   return problems
+}
+
+/**
+ * Whether the client sent a list or map empty that an element of a list leaves out. Go compares such lists in memory,
+ * where empty is not absent.
+ */
+function leavesOutInList(value: Json | undefined): boolean {
+  if (!tellsEmptied(value)) return false
+  return Array.isArray(value) || Object.values(value as JsonObject).some(leavesOutInList) // lists and maps alone tell
 }
 
 function compareMaps(

@@ -40,6 +40,22 @@ export function copyWithEmptied<T>(value: T): T {
   return copy as T
 }
 
+/** The key of a hidden member of encoded values, like EMPTIED. */
+const TOLD = Symbol('told')
+
+/** Marks an encoded value that leaves out what the client sent empty, in itself or in one inside of it. */
+export const tellEmptied = (encoded: object): void => void Object.defineProperty(encoded, TOLD, { value: true })
+
+export const tellsEmptied = (encoded: Json | undefined): boolean =>
+  typeof encoded === 'object' && encoded !== null && (encoded as { [TOLD]?: boolean })[TOLD] === true
+
+/** Whether the client sent a field of the object itself empty, and the field is still absent. */
+export function isEmptiedItself(object: JsonObject): boolean {
+  const fields = emptiedOf(object)
+  // own key: a field of a built-in type
+  return fields !== undefined && Object.keys(fields).some((field) => object[field] === undefined)
+}
+
 const NONE: ReadonlySet<string> = new Set()
 
 /**

@@ -3,7 +3,8 @@ import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { managerOfUserAgent, trackUpdate } from '../../src/patch/managed-fields.ts'
 import { decodeManagers, sameButTimes } from '../../src/patch/managers.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
-import { Story, configMaps, deployments } from './story.ts'
+import type { Actor } from './story.ts'
+import { Story, clusterRoles, configMaps, deployments } from './story.ts'
 
 const set = (object: JsonObject, name: string, value: JsonObject[string]) => {
   object[name] = value
@@ -51,6 +52,55 @@ describe('plain writes', () => {
     const story = new Story(configMaps).write('a', { data: { x: '1' } })
     const before = story.entries
     expect(story.write('b', { data: { x: '1' } }).entries).toEqual(before)
+  })
+
+  // Go compares the elements of a list that is one value in memory, where an empty list is another value than none
+  const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'] }
+  const selector = { matchLabels: { a: 'b' } }
+  const expression = { key: 'a', operator: 'Exists' }
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  test.each<[what: string, of: Actor, stored: JsonObject, sent: JsonObject, taken: JsonObject | undefined]>([
+    [
+      'a rule of a role with an empty list takes all rules',
+      clusterRoles,
+      { rules: [rule, rule] },
+      { rules: [rule, { ...rule, resourceNames: [] }] },
+      { 'f:rules': {} },
+    ],
+    [
+      'an expression of a selector with an empty list takes the selector',
+      deployments,
+      { spec: { template, selector: { ...selector, matchExpressions: [expression] } } },
+      { spec: { template, selector: { ...selector, matchExpressions: [{ ...expression, values: [] }] } } },
+      { 'f:spec': { 'f:selector': {} } },
+    ],
+    [
+      'an empty list of expressions in a selector takes nothing',
+      deployments,
+      { spec: { template, selector } },
+      { spec: { template, selector: { ...selector, matchExpressions: [] } } },
+      undefined,
+    ],
+    [
+      'an empty list in an element with a name takes nothing',
+      deployments,
+      { spec: { template, selector } },
+      {
+        spec: {
+          selector,
+          template: { ...template, spec: { containers: [{ name: 'c', image: 'i', args: [], env: [] }], volumes: [] } },
+        },
+      },
+      undefined,
+    ],
+  ])('%s', (_what, of, stored, sent, taken) => {
+    const story = new Story(of).write('a', stored)
+    const before = story.owners['Update a']
+    story.write('b', sent)
+    expect(story.owners['Update b']).toEqual(taken)
+    if (taken === undefined) expect(story.owners['Update a']).toEqual(before)
+    const after = story.entries
+    expect(story.write('a', stored).entries).toEqual(after)
   })
 
   test('the main resource does not own the status, nor status the spec', () => {

@@ -36,6 +36,10 @@ export interface Actor {
 
 export const configMaps: Actor = builtIn({ group: '', version: 'v1', kind: 'ConfigMap' }, 'configmaps')
 export const deployments: Actor = builtIn({ group: 'apps', version: 'v1', kind: 'Deployment' }, 'deployments')
+export const clusterRoles: Actor = builtIn(
+  { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole' },
+  'clusterroles',
+)
 export const services: Actor = builtIn({ group: '', version: 'v1', kind: 'Service' }, 'services')
 
 function builtIn(kind: GroupVersionKind, resource: string): Actor {
