@@ -110,6 +110,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly keepsStatusOnCreate?: boolean
   /** PUT of an absent name creates the object. Default false. */
   readonly allowCreateOnUpdate?: boolean
+  /** An apply to the status of an absent name creates the object, too. Default: as a PUT does. */
+  readonly allowCreateOnStatusApply?: boolean
   /** The server accepts a PUT without a resourceVersion. Default true. */
   readonly allowUnconditionalUpdate?: boolean
   /** The propagation policy of a DELETE that names none. Default Background. */

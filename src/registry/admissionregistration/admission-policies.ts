@@ -51,6 +51,7 @@ export const validatingAdmissionPolicies: BuiltInDefinition<ValidatingPolicy> = 
       ? []
       : work('validating-admission-policy-status', object.metadata.name),
   hasGeneration: true,
+  allowCreateOnStatusApply: true,
   allowUnconditionalUpdate: false,
   resetFields: { status: withoutSpecAndMetadata },
   hasGenericMetadata: true,

@@ -65,7 +65,7 @@ export function patch(
     warn: (text) => request.warnings.push(text),
   }
   return updateWith(scope, options, admission, {
-    mayCreate: body.mayCreate && (subresource === '' || createsOnUpdate(scope)),
+    mayCreate: body.mayCreate && appliesCreate(scope),
     authorizeCreate,
     *wanted(live) {
       if (body.uid !== undefined && live?.metadata.uid !== body.uid) throw notFound(scope.resource.gvr, name)
@@ -76,6 +76,15 @@ export function patch(
       return object
     },
   })
+}
+
+const appliesCreate = (scope: ResourceScope): boolean => {
+  const { place, resource } = scope
+  return (
+    place.subresource === '' ||
+    createsOnUpdate(scope) ||
+    (place.subresource === 'status' && resource.strategy.allowCreateOnStatusApply === true)
+  )
 }
 
 const notApplied = (): never => {
