@@ -32,6 +32,12 @@ export type ValueRow = { readonly rv: Revision; readonly k: string; readonly v: 
 /** A change, with the selectable values before it. */
 export type ChangeRow = Omit<VersionRow, 'crv'> & { was: string | null }
 
+/** A change whose value is null unless it is the newest of its key. */
+export type NewestChange = Pick<VersionRow, 'rv' | 'k' | 't'> & { v: string | null }
+
+/** A change in a page whose texts are too large for it. */
+type LargeRow = Pick<VersionRow, 'rv'> & { v: null }
+
 export type CurrentRow = {
   k: string
   rv: Revision
@@ -72,6 +78,11 @@ export interface StateStatements {
 
 /** Changes that are read at once where a loop may leave before their end. */
 const PAGE = 64
+/**
+ * Octets of the texts of a change that is read with its page, which then has at most 512 KiB. A larger change has a
+ * statement of its own.
+ */
+const SMALL = 8 * 1024
 
 export type Statements = ReturnType<typeof statements>
 
@@ -79,19 +90,11 @@ export type Statements = ReturnType<typeof statements>
 export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritten: number) => void) {
   /**
    * SQLite cannot begin its log anew while a statement has rows left, and a cursor cannot be closed: a loop that leaves
-   * these rows holds the log until V8 collects the cursor. Only those do that read values, which are large.
+   * these rows would hold the log until V8 collects the cursor. So every statement is read to its end.
+   *
+   * SQLite's planner looks at the value of `LIMIT ?`, so SQLite compiles such a statement again for each call. It does not
+   * for `LIMIT ? + 0`.
    */
-  function* rows<Row extends Record<string, SqlStorageValue>>(
-    query: string,
-    ...values: SqlStorageValue[]
-  ): Generator<Row> {
-    const cursor = sql.exec<Row>(query, ...values)
-    try {
-      yield* cursor
-    } finally {
-      count(cursor.rowsRead, 0)
-    }
-  }
   function all<Row extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]): Row[] {
     const cursor = sql.exec<Row>(query, ...values)
     const found = cursor.toArray()
@@ -311,24 +314,39 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     },
 
     /** Changes in a range of keys after a revision, in order of revision. */
-    changes: (after: Revision, { from, to }: KeyRange) =>
-      rows<ChangeRow>(
-        `SELECT rev.rv, rev.k, rev.t, rev.prv, rev.at, rev.l, rev.v, was.l AS was
-         FROM rev LEFT JOIN rev AS was ON was.rv = rev.prv
-         WHERE rev.rv > ? AND rev.k >= ? AND rev.k < ? ORDER BY rev.rv`,
-        after,
-        from,
-        to,
-      ),
+    *changes(after: Revision, { from, to }: KeyRange): Generator<ChangeRow> {
+      const columns = 'rev.rv, rev.k, rev.t, rev.prv, rev.at'
+      const joined = 'FROM rev LEFT JOIN rev AS was ON was.rv = rev.prv'
+      const small = `octet_length(rev.v) + octet_length(rev.l) + coalesce(octet_length(was.l), 0) <= ${SMALL}`
+      const page = (begin: Revision, limit: number) =>
+        all<ChangeRow | LargeRow>(
+          `SELECT ${columns}, iif(${small}, rev.l, NULL) AS l, iif(${small}, rev.v, NULL) AS v,
+             iif(${small}, was.l, NULL) AS was
+           ${joined} WHERE rev.rv > ? AND rev.k >= ? AND rev.k < ? ORDER BY rev.rv LIMIT ? + 0`,
+          begin,
+          from,
+          to,
+          limit,
+        )
+      const large = (rv: Revision) =>
+        first<ChangeRow>(`SELECT ${columns}, rev.l, rev.v, was.l AS was ${joined} WHERE rev.rv = ?`, rv)!
+      for (const row of paged(after, page)) yield row.v === null ? large(row.rv) : row
+    },
 
     /** The changes after a revision. `v` is null unless the change is its key's newest. A deleted key may have several. */
-    newestChanges: (after: Revision) =>
-      rows<{ rv: Revision; k: string; t: ChangeType; v: string | null }>(
-        `SELECT rev.rv, rev.k, rev.t,
-           CASE WHEN cur.rv = rev.rv THEN rev.v WHEN rev.t = ${DELETED} AND cur.k IS NULL THEN '' END AS v
-         FROM rev LEFT JOIN cur ON cur.k = rev.k WHERE rev.rv > ? ORDER BY rev.rv`,
-        after,
-      ),
+    *newestChanges(after: Revision): Generator<NewestChange> {
+      const page = (begin: Revision, limit: number) =>
+        all<NewestChange & { isLarge: 0 | 1 }>(
+          `SELECT rev.rv, rev.k, rev.t, cur.rv IS rev.rv AND octet_length(rev.v) > ${SMALL} AS isLarge,
+             CASE WHEN cur.rv = rev.rv THEN iif(octet_length(rev.v) > ${SMALL}, NULL, rev.v)
+               WHEN rev.t = ${DELETED} AND cur.k IS NULL THEN '' END AS v
+           FROM rev LEFT JOIN cur ON cur.k = rev.k WHERE rev.rv > ? ORDER BY rev.rv LIMIT ? + 0`,
+          begin,
+          limit,
+        )
+      const large = (rv: Revision) => first<{ v: string }>('SELECT v FROM rev WHERE rv = ?', rv)!
+      for (const row of paged(after, page)) yield row.isLarge === 1 ? { ...row, ...large(row.rv) } : row
+    },
 
     /**
      * Changes between two revisions. Once the floor is there, the version that each replaced may be dropped, and
