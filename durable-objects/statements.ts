@@ -140,7 +140,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
          SELECT k FROM related WHERE r = ?1 AND k >= ?3 AND k < ?4
          UNION
          SELECT k FROM related WHERE r = ?2 AND k >= ?3 AND k < ?4
-         ORDER BY k LIMIT ?5
+         ORDER BY k LIMIT ?5 + 0
        ) AS found CROSS JOIN cur ON cur.k = found.k ORDER BY cur.k`,
       relation,
       MANY,
@@ -153,7 +153,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     rows: (range, { needles, relation }, limit) => {
       if (relation !== undefined) return related(range, relation, limit)
       return all<CurrentRow>(
-        `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2${having('l', needles, 4)} ORDER BY k LIMIT ?3`,
+        `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2${having('l', needles, 4)} ORDER BY k LIMIT ?3 + 0`,
         range.from,
         range.to,
         limit,
@@ -163,7 +163,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     revisions: ({ from, to }, limit) =>
       together(
         first<Together>(
-          `${TOGETHER} (SELECT k, rv FROM cur WHERE k >= ?1 AND k < ?2 ORDER BY k LIMIT ?3)`,
+          `${TOGETHER} (SELECT k, rv FROM cur WHERE k >= ?1 AND k < ?2 ORDER BY k LIMIT ?3 + 0)`,
           from,
           to,
           limit,
@@ -273,7 +273,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     replacedSince: (after: Revision, limit: number, revision: Revision, { from, to }: KeyRange) =>
       all<ReplacedRow>(
         `SELECT change.rv AS at, was.k, was.rv, was.l
-         FROM (SELECT rv, prv FROM rev WHERE rv > ?1 ORDER BY rv LIMIT ?2) AS change
+         FROM (SELECT rv, prv FROM rev WHERE rv > ?1 ORDER BY rv LIMIT ?2 + 0) AS change
          LEFT JOIN rev AS was ON was.rv = change.prv AND change.prv <= ?3 AND was.k >= ?4 AND was.k < ?5
          ORDER BY change.rv`,
         after,
@@ -283,7 +283,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         to,
       ),
     currentKeys: ({ from, to }: KeyRange, limit: number) =>
-      all<CurrentRow>('SELECT k, rv, l FROM cur WHERE k >= ? AND k < ? ORDER BY k LIMIT ?', from, to, limit),
+      all<CurrentRow>('SELECT k, rv, l FROM cur WHERE k >= ? AND k < ? ORDER BY k LIMIT ? + 0', from, to, limit),
     /** The number of keys in a range that were not written since a revision. */
     countUnchanged: ({ from, to }: KeyRange, rv: Revision) =>
       number('SELECT COUNT(*) AS n FROM cur WHERE k >= ? AND k < ? AND rv <= ?', from, to, rv),
@@ -358,7 +358,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
           `SELECT rev.rv, rev.t, rev.prv,
              coalesce(octet_length(was.v), 0) + iif(rev.t = ${DELETED}, octet_length(rev.v), 0) AS size
            FROM rev LEFT JOIN rev AS was ON was.rv = rev.prv WHERE rev.rv > ? AND rev.rv <= ?
-           ORDER BY rev.rv LIMIT ?`,
+           ORDER BY rev.rv LIMIT ? + 0`,
           from,
           upTo,
           limit,
@@ -373,7 +373,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     firstSuperseding: (after: Revision, limit: number): Revision | undefined => {
       let seen = 0
       const changes = paged(after, (from, most) =>
-        all<{ rv: Revision; t: ChangeType }>('SELECT rv, t FROM rev WHERE rv > ? ORDER BY rv LIMIT ?', from, most),
+        all<{ rv: Revision; t: ChangeType }>('SELECT rv, t FROM rev WHERE rv > ? ORDER BY rv LIMIT ? + 0', from, most),
       )
       for (const { rv, t } of changes) if (t > ADDED || ++seen === limit) return rv
       return undefined
@@ -385,7 +385,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     current: (after: Revision, upTo: Revision, limit: number) =>
       all<{ rv: Revision; k: string }>(
         `SELECT rev.rv, rev.k FROM rev CROSS JOIN cur ON cur.k = rev.k
-         WHERE rev.rv > ? AND rev.rv <= ? AND cur.rv = rev.rv ORDER BY rev.rv LIMIT ?`,
+         WHERE rev.rv > ? AND rev.rv <= ? AND cur.rv = rev.rv ORDER BY rev.rv LIMIT ? + 0`,
         after,
         upTo,
         limit,
@@ -395,7 +395,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
       run('INSERT INTO outbox (k, topic, payload) VALUES (?, ?, ?)', k, topic, payload),
     oldestOutbox: (limit: number, after = 0) =>
       all<{ seq: number; k: string; topic: string; payload: string }>(
-        'SELECT seq, k, topic, payload FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?',
+        'SELECT seq, k, topic, payload FROM outbox WHERE seq > ? ORDER BY seq LIMIT ? + 0',
         after,
         limit,
       ),
@@ -408,7 +408,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
     countAfter: (table: CountedTable, after: SqlStorageValue, limit: number) => {
       const key = KEYS[table]
       return first<{ count: number; last: SqlStorageValue }>(
-        `SELECT COUNT(*) AS count, MAX(${key}) AS last FROM (SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ?)`,
+        `SELECT COUNT(*) AS count, MAX(${key}) AS last FROM (SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ? + 0)`,
         after,
         limit,
       )!

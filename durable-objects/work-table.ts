@@ -104,7 +104,7 @@ export class WorkTable {
     const [where, controllers] = this.controllersOf(queue)
     const due = this.sql
       .exec<Work>(
-        `SELECT controller, key, attempts, generation FROM work WHERE ${where} AND due <= ? ORDER BY due LIMIT ?`,
+        `SELECT controller, key, attempts, generation FROM work WHERE ${where} AND due <= ? ORDER BY due LIMIT ? + 0`,
         controllers,
         now,
         limit + 1,
