@@ -92,7 +92,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     notHere(this.name) // an earlier instance may have been in this isolate
     const shard = shardNamed(this.name)
     const history = historyOf(settings.history, this.name)
-    this.lock = new RestoreLock(this.statements)
+    this.lock = new RestoreLock(this.statements, now)
     const ownPlace = builtInPlace(shard.shard)
     this.firstWrite = new FirstWrite(
       this.statements,
@@ -176,8 +176,9 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     })
   }
 
-  create(key: string, value: NewValue, attempt: Attempt): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.create(key, this.sealed.noticed(value), attempt))
+  /** @param begun as in ShardWrite */
+  create(key: string, value: NewValue, attempt: Attempt, begun?: number): Promise<ShardReply<Written>> {
+    return this.write(() => this.log.create(key, this.sealed.noticed(value), attempt), begun)
   }
 
   /** All creates join the queue in one turn, so they are one commit. */
@@ -187,12 +188,24 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     return failed !== undefined && 'error' in failed ? failed : { value: null }
   }
 
-  update(key: string, value: NewValue, expected: Revision, attempt: Attempt): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.update(key, this.sealed.noticed(value), expected, attempt))
+  update(
+    key: string,
+    value: NewValue,
+    expected: Revision,
+    attempt: Attempt,
+    begun?: number,
+  ): Promise<ShardReply<Written>> {
+    return this.write(() => this.log.update(key, this.sealed.noticed(value), expected, attempt), begun)
   }
 
-  delete(key: string, last: NewValue, expected: Revision, attempt: Attempt): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.delete(key, this.sealed.noticed(last), expected, attempt))
+  delete(
+    key: string,
+    last: NewValue,
+    expected: Revision,
+    attempt: Attempt,
+    begun?: number,
+  ): Promise<ShardReply<Written>> {
+    return this.write(() => this.log.delete(key, this.sealed.noticed(last), expected, attempt), begun)
   }
 
   /**
@@ -202,8 +215,10 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   writeTogether(writes: readonly ShardWrite[], attempt: Attempt): Promise<ShardReply<Written>[]> {
     return Promise.all(
       writes.map((write) => {
-        const { verb, key, value } = write
-        return verb === 'create' ? this.create(key, value, attempt) : this[verb](key, value, write.expected, attempt)
+        const { verb, key, value, begun } = write
+        return verb === 'create'
+          ? this.create(key, value, attempt, begun)
+          : this[verb](key, value, write.expected, attempt, begun)
       }),
     )
   }
@@ -348,11 +363,14 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     })
   }
 
-  private async write(write: () => WriteOutcome): Promise<ShardReply<Written>> {
+  private async write(write: () => WriteOutcome, begun?: number): Promise<ShardReply<Written>> {
     this.usage.woken('write')
     try {
       await this.firstWrite.announced()
-      const { written } = await this.writes.run(write)
+      const { written } = await this.writes.run(() => {
+        this.lock.checkBegun(begun)
+        return write()
+      })
       return { value: written }
     } catch (error) {
       return failure(error)

@@ -46,9 +46,19 @@ export type CurrentRow = {
 
 /** `clean`: the log has no unreadable version up to this revision; `compacted`: when the compactor reached it. */
 /** `told`: 1 where the control shard has a row for this one. `place`: 1 + the index of the place that it has there, or 0. */
-/** `restore`: which restore has the shard. */
+/** `restore`: which restore has the shard. `restored`: when the last one left it, in milliseconds since 1970. */
 export type Meta =
-  'floor' | 'clean' | 'watchFloor' | 'last' | 'constructed' | 'compacted' | 'sealed' | 'told' | 'place' | 'restore'
+  | 'floor'
+  | 'clean'
+  | 'watchFloor'
+  | 'last'
+  | 'constructed'
+  | 'compacted'
+  | 'sealed'
+  | 'told'
+  | 'place'
+  | 'restore'
+  | 'restored'
 
 /** `at`: the revision of the change. `k` is null where the replaced version is not wanted. */
 export type ReplacedRow = {

@@ -32,7 +32,10 @@ import { revisionsIfEmpty } from './restore-emptiness.ts'
 /** The most tries of the check while the control plane's own controllers write. */
 const TRIES = 5
 
-/** Milliseconds: see tenancy/same-epoch.ts. A call of a shard may take the last part of it. */
+/**
+ * Milliseconds: see tenancy/same-epoch.ts. The last part is for clocks that differ: see BEHIND in
+ * durable-objects/restore-lock.ts.
+ */
 const LOCKED_FOR = LONGEST_AGE + UNCHECKED + 1_000
 
 export type Pause = (milliseconds: number) => Promise<void>

@@ -17,10 +17,17 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
     asText?: boolean,
   ): Answer<ShardReply<StoredValue | undefined> | StoredText | undefined>
   occupied(prefix: string, namespaces: readonly string[]): Answer<ShardReply<readonly string[]>>
-  create(key: string, value: NewValue, attempt: Attempt): Answer<ShardReply<Written>>
+  /** @param begun as in ShardWrite */
+  create(key: string, value: NewValue, attempt: Attempt, begun?: number): Answer<ShardReply<Written>>
   createMissing(values: readonly KeyedValue[], attempt: Attempt): Answer<ShardReply<null>>
-  update(key: string, value: NewValue, expected: Revision, attempt: Attempt): Answer<ShardReply<Written>>
-  delete(key: string, last: NewValue, expected: Revision, attempt: Attempt): Answer<ShardReply<Written>>
+  update(
+    key: string,
+    value: NewValue,
+    expected: Revision,
+    attempt: Attempt,
+    begun?: number,
+  ): Answer<ShardReply<Written>>
+  delete(key: string, last: NewValue, expected: Revision, attempt: Attempt, begun?: number): Answer<ShardReply<Written>>
   writeTogether(writes: readonly ShardWrite[], attempt: Attempt): Answer<readonly ShardReply<Written>[]>
   lockForRestore(restore: RestoreId, unchangedSince?: Revision): Answer<ShardReply<null>>
   lockedKeys(prefix: string, restore: RestoreId): Answer<ShardReply<readonly string[]>>

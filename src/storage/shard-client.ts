@@ -183,17 +183,18 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
       return notOlderThan === 0 ? ask() : untilReached(clock, ask)
     },
 
-    create: (collection, key, value) => writeOne(collection, { verb: 'create', key: keyOf(collection, key), value }),
+    create: (collection, key, value) =>
+      writeOne(collection, { verb: 'create', key: keyOf(collection, key), value, begun: clock() }),
 
     async createMissing(shard, values) {
       await write<null>(shard, async (stub, attempt) => await stub.createMissing(values, attempt))
     },
 
     update: (collection, key, value, expected) =>
-      writeOne(collection, { verb: 'update', key: keyOf(collection, key), value, expected }),
+      writeOne(collection, { verb: 'update', key: keyOf(collection, key), value, expected, begun: clock() }),
 
     delete: (collection, key, value, expected) =>
-      writeOne(collection, { verb: 'delete', key: keyOf(collection, key), value, expected }),
+      writeOne(collection, { verb: 'delete', key: keyOf(collection, key), value, expected, begun: clock() }),
 
     list: (collection, query) => list(collection, query, query.shape ?? { as: 'lines' }),
 
@@ -274,10 +275,10 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
 }
 
 async function alone(stub: ShardStub, write: ShardWrite, attempt: Attempt): Promise<ShardReply<Written>> {
-  const { verb, key, value } = write
+  const { verb, key, value, begun } = write
   return verb === 'create'
-    ? await stub.create(key, value, attempt)
-    : await stub[verb](key, value, write.expected, attempt)
+    ? await stub.create(key, value, attempt, begun)
+    : await stub[verb](key, value, write.expected, attempt, begun)
 }
 
 function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape, keep: boolean): ListCall {

@@ -47,14 +47,24 @@ export interface Written {
 }
 
 /** One of several writes of a call. */
-export type ShardWrite =
-  | { readonly verb: 'create'; readonly key: string; readonly value: NewValue }
-  | {
-      readonly verb: 'update' | 'delete'
-      readonly key: string
-      readonly value: NewValue
-      readonly expected: Revision
-    }
+export type ShardWrite = Begun &
+  (
+    | { readonly verb: 'create'; readonly key: string; readonly value: NewValue }
+    | {
+        readonly verb: 'update' | 'delete'
+        readonly key: string
+        readonly value: NewValue
+        readonly expected: Revision
+      }
+  )
+
+interface Begun {
+  /**
+   * When the caller began the write, in milliseconds since 1970: see durable-objects/restore-lock.ts. Callers of an
+   * earlier release send none.
+   */
+  readonly begun?: number | undefined
+}
 
 /** The part of a shard's keys to search. */
 export interface KeyScope {

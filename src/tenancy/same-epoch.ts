@@ -3,7 +3,9 @@
  * longer known whether the request may do what it was authorized for. So it does not.
  *
  * A restore holds every shard locked for longer than UNCHECKED and the age of the oldest snapshot in use together. So a
- * request that is younger than UNCHECKED writes before the restore, or into a locked shard, which refuses it.
+ * request that is younger than UNCHECKED writes before the restore, or into a locked shard, which refuses it. A write that
+ * is so long on its way that it arrives after the restore has the time at which it began, and the shard refuses it
+ * (durable-objects/restore-lock.ts).
  */
 import type { ApiCall } from '../request/context.ts'
 import { StorageError } from '../storage/errors.ts'
