@@ -184,12 +184,16 @@ async function* elementChunks(
     }
 }
 
-/** A stream that makes each chunk when the client has read the one before. */
+/**
+ * A stream that makes each chunk when the client has read the one before.
+ * @param ended is called when the stream has ended, or its client has gone
+ */
 export function framed(
   failed: Failed,
   before: Uint8Array,
   between: (hasGone: HasGone) => AsyncIterable<Uint8Array>,
   after: () => Uint8Array,
+  ended = (): void => {},
 ): ReadableStream<Uint8Array> {
   let isGone = false
   const chunks = (async function* () {
@@ -201,9 +205,11 @@ export function framed(
     async pull(controller) {
       try {
         const { done, value } = await chunks.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
+        if (!done) return controller.enqueue(value)
+        ended()
+        controller.close()
       } catch (error) {
+        ended()
         if (isGone) return
         failed(error)
         throw error
@@ -211,6 +217,7 @@ export function framed(
     },
     async cancel() {
       isGone = true
+      ended()
       await chunks.return()
     },
   })

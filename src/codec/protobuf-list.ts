@@ -1,12 +1,14 @@
 /**
  * Lists in protobuf. The length comes before the content, so all items must be encoded before the first byte is sent.
- * The encoded items are kept up to a bound; those beyond it are read and encoded a second time.
+ * The encoded items are kept as long as there is room (kept-items.ts); those beyond it are read and encoded a second time.
  */
 import { flatMapParts } from '../api/parts.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { joined } from '../api/bytes.ts'
 import { lineBatches, wholeLines } from '../storage/lines.ts'
+import type { KeptItems, KeptList } from './kept-items.ts'
+import { keptItems, OWN } from './kept-items.ts'
 import { framed, itemsInTurns } from './list-body.ts'
 import type { Failed } from './list-body.ts'
 import { kindOfList, metadataOf } from './list-form.ts'
@@ -17,10 +19,8 @@ import { encodeMessageInParts } from './protobuf-encode-parts.ts'
 import { itemHead, listFrame } from './protobuf-envelope.ts'
 import { transcodeItems } from './protobuf-transcoder.ts'
 
-/** The most bytes of encoded items that are kept until the length of the list is known. */
-const MAX_KEPT = 24 * 1024 * 1024
 /** A longer list is sent in the pieces in which it was encoded. */
-const MAX_WHOLE = 1024 * 1024
+const MAX_WHOLE = OWN
 
 const listMetaType = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta')
 
@@ -37,52 +37,77 @@ export interface EncodedList {
   readonly items: AsyncIterable<EncodedItems>
   /** The items again, without the first ones. Absent where everything is kept. */
   readonly again?: (skipped: number) => Promise<AsyncIterable<EncodedItems>>
-  /** Bytes that may be kept. */
-  readonly keep?: number
+  /** Where lists are kept. */
+  readonly kept?: KeptItems
 }
 
 /** @returns the whole, or a stream where the whole would be too large */
 export async function listProtobuf(
   presenter: Presenter,
   metadata: ListMetadata,
-  { items, again, keep = MAX_KEPT }: EncodedList,
+  { items, again, kept: room = keptItems }: EncodedList,
   failed: Failed,
 ): Promise<Uint8Array | ReadableStream<Uint8Array>> {
-  const most = again === undefined ? Infinity : keep
-  const kept: Uint8Array[] = []
-  let keptCount = 0
-  let keptLength = 0
-  let length = 0
-  for await (const { bytes, count } of items) {
-    length += bytes.length
-    if (length > most) continue
-    if (bytes.length > 0) kept.push(bytes)
-    keptCount += count
-    keptLength = length
+  const share = room.begin()
+  try {
+    const { kept, count, length, left } = await encodedOnce(items, again === undefined ? undefined : share)
+    const frame = listFrame(kindOfList(presenter), listMetaType(), metadataOf(metadata), length)
+    if (again === undefined || left === 0) {
+      if (length <= MAX_WHOLE) {
+        share.leave()
+        return joined([frame.head, ...kept, frame.tail], frame.length)
+      }
+      return framed(
+        failed,
+        frame.head,
+        () => sent(kept, share),
+        () => frame.tail,
+        share.leave,
+      )
+    }
+    const rest = checked(again, count, left)
+    return framed(
+      failed,
+      frame.head,
+      () => sent(kept, share, rest),
+      () => frame.tail,
+      share.leave,
+    )
+  } catch (error) {
+    share.leave()
+    throw error
   }
-  const frame = listFrame(kindOfList(presenter), listMetaType(), metadataOf(metadata), length)
-  if (again === undefined || length === keptLength)
-    return length > MAX_WHOLE
-      ? framed(
-          failed,
-          frame.head,
-          () => sent(kept),
-          () => frame.tail,
-        )
-      : joined([frame.head, ...kept, frame.tail], frame.length)
-  const rest = checked(again, keptCount, length - keptLength)
-  return framed(
-    failed,
-    frame.head,
-    () => sent(kept, rest),
-    () => frame.tail,
-  )
+}
+
+/**
+ * @param share may refuse to keep more; absent where everything is kept
+ * @returns the first items, how many they are, and how many bytes the others have
+ */
+async function encodedOnce(items: AsyncIterable<EncodedItems>, share: KeptList | undefined) {
+  const kept: Uint8Array[] = []
+  let count = 0
+  let length = 0
+  let left = 0
+  for await (const one of items) {
+    length += one.bytes.length
+    if (left > 0 || share?.take(one.bytes.length) === false) left += one.bytes.length
+    else {
+      if (one.bytes.length > 0) kept.push(one.bytes)
+      count += one.count
+    }
+  }
+  return { kept, count, length, left }
 }
 
 /** Sends kept items, and frees each after it was sent. */
-async function* sent(kept: Uint8Array[], rest?: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* sent(
+  kept: Uint8Array[],
+  share: KeptList,
+  rest?: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   kept.reverse()
   for (let bytes = kept.pop(); bytes !== undefined; bytes = kept.pop()) yield bytes
+  share.leave()
   if (rest !== undefined) yield* rest
 }
 

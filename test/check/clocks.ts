@@ -13,6 +13,7 @@ const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['src/tenancy/recent-objects.ts', 'what was read is for all requests of the isolate'],
   ['src/api/waiting-places.ts', 'places are shared by all requests of the isolate'],
   ['src/api/few-at-once.ts', 'large items are those of all requests of the isolate'],
+  ['src/codec/kept-items.ts', 'lists are those of all requests of the isolate'],
   ['src/tenancy/shared-value.ts', 'a value is made for all requests of the isolate'],
   ['src/flowcontrol/admit-request.ts', 'the seats are those of all requests of the isolate'],
 ])

@@ -14,6 +14,7 @@ import { readEnvelope } from '../../src/codec/protobuf-envelope.ts'
 import { encodedItems, encodedLines, listProtobuf } from '../../src/codec/protobuf-list.ts'
 import type { EncodedList } from '../../src/codec/protobuf-list.ts'
 import { decodeMessage } from '../../src/codec/protobuf-decode.ts'
+import { KeptItems } from '../../src/codec/kept-items.ts'
 import { yamlText } from '../../src/codec/yaml-text.ts'
 import type { RequestScope } from '../../src/registry/resource-scope.ts'
 import type { Resource } from '../../src/registry/resource.ts'
@@ -445,7 +446,7 @@ test.each([true, false])(
         {
           items: encodedLines(presenter, values(700)),
           ...(again === undefined ? {} : { again }),
-          ...(keep === undefined ? {} : { keep }),
+          ...(keep === undefined ? {} : { kept: new KeptItems(0, keep) }),
         },
         fail,
       )
