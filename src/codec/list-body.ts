@@ -100,6 +100,8 @@ function passed(
 
 /** Whether the client has disconnected. */
 function isErrored(writable: WritableStream<Uint8Array>): boolean {
+  // a write that ended because the client has gone keeps its lock; a pipe whose source fails does not
+  if (writable.locked) return true
   const writer = writable.getWriter()
   const { desiredSize } = writer
   writer.releaseLock()

@@ -7,6 +7,9 @@ const CHUNK = 256 * 1024
  */
 const FIRST = 16 * 1024
 
+/** For a stream on the way of a list: nothing waits in it, so that a list whose client is slow holds one chunk or two. */
+export const ON_DEMAND: QueuingStrategy<Uint8Array> = { highWaterMark: 0 }
+
 export interface ByteReader {
   /** A piece is valid until the next call. Undefined at the end. */
   read(): Promise<Uint8Array | undefined>

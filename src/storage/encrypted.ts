@@ -1,6 +1,7 @@
 /** Storage that seals values before they leave the Worker, and opens them when they come back. */
 import { eventLine, EncodedBatch } from './watch-batch.ts'
 import { itemText } from './list-shape.ts'
+import { ON_DEMAND } from './byte-chunks.ts'
 import { lineBatches } from './lines.ts'
 import { SEALED } from './sealing.ts'
 import type { Sealer } from './sealing.ts'
@@ -110,16 +111,20 @@ async function opening(
   let next = await read()
   const item = itemText(shape)
   const encoder = new TextEncoder()
-  const values = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      if (next === undefined) return controller.close()
-      controller.enqueue(encoder.encode(next.map(item).join('')))
-      next = await read()
+  const values = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const opened = next ?? (await read())
+        next = undefined
+        if (opened === undefined) return controller.close()
+        controller.enqueue(encoder.encode(opened.map(item).join('')))
+      },
+      async cancel() {
+        await batches.return(undefined)
+      },
     },
-    async cancel() {
-      await batches.return(undefined)
-    },
-  })
+    ON_DEMAND,
+  )
   return { ...result, values }
 }
 

@@ -2,7 +2,7 @@
  * Lines of UTF-8 streams. Each character is handled once, however long a line is and however it was cut into chunks.
  */
 import { turnOfHeavy } from '../api/slices.ts'
-import { byteChunks } from './byte-chunks.ts'
+import { byteChunks, ON_DEMAND } from './byte-chunks.ts'
 import { Pieces } from './pieces.ts'
 
 /** UTF-16 units of lines after which other requests have their turn: parsing them takes a millisecond. */
@@ -71,15 +71,18 @@ export function mappedLines(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const batches = lineBatches(values)
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value: lines } = await batches.next()
-      if (done) controller.close()
-      else controller.enqueue(encoder.encode((await map(lines)).map((text) => `${text}\n`).join('')))
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value: lines } = await batches.next()
+        if (done) controller.close()
+        else controller.enqueue(encoder.encode((await map(lines)).map((text) => `${text}\n`).join('')))
+      },
+      async cancel(reason) {
+        await batches.return(undefined)
+        await values.cancel(reason).catch(() => {})
+      },
     },
-    async cancel(reason) {
-      await batches.return(undefined)
-      await values.cancel(reason).catch(() => {})
-    },
-  })
+    ON_DEMAND,
+  )
 }

@@ -3,6 +3,7 @@
  * again and continues at the same byte. A shard whose disk takes no writes needs this: each attempted write restarts
  * the object, and breaks every stream that it sends.
  */
+import { ON_DEMAND } from './byte-chunks.ts'
 import { StorageError } from './errors.ts'
 
 /** Attempts in a row that may break without a byte. */
@@ -22,26 +23,29 @@ export function unbroken(
     reader = (await again()).getReader()
     toSkip = passed
   }
-  return new ReadableStream({
-    async pull(controller) {
-      for (;;) {
-        let next
-        try {
-          next = await reader.read()
-        } catch (error) {
-          await reopen(error)
-          continue
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        for (;;) {
+          let next
+          try {
+            next = await reader.read()
+          } catch (error) {
+            await reopen(error)
+            continue
+          }
+          if (next.done) return controller.close()
+          const chunk = next.value.subarray(toSkip)
+          toSkip = Math.max(0, toSkip - next.value.length)
+          if (chunk.length === 0) continue
+          breaks = 0
+          passed += chunk.length
+          return controller.enqueue(chunk)
         }
-        if (next.done) return controller.close()
-        const chunk = next.value.subarray(toSkip)
-        toSkip = Math.max(0, toSkip - next.value.length)
-        if (chunk.length === 0) continue
-        breaks = 0
-        passed += chunk.length
-        return controller.enqueue(chunk)
-      }
+      },
+      // a broken stream cannot be cancelled and need not be
+      cancel: (reason) => reader.cancel(reason).catch(() => {}),
     },
-    // a broken stream cannot be cancelled and need not be
-    cancel: (reason) => reader.cancel(reason).catch(() => {}),
-  })
+    ON_DEMAND,
+  )
 }
