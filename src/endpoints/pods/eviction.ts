@@ -42,7 +42,10 @@ export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Re
         'can not be set for pod eviction, try after removing the option',
       ),
     ])
-  const dryRun = posted.dryRun || (options.dryRun ?? []).length > 0
+  const isDry = (options.dryRun ?? []).length > 0
+  const dryRun = posted.dryRun || isDry
+  // validating admission sees it there
+  if (posted.dryRun && asked !== undefined && !isDry) posted.object.deleteOptions = { ...asked, dryRun: ['All'] }
   await posted.validate()
   const pod = (await readLive(scope, scope.place.name))?.object as Pod | undefined
   if (pod === undefined) throw notFound(scope.resource.gvr, scope.place.name)

@@ -33,18 +33,25 @@ export interface Deleted {
   readonly gone: boolean
 }
 
-/** @param known the object as the caller just read it; the compare-and-swap finds later changes */
+interface DeleteCall {
+  readonly namespace?: string
+  /** The object as the caller just read it; the compare-and-swap finds later changes. */
+  readonly known?: KubeObject
+  /** The DELETE is that of a collection. */
+  readonly ofCollection?: boolean
+}
+
 export async function deleteObject(
   scope: ResourceScope,
   name: string,
   options: DeleteOptions,
   admission: Admission,
-  { namespace = scope.place.namespace, known }: { readonly namespace?: string; readonly known?: KubeObject } = {},
+  { namespace = scope.place.namespace, known, ofCollection = false }: DeleteCall = {},
 ): Promise<Deleted> {
   return untilWritten(scope, name, async (isFirst) => {
     const live = isFirst && known !== undefined ? knownLive(known) : await readLive(scope, name, namespace)
     if (live === undefined) throw notFound(scope.resource.gvr, name)
-    return deleteLive(scope, live, options, admission)
+    return deleteLive(scope, live, options, admission, ofCollection)
   })
 }
 
@@ -60,7 +67,8 @@ export async function deleteEach(
 ): Promise<void> {
   for (const { name, uid } of objects)
     try {
-      await deleteObject(scope, name, uid === undefined ? options : { ...options, preconditions: { uid } }, admission)
+      if (uid === undefined) await deleteObject(scope, name, options, admission, { ofCollection: true })
+      else await deleteObject(scope, name, { ...options, preconditions: { uid } }, admission)
     } catch (error) {
       // another client has deleted the object meanwhile
       if (!(error instanceof StatusError) || error.code !== 404) throw error
@@ -72,14 +80,17 @@ async function deleteLive(
   live: Live,
   options: DeleteOptions,
   admission: Admission,
+  ofCollection: boolean,
 ): Promise<Deleted> {
   const dryRun = (options.dryRun ?? []).length > 0
   if (scope.resource.strategy.markFirst !== undefined) checkMark(scope, live.object, options)
   checkPreconditions(scope, live.object, options)
-  const admitted = { ...options, dryRun }
+  const grace = graceOf(scope, live.object, options)
+  if (grace === 'pending') return { object: live.object, gone: false }
+  const admitted = { ...(ofCollection ? options : filledOptions(scope, live.object, options, grace)), dryRun }
   await admission.mutate(scope, 'DELETE', admitted, { oldObject: live.object })
   const undo = await admission.validate(scope, 'DELETE', admitted, { oldObject: live.object })
-  const work = () => markOrRemove(scope, live, options, { options: admitted, admission })
+  const work = () => markOrRemove(scope, live, options, grace, { options: admitted, admission })
   return undo ? undoing(scope.request, work, undo) : work()
 }
 
@@ -87,6 +98,7 @@ async function markOrRemove(
   scope: ResourceScope,
   live: Live,
   options: DeleteOptions,
+  grace: Grace | undefined,
   mode: WriteMode,
 ): Promise<Deleted> {
   const { dryRun } = mode.options
@@ -94,9 +106,6 @@ async function markOrRemove(
   if (scope.resource.strategy.markFirst?.(object, scope.strategyContext(dryRun)))
     return { object: dryRun ? object : (await writeIfChanged(scope, object, live)).object, gone: false }
   const { metadata } = object
-  const grace = graceOf(scope, object, options)
-  if (grace === 'pending') return { object: live.object, gone: false }
-
   const finalizers = finalizersFor(scope, object, options)
   const finalizersChange = JSON.stringify(finalizers) !== JSON.stringify(metadata.finalizers ?? [])
   if (finalizersChange) {
@@ -156,6 +165,24 @@ function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { pr
       metadata.name ?? '',
       `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
     )
+}
+
+/**
+ * The options as admission sees them. kube-apiserver's storage fills them before it asks. In the DELETE of a collection it
+ * fills copies, which admission does not see.
+ */
+function filledOptions(
+  { resource: { strategy } }: ResourceScope,
+  { metadata }: KubeObject,
+  options: DeleteOptions,
+  grace: Grace | undefined,
+): DeleteOptions {
+  const isFirst = metadata.deletionTimestamp === undefined
+  const { gracePeriodSeconds: asked, preconditions = {} } = options
+  if (strategy.marksOnDelete || strategy.markFirst !== undefined)
+    return { ...options, preconditions: { uid: metadata.uid!, ...preconditions } }
+  if (isFirst && grace !== undefined) return { ...options, gracePeriodSeconds: grace.seconds }
+  return asked !== undefined && asked < 0 ? { ...options, gracePeriodSeconds: 1 } : options
 }
 
 /** The finalizers of the object, after the propagation policy has added or removed its own. */
