@@ -133,7 +133,8 @@ export class PastState {
     const found = [...changed.slice(0, wanted).filter(({ k }) => isBefore(k, end)), ...unchanged].sort((a, b) =>
       compareNames(a.k, b.k),
     )
-    if (found.length <= wanted) return { rows: found, end }
+    // a full page ends behind its last key: others may follow that are not selected
+    if (found.length < wanted) return { rows: found, end }
     const rows = found.slice(0, wanted)
     return { rows, end: `${rows.at(-1)!.k}\0` }
   }

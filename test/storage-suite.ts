@@ -11,6 +11,7 @@ import type { FieldPlace, Selection } from '../src/storage/selection.ts'
 import { everything } from '../src/storage/selection.ts'
 import type {
   Collection,
+  ListAt,
   ListQuery,
   NewValue,
   RestoredValue,
@@ -354,15 +355,23 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>, 
       it('that select do not tell how many remain', async () => {
         for (const name of ['a', 'b', 'c', 'd'])
           await create(`ns/${name}`, '1', { labels: { even: String(name > 'b') } })
-        const page = await listed(storage, things, { limit: 1, selection: labelled('even=true') })
-        expect([page.values, page.continueAfter, page.remaining]).toEqual(['c=1', 'ns/c', undefined])
-        const exact = await listed(storage, things, { limit: 2, selection: labelled('even=true') })
-        expect([exact.values, exact.continueAfter]).toEqual(['c=1 d=1', undefined])
-        // A full page sets continueAfter while keys remain, even if no remaining key matches.
-        const full = await listed(storage, things, { limit: 2, selection: labelled('even=false') })
-        expect([full.values, full.continueAfter]).toEqual(['a=1 b=1', 'ns/b'])
-        const empty = await listed(storage, things, { limit: 2, selection: labelled('even=false'), start: 'ns/b\0' })
-        expect([empty.values, empty.continueAfter]).toEqual(['', undefined])
+        const pagesAt = async (at: ListAt): Promise<Revision> => {
+          const page = await listed(storage, things, { at, limit: 1, selection: labelled('even=true') })
+          expect([page.values, page.continueAfter, page.remaining]).toEqual(['c=1', 'ns/c', undefined])
+          const exact = await listed(storage, things, { at, limit: 2, selection: labelled('even=true') })
+          expect([exact.values, exact.continueAfter]).toEqual(['c=1 d=1', undefined])
+          // A full page sets continueAfter while keys remain, even if no remaining key matches.
+          const selection = labelled('even=false')
+          const full = await listed(storage, things, { at, limit: 2, selection })
+          expect([full.values, full.continueAfter]).toEqual(['a=1 b=1', 'ns/b'])
+          const empty = await listed(storage, things, { at, limit: 2, selection, start: 'ns/b\0' })
+          expect([empty.values, empty.continueAfter]).toEqual(['', undefined])
+          return page.revision
+        }
+        const revision = await pagesAt({ kind: 'latest' })
+        // as a past state: what was written since is no part of it
+        await create('ns/e', '1', { labels: { even: 'false' } })
+        await pagesAt({ kind: 'exact', revision })
       })
 
       it('write items without what lists leave out', async () => {
