@@ -11,7 +11,8 @@ export interface Kubectl {
 }
 
 const SOURCES = import.meta.dirname
-const BUILT = join(import.meta.dirname, '../../../node_modules/.cache/kedge/kubectl-1.36')
+/** Its last name is `kubectl`, which it prints in its advice. */
+const BUILT = join(import.meta.dirname, '../../../node_modules/.cache/kedge/kubectl-v1.36/kubectl')
 const OLDEST_MINOR = 32
 
 class NoKubectl extends Error {}
@@ -70,8 +71,11 @@ function builtKubectl(): string | undefined {
   try {
     for (const file of ['go.mod', 'go.sum', 'main.go']) copyFileSync(join(SOURCES, file), join(directory, file))
     mkdirSync(join(BUILT, '..'), { recursive: true })
-    const version = /k8s\.io\/kubectl v0\.(\d+\.\d+)/.exec(readFileSync(join(directory, 'go.mod'), 'utf8'))?.[1]
-    const flags = `-s -w -X k8s.io/component-base/version.gitVersion=v1.${version}`
+    const [, minor, patch] =
+      /k8s\.io\/kubectl v0\.(\d+)\.(\d+)/.exec(readFileSync(join(directory, 'go.mod'), 'utf8')) ?? []
+    const names = { gitMajor: '1', gitMinor: minor, gitVersion: `v1.${minor}.${patch}` }
+    const named = Object.entries(names).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
+    const flags = `-s -w ${named.join(' ')}`
     execFileSync(go, ['build', '-trimpath', '-buildvcs=false', '-ldflags', flags, '-o', 'kubectl', '.'], {
       cwd: directory,
       stdio: ['ignore', 'inherit', 'inherit'],
