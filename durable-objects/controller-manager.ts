@@ -155,12 +155,12 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     const context = this.contextOf(plane)
     const served = await servedResources(plane)
     const once = onceEach()
-    const keys = Map.groupBy(works, ({ controller }) => controller)
+    const worksOf = Map.groupBy(works, ({ controller }) => controller)
     await inTurns(
       works,
       (work) => {
         const { controller } = work
-        const together = keys.get(controller)!.map(({ key }) => key)
+        const together = worksOf.get(controller)!.map(({ key }) => key)
         return this.reconcile(work, { ...context, served, once, together, user: userOf(controller) })
       },
       this.budget,

@@ -52,20 +52,11 @@ export async function listProtobuf(
   try {
     const { kept, count, length, left } = await encodedOnce(items, again === undefined ? undefined : share)
     const frame = listFrame(kindOfList(presenter), listMetaType(), metadataOf(metadata), length)
-    if (again === undefined || left === 0) {
-      if (length <= MAX_WHOLE) {
-        share.leave()
-        return joined([frame.head, ...kept, frame.tail], frame.length)
-      }
-      return framed(
-        failed,
-        frame.head,
-        () => sent(kept, share),
-        () => frame.tail,
-        share.leave,
-      )
+    const rest = again === undefined || left === 0 ? undefined : checked(again, count, left)
+    if (rest === undefined && length <= MAX_WHOLE) {
+      share.leave()
+      return joined([frame.head, ...kept, frame.tail], frame.length)
     }
-    const rest = checked(again, count, left)
     return framed(
       failed,
       frame.head,

@@ -146,8 +146,9 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
     return valueOf(reply)
   }
 
-  const writeOne = async (shard: ShardName, one: ShardWrite): Promise<StoredValue> => {
+  const writeOne = async (shard: ShardName, asked: ShardWrite): Promise<StoredValue> => {
     const name = nameOf(shard)
+    const one = { ...asked, begun: clock() }
     const call = async (stub: ShardStub, attempt: Attempt) =>
       together === undefined ? await alone(stub, one, attempt) : together.send(name, () => stubOf(name), one, attempt)
     return stored(one.value, await write<Written>(shard, call))
@@ -183,18 +184,17 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
       return notOlderThan === 0 ? ask() : untilReached(clock, ask)
     },
 
-    create: (collection, key, value) =>
-      writeOne(collection, { verb: 'create', key: keyOf(collection, key), value, begun: clock() }),
+    create: (collection, key, value) => writeOne(collection, { verb: 'create', key: keyOf(collection, key), value }),
 
     async createMissing(shard, values) {
       await write<null>(shard, async (stub, attempt) => await stub.createMissing(values, attempt))
     },
 
     update: (collection, key, value, expected) =>
-      writeOne(collection, { verb: 'update', key: keyOf(collection, key), value, expected, begun: clock() }),
+      writeOne(collection, { verb: 'update', key: keyOf(collection, key), value, expected }),
 
     delete: (collection, key, value, expected) =>
-      writeOne(collection, { verb: 'delete', key: keyOf(collection, key), value, expected, begun: clock() }),
+      writeOne(collection, { verb: 'delete', key: keyOf(collection, key), value, expected }),
 
     list: (collection, query) => list(collection, query, query.shape ?? { as: 'lines' }),
 
