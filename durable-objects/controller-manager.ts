@@ -4,7 +4,7 @@
  * disk before it is acknowledged, and failed work is tried again later: nothing here polls.
  */
 import type { ControllerCalls, WorkCount } from '../src/storage/object-calls.ts'
-import { platformClock } from '../src/api/clock.ts'
+import { platformClock } from '../src/base/clock.ts'
 import { logError } from '../src/log/log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import type { GroupResource } from '../src/api/group-version.ts'

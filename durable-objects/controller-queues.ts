@@ -2,7 +2,7 @@
  * Runs the queues of the controllers side by side. Controllers whose work may take seconds, such as the emptying of a large
  * namespace, have queues apart, so that no other controller waits for it.
  */
-import type { Clock } from '../src/api/clock.ts'
+import type { Clock } from '../src/base/clock.ts'
 import type { Work, WorkTable } from './work-table.ts'
 
 /** Work of one queue that is done at the same time. */

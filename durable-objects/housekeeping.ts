@@ -1,5 +1,5 @@
 /** The work that a shard does by itself, by alarm and after commits: expiry, compaction, and delivery of its outbox. */
-import type { Clock } from '../src/api/clock.ts'
+import type { Clock } from '../src/base/clock.ts'
 import { logError } from '../src/log/log.ts'
 import type { AlarmClock } from './alarm-clock.ts'
 import type { Compactor } from './compactor.ts'

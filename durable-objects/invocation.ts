@@ -1,4 +1,4 @@
-import type { Clock } from '../src/api/clock.ts'
+import type { Clock } from '../src/base/clock.ts'
 
 /**
  * Milliseconds that an object works in one invocation. The platform ends an alarm after 15 minutes and an invocation

@@ -2,7 +2,7 @@
  * The texts of objects that were read more than once lately. Without the query a get costs a tenth less. All shards of an
  * isolate share one limit, because they share one memory: a shard that is read much keeps much.
  */
-import { BoundedMap } from '../src/api/bounded-map.ts'
+import { BoundedMap } from '../src/base/bounded-map.ts'
 import type { StoredText } from '../src/storage/shard-protocol.ts'
 
 /** In characters. */

@@ -3,7 +3,7 @@
  * Later turns read keys and values while the reader takes them. Writes in between do no harm: the log has the state at
  * every revision, and the value of a revision never changes.
  */
-import { turnOfOthers } from '../src/api/slices.ts'
+import { turnOfOthers } from '../src/base/slices.ts'
 import type { ListCall, StreamShape } from '../src/storage/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import { encodeHeader } from '../src/storage/shard-protocol.ts'

@@ -4,8 +4,8 @@
  * Delivered rows are removed in the commit of the next write, or in one of their own after a moment. An instance that
  * ends before that delivers them again, which controllers allow.
  */
-import type { Clock } from '../src/api/clock.ts'
-import { BoundedMap } from '../src/api/bounded-map.ts'
+import type { Clock } from '../src/base/clock.ts'
+import { BoundedMap } from '../src/base/bounded-map.ts'
 import { logError } from '../src/log/log.ts'
 import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'
 import type { Statements } from './statements.ts'

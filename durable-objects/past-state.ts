@@ -7,7 +7,7 @@
  *   changed since  a 4            12 replaced it; 15 replaced nothing, so that c was not there
  *   in `cur`       b 7            a and c are above 9
  */
-import { compareNames } from '../src/api/name-order.ts'
+import { compareNames } from '../src/base/name-order.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import type { Log } from './log.ts'

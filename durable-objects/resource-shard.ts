@@ -4,7 +4,7 @@
  * Only src/storage/shard-client calls them.
  */
 import type { ShardCalls } from '../src/storage/object-calls.ts'
-import { platformClock } from '../src/api/clock.ts'
+import { platformClock } from '../src/base/clock.ts'
 import { logError } from '../src/log/log.ts'
 import { settingsOf } from '../src/settings.ts'
 import { DurableObject } from 'cloudflare:workers'

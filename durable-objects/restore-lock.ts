@@ -3,14 +3,14 @@
  * sees a part of it, and nobody writes between the old state and the new one. The lock is on disk. It outlives a
  * restore that was killed, until another restore takes it over.
  */
-import type { Clock } from '../src/api/clock.ts'
+import type { Clock } from '../src/base/clock.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { RestoreId } from '../src/storage/storage.ts'
 import type { Statements } from './statements.ts'
 
 /**
  * Milliseconds by which the clock of a writer may be behind. A write that an old copy of the configuration allowed
- * begins at least twice as long before the shard opens (LOCKED_FOR in src/endpoints/restore-plan.ts).
+ * begins at least twice as long before the shard opens (LOCKED_FOR in src/endpoints/backup/restore-plan.ts).
  */
 const BEHIND = 500
 

@@ -1,5 +1,5 @@
 /** Counts the rows of a shard in turns. At once they would hold up all requests: a version is read from the disk. */
-import { turnOfOthers } from '../src/api/slices.ts'
+import { turnOfOthers } from '../src/base/slices.ts'
 import type { CountedTable, Statements } from './statements.ts'
 
 /** Rows of a turn. Counting them takes some milliseconds. */

@@ -1,6 +1,6 @@
 /** Finds the versions of a list, without reading their values. */
-import { append } from '../src/api/append.ts'
-import { turnOfOthers } from '../src/api/slices.ts'
+import { append } from '../src/base/append.ts'
+import { turnOfOthers } from '../src/base/slices.ts'
 import { matcherOf, requirementsOf, selectsEverything } from '../src/storage/selection.ts'
 import type { ReadObject } from '../src/storage/selection.ts'
 import type { KeyScope } from '../src/storage/shard-protocol.ts'

@@ -1,5 +1,5 @@
 /** The objects that a shard calls: the control shard and the controllers of its control plane. */
-import type { Clock } from '../src/api/clock.ts'
+import type { Clock } from '../src/base/clock.ts'
 import type { Env } from '../src/env.ts'
 import { shardStorage } from '../src/storage/shard-client.ts'
 import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'

@@ -1,5 +1,5 @@
 /** A shard's statistics since it was constructed: the calls that woke it, and the billed rows. */
-import { ownValue, setOwn } from '../src/api/own.ts'
+import { ownValue, setOwn } from '../src/base/own.ts'
 import type { ShardStats } from '../src/storage/shard-protocol.ts'
 
 export class ShardUsage {

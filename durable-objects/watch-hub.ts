@@ -5,12 +5,12 @@
  * it. At the end of the log it becomes `live` in the same turn, and then gets each change in the turn that makes it.
  * So no event comes twice, is left out or overtakes another.
  */
-import { append } from '../src/api/append.ts'
+import { append } from '../src/base/append.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { BatchHeader, Pong, WatchCall } from '../src/storage/shard-protocol.ts'
 import { ENDED, MORE, PING } from '../src/storage/shard-protocol.ts'
 import type { Revision, WatchEventType } from '../src/storage/storage.ts'
-import { lazy } from '../src/api/lazy.ts'
+import { lazy } from '../src/base/lazy.ts'
 import type { JsonObject } from '../src/api/object.ts'
 import { storedContent } from '../src/storage/stored-content.ts'
 import { withOtherRevision } from '../src/storage/value-text.ts'

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../src/api/bounded-map.ts'
+import { BoundedMap } from '../src/base/bounded-map.ts'
 import type { WorkCount } from '../src/storage/object-calls.ts'
 
 /**

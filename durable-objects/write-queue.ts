@@ -5,7 +5,7 @@
  * cannot be confirmed, the platform ends the object and fails the waiting calls.
  */
 import { logError } from '../src/log/log.ts'
-import { turnOfOthers } from '../src/api/slices.ts'
+import { turnOfOthers } from '../src/base/slices.ts'
 import { StorageError } from '../src/storage/errors.ts'
 
 /** Writes in one commit. They take some ten milliseconds, in which the object serves no other request. */

@@ -1,5 +1,5 @@
 /** The entry of the Worker. server.ts has the order of the steps. */
-import { platformClock } from './api/clock.ts'
+import { platformClock } from './base/clock.ts'
 import { attestedRequests } from './authentication/attested-requests.ts'
 import type { Env } from './env.ts'
 import { warmUp } from './schema/warm-up.ts'
@@ -20,7 +20,7 @@ const serveAttested = (request: Request, env: Env, execution: ExecutionContext):
 export const AttestedRequests = { fetch: attestedRequests(serveAttested, platformClock) } satisfies ExportedHandler<Env>
 
 /**
- * The local server's front asks for this when the engine is idle (cli/engine-memory.ts). On Cloudflare no route leads
+ * The local server's front asks for this when the engine is idle (cli/engine/memory.ts). On Cloudflare no route leads
  * here, and there is no `gc`.
  */
 export const GarbageCollection = {

@@ -7,7 +7,7 @@
  * Every refusal is a thrown StatusError, rendered at the end.
  */
 import { ensureBootstrapped } from './bootstrap/ensure-bootstrapped.ts'
-import type { Clock } from './api/clock.ts'
+import type { Clock } from './base/clock.ts'
 import { serviceUnavailable } from './api/status.ts'
 import { authenticate, authenticateAgain } from './authentication/authenticate.ts'
 import { noteSecretUses } from './endpoints/secret-use.ts'
@@ -17,7 +17,7 @@ import { impersonate } from './authorization/impersonation.ts'
 import { attributesOf } from './authorization/attributes.ts'
 import { authorize } from './authorization/authorize.ts'
 import { finish, respondStatus } from './codec/respond.ts'
-import { RESTORE_PATH } from './endpoints/restore.ts'
+import { RESTORE_PATH } from './endpoints/backup/restore.ts'
 import { statusFor } from './storage/storage-status.ts'
 import { serveFixedPath } from './endpoints/fixed-paths.ts'
 import { handlers } from './endpoints/handlers.ts'

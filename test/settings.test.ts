@@ -1,4 +1,4 @@
-import { platformClock } from '../src/api/clock.ts'
+import { platformClock } from '../src/base/clock.ts'
 import { generateKeyPairSync } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { describe, expect, test } from 'vitest'

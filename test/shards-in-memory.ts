@@ -1,6 +1,6 @@
 /** A namespace of ResourceShards in memory, for code that reaches storage through `env.SHARDS`. */
-import type { Clock } from '../src/api/clock.ts'
-import { platformClock } from '../src/api/clock.ts'
+import type { Clock } from '../src/base/clock.ts'
+import { platformClock } from '../src/base/clock.ts'
 import type { Env } from '../src/env.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import { memoryStorage } from '../src/storage/memory.ts'

@@ -1,6 +1,6 @@
-import { cloneInParts } from '../api/clone-json.ts'
+import { cloneInParts } from '../json/clone-json.ts'
 import type { Json } from '../api/object.ts'
-import { valuesEqualApart } from '../api/value-order.ts'
+import { valuesEqualApart } from '../json/value-order.ts'
 import { walked } from '../request/turns.ts'
 import type { Attributes } from './attributes.ts'
 import { Reinvocation } from './reinvocation.ts'

@@ -1,5 +1,5 @@
 /** The syntax of DNS names (RFC 1123 and RFC 1035), with the messages of apimachinery's pkg/util/validation. */
-import { byteLength } from './utf8.ts'
+import { byteLength } from '../base/utf8.ts'
 
 const LABEL_1123 = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const SUBDOMAIN_1123 = `${LABEL_1123}(\\.${LABEL_1123})*`

@@ -3,8 +3,8 @@
  * As in kube-apiserver, gates of components that Kedge does not have (kubelet, scheduler) are accepted without an
  * effect: gates-without-effect.ts lists them.
  */
-import { lazy } from './lazy.ts'
-import { ownValue } from './own.ts'
+import { lazy } from '../base/lazy.ts'
+import { ownValue } from '../base/own.ts'
 import table from './feature-gates-table.json' with { type: 'json' }
 import rules from './feature-gate-rules-table.json' with { type: 'json' }
 

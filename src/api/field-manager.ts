@@ -1,7 +1,7 @@
 import { invalidValue, tooLong } from './field.ts'
 import type { FieldError, FieldPath } from './field.ts'
-import { isPrint } from './unicode.ts'
-import { byteLength } from './utf8.ts'
+import { isPrint } from '../base/unicode.ts'
+import { byteLength } from '../base/utf8.ts'
 
 /** A field manager's name has at most 128 bytes, and only printable characters. */
 export function validateFieldManager(manager: string, at: FieldPath): FieldError[] {

@@ -4,7 +4,7 @@
  */
 import type { FeatureGates } from './feature-gates.ts'
 import { parseFeatureGates } from './feature-gates.ts'
-import { ownValue } from './own.ts'
+import { ownValue } from '../base/own.ts'
 
 /** They change a kubelet, kube-proxy, a runtime or a cloud's controllers, and nothing of the API server. */
 export const ofOtherComponents: readonly string[] = [

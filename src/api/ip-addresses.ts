@@ -5,7 +5,7 @@
 import type { FieldError, FieldPath } from './field.ts'
 import { goQuote } from '../go/quote.ts'
 import { invalidValue } from './field.ts'
-import { lazy } from './lazy.ts'
+import { lazy } from '../base/lazy.ts'
 
 export type IpFamily = 'IPv4' | 'IPv6'
 

@@ -1,5 +1,5 @@
 /** Validates label keys and label values (apimachinery's pkg/api/validate/content). The functions return messages. */
-import { byteLength } from './utf8.ts'
+import { byteLength } from '../base/utf8.ts'
 
 const NAME_PART = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'

@@ -1,7 +1,7 @@
 import type * as MetaV1 from './meta/v1.ts'
 
 /**
- * Objects in memory are plain JSON values. Whole numbers outside of ±(2^53 − 1) are `bigint` (api/json-numbers.ts), so
+ * Objects in memory are plain JSON values. Whole numbers outside of ±(2^53 − 1) are `bigint` (json/numbers.ts), so
  * that int64 fields stay exact.
  */
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject

@@ -3,7 +3,7 @@
  * (apimachinery's CompareKubeAwareVersionStrings). The result is negative if `a` comes first, that is, if `a` is
  * preferred.
  */
-import { ownValue } from './own.ts'
+import { ownValue } from '../base/own.ts'
 
 export const compareVersions = (a: string, b: string): number => compareParsed(parseVersion(a), parseVersion(b))
 

@@ -2,7 +2,7 @@
  * Auditing of requests (kubernetes.io/docs/tasks/debug/debug-cluster/audit): after authentication the policy decides,
  * the steps fill the request's record, and the last event has the outcome.
  */
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { internalError, serviceUnavailable, StatusError } from '../api/status.ts'
 import { attributesOf } from '../authorization/attributes.ts'
 import type { UserInfo } from '../request/user-info.ts'

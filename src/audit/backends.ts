@@ -13,7 +13,7 @@ interface Fetches {
   fetch(url: string, init: RequestInit): Promise<Response>
 }
 
-/** Sends events to the process in front of a local server, which writes them to a file (cli/audit-log.ts). */
+/** Sends events to the process in front of a local server, which writes them to a file (cli/engine/audit-log.ts). */
 export const fileBackend = (front: Fetches): Backend => ({
   name: 'log',
   async send(events) {

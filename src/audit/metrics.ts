@@ -1,4 +1,4 @@
-/** This isolate's metrics of audit events; endpoints/metrics.ts exposes them under kube-apiserver's names. */
+/** This isolate's metrics of audit events; endpoints/metrics/metrics.ts exposes them under kube-apiserver's names. */
 import type { AuditLevel } from '../configuration/audit-policy.ts'
 
 /** Why an event was lost: the buffer was full, or the backend failed. */

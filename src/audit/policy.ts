@@ -1,5 +1,5 @@
 /** Decides which requests are audited, and how much of them (kubernetes.io/docs/tasks/debug/debug-cluster/audit). */
-import { withoutTrailing } from '../api/trim.ts'
+import { withoutTrailing } from '../base/trim.ts'
 import type { AuthorizationAttributes } from '../authorization/attributes.ts'
 import type { AuditLevel, AuditStage, Policy, Rule } from '../configuration/audit-policy.ts'
 import type { UserInfo } from '../request/user-info.ts'

@@ -2,7 +2,7 @@
  * Hands the events of requests to a backend. In `batch` mode events wait in a bounded buffer. The first request that
  * finds no flush under way flushes it after its response. In the blocking modes each request waits for its event.
  */
-import { settledByOthers } from '../api/settled-by-others.ts'
+import { settledByOthers } from '../base/settled-by-others.ts'
 import { logError } from '../log/log.ts'
 import type { AuditMode } from '../settings/audit.ts'
 import type { AuditPlugin } from './metrics.ts'

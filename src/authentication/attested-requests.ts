@@ -3,7 +3,7 @@
  * one come through the first socket, where the engine sets no `request.cf`, so no client can claim a certificate
  * there. Here a request needs a MAC by the front's key.
  */
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { logError } from '../log/log.ts'
 import type { Env } from '../env.ts'
 import { fromBase64 } from '../x509/pem.ts'

@@ -3,7 +3,7 @@
  * credentials. Bad credentials are 401 even where anonymous requests are allowed; a request without any is anonymous.
  */
 import { settingsOf } from '../settings.ts'
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import { unauthorized } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import type { ApiRequest } from '../request/context.ts'

@@ -1,6 +1,6 @@
 /** Tokens with which nodes join (Secrets of type bootstrap.kubernetes.io/token in kube-system). */
 import type { Secret } from '../api/core/v1.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { Env } from '../env.ts'
 import { parseTime } from '../schema/time.ts'
 import { storedObject } from '../tenancy/stored-object.ts'

@@ -3,10 +3,10 @@
  * repeated keys are errors.
  */
 import * as z from 'zod/mini'
-import { plainJson } from '../api/json.ts'
+import { plainJson } from '../json/json.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
 import { parseBody, strictErrors } from '../codec/parse-body.ts'
-import { loadYaml } from '../codec/yaml-reader.ts'
+import { loadYaml } from '../codec/yaml/reader.ts'
 import { goQuote } from '../go/quote.ts'
 
 /** The error of a configuration, with kube-apiserver's text where it has one. */

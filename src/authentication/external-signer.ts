@@ -5,9 +5,9 @@
  * too.
  */
 import * as z from 'zod/mini'
-import type { Clock } from '../api/clock.ts'
-import { ownValue } from '../api/own.ts'
-import { WaitingPlaces } from '../api/waiting-places.ts'
+import type { Clock } from '../base/clock.ts'
+import { ownValue } from '../base/own.ts'
+import { WaitingPlaces } from '../base/waiting-places.ts'
 import type { Env } from '../env.ts'
 import { goQuote } from '../go/quote.ts'
 import { logError } from '../log/log.ts'

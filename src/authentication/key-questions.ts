@@ -3,9 +3,9 @@
  * once, then once in a while, because anybody can make up such tokens. Where no fetch is allowed the client gets 429
  * and may come back.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import { tooManyRequests } from '../api/status.ts'
-import { WaitingPlaces } from '../api/waiting-places.ts'
+import { WaitingPlaces } from '../base/waiting-places.ts'
 import { SharedCall } from '../tenancy/shared-call.ts'
 
 /** Fetches in a row, and the milliseconds after which one more is allowed. */

@@ -3,8 +3,8 @@
  * refused for a second without another check, unless this isolate has written objects in which tokens are looked up.
  * Only hashes of tokens are kept. Of different bad tokens only a few are checked at a time.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
-import { WaitingPlaces } from '../api/waiting-places.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { WaitingPlaces } from '../base/waiting-places.ts'
 import { credentialWrites } from '../tenancy/credential-writes.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import type { TokenContext } from './token-answer.ts'

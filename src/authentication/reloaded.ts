@@ -1,6 +1,7 @@
 /**
- * A configuration that may change while the server runs. A local server reads its file (cli/configuration-files.ts)
- * when a request needs it. Elsewhere the configuration is the setting's, as long as this version of the Worker runs.
+ * A configuration that may change while the server runs. A local server reads its file when a request needs it
+ * (cli/engine/configuration-files.ts). Elsewhere the configuration is the setting's, as long as this version of the
+ * Worker runs.
  * An invalid configuration is logged and counted, and the one before stays in force.
  */
 import { logError, logInfo } from '../log/log.ts'

@@ -1,8 +1,8 @@
 /** The keys of ServiceAccount tokens, and their OIDC discovery documents. */
 import { settingsOf } from '../settings.ts'
 import type { CryptoKey, JWK } from 'jose'
-import { base64ToBytes } from '../api/base64.ts'
-import { lazy } from '../api/lazy.ts'
+import { base64ToBytes } from '../base/base64.ts'
+import { lazy } from '../base/lazy.ts'
 import { algorithmOf } from '../x509/private-jwk.ts'
 import { readPublicKey } from '../x509/public-key.ts'
 import type { Env } from '../env.ts'

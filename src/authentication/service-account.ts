@@ -3,7 +3,7 @@
  * to, is deleted (KEP 1205; kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin).
  */
 import type { JWTPayload } from 'jose'
-import { bytesToBase64 } from '../api/base64.ts'
+import { bytesToBase64 } from '../base/base64.ts'
 import type { ServiceAccount } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { goQuote } from '../go/quote.ts'

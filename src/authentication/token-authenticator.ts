@@ -5,8 +5,8 @@
  */
 import { settingsOf } from '../settings.ts'
 import { logError } from '../log/log.ts'
-import { append } from '../api/append.ts'
-import { BoundedMap } from '../api/bounded-map.ts'
+import { append } from '../base/append.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import { authenticateBootstrapToken } from './bootstrap-token.ts'
 import { authenticateIssuedToken } from './issuers/issuers.ts'
 import { lookUpOnce } from './refused-tokens.ts'

@@ -4,12 +4,12 @@
  */
 import type { JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { base64ToBytes } from '../api/base64.ts'
-import { ownValue } from '../api/own.ts'
+import { base64ToBytes } from '../base/base64.ts'
+import { ownValue } from '../base/own.ts'
 import { decodeUnstructured } from '../codec/decode-untyped.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
-import { parseJson } from '../api/parse-json.ts'
-import { JsonSyntaxError } from '../api/json-scanner.ts'
+import { parseJson } from '../json/parse-json.ts'
+import { JsonSyntaxError } from '../json/scanner.ts'
 import { readCertificate } from '../x509/certificate.ts'
 
 export interface ObjectIdentity {

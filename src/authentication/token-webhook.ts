@@ -3,8 +3,8 @@
  * cached for a while, a refusal is not.
  */
 import type { TokenReviewStatus } from '../api/authentication/v1.ts'
-import { BoundedMap } from '../api/bounded-map.ts'
-import { WaitingPlaces } from '../api/waiting-places.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { WaitingPlaces } from '../base/waiting-places.ts'
 import { logError } from '../log/log.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { authenticated } from '../request/user-info.ts'

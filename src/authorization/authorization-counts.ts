@@ -1,4 +1,4 @@
-/** This isolate's metrics of authorization. endpoints/identity-metrics.ts shows them under kube-apiserver's names. */
+/** This isolate's metrics of authorization. endpoints/metrics/identity.ts shows them under kube-apiserver's names. */
 import { ATTEMPT_BUCKETS } from '../authentication/authentication-counts.ts'
 import { Counters, Histograms } from '../metrics/series.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'

@@ -2,13 +2,13 @@
  * The authorizers of the configuration in their order; the first that allows or denies decides. Without a
  * configuration they are Node and RBAC.
  */
-import { platformClock } from '../api/clock.ts'
+import { platformClock } from '../base/clock.ts'
 import { BadConfiguration } from '../authentication/configuration-text.ts'
 import type { CompileExpression } from '../authentication/expression.ts'
 import { expressionCompiler } from '../authentication/expression.ts'
 import { Reloaded } from '../authentication/reloaded.ts'
 import type { Env } from '../env.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { settingsOf } from '../settings.ts'
 import { KUBECONFIG_PATH } from '../webhooks/configuration-server.ts'
 import type { WebhookConnection } from '../webhooks/webhook-connection.ts'

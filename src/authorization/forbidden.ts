@@ -1,5 +1,5 @@
 import { goQuote } from '../go/quote.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { StatusError } from '../api/status.ts'
 import { forbidden } from '../api/status.ts'
 import type { AuthorizationAttributes } from './attributes.ts'

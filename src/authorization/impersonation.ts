@@ -4,7 +4,7 @@
  * `impersonate`), or in a constrained mode for this very request (the verbs `impersonate:MODE` and
  * `impersonate-on:MODE:VERB`; KEP 5284).
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import { messageOf, path } from '../api/field.ts'
 import { goQuote } from '../go/quote.ts'
 import { StatusError } from '../api/status.ts'
@@ -16,7 +16,7 @@ import type { ApiRequest } from '../request/context.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import { validateDomainPath } from '../validation/field-rules.ts'
 import { dns1123Subdomain } from '../validation/names.ts'
-import { ownValue, setOwn } from '../api/own.ts'
+import { ownValue, setOwn } from '../base/own.ts'
 import { extraKey, headerValues } from '../authentication/request-header.ts'
 import { NODE_NAME, parseServiceAccountUser, serviceAccountGroups } from '../authentication/service-account-name.ts'
 import { settingsOf } from '../settings.ts'

@@ -5,7 +5,7 @@
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import { goQuote } from '../go/quote.ts'
 import { groupResourceText } from '../api/group-version.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { settingsOf } from '../settings.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'

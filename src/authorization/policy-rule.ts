@@ -1,5 +1,5 @@
 /** Whether a rule of a role allows a request (rbac/v1 PolicyRule). */
-import { withoutTrailing } from '../api/trim.ts'
+import { withoutTrailing } from '../base/trim.ts'
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
 

@@ -1,13 +1,13 @@
 /** Whether some rules cover all that other rules allow. Nobody may grant rights that they do not have. */
-import { withoutTrailing } from '../api/trim.ts'
-import { append } from '../api/append.ts'
+import { withoutTrailing } from '../base/trim.ts'
+import { append } from '../base/append.ts'
 import { goQuote } from '../go/quote.ts'
-import { Budget } from '../api/budget.ts'
-import { sortNames, sortedTexts } from '../api/name-order.ts'
-import { inParts, mapNames } from '../api/parts.ts'
+import { Budget } from '../base/budget.ts'
+import { sortNames, sortedTexts } from '../base/name-order.ts'
+import { inParts, mapNames } from '../base/parts.ts'
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import { requestEntityTooLarge } from '../api/status.ts'
-import type { Steps } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
 import { ALL } from './policy-rule.ts'
 
 /** Comparisons, or values of rules that are gone through, between two turns of others: some milliseconds. */

@@ -3,8 +3,8 @@
  * a while. A failed call never allows a request.
  */
 import type { SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../api/authorization/v1.ts'
-import { BoundedMap } from '../api/bounded-map.ts'
-import type { Clock } from '../api/clock.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Expression } from '../authentication/expression.ts'
 import { ExpressionFailed } from '../authentication/expression.ts'
 import type { JsonLike } from '../cel/json-value.ts'

@@ -14,7 +14,7 @@
  */
 import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import { stringifySorted } from '../api/write-json.ts'
+import { stringifySorted } from '../json/write-json.ts'
 import { parseApiVersion } from '../api/group-version.ts'
 import { parseStoredObject } from '../codec/stored-object.ts'
 import type { ResourceScope } from '../registry/resource-scope.ts'

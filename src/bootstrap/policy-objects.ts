@@ -1,7 +1,7 @@
 /** RBAC, flow control and priority classes of a fresh server, from the table. */
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import { unpackedTable } from '../api/unpacked-table.ts'
+import { ownValue } from '../base/own.ts'
+import { unpackedTable } from '../base/unpacked-table.ts'
 import type { BootstrapObject } from './bootstrap-object.ts'
 
 interface Row extends JsonObject {

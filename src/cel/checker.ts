@@ -2,8 +2,8 @@
  * The type checker. It assigns a type to each node and the matching overloads to each call (cel-spec, gradual type
  * checking). It resolves a qualified name such as `a.b` to one identifier or function if the environment declares it.
  */
-import type { Steps } from '../api/slices.ts'
-import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
+import { atOnce } from '../base/slices.ts'
 import type {
   Call,
   Comprehension,

@@ -1,6 +1,6 @@
 /** Compiles the text of an expression: parses it, checks its types, then validates literals and aggregates. */
-import type { Steps } from '../api/slices.ts'
-import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
+import { atOnce } from '../base/slices.ts'
 import type { CheckedExpression } from './checker.ts'
 import { checkInSteps } from './checker.ts'
 import type { Environment } from './environment.ts'

@@ -2,8 +2,8 @@
  * Estimates the minimum and maximum cost of an expression before it runs. It uses the sizes of literals, the estimates
  * of function results, and the sizes that the schema of a variable allows. The figures are cel-go's.
  */
-import type { Steps } from '../api/slices.ts'
-import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
+import { atOnce } from '../base/slices.ts'
 import type { Call, Comprehension, Expression, Identifier, Literal } from './ast.ts'
 import { isLeaf } from './ast.ts'
 import { ACCUMULATOR } from './builder.ts'

@@ -2,7 +2,7 @@
  * CEL values of JSON that has no schema. A `NumberAs` decides whether a number is an int or a double. Nothing is
  * copied.
  */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { Value } from './value.ts'
 import { ListValue, MapValue } from './value.ts'
 import { work } from './work.ts'

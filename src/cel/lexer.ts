@@ -2,7 +2,7 @@
  * Splits a text into tokens by the lexical rules of CEL's grammar. The longest match wins. If no rule matches, the
  * lexer reports the characters up to the one at which the last rule failed, and continues behind them.
  */
-import type { Steps } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
 
 /** The tokens in the order in which error messages list them. */
 export const tokenNames = [

@@ -1,5 +1,5 @@
 /** The values of literals. The functions return an error message and do not throw. */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { Constant } from './ast.ts'
 import type { TokenType } from './lexer.ts'
 import { Uint } from './value.ts'

@@ -1,6 +1,6 @@
 /** Parses a text into a syntax tree, with limits on its size, and in steps. */
-import type { Steps } from '../api/slices.ts'
-import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
+import { atOnce } from '../base/slices.ts'
 import type { SyntaxTree } from './ast.ts'
 import { MacroError } from './builder.ts'
 import type { Issue } from './issues.ts'

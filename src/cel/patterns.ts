@@ -1,6 +1,6 @@
 /** Regular expressions (RE2). The time of a search is linear in the length of the text for every pattern. */
 import { RE2JS } from 're2js'
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import { PatternProgram } from '../go/pattern-program.ts'
 import { allMatches, MatchSearch } from '../go/pattern-search.ts'
 import { isTooLarge, tooLarge } from '../go/pattern-size.ts'

@@ -1,5 +1,5 @@
 /** Makes a closure of each node of a checked expression. */
-import type { Steps } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
 import { listOf, mapOf, messageOf } from './aggregates.ts'
 import type { Call, Comprehension, Expression, Identifier, Literal } from './ast.ts'
 import { isLeaf } from './ast.ts'

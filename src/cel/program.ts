@@ -3,8 +3,8 @@
  * runs, each closure adds its cost to the frame, and the evaluation ends when the cost exceeds the limit. The costs are
  * those of cel-go's cost tracking.
  */
-import type { Steps } from '../api/slices.ts'
-import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
+import { atOnce } from '../base/slices.ts'
 import type { CheckedExpression } from './checker.ts'
 import type { Environment } from './environment.ts'
 import { CostExceeded, Frame, STOP, Stops } from './frame.ts'

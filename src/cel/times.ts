@@ -1,6 +1,6 @@
 /** Arithmetic, formatting and parsing of timestamps and durations, as in Go's time package. */
-import { offsetOfZone } from '../api/time-zone.ts'
-import { withoutTrailing } from '../api/trim.ts'
+import { offsetOfZone } from '../base/time-zone.ts'
+import { withoutTrailing } from '../base/trim.ts'
 import type { Value } from './value.ts'
 import { CelError, Duration, Timestamp } from './value.ts'
 import { MAX_INT, MIN_INT } from './numbers.ts'

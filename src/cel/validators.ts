@@ -1,8 +1,8 @@
 /**
  * cel-go's AST validators: literal arguments must convert, and the elements of an aggregate literal must have one type.
  */
-import type { Steps } from '../api/slices.ts'
-import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
+import { atOnce } from '../base/slices.ts'
 import type { Call, Expression } from './ast.ts'
 import { isLeaf } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'

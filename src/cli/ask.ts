@@ -1,6 +1,6 @@
 // Makes one request to a running server, as its administrator.
 import { Agent, request } from 'node:https'
-import type { Server } from './backup.ts'
+import type { Server } from './commands/backup.ts'
 
 /** @param accepted further statuses that are no error; the result is then undefined */
 export function ask(

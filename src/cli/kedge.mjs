@@ -38,13 +38,13 @@ function bundledNode() {
 
 /** From the sources where nothing can be built, as in a directory that cannot be written. */
 async function commandLine() {
-  const { COMMAND_LINE, freshBuild } = await import('./fresh-build.mjs')
+  const { COMMAND_LINE, freshBuild } = await import('./build/fresh-build.mjs')
   const [entry] = (freshBuild(COMMAND_LINE) ?? (isBuilt() ? freshBuild(COMMAND_LINE) : undefined))?.modules ?? []
   return entry === undefined ? import('./main.ts') : import(pathToFileURL(join(COMMAND_LINE, entry)).href)
 }
 
 /** In a process of its own: what a build needs would stay in this one. */
 function isBuilt() {
-  const builder = fileURLToPath(new URL('build.ts', import.meta.url))
+  const builder = fileURLToPath(new URL('build/build.ts', import.meta.url))
   return spawnSync(process.execPath, [builder, '--command-line'], { stdio: 'ignore', timeout: 60_000 }).status === 0
 }

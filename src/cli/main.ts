@@ -1,29 +1,29 @@
 // The command line: `kedge COMMAND [FLAGS]`.
 import { parseFeatureGates } from '../api/feature-gates.ts'
 import { warningsOf } from '../api/gates-without-effect.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import type * as z from 'zod/mini'
-import { abandonRestore, backup, restore, serverOf } from './backup.ts'
-import { PROJECT } from './fresh-build.mjs'
-import { rewrite } from './encryption.ts'
-import { DirectoryInUse, dataDirectory } from './data-directory.ts'
-import { secondsOf } from './identity-options.ts'
-import { runKeys } from './keys-command.ts'
-import { namingFlags } from './named-flags.ts'
+import { abandonRestore, backup, restore, serverOf } from './commands/backup.ts'
+import { PROJECT } from './build/fresh-build.mjs'
+import { rewrite } from './commands/encryption.ts'
+import { DirectoryInUse, dataDirectory } from './data-directory/data-directory.ts'
+import { secondsOf } from './flags/identity.ts'
+import { runKeys } from './commands/keys.ts'
+import { namingFlags } from './flags/named-flags.ts'
 import { outliveReaders } from './output.ts'
 import { shellWord } from './shell-word.ts'
-import { CannotStart, start } from './start.ts'
-import type { RunningServer, StartOptions } from './start.ts'
-import { createSimulatedCluster } from './simulated-cluster.ts'
-import type { SimulatedNodes } from './simulated-cluster.ts'
-import type { StartFlags } from './start-flags.ts'
-import { fileFlags, startFlags, startOptions, startSchema } from './start-flags.ts'
-import { runTokenCreate } from './token-command.ts'
-import { UsageError, parse } from './usage.ts'
+import { CannotStart, start } from './commands/start.ts'
+import type { RunningServer, StartOptions } from './commands/start.ts'
+import { createSimulatedCluster } from './commands/simulated-cluster.ts'
+import type { SimulatedNodes } from './commands/simulated-cluster.ts'
+import type { StartFlags } from './flags/start.ts'
+import { fileFlags, startFlags, startOptions, startSchema } from './flags/start.ts'
+import { runTokenCreate } from './commands/token.ts'
+import { UsageError, parse } from './flags/usage.ts'
 
 const HELP = `Kedge: the Kubernetes API, serverless.
 
@@ -262,7 +262,7 @@ async function runPersonKubeconfig(args: string[]): Promise<void> {
   if (seconds === undefined || seconds < 60)
     throw new UsageError(`--for wants a duration of at least a minute, as 8h or 30m, not "${flags.for}".`)
   runningKubeconfig(flags['data-dir'])
-  const { personKubeconfig } = await import('./person.ts')
+  const { personKubeconfig } = await import('./commands/person.ts')
   const person = { user: flags.user, groups: flags.group, seconds }
   process.stdout.write(await personKubeconfig(dataDirectory(flags['data-dir']), person, new Date()))
 }
@@ -282,7 +282,7 @@ async function runLogin(args: string[]): Promise<void> {
   if (flags['issuer-url'] === '' || flags['client-id'] === '')
     throw new UsageError('login needs an issuer: kedge login --issuer-url URL --client-id ID')
   if (!/^\d{1,5}$/.test(flags.port) || port > 65535) throw new UsageError('--port wants a number from 0 to 65535.')
-  const { login } = await import('./login.ts')
+  const { login } = await import('./commands/login.ts')
   const authority = flags['certificate-authority']
   const credential = await login({
     issuer: flags['issuer-url'],

@@ -1,5 +1,5 @@
 /** The forms of built-in resources. They are Go structs, so members have a fixed order and list items have no kind. */
-import { stringify } from '../api/write-json.ts'
+import { stringify } from '../json/write-json.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { encodeJson } from './encode.ts'
 import { internalTypeName } from './partial-object-metadata.ts'

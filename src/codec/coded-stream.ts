@@ -2,7 +2,7 @@
  * Compresses and decompresses streams with gzip, no faster than the client reads. A pipe through workerd's
  * CompressionStream reads its source to the end and keeps the output in memory, even if the client reads nothing.
  */
-import { turnOfOthers } from '../api/slices.ts'
+import { turnOfOthers } from '../base/slices.ts'
 import { availableReader } from '../storage/byte-chunks.ts'
 import type { ByteReader } from '../storage/byte-chunks.ts'
 import { LentBytes } from '../storage/lent-stream.ts'

@@ -3,7 +3,7 @@
  * watches, because a compressor delays events.
  */
 
-import { joined } from '../api/bytes.ts'
+import { joined } from '../base/bytes.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 import { byteReader } from '../storage/byte-chunks.ts'
 import type { ByteReader } from '../storage/byte-chunks.ts'

@@ -2,7 +2,7 @@
  * The forms of custom resources. kube-apiserver has them as Go maps, so members are sorted and each item of a list has
  * its kind.
  */
-import { stringifySorted } from '../api/write-json.ts'
+import { stringifySorted } from '../json/write-json.ts'
 import { encodeJson } from './encode.ts'
 import type { ResourceForms } from './resource-forms.ts'
 import { customLayout, customScaleLayout, readCustomLayout } from './table.ts'

@@ -3,23 +3,23 @@
  * schemaCoercingDecoder, it decodes the metadata of the object and of embedded objects as Go's ObjectMeta, and writes
  * it back.
  */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { setOwn } from '../api/own.ts'
+import { setOwn } from '../base/own.ts'
 import { goType, goValue } from '../go/value.ts'
 import { builtInType } from '../schema/built-in.ts'
 import { elementType, isWholeObject, memberType, prune, pruneNulls } from '../schema/prune.ts'
 import type { Structural, StructType } from '../schema/structural.ts'
 import { canonical } from './encode.ts'
-import { eachName, eachPart, kept } from '../api/parts.ts'
+import { eachName, eachPart, kept } from '../base/parts.ts'
 import type { Decoded } from './decoded.ts'
 import { decodeTyped } from './decode-typed.ts'
 import { decodeUnstructured } from './decode-untyped.ts'
 import { DecodeError } from './decode-problems.ts'
-import type { JsonTree } from '../api/json.ts'
-import { sortedKeys, sortNames } from '../api/name-order.ts'
-import { stringifySorted } from '../api/write-json.ts'
+import type { JsonTree } from '../json/json.ts'
+import { sortedKeys, sortNames } from '../base/name-order.ts'
+import { stringifySorted } from '../json/write-json.ts'
 
 const objectMeta = (): StructType => builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
 

@@ -1,9 +1,9 @@
 /** The errors of decoding, and the list of strict problems: unknown and repeated fields. */
-import { forAsLong, kept } from '../api/parts.ts'
+import { forAsLong, kept } from '../base/parts.ts'
 import { goQuote } from '../go/quote.ts'
-import type { JsonTree } from '../api/json.ts'
-import { RepeatedMembers } from '../api/json.ts'
-import { NumberLiteral } from '../api/json-numbers.ts'
+import type { JsonTree } from '../json/json.ts'
+import { RepeatedMembers } from '../json/json.ts'
+import { NumberLiteral } from '../json/numbers.ts'
 
 /** A value does not fit its type. `message` is Go's. */
 export class DecodeError extends Error {

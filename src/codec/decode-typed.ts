@@ -6,10 +6,10 @@
  * The object is in its normal form: it always has the fields whose Go type is a struct and not a pointer (`{}`), and
  * lacks empty fields that Go leaves out. encode.ts adds the other fields that Go writes.
  */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { ownValue, setOwn } from '../api/own.ts'
-import { eachName, eachPart, kept, mapParts } from '../api/parts.ts'
+import { ownValue, setOwn } from '../base/own.ts'
+import { eachName, eachPart, kept, mapParts } from '../base/parts.ts'
 import { Quantity, QuantityError } from '../schema/quantity.ts'
 import type { Field, Leaf, ListType, MapType, Special, Structural, StructType } from '../schema/structural.ts'
 import {
@@ -22,17 +22,17 @@ import {
   parseTime,
   TimeError,
 } from '../schema/time.ts'
-import { bytesToBase64, canonicalBase64, corruptAt } from '../api/base64.ts'
+import { bytesToBase64, canonicalBase64, corruptAt } from '../base/base64.ts'
 import { noteEmptied } from '../schema/emptied.ts'
 import { goQuote } from '../go/quote.ts'
-import type { JsonTree } from '../api/json.ts'
-import { MAX_NESTING, RepeatedMembers } from '../api/json.ts'
-import { compareNames, sortedKeys } from '../api/name-order.ts'
-import { NumberLiteral } from '../api/json-numbers.ts'
+import type { JsonTree } from '../json/json.ts'
+import { MAX_NESTING, RepeatedMembers } from '../json/json.ts'
+import { compareNames, sortedKeys } from '../base/name-order.ts'
+import { NumberLiteral } from '../json/numbers.ts'
 import type { Decoded } from './decoded.ts'
 import { DecodeError, MANY_NAMES, MAX_STRICT_ERRORS, TypeMismatch, saveStrict } from './decode-problems.ts'
 import { untyped } from './decode-untyped.ts'
-import { isNumber, kindOf, numberText } from './json-kinds.ts'
+import { isNumber, kindOf, numberText } from './protobuf/json-kinds.ts'
 import { emptyStruct, fillStruct, isLeftOut, tellsEmptyFromNone, zeroOf } from '../schema/zero-values.ts'
 import { goTypeOf } from '../schema/go-type.ts'
 
@@ -74,7 +74,7 @@ class Decoder {
     private readonly above = 0,
   ) {}
 
-  /** A later run of a walk (api/parts.ts) may call it again with the same tree. */
+  /** A later run of a walk (base/parts.ts) may call it again with the same tree. */
   decode(type: Structural, tree: JsonTree): Json | undefined {
     this.path.length = 0
     this.fields.length = 0

@@ -1,12 +1,12 @@
 /** Decodes JSON without a type. */
 import type { Json, JsonObject } from '../api/object.ts'
-import { kept } from '../api/parts.ts'
-import type { JsonTree } from '../api/json.ts'
-import { MAX_NESTING, NestingError, plainJson } from '../api/json.ts'
-import { NumberLiteral } from '../api/json-numbers.ts'
+import { kept } from '../base/parts.ts'
+import type { JsonTree } from '../json/json.ts'
+import { MAX_NESTING, NestingError, plainJson } from '../json/json.ts'
+import { NumberLiteral } from '../json/numbers.ts'
 import { DecodeError, TypeMismatch, reportRepeated } from './decode-problems.ts'
 import type { Decoded } from './decoded.ts'
-import { kindOf } from './json-kinds.ts'
+import { kindOf } from './protobuf/json-kinds.ts'
 
 /** Decodes a value without a type. @throws {DecodeError} where it nests too deep */
 export function untyped(tree: JsonTree): Json {

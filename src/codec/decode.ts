@@ -1,13 +1,13 @@
 /** Decodes parsed JSON into an object of a kind, and finds the kind of a body. */
-import type { JsonTree } from '../api/json.ts'
-import { RepeatedMembers } from '../api/json.ts'
-import { NumberLiteral } from '../api/json-numbers.ts'
+import type { JsonTree } from '../json/json.ts'
+import { RepeatedMembers } from '../json/json.ts'
+import { NumberLiteral } from '../json/numbers.ts'
 import type { HeldAs, StructType } from '../schema/structural.ts'
 import { decodeCustomObject } from './decode-custom.ts'
 import { TypeMismatch } from './decode-problems.ts'
 import { decodeTyped } from './decode-typed.ts'
 import type { Decoded } from './decoded.ts'
-import { kindOf } from './json-kinds.ts'
+import { kindOf } from './protobuf/json-kinds.ts'
 
 const decoders = {
   typed: decodeTyped,

@@ -6,7 +6,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { EncodedResource } from './encoded-resource.ts'
 import { asJson } from '../api/object.ts'
 import { encodeJson } from './encode.ts'
-import { parseStored } from '../api/parse-json.ts'
+import { parseStored } from '../json/parse-json.ts'
 import { mappedLines } from '../storage/lines.ts'
 
 type Decorated = Pick<EncodedResource, 'strategy' | 'storageType'>

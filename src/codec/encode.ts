@@ -4,13 +4,13 @@
  * that are not pointers, and writes `null` for other absent lists, maps and pointers.
  */
 import type { Json, JsonObject } from '../api/object.ts'
-import { isEmpty, setOwn } from '../api/own.ts'
-import { eachName, kept, mapNames, mapParts } from '../api/parts.ts'
+import { isEmpty, setOwn } from '../base/own.ts'
+import { eachName, kept, mapNames, mapParts } from '../base/parts.ts'
 import type { Field, HeldAs, MapType, Structural, StructType } from '../schema/structural.ts'
 import { isEmptiedItself, tellEmptied, tellsEmptied } from '../schema/emptied.ts'
 import { emptyStruct } from '../schema/zero-values.ts'
-import { sortedKeys } from '../api/name-order.ts'
-import { escapeHtml, stringifySorted } from '../api/write-json.ts'
+import { sortedKeys } from '../base/name-order.ts'
+import { escapeHtml, stringifySorted } from '../json/write-json.ts'
 
 export interface EncodeOptions {
   /**

@@ -1,7 +1,7 @@
 /** Indents JSON by two spaces like Go's MarshalIndent. The pieces of a text may begin and end anywhere. */
 
-import { joined } from '../api/bytes.ts'
-import { forAsLong, kept, PART } from '../api/parts.ts'
+import { joined } from '../base/bytes.ts'
+import { forAsLong, kept, PART } from '../base/parts.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -21,7 +21,7 @@ const SOME = 64 * 1024
 
 /**
  * Indents a whole text of compact JSON.
- * @param owner the key of the text in a walk (api/parts.ts)
+ * @param owner the key of the text in a walk (base/parts.ts)
  */
 export function indented(json: string, owner?: object): Uint8Array {
   if (json.length <= SOME) return new Indenter().add(encoder.encode(json))
@@ -86,7 +86,7 @@ export class Indenter {
   }
 
   /**
-   * Like `add` for a text, in a walk (api/parts.ts).
+   * Like `add` for a text, in a walk (base/parts.ts).
    * @param owner the key of the text in the walk
    */
   addInParts(json: string, owner: unknown): Uint8Array {

@@ -1,16 +1,16 @@
 /**
  * Writes lists item by item, so that a list of any length takes bounded memory. It collects all items only for tables
- * whose printer sorts the rows. protobuf-list.ts writes lists in protobuf.
+ * whose printer sorts the rows. protobuf/list.ts writes lists in protobuf.
  */
-import { largeItems } from '../api/few-at-once.ts'
-import { inPartsAwaiting } from '../api/parts.ts'
-import { LARGE, slicesByLength, turnOfOthers } from '../api/slices.ts'
+import { largeItems } from '../base/few-at-once.ts'
+import { inPartsAwaiting } from '../base/parts.ts'
+import { LARGE, slicesByLength, turnOfOthers } from '../base/slices.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ListShape } from '../storage/storage.ts'
 import { byteChunks } from '../storage/byte-chunks.ts'
-import { turnUnlessGone } from '../api/client-gone.ts'
-import { append } from '../api/append.ts'
-import { joined } from '../api/bytes.ts'
+import { turnUnlessGone } from '../base/client-gone.ts'
+import { append } from '../base/append.ts'
+import { joined } from '../base/bytes.ts'
 import { lineBatches } from '../storage/lines.ts'
 import type { ListForm, ListMetadata } from './list-form.ts'
 import { listForm } from './list-form.ts'

@@ -1,18 +1,18 @@
 /** The parts of a list in each serialization: the text before the items, the items, and the text after them. */
 import { apiVersionOf } from '../api/group-version.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { kept, mapParts } from '../api/parts.ts'
+import { kept, mapParts } from '../base/parts.ts'
 import { builtInType } from '../schema/built-in.ts'
-import { joined } from '../api/bytes.ts'
-import { encodeCborItems, encodeCborList } from './cbor-encode.ts'
+import { joined } from '../base/bytes.ts'
+import { encodeCborItems, encodeCborList } from './cbor/encode.ts'
 import { Indenter } from './indent.ts'
-import { stringify } from '../api/write-json.ts'
-import { parseStored, parseStoredInParts } from '../api/parse-json.ts'
+import { stringify } from '../json/write-json.ts'
+import { parseStored, parseStoredInParts } from '../json/parse-json.ts'
 import { metaApiVersion, partialObjectMetadataType } from './partial-object-metadata.ts'
 import type { Presenter, Source } from './present.ts'
 import { passesText, withoutKind } from './present.ts'
 import { bytesOf, serializeText } from './serialize.ts'
-import { yamlText } from './yaml-text.ts'
+import { yamlText } from './yaml/text.ts'
 
 export interface ListMetadata {
   /** Absent: the list does not come from storage. */
@@ -33,7 +33,7 @@ export function metadataOf(metadata: ListMetadata): JsonObject {
 /** The parts of one list. Callers ask for them in order. */
 export interface ListForm {
   head(): Uint8Array
-  /** May run in a walk (api/parts.ts), whose runs need the same list of sources. */
+  /** May run in a walk (base/parts.ts), whose runs need the same list of sources. */
   items(sources: readonly Source[]): Uint8Array
   tail(): Uint8Array
   /** The whole list, where it has no items. */

@@ -1,4 +1,4 @@
-import { trimmedOf } from '../api/trim.ts'
+import { trimmedOf } from '../base/trim.ts'
 /** Parses the headers Accept and Content-Type like kube-apiserver (goautoneg, Go's mime). */
 
 /** One alternative of an Accept header. */

@@ -2,7 +2,7 @@
  * Negotiates the form of answers and request bodies by the headers Accept and Content-Type, and by `pretty` and
  * `includeObject` (apiserver's handlers/negotiation). For built-in resources, go-restful matches the media types first.
  */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import { badRequest, madeBy, notAcceptable, StatusError, unsupportedMediaType } from '../api/status.ts'
 import type { Maker } from '../api/status.ts'
 import { settingsOf } from '../settings.ts'

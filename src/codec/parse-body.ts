@@ -1,18 +1,18 @@
 /** Parses request bodies in all serializations, as far as that is possible without their type. */
 import { parseApiVersion } from '../api/group-version.ts'
-import { atOnce } from '../api/slices.ts'
-import type { Steps } from '../api/slices.ts'
+import { atOnce } from '../base/slices.ts'
+import type { Steps } from '../base/slices.ts'
 import type { StructType } from '../schema/structural.ts'
-import { parseCbor, parsingCbor } from './cbor-decode.ts'
+import { parseCbor, parsingCbor } from './cbor/decode.ts'
 import type { Decoded } from './decoded.ts'
 import { decodeObject, findKind } from './decode.ts'
 import { DecodeError } from './decode-problems.ts'
-import type { JsonTree } from '../api/json.ts'
-import { parseJsonBytes, parsingJsonBytes } from '../api/parse-json.ts'
-import { JsonSyntaxError } from '../api/json-scanner.ts'
-import { readEnvelope } from './protobuf-envelope.ts'
-import { decodeMessage } from './protobuf-decode.ts'
-import { yamlReader } from './yaml-reader.ts'
+import type { JsonTree } from '../json/json.ts'
+import { parseJsonBytes, parsingJsonBytes } from '../json/parse-json.ts'
+import { JsonSyntaxError } from '../json/scanner.ts'
+import { readEnvelope } from './protobuf/envelope.ts'
+import { decodeMessage } from './protobuf/decode.ts'
+import { yamlReader } from './yaml/reader.ts'
 
 /** The serialization of a body, from its Content-Type. */
 export type BodyFormat = 'json' | 'yaml' | 'protobuf' | 'cbor'
@@ -33,7 +33,7 @@ export interface ParsedBody {
 }
 
 /**
- * The YAML reader must have been loaded (yaml-reader.ts) before a YAML body is parsed.
+ * The YAML reader must have been loaded (yaml/reader.ts) before a YAML body is parsed.
  * @throws {DecodeError} with kube-apiserver's text
  */
 export function parseBody(format: BodyFormat, body: Uint8Array): ParsedBody {

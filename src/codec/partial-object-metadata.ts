@@ -1,7 +1,7 @@
 /** PartialObjectMetadata and its list: objects with their metadata alone (meta.k8s.io). */
 import type { GroupKind } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { StatusError } from '../api/status.ts'
 import { StatusError as Refusal } from '../api/status.ts'
 import { builtInType } from '../schema/built-in.ts'

@@ -3,14 +3,14 @@
  * storage version.
  */
 import type { GroupVersionKind } from '../api/group-version.ts'
-import { kept } from '../api/parts.ts'
+import { kept } from '../base/parts.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import type { EncodedResource } from './encoded-resource.ts'
 import { grown } from './encoded-resource.ts'
 import type { StructType } from '../schema/structural.ts'
 import { encodeJson } from './encode.ts'
-import { parseStoredInParts } from '../api/parse-json.ts'
+import { parseStoredInParts } from '../json/parse-json.ts'
 import { metadataText } from './metadata-text.ts'
 import type { OutputNegotiation, Transform } from './negotiate.ts'
 import { parseIncludeObject } from './negotiate.ts'
@@ -25,8 +25,8 @@ import {
   requestedObject,
 } from './partial-object-metadata.ts'
 import type { MetaVersion } from './partial-object-metadata.ts'
-import { envelopeAround } from './protobuf-envelope.ts'
-import { transcodeMessage } from './protobuf-transcoder.ts'
+import { envelopeAround } from './protobuf/envelope.ts'
+import { transcodeMessage } from './protobuf/transcoder.ts'
 import { serializeBinary } from './serialize.ts'
 import type { BinarySerialization } from './serialize.ts'
 import { rowText, tableHead } from './table.ts'
@@ -35,7 +35,7 @@ import type { TableLayout } from './table.ts'
 /** An object, its text, or both. First use parses the text. */
 export class Source {
   #object: KubeObject | undefined
-  /** The key of the parsing in a walk (api/parts.ts). */
+  /** The key of the parsing in a walk (base/parts.ts). */
   readonly #reading = {}
 
   private constructor(

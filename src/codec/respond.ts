@@ -1,8 +1,8 @@
 /** Makes answers: status, headers and body in the negotiated form. */
 import { settingsOf } from '../settings.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import { kept } from '../api/parts.ts'
-import { SLICE } from '../api/slices.ts'
+import { kept } from '../base/parts.ts'
+import { SLICE } from '../base/slices.ts'
 import type { Status } from '../api/status.ts'
 import { internalError, StatusError } from '../api/status.ts'
 import type { EncodedResource } from './encoded-resource.ts'
@@ -22,8 +22,8 @@ import { mediaTypes, negotiateError, streamTypes } from './negotiate.ts'
 import type { OutputNegotiation } from './negotiate.ts'
 import { partialObjectMetadataText } from './partial-object-metadata.ts'
 import { cutsMetadata, identityText, passesText, Presenter, Source } from './present.ts'
-import { encodedItems, encodedLines, listProtobuf } from './protobuf-list.ts'
-import type { EncodedList } from './protobuf-list.ts'
+import { encodedItems, encodedLines, listProtobuf } from './protobuf/list.ts'
+import type { EncodedList } from './protobuf/list.ts'
 import { encodeJson } from './encode.ts'
 import { isBinary, serializeText, serializeTyped } from './serialize.ts'
 import type { Body, Form } from './serialize.ts'
@@ -171,7 +171,7 @@ const MAX_STATUS = 599
 
 /**
  * A webhook may deny a request with a status above MAX_STATUS. The front of a local server reads it from the reason
- * phrase (cli/stated-status.ts), which no other code writes. Other platforms pass no reason phrase on.
+ * phrase (cli/front/stated-status.ts), which no other code writes. Other platforms pass no reason phrase on.
  */
 const stated = (code: number): ResponseInit =>
   code > MAX_STATUS ? { status: 500, statusText: String(code) } : { status: code }

@@ -1,11 +1,11 @@
 /**
  * Whether encode.ts writes the same JSON for two values of a built-in type, in which empty members may equal absent
- * ones. It compares without encoding and ends at the first difference. It may run in a walk (api/parts.ts), whose runs
+ * ones. It compares without encoding and ends at the first difference. It may run in a walk (base/parts.ts), whose runs
  * need the same lists and maps in `a`.
  */
 import type { Json, JsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import { everyPart, kept } from '../api/parts.ts'
+import { ownValue } from '../base/own.ts'
+import { everyPart, kept } from '../base/parts.ts'
 import type { Field, MapType, Structural, StructType } from '../schema/structural.ts'
 import { written } from './encode.ts'
 
@@ -52,7 +52,7 @@ function sameOf(type: Structural, a: Json, b: Json): boolean {
 const sameScalar = (a: Json, b: Json): boolean =>
   typeof a !== 'object' && typeof b !== 'object' && typeof a !== 'string' && typeof b !== 'string' && `${a}` === `${b}`
 
-/** A walk compares lists and maps with at least this many items in parts (api/parts.ts). */
+/** A walk compares lists and maps with at least this many items in parts (base/parts.ts). */
 const MANY = 64
 
 function sameLists(element: Structural, a: readonly Json[], b: readonly Json[]): boolean {

@@ -1,15 +1,15 @@
 /** Makes bodies in the negotiated serialization: JSON and YAML from JSON text, protobuf and CBOR from objects. */
 import type { JsonObject } from '../api/object.ts'
-import { apart, kept } from '../api/parts.ts'
+import { apart, kept } from '../base/parts.ts'
 import type { StructType } from '../schema/structural.ts'
-import { encodeCbor, encodeCborValue } from './cbor-encode.ts'
+import { encodeCbor, encodeCborValue } from './cbor/encode.ts'
 import type { EncodeOptions } from './encode.ts'
 import { encodeJson } from './encode.ts'
 import { indented } from './indent.ts'
-import { parseStored } from '../api/parse-json.ts'
+import { parseStored } from '../json/parse-json.ts'
 import type { OutputNegotiation, Serialization } from './negotiate.ts'
-import { encodeProtobuf } from './protobuf-envelope.ts'
-import { yamlText } from './yaml-text.ts'
+import { encodeProtobuf } from './protobuf/envelope.ts'
+import { yamlText } from './yaml/text.ts'
 
 const encoder = new TextEncoder()
 
@@ -28,7 +28,7 @@ export const bytesOf = (body: Body): Uint8Array => (typeof body === 'string' ? e
 
 /**
  * @param json compact text without a final newline
- * @param owner the key of the text in a walk (api/parts.ts)
+ * @param owner the key of the text in a walk (base/parts.ts)
  */
 export function serializeText({ serialization, pretty }: Form, json: string, owner?: object): Body {
   if (serialization === 'yaml')

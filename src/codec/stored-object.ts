@@ -1,10 +1,10 @@
 import { parseApiVersion } from '../api/group-version.ts'
 import { isJsonObject } from '../api/object.ts'
-import { kept } from '../api/parts.ts'
+import { kept } from '../base/parts.ts'
 import type { Json, KubeObject } from '../api/object.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import { removeNulls } from '../schema/without-nulls.ts'
-import { parseStored, parseStoredInParts } from '../api/parse-json.ts'
+import { parseStored, parseStoredInParts } from '../json/parse-json.ts'
 import type { StoredValue } from '../storage/storage.ts'
 
 /** Parses stored text. Custom resources keep their nulls, because their schemas may allow null. */
@@ -35,7 +35,7 @@ export const liveOf = (stored: StoredValue): Live => new ParsedLater(stored)
 class ParsedLater implements Live {
   readonly stored: StoredValue
   private parsed: KubeObject | undefined = undefined
-  /** The key of the parsing in a walk (api/parts.ts). */
+  /** The key of the parsing in a walk (base/parts.ts). */
   private readonly reading = {}
 
   constructor(stored: StoredValue) {

@@ -3,11 +3,11 @@ import type { JsonObject } from '../api/object.ts'
 import type { StatusError } from '../api/status.ts'
 import type { EncodedResource } from './encoded-resource.ts'
 import { builtInType } from '../schema/built-in.ts'
-import { cborWatchEvent } from './cbor-encode.ts'
+import { cborWatchEvent } from './cbor/encode.ts'
 import { encodeJson } from './encode.ts'
 import type { OutputNegotiation } from './negotiate.ts'
 import { INITIAL_EVENTS_END, passesText, Presenter, Source } from './present.ts'
-import { watchFrame } from './protobuf-envelope.ts'
+import { watchFrame } from './protobuf/envelope.ts'
 import { serializeBinary } from './serialize.ts'
 import type { BinarySerialization } from './serialize.ts'
 import { zeroObject } from './zero-object.ts'
@@ -18,7 +18,7 @@ export interface WatchFramer {
   /** Whether storage's lines are the lines of this watch without a change. */
   readonly passesLines: boolean
   /**
-   * May run in a walk (api/parts.ts).
+   * May run in a walk (base/parts.ts).
    * @param source in the storage version
    * @throws where the object has no such form, which ends the watch
    */

@@ -1,5 +1,5 @@
 /** Which controllers run: kube-controller-manager's --controllers, with its names and their aliases. */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 
 /**
  * `api`: the API itself needs it, it always runs. `workload`: runs with workloads. `part`: belongs to one of these.

@@ -5,7 +5,7 @@
  */
 import { builtInGroups } from '../api/built-in-groups.ts'
 import { assignments, parseBoolean } from '../api/feature-gates.ts'
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 import { stageOf } from '../api/version-order.ts'
 
 export interface RuntimeConfig {

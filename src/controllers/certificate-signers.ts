@@ -1,5 +1,5 @@
 /** The rules of the signers of kubernetes.io (with the texts of kube-apiserver's pkg/apis/certificates helpers). */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { CertificateRequest } from '../x509/certificate-request.ts'
 
 type Check = (request: CertificateRequest, usages: readonly string[]) => string | undefined

@@ -1,6 +1,6 @@
 import type { ClusterRole, PolicyRule } from '../api/rbac/v1.ts'
 import type { Json, KubeObject } from '../api/object.ts'
-import { stringifySorted } from '../api/write-json.ts'
+import { stringifySorted } from '../json/write-json.ts'
 import type { LabelSelector } from '../storage/label-selector.ts'
 import { labelSelectorRequirements } from '../storage/label-selector.ts'
 import { matchesLabels } from '../storage/selection.ts'

@@ -1,5 +1,5 @@
-import { flatMapParts, inPartsAwaiting, PART } from '../api/parts.ts'
-import { SLICE, turnOfOthers } from '../api/slices.ts'
+import { flatMapParts, inPartsAwaiting, PART } from '../base/parts.ts'
+import { SLICE, turnOfOthers } from '../base/slices.ts'
 import type { WorkBudget } from '../storage/turn-budget.ts'
 
 /** Work items that run concurrently. Storage commits concurrent writes in one step. */
@@ -43,12 +43,12 @@ export async function* eachInTurns<Item>(
   }
 }
 
-/** The weight of one item in the loops of a plan (api/parts.ts). */
+/** The weight of one item in the loops of a plan (base/parts.ts). */
 export const PLANNED = PART / SLICE
 
 /**
  * Computes a plan over many objects in parts. Its code looks like code that runs in one go, but its loops are those of
- * api/parts.ts.
+ * base/parts.ts.
  * @param items the objects: a plan over one slice runs in one go
  */
 export async function planned<Plan>(

@@ -2,8 +2,8 @@
  * Limits how often a controller reconciles a busy key: at once after a pause, otherwise a fixed time after the last
  * reconciliation. Each reconciliation of an owner reads all its pods, so it sees all changes since.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
-import { ownValue } from '../api/own.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { ownValue } from '../base/own.ts'
 import type { Topic } from '../registry/topic.ts'
 
 /** Milliseconds between two reconciliations of a key. */

@@ -1,5 +1,5 @@
 /** Reads that the work items of one batch share: the first item that needs a read makes it. */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { ControllerContext } from './controller.ts'
 
 /** The most kept reads: an object may name ten thousand owners. A dropped read is made again. */

@@ -1,8 +1,8 @@
 /** Parses each version of an object once, because several controllers read the same objects often, mainly pods. */
-import { BoundedMap } from '../api/bounded-map.ts'
-import { frozen } from '../api/frozen.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { frozen } from '../base/frozen.ts'
 import type { KubeObject } from '../api/object.ts'
-import { ownText } from '../api/own-text.ts'
+import { ownText } from '../base/own-text.ts'
 import { parseStoredObject } from '../codec/stored-object.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'

@@ -2,7 +2,7 @@
 import { settingsOf } from '../settings.ts'
 import type { Secret } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { issueSecretToken } from '../authentication/service-account.ts'
 import { managerClients } from './clientset.ts'
 import type { ResourceClient } from './resource-client.ts'

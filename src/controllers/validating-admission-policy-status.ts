@@ -6,7 +6,7 @@ import type { ValidatingAdmissionPolicy } from '../api/admissionregistration/v1.
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import { inTurns } from '../api/slices.ts'
+import { inTurns } from '../base/slices.ts'
 import { StatusError } from '../api/status.ts'
 import { readyResource, resourceOf } from '../registry/resource-of.ts'
 import type { ServedResources } from '../registry/resources.ts'

@@ -1,11 +1,11 @@
 /** Admission of CONNECT. Its object is an options object, which is made from the query. */
 import { admit, validateAdmission } from '../admission/chain.ts'
 import { apiVersionOf } from '../api/group-version.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { badRequest } from '../api/status.ts'
 import { goQuote } from '../go/quote.ts'
-import { valuesEqual } from '../api/value-order.ts'
+import { valuesEqual } from '../json/value-order.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { QueryParameters } from '../request/query-parameters.ts'
 import { isTrue } from '../request/request-info.ts'

@@ -3,7 +3,7 @@
  * not stored, so a list has no resourceVersion.
  */
 import type { KubeObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { notFound } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
 import { respondItems, respondObject } from '../codec/respond.ts'

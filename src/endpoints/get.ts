@@ -1,7 +1,7 @@
 import { notFound } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
 import { isPassedOn, respondObject, weightOfAnswer } from '../codec/respond.ts'
-import { LARGE } from '../api/slices.ts'
+import { LARGE } from '../base/slices.ts'
 import { walked } from '../request/turns.ts'
 import { checkGetOptions } from '../request/options.ts'
 import { liveOf } from '../codec/stored-object.ts'

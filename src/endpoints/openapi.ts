@@ -2,8 +2,8 @@
  * `/openapi/v2`, `/openapi/v3` and its documents, served as files for every method. The code that builds them is
  * loaded for the first request.
  */
-import { inPartsAwaiting } from '../api/parts.ts'
-import { turnOfOthers } from '../api/slices.ts'
+import { inPartsAwaiting } from '../base/parts.ts'
+import { turnOfOthers } from '../base/slices.ts'
 import { wholeText } from '../openapi/members.ts'
 import { covers, parseAccept } from '../codec/media-type.ts'
 import type { OpenApiDocument, OpenApiDocuments, OpenApiStream, SwaggerStream } from '../openapi/documents.ts'

@@ -2,8 +2,8 @@
  * Keeps the gzip of bodies that are expensive to make. The OpenAPI document of a thousand definitions takes more than
  * a second to make, and much less to inflate. The next client gets the kept bytes, or their plain text.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
-import { joined } from '../api/bytes.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { joined } from '../base/bytes.ts'
 import { drain, recoded } from '../codec/coded-stream.ts'
 import type { ByteReader } from '../storage/byte-chunks.ts'
 

@@ -1,5 +1,5 @@
 import type { OutputNegotiation } from '../codec/negotiate.ts'
-import { LARGE } from '../api/slices.ts'
+import { LARGE } from '../base/slices.ts'
 import { respondObject, weightOfAnswer } from '../codec/respond.ts'
 import { forAnswer } from '../registry/converted.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'

@@ -1,5 +1,5 @@
 /** `/` and `/index.html`: the list of all paths. */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { FeatureGates } from '../api/feature-gates.ts'
 import type { ServedResources } from '../registry/resources.ts'
 import { healthChecks } from './health.ts'

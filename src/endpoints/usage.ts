@@ -4,7 +4,7 @@
  */
 import type { Node, Pod } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
-import { turnOfOthers } from '../api/slices.ts'
+import { turnOfOthers } from '../base/slices.ts'
 import { notFound } from '../api/status.ts'
 import { negotiateOutput } from '../codec/negotiate.ts'
 import { respondItems, respondObject } from '../codec/respond.ts'

@@ -1,5 +1,5 @@
 /** Where the events of a watch go: a chunked response, or a WebSocket. */
-import { ClientGone } from '../api/client-gone.ts'
+import { ClientGone } from '../base/client-gone.ts'
 import type { AnswerHeaders } from '../codec/compression.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
 

@@ -3,10 +3,10 @@
  * timers of a watch run here in the Worker, because a timer in the shard would keep it awake.
  */
 import { noteFault } from '../request/fault.ts'
-import { BoundedMap } from '../api/bounded-map.ts'
-import { largeItems } from '../api/few-at-once.ts'
-import { inPartsAwaiting } from '../api/parts.ts'
-import { LARGE, turnOfOthers } from '../api/slices.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { largeItems } from '../base/few-at-once.ts'
+import { inPartsAwaiting } from '../base/parts.ts'
+import { LARGE, turnOfOthers } from '../base/slices.ts'
 import { decoratedText } from '../codec/decorate.ts'
 import { Source } from '../codec/present.ts'
 import type { WatchFramer } from '../codec/watch-framer.ts'
@@ -19,7 +19,7 @@ import type { Watch, WatchBatch, WatchQuery } from '../storage/storage.ts'
 import { asksToRead, convertedTexts } from '../registry/converted.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { statusFor } from '../storage/storage-status.ts'
-import { ClientGone, turnUnlessGone } from '../api/client-gone.ts'
+import { ClientGone, turnUnlessGone } from '../base/client-gone.ts'
 import type { WatchSink } from './watch-sink.ts'
 
 /** How often a client that asked for bookmarks gets one, and when the last ones come before the end of the watch. */

@@ -2,8 +2,8 @@
  * Compiles the expressions of admission policies and match conditions (apiserver's pkg/admission/plugin/cel). The error
  * messages are kube-apiserver's.
  */
-import type { Steps } from '../api/slices.ts'
-import { atOnce } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
+import { atOnce } from '../base/slices.ts'
 import type { VariableDeclaration } from '../cel/declarations.ts'
 import type { Environment } from '../cel/environment.ts'
 import { compileInSteps } from '../cel/compile.ts'

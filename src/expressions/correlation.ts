@@ -4,11 +4,11 @@
  */
 import type { Json } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import { eachPart, kept } from '../api/parts.ts'
-import { stringifySorted } from '../api/write-json.ts'
+import { ownValue } from '../base/own.ts'
+import { eachPart, kept } from '../base/parts.ts'
+import { stringifySorted } from '../json/write-json.ts'
 import type { Structural } from '../schema/structural.ts'
-import { valuesEqual } from '../api/value-order.ts'
+import { valuesEqual } from '../json/value-order.ts'
 
 export class Correlated {
   private readonly children = new Map<string | number, Correlated | undefined>()

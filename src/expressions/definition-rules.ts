@@ -7,7 +7,7 @@ import type { JSONSchemaProps, ValidationRule } from '../api/apiextensions/v1.ts
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { forbiddenField, internalFieldError, invalidValue } from '../api/field.ts'
 import type { JsonObject } from '../api/object.ts'
-import { eachPart, kept, undivided } from '../api/parts.ts'
+import { eachPart, kept, undivided } from '../base/parts.ts'
 import { MAX_COST } from '../cel/estimate.ts'
 import { internalRule } from '../validation/apiextensions/internal-form.ts'
 import type { RuleScope } from './rule-scope.ts'

@@ -2,7 +2,7 @@
  * Validates device selectors. The API server refuses selectors that do not compile or that cost too much. Schedulers
  * evaluate them.
  */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { PathSizes } from '../cel/estimate.ts'
 import { estimateCost } from '../cel/estimate.ts'
 import { compile } from '../cel/compile.ts'

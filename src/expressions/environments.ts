@@ -2,7 +2,7 @@
  * The CEL environments for each use of expressions. An environment is created when the first expression of its use is
  * compiled. This module is loaded with the first expression of any use.
  */
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 import type { VariableDeclaration } from '../cel/declarations.ts'
 import { Environment } from '../cel/environment.ts'
 import { bindings } from '../cel/library/bindings.ts'

@@ -2,8 +2,8 @@
  * Metrics of how long this isolate took to compile and evaluate rules of custom resources. On Workers the clock does
  * not advance while code runs, so the counts say more than the times.
  */
-import type { Clock } from '../api/clock.ts'
-import { platformClock } from '../api/clock.ts'
+import type { Clock } from '../base/clock.ts'
+import { platformClock } from '../base/clock.ts'
 import { Histogram } from '../metrics/series.ts'
 
 /** Upper bounds in seconds: the default buckets of Prometheus' client libraries. */

@@ -1,6 +1,6 @@
 /** Converts the results of patch expressions to JSON. */
 import type { Json, JsonObject } from '../api/object.ts'
-import { setOwn } from '../api/own.ts'
+import { setOwn } from '../base/own.ts'
 import { runtimeType, runtimeTypeName } from '../cel/runtime-types.ts'
 import { durationText, timestampText } from '../cel/times.ts'
 import type { Value } from '../cel/value.ts'

@@ -4,7 +4,7 @@
  * kube-apiserver has one environment for new expressions and one for stored expressions. In 1.36 both have the same
  * libraries, so here one environment serves both.
  */
-import { forAsLong, goesInParts, kept, PART } from '../api/parts.ts'
+import { forAsLong, goesInParts, kept, PART } from '../base/parts.ts'
 import type { VariableDeclaration } from '../cel/declarations.ts'
 import type { Environment } from '../cel/environment.ts'
 import type { AdmissionExpression, ExpressionUse } from './admission-expressions.ts'

@@ -4,8 +4,8 @@
  */
 import type { ValidatingAdmissionPolicySpec } from '../api/admissionregistration/v1.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
-import type { Steps } from '../api/slices.ts'
-import { byteLength } from '../api/utf8.ts'
+import type { Steps } from '../base/slices.ts'
+import { byteLength } from '../base/utf8.ts'
 import { compile, compileInSteps } from '../cel/compile.ts'
 import type { Environment } from '../cel/environment.ts'
 import type { Structural } from '../schema/structural.ts'

@@ -1,10 +1,10 @@
 /** The nodes of a schema that have rules. The rules of a node are compiled when its first value is validated. */
 import type { ValidationRule } from '../api/apiextensions/v1.ts'
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import { eachName, kept } from '../api/parts.ts'
+import { ownValue } from '../base/own.ts'
+import { eachName, kept } from '../base/parts.ts'
 import { structuralOf } from '../schema/from-openapi.ts'
 import type { Structural } from '../schema/structural.ts'
 import { shapeOf } from './schema-facts.ts'

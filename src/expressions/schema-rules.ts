@@ -1,10 +1,10 @@
 /** Compiles the rules of one schema node (x-kubernetes-validations), with their errors and their estimated cost. */
 import { timed } from './expression-times.ts'
 import type { ValidationRule } from '../api/apiextensions/v1.ts'
-import { lazy } from '../api/lazy.ts'
-import { forAsLong, PART } from '../api/parts.ts'
-import type { Steps } from '../api/slices.ts'
-import { atOnce } from '../api/slices.ts'
+import { lazy } from '../base/lazy.ts'
+import { forAsLong, PART } from '../base/parts.ts'
+import type { Steps } from '../base/slices.ts'
+import { atOnce } from '../base/slices.ts'
 import type { Expression } from '../cel/ast.ts'
 import type { CheckedExpression } from '../cel/checker.ts'
 import { compileInSteps } from '../cel/compile.ts'
@@ -42,7 +42,7 @@ export interface Rule {
   readonly source: ValidationRule
   readonly isCompiled: boolean
   readonly compiled: CompiledRule
-  /** Like `compiled`, for a walk in parts (api/parts.ts). Compiling a long rule takes several parts. */
+  /** Like `compiled`, for a walk in parts (base/parts.ts). Compiling a long rule takes several parts. */
   compileInParts(): CompiledRule
 }
 
@@ -117,7 +117,7 @@ class LazyRule implements Rule {
 /** Compiling an expression of this many characters takes some milliseconds. */
 const LONG = 8 * 1024
 
-/** The weight of a rule in a loop that compiles it (api/parts.ts). */
+/** The weight of a rule in a loop that compiles it (base/parts.ts). */
 export const weightOfRule = ({ source: { rule = '', messageExpression = '' } }: Rule): number =>
   weightOfExpressions(rule, messageExpression)
 

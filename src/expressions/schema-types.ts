@@ -2,7 +2,7 @@
  * CEL types of schemas, with the sizes that the schemas allow. Nodes of a schema are converted on demand: a rule on
  * `self.spec.replicas` reads three nodes of a definition of any size.
  */
-import { mostOf } from '../api/extremes.ts'
+import { mostOf } from '../base/extremes.ts'
 import type { PathSizes } from '../cel/estimate.ts'
 import type { Type, TypeProvider } from '../cel/type.ts'
 import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, listOf, mapOf, STRING, structNamed, TIMESTAMP } from '../cel/type.ts'

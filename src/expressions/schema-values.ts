@@ -5,7 +5,7 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { equal, itemsOf, mapKey } from '../cel/collections.ts'
 import { FEW, OF_NAME } from '../cel/json-value.ts'
 import { parseDuration, parseTimestamp } from '../cel/times.ts'
@@ -15,7 +15,7 @@ import { opaque } from '../cel/type.ts'
 import type { Value } from '../cel/value.ts'
 import { CelError, Duration, ListValue, MapValue, OpaqueValue } from '../cel/value.ts'
 import { goType } from '../go/value.ts'
-import { valuesEqual } from '../api/value-order.ts'
+import { valuesEqual } from '../json/value-order.ts'
 import { escapeField, unescapeField } from './field-names.ts'
 import type { SchemaNode } from './schema-types.ts'
 

@@ -17,9 +17,9 @@ import {
 } from '../api/field.ts'
 import type { Json } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { sortedKeys } from '../api/name-order.ts'
-import { ownValue } from '../api/own.ts'
-import { eachName, eachPart, forAsLong, goesInParts, kept } from '../api/parts.ts'
+import { sortedKeys } from '../base/name-order.ts'
+import { ownValue } from '../base/own.ts'
+import { eachName, eachPart, forAsLong, goesInParts, kept } from '../base/parts.ts'
 import type { Variables } from '../cel/frame.ts'
 import { CostExceeded } from '../cel/frame.ts'
 import type { Result } from '../cel/program.ts'
@@ -54,7 +54,7 @@ export interface RuleValidation {
   readonly budget?: number
 }
 
-/** Validates in parts if the caller's walk is in parts (api/parts.ts). Otherwise it runs without a pause. */
+/** Validates in parts if the caller's walk is in parts (base/parts.ts). Otherwise it runs without a pause. */
 export function validateByRules(tree: RuleTree, value: Json, options: RuleValidation = {}): RuleProblems {
   const { budget = RUNTIME_BUDGET } = options
   return validated(
@@ -106,7 +106,7 @@ const COMPILED = 12
 /** Ends a validation without a pause that would take long. */
 const DEAR = new Error('assertion failed: a validation at once was given up that nobody does in parts')
 
-/** The units of cost in one step of an evaluation, and the units that count as one item of a part (api/parts.ts). */
+/** The units of cost in one step of an evaluation, and the units that count as one item of a part (base/parts.ts). */
 const STEP = 20_000
 const UNITS_OF_ITEM = 10
 

@@ -1,7 +1,7 @@
 /** Gives a request its seat at once, after a while, or not at all. An isolate has one gate for each control plane. */
-import { platformClock } from '../api/clock.ts'
-import { BoundedMap } from '../api/bounded-map.ts'
-import { settledByOthers } from '../api/settled-by-others.ts'
+import { platformClock } from '../base/clock.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { settledByOthers } from '../base/settled-by-others.ts'
 import type { PriorityLevelConfiguration } from '../api/flowcontrol/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { ANONYMOUS } from '../request/user-info.ts'

@@ -4,8 +4,8 @@
  * have held the most for the longest time, of the user or the control plane that has most of them. So slow clients
  * make room for quick ones.
  */
-import { settledByOthers } from '../api/settled-by-others.ts'
-import { HEAVY } from '../api/slices.ts'
+import { settledByOthers } from '../base/settled-by-others.ts'
+import { HEAVY } from '../base/slices.ts'
 import { StatusError, notInTime, tooManyRequests } from '../api/status.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'

@@ -1,5 +1,5 @@
 /** The room that a request takes for its body, for the stored object that it reads, and for others beside it. */
-import { settledByOthers } from '../api/settled-by-others.ts'
+import { settledByOthers } from '../base/settled-by-others.ts'
 import { tooManyRequests } from '../api/status.ts'
 import type { ApiRequest, LargeValue } from '../request/context.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'

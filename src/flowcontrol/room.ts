@@ -4,7 +4,7 @@
  * memory of an isolate, which then ends with the requests of everybody. A request that finds no room waits; the users
  * that wait take turns.
  */
-import { settledByOthers } from '../api/settled-by-others.ts'
+import { settledByOthers } from '../base/settled-by-others.ts'
 import { WaitingLine } from './waiting-line.ts'
 
 /** Units of text. The last one that comes in may go beyond it, so that every request finds room. */

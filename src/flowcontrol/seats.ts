@@ -5,7 +5,7 @@
  * taken or keeps for itself: `max(taken, lower)`. Within `lower` a seat is always there. Beyond it there is one while
  * `used` is less than `total`.
  */
-import { settledByOthers } from '../api/settled-by-others.ts'
+import { settledByOthers } from '../base/settled-by-others.ts'
 import type { LevelLimits } from './level-limits.ts'
 import { WaitingLine } from './waiting-line.ts'
 

@@ -1,5 +1,5 @@
 /** Requests of one priority level that wait for a seat. Queues take turns, so that each flow gets its share. */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { Queuing } from './level-limits.ts'
 import { dealtQueues } from './shuffle-shard.ts'
 

@@ -2,7 +2,7 @@
  * The lazy DFA of a pattern (RE2): a search creates states when it first needs them, and then looks up one step for
  * each character. The size is limited.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { PatternProgram, RuneClasses } from './pattern-program.ts'
 
 /** A state: the waiting instructions, and the kind of the character before them. */

@@ -1,6 +1,6 @@
 /** Quotes text like Go's strconv.Quote. Names in Kubernetes' messages have this form. */
-import { ownValue } from '../api/own.ts'
-import { isPrint } from '../api/unicode.ts'
+import { ownValue } from '../base/own.ts'
+import { isPrint } from '../base/unicode.ts'
 
 const named: Readonly<Record<string, string>> = {
   '\x07': '\\a',

@@ -1,14 +1,14 @@
 /** Formats values like Go's fmt package, for messages that quote a part of a patch. */
 import { goFloat } from './float.ts'
 import { goQuote } from './quote.ts'
-import { RepeatedMembers } from '../api/json.ts'
-import { NumberLiteral } from '../api/json-numbers.ts'
-import { sortNames, sortedKeys } from '../api/name-order.ts'
-import { ownValue } from '../api/own.ts'
-import { kept, mapNames, mapParts } from '../api/parts.ts'
-import type { JsonTree } from '../api/json.ts'
+import { RepeatedMembers } from '../json/json.ts'
+import { NumberLiteral } from '../json/numbers.ts'
+import { sortNames, sortedKeys } from '../base/name-order.ts'
+import { ownValue } from '../base/own.ts'
+import { kept, mapNames, mapParts } from '../base/parts.ts'
+import type { JsonTree } from '../json/json.ts'
 
-/** `%v`: `map[a:1 b:[x y]]`, strings without quotes, `<nil>`. It can run as a walk in parts (api/parts.ts). */
+/** `%v`: `map[a:1 b:[x y]]`, strings without quotes, `<nil>`. It can run as a walk in parts (base/parts.ts). */
 export function goValue(value: JsonTree | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${mapParts(value, goValue).join(' ')}]`

@@ -1,4 +1,4 @@
-/** This isolate's metrics of admission: endpoints/metrics.ts exposes them under kube-apiserver's names. */
+/** This isolate's metrics of admission: endpoints/metrics/metrics.ts exposes them under kube-apiserver's names. */
 import type { ApiCall } from '../request/context.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import type { Labels, Sample } from './series.ts'

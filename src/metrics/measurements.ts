@@ -1,6 +1,6 @@
 /**
- * This isolate's metrics of requests, for each control plane: endpoints/metrics.ts exposes them under kube-apiserver's
- * names.
+ * This isolate's metrics of requests, for each control plane: endpoints/metrics/metrics.ts exposes them under
+ * kube-apiserver's names.
  */
 import { isFinished } from '../codec/respond.ts'
 import type { Env } from '../env.ts'

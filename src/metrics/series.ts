@@ -1,5 +1,5 @@
 /** Counters and distributions, with one series for each set of labels. */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 
 export type Labels = Readonly<Record<string, string>>
 

@@ -2,8 +2,8 @@
  * Writes the v3 document of a version of custom resources piece by piece: the models of the resources, and the models
  * that every document has (apiextensions' controller/openapiv3).
  */
-import { append } from '../api/append.ts'
-import { escapeHtml } from '../api/write-json.ts'
+import { append } from '../base/append.ts'
+import { escapeHtml } from '../json/write-json.ts'
 import type { ServedVersion } from '../registry/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'

@@ -3,12 +3,12 @@
  * everything. The isolate builds each on its first request and keeps it. A change of custom resources leaves the
  * documents of built-in versions in place.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import type { PackedText } from '../api/packed-text.ts'
-import { turnOfOthers } from '../api/slices.ts'
-import { escapeHtml } from '../api/write-json.ts'
+import { ownValue } from '../base/own.ts'
+import type { PackedText } from '../base/packed-text.ts'
+import { turnOfOthers } from '../base/slices.ts'
+import { escapeHtml } from '../json/write-json.ts'
 import type { ServedResources, ServedVersion } from '../registry/resources.ts'
 import { factsOf, isWholeVersion } from '../registry/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'

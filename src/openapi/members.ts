@@ -1,9 +1,9 @@
 /** Writes a large JSON object member by member, without keeping the members. */
-import { hasMoreValues } from '../api/many-values.ts'
+import { hasMoreValues } from '../json/many-values.ts'
 import type { JsonObject } from '../api/object.ts'
-import { MANY_VALUES, atOnce } from '../api/slices.ts'
-import type { Steps } from '../api/slices.ts'
-import { writingPlainJson } from '../api/write-json.ts'
+import { MANY_VALUES, atOnce } from '../base/slices.ts'
+import type { Steps } from '../base/slices.ts'
+import { writingPlainJson } from '../json/write-json.ts'
 
 /** Steps make a long text. An empty piece comes out after each step. */
 export type Member = readonly [name: string, json: () => string | Steps<string>]

@@ -2,7 +2,7 @@
  * What a method does at a path, described once. render-v2.ts and render-v3.ts write the description in their version.
  */
 import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
-import { isDigit, isLetter } from '../api/unicode.ts'
+import { isDigit, isLetter } from '../base/unicode.ts'
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch'
 

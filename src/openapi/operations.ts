@@ -2,7 +2,7 @@
  * The operations of a resource's paths, with the routes and names of apiserver's installer
  * (pkg/endpoints/installer.go, openapi.go).
  */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { ResourceEntry, SubresourceEntry } from '../registry/resources.ts'
 import type { OperationDialect } from '../registry/serving.ts'

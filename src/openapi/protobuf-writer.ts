@@ -2,12 +2,12 @@
  * Writes OpenAPI documents in protobuf (github.com/google/gnostic). A `Message` maps each JSON member to a field
  * number and to a `Write`, which encodes its value.
  */
-import { append } from '../api/append.ts'
-import { lazy } from '../api/lazy.ts'
+import { append } from '../base/append.ts'
+import { lazy } from '../base/lazy.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import { kept, mapNames, mapParts } from '../api/parts.ts'
+import { ownValue } from '../base/own.ts'
+import { kept, mapNames, mapParts } from '../base/parts.ts'
 
 const encoder = new TextEncoder()
 
@@ -194,7 +194,7 @@ export const each =
 /** The weight of a message in `PART`. */
 const WEIGHT = 8
 
-/** The bytes of one item, in a buffer of its own: a walk in parts runs again from the start (api/parts.ts). */
+/** The bytes of one item, in a buffer of its own: a walk in parts runs again from the start (base/parts.ts). */
 function writtenBy(write: (bytes: Bytes) => void): Uint8Array {
   const bytes = new Bytes()
   write(bytes)

@@ -3,8 +3,8 @@
  * and client-go versions ask for.
  */
 import type { Json } from '../api/object.ts'
-import { parseStoredInParts } from '../api/parse-json.ts'
-import { inParts } from '../api/parts.ts'
+import { parseStoredInParts } from '../json/parse-json.ts'
+import { inParts } from '../base/parts.ts'
 import { documentV2, parameterV2, pathItemV2, schemaV2 } from './protobuf-v2.ts'
 import { documentV3 } from './protobuf-v3.ts'
 import { Bytes, message, named, writeMessage } from './protobuf-writer.ts'
@@ -74,6 +74,6 @@ export function* protobufPieces(members: () => Iterable<SwaggerMember>): Generat
   yield written((bytes) => writeMessage(bytes, documentV2, rest))
 }
 
-/** Callers may run it in parts (api/parts.ts). */
+/** Callers may run it in parts (base/parts.ts). */
 export const protobufV2 = (document: { readonly text: string }): Uint8Array => encoded(document, documentV2)
 export const protobufV3 = (document: { readonly text: string }): Uint8Array => encoded(document, documentV3)

@@ -2,11 +2,11 @@
  * The part of another server's OpenAPI v2 document that describes one group version, and how it is merged into this
  * server's document.
  */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { Pace } from '../api/pace.ts'
-import type { Steps } from '../api/slices.ts'
+import { Pace } from '../base/pace.ts'
+import type { Steps } from '../base/slices.ts'
 import type { Member } from './members.ts'
 import { textOf } from './members.ts'
 

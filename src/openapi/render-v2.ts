@@ -2,10 +2,10 @@
  * Paths in OpenAPI v2, with keys in the order of kube-apiserver. Parameters that do not depend on a kind are shared
  * by reference.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { referenceTo } from '../schema/to-openapi.ts'
 import type { Operation, Parameter, PathItem } from './operation.ts'
 import { methods, sharedParameters } from './operation.ts'

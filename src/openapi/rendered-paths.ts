@@ -2,7 +2,7 @@
  * The JSON of the paths of custom resources. One call renders all paths of a resource, but a document sorts the paths
  * of all resources.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
 import type { ResourceEntry } from '../registry/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'

@@ -2,7 +2,7 @@
  * Writes the v2 document, which describes everything that is served, piece by piece. The members of custom resources
  * are made one after the other and are not kept.
  */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'

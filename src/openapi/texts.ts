@@ -2,8 +2,8 @@
  * The descriptions in the OpenAPI documents. They are eight times as large as the schema, so a module of their own is
  * loaded for the first document.
  */
-import { ownValue } from '../api/own.ts'
-import { unpackedTable } from '../api/unpacked-table.ts'
+import { ownValue } from '../base/own.ts'
+import { unpackedTable } from '../base/unpacked-table.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { SharedValue } from '../tenancy/shared-value.ts'
 

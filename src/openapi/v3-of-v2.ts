@@ -4,9 +4,9 @@
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { ownValue, setOwn } from '../api/own.ts'
-import { Pace } from '../api/pace.ts'
-import type { Steps } from '../api/slices.ts'
+import { ownValue, setOwn } from '../base/own.ts'
+import { Pace } from '../base/pace.ts'
+import type { Steps } from '../base/slices.ts'
 
 /** The converted document is larger than this server keeps. */
 export class TooLarge extends Error {}

@@ -1,5 +1,5 @@
-import { Gathered } from '../api/gathered.ts'
-import { LARGE } from '../api/slices.ts'
+import { Gathered } from '../base/gathered.ts'
+import { LARGE } from '../base/slices.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 import type { ExchangeAnswer, Upgraded } from './exchange.ts'
 

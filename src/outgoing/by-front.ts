@@ -1,4 +1,6 @@
-/** The way out of a local server: the process in front of the engine passes the request on (cli/outgoing-exchanges.ts). */
+/**
+ * The way out of a local server: the process in front of the engine passes the request on (cli/outgoing/exchanges.ts).
+ */
 import * as z from 'zod/mini'
 import { FAILED, STATUS_HEADER } from '../webhooks/by-front.ts'
 import { callFailure, failureText } from '../webhooks/failure-text.ts'

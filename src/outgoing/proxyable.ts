@@ -1,5 +1,5 @@
 /** Addresses that a user may have this server connect with: kube-apiserver's are Go's global unicast addresses. */
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 import { contains, parseCidr, parseIp } from '../api/ip-addresses.ts'
 
 const notGlobal = lazy(() =>

@@ -2,7 +2,7 @@
  * Nodes that Kedge simulates. Nothing listens on their addresses and on those of their pods. In the network of this
  * machine, somebody else may have them: 10.244.0.0/16 is a usual range of clusters.
  */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { Node } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
 import { SIMULATED } from '../api/simulated-node.ts'

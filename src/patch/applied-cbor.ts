@@ -1,8 +1,8 @@
 /** Reads applied configurations in CBOR. It refuses repeated map keys, whatever fieldValidation says. */
-import { NumberLiteral } from '../api/json-numbers.ts'
-import type { JsonTree } from '../api/json.ts'
-import type { Steps } from '../api/slices.ts'
-import { parsingCbor } from '../codec/cbor-decode.ts'
+import { NumberLiteral } from '../json/numbers.ts'
+import type { JsonTree } from '../json/json.ts'
+import type { Steps } from '../base/slices.ts'
+import { parsingCbor } from '../codec/cbor/decode.ts'
 import type { Applied } from './applied-yaml.ts'
 
 /** Returns a function that reads the configuration. Each call makes a new value. @see appliedYaml */

@@ -1,13 +1,13 @@
 /** Reads applied configurations in YAML. It tries JSON first, which is a subset of YAML and what most clients send. */
-import { MAX_NESTING, RepeatedMembers } from '../api/json.ts'
-import { decodeUtf8 } from '../api/utf8.ts'
-import { parsingJsonBytes } from '../api/parse-json.ts'
-import { JsonSyntaxError } from '../api/json-scanner.ts'
-import { NumberLiteral } from '../api/json-numbers.ts'
-import type { JsonTree } from '../api/json.ts'
-import { eachName, eachPart, inParts, kept } from '../api/parts.ts'
-import type { Steps } from '../api/slices.ts'
-import { loadYaml, yamlReader } from '../codec/yaml-reader.ts'
+import { MAX_NESTING, RepeatedMembers } from '../json/json.ts'
+import { decodeUtf8 } from '../base/utf8.ts'
+import { parsingJsonBytes } from '../json/parse-json.ts'
+import { JsonSyntaxError } from '../json/scanner.ts'
+import { NumberLiteral } from '../json/numbers.ts'
+import type { JsonTree } from '../json/json.ts'
+import { eachName, eachPart, inParts, kept } from '../base/parts.ts'
+import type { Steps } from '../base/slices.ts'
+import { loadYaml, yamlReader } from '../codec/yaml/reader.ts'
 
 /** An applied configuration that was read. */
 export interface Applied {

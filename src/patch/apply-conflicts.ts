@@ -1,10 +1,10 @@
 /** Conflicts of a server-side apply: fields that other managers own and would lose. */
-import { eachPart, inParts, kept } from '../api/parts.ts'
-import type { Steps } from '../api/slices.ts'
+import { eachPart, inParts, kept } from '../base/parts.ts'
+import type { Steps } from '../base/slices.ts'
 import { MAX_PROBLEMS, MAX_REPORTED, StatusError } from '../api/status.ts'
 import { goQuote } from '../go/quote.ts'
 import { pathText } from '../schema/path-element.ts'
-import { compareText } from '../api/value-order.ts'
+import { compareText } from '../json/value-order.ts'
 import type { FieldSet } from './field-set.ts'
 import { managerKey } from './managers.ts'
 import type { Versions } from './object-versions.ts'

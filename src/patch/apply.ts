@@ -3,9 +3,9 @@
  * manager applied before and has now left out. It fails with a conflict where another manager owns a field that would
  * change (structured-merge-diff's pkg/merge, and the chain of apimachinery's pkg/util/managedfields around it).
  */
-import { inParts } from '../api/parts.ts'
-import { atOnce } from '../api/slices.ts'
-import type { Steps } from '../api/slices.ts'
+import { inParts } from '../base/parts.ts'
+import { atOnce } from '../base/slices.ts'
+import type { Steps } from '../base/slices.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import { isJsonObject } from '../api/object.ts'
@@ -14,7 +14,7 @@ import { StatusError, badRequest, plainError } from '../api/status.ts'
 import { atomOf } from '../schema/atom.ts'
 import type { Atom } from '../schema/atom.ts'
 import type { StructType } from '../schema/structural.ts'
-import { valuesEqualApart } from '../api/value-order.ts'
+import { valuesEqualApart } from '../json/value-order.ts'
 import { FieldSet } from './field-set.ts'
 import { losing, stepsAfter, reconciledManagers } from './managed-fields.ts'
 import { versionConverter, versionsOf, withoutManagedFields } from './object-versions.ts'

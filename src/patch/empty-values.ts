@@ -1,7 +1,7 @@
 /** Lists and maps of a value that may be absent or of another type. */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { kept } from '../api/parts.ts'
+import { kept } from '../base/parts.ts'
 
 export function isEmptyMap(value: Json): boolean {
   if (!isJsonObject(value)) return false

@@ -4,8 +4,8 @@
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { isEmpty, setOwn } from '../api/own.ts'
-import { eachName, kept } from '../api/parts.ts'
+import { isEmpty, setOwn } from '../base/own.ts'
+import { eachName, kept } from '../base/parts.ts'
 import { compareElements, readPathElement, sortedPathElements } from '../schema/path-element.ts'
 import type { FieldPathElements, PathElement, ReadElement } from '../schema/path-element.ts'
 

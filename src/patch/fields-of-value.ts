@@ -4,8 +4,8 @@
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { setOwn } from '../api/own.ts'
-import { eachPart, flatMapParts, kept, mapParts } from '../api/parts.ts'
+import { setOwn } from '../base/own.ts'
+import { eachPart, flatMapParts, kept, mapParts } from '../base/parts.ts'
 import type { Atom, ListAtom, MapAtom } from '../schema/atom.ts'
 import { eachField, elementOf, walk } from '../schema/walk.ts'
 import { fieldElement } from '../schema/path-element.ts'

@@ -4,17 +4,17 @@
  * texts.
  */
 import type { JsonObject } from '../api/object.ts'
-import { ownValue, setOwn } from '../api/own.ts'
-import { eachName, kept, mapParts } from '../api/parts.ts'
+import { ownValue, setOwn } from '../base/own.ts'
+import { eachName, kept, mapParts } from '../base/parts.ts'
 import { decodeObject } from '../codec/decode.ts'
 import { decodeValue } from '../codec/decode-typed.ts'
 import { goTypeOf } from '../schema/go-type.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
-import { plainJson } from '../api/json.ts'
-import { NumberLiteral } from '../api/json-numbers.ts'
-import type { JsonTree } from '../api/json.ts'
+import { plainJson } from '../json/json.ts'
+import { NumberLiteral } from '../json/numbers.ts'
+import type { JsonTree } from '../json/json.ts'
 import type { Leaf, Structural, StructType } from '../schema/structural.ts'
-import { compareText } from '../api/value-order.ts'
+import { compareText } from '../json/value-order.ts'
 import { goKind, goType } from '../go/value.ts'
 import { sortedCopyOf } from './json-document.ts'
 

@@ -2,13 +2,13 @@
  * A JSON document that patches change in place, as in evanphx/json-patch. A value keeps its text until a patch opens
  * it. The members of an opened object are sorted by name, and messages that quote the document show that order.
  */
-import { ownValue, setOwn } from '../api/own.ts'
-import { RepeatedMembers } from '../api/json.ts'
-import { compareNames, sortNames } from '../api/name-order.ts'
-import { escapeHtml } from '../api/write-json.ts'
-import { NumberLiteral } from '../api/json-numbers.ts'
-import type { JsonTree } from '../api/json.ts'
-import { eachName, eachPart, goesInParts, kept, mapParts, sortedItems } from '../api/parts.ts'
+import { ownValue, setOwn } from '../base/own.ts'
+import { RepeatedMembers } from '../json/json.ts'
+import { compareNames, sortNames } from '../base/name-order.ts'
+import { escapeHtml } from '../json/write-json.ts'
+import { NumberLiteral } from '../json/numbers.ts'
+import type { JsonTree } from '../json/json.ts'
+import { eachName, eachPart, goesInParts, kept, mapParts, sortedItems } from '../base/parts.ts'
 
 /** An object or a list that a patch has opened. */
 export type Container = OpenMap | OpenList
@@ -49,7 +49,7 @@ export function opened(node: DocumentNode): Container | undefined {
 const MANY = 1024
 
 /**
- * `opened` for a walk in parts (api/parts.ts).
+ * `opened` for a walk in parts (base/parts.ts).
  * @param node the same in each run
  */
 export const openedInParts = (node: DocumentNode): Container | undefined => kept(node, () => openedParts(node))

@@ -2,12 +2,12 @@
  * The operations of JSON patches, with the error texts of evanphx/json-patch. PATCH does not return these texts; a
  * mutating policy does.
  */
-import { Budget } from '../api/budget.ts'
-import { eachPart, kept } from '../api/parts.ts'
+import { Budget } from '../base/budget.ts'
+import { eachPart, kept } from '../base/parts.ts'
 import { StatusError, badRequest, requestEntityTooLarge } from '../api/status.ts'
-import { byteLength } from '../api/utf8.ts'
-import type { JsonTree } from '../api/json.ts'
-import { MAX_NESTING, nestsDeeper } from '../api/json.ts'
+import { byteLength } from '../base/utf8.ts'
+import type { JsonTree } from '../json/json.ts'
+import { MAX_NESTING, nestsDeeper } from '../json/json.ts'
 import type { Container, DocumentNode } from './json-document.ts'
 import { OpenMap, closed, nodesEqual, opened, treeText } from './json-document.ts'
 import type { JsonPatch, Operation } from './json-patch.ts'

@@ -2,15 +2,15 @@
  * JSON patch (RFC 6902), as lenient as evanphx/json-patch is: negative indices count from the end, `replace` of an
  * absent member adds it, a `test` of an absent member against null passes. All operations apply, or none does.
  */
-import { flatMapParts, kept, mapParts } from '../api/parts.ts'
+import { flatMapParts, kept, mapParts } from '../base/parts.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
 import { decodeObject } from '../codec/decode.ts'
 import { decodeUnstructured } from '../codec/decode-untyped.ts'
 import { DecodeError } from '../codec/decode-problems.ts'
-import { quoteJson } from '../api/write-json.ts'
-import { parseJson } from '../api/parse-json.ts'
-import { NumberLiteral } from '../api/json-numbers.ts'
-import type { JsonTree } from '../api/json.ts'
+import { quoteJson } from '../json/write-json.ts'
+import { parseJson } from '../json/parse-json.ts'
+import { NumberLiteral } from '../json/numbers.ts'
+import type { JsonTree } from '../json/json.ts'
 import type { Field, Leaf, Structural, StructType } from '../schema/structural.ts'
 import { OpenMap, closed, copyOf, opened } from './json-document.ts'
 import type { Container, DocumentNode } from './json-document.ts'

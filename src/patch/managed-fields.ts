@@ -3,15 +3,15 @@
  * pkg/util/managedfields). `trackUpdate` handles plain writes: create, update, patches, status and other
  * subresources. apply.ts handles server-side apply.
  */
-import { byteLength } from '../api/utf8.ts'
+import { byteLength } from '../base/utf8.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../api/object.ts'
-import { inParts } from '../api/parts.ts'
-import { atOnce } from '../api/slices.ts'
-import type { Steps } from '../api/slices.ts'
-import { isPrint } from '../api/unicode.ts'
+import { inParts } from '../base/parts.ts'
+import { atOnce } from '../base/slices.ts'
+import type { Steps } from '../base/slices.ts'
+import { isPrint } from '../base/unicode.ts'
 import type { StructType } from '../schema/structural.ts'
-import { compareText } from '../api/value-order.ts'
+import { compareText } from '../json/value-order.ts'
 import { FieldSet } from './field-set.ts'
 import { asWritten, checkingType, emptyObject } from './object-forms.ts'
 import type { ResetFields } from './reset-fields.ts'

@@ -1,8 +1,8 @@
 /** The entries of metadata.managedFields as managers with the fields that each owns, and back. */
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 import type { Json, JsonObject, ManagedFieldsEntry } from '../api/object.ts'
-import { mapParts } from '../api/parts.ts'
-import { compareText, valuesEqual, valuesEqualApart } from '../api/value-order.ts'
+import { mapParts } from '../base/parts.ts'
+import { compareText, valuesEqual, valuesEqualApart } from '../json/value-order.ts'
 import { FieldSet } from './field-set.ts'
 
 /** The fields of one manager, in the version that it wrote. */

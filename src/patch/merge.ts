@@ -1,8 +1,8 @@
 /** Merges an applied configuration into the live object (structured-merge-diff's pkg/typed). */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { ownValue, setOwn } from '../api/own.ts'
-import { eachPart, flatMapParts, forAsLong, kept } from '../api/parts.ts'
+import { ownValue, setOwn } from '../base/own.ts'
+import { eachPart, flatMapParts, forAsLong, kept } from '../base/parts.ts'
 import type { Atom, ListAtom, MapAtom } from '../schema/atom.ts'
 import { NamelessElement, eachField, walkPair } from '../schema/walk.ts'
 import { elementText, fieldElement } from '../schema/path-element.ts'

@@ -2,7 +2,7 @@
  * Fields that a write cannot change, and of which it therefore makes no one the owner. A write to the main resource
  * leaves the status alone, a write to `status` leaves the spec alone.
  */
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 import { FieldSet } from './field-set.ts'
 
 /** Returns the filter for sets of fields of this version; undefined where every field stays. */

@@ -3,7 +3,7 @@
  * owners on the Scale, and then those of the workload (apimachinery's managedfields ScaleHandler).
  */
 import type { ManagedFieldsEntry } from '../api/object.ts'
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 import type { FieldPathElements } from '../schema/path-element.ts'
 import { FieldSet } from './field-set.ts'
 import { decodeManagers, encodeOwned, managerKey } from './managers.ts'

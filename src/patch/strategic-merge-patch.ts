@@ -3,12 +3,12 @@
  * pkg/util/strategicpatch). Documents are plain trees, in which a NumberLiteral stands for a number that is not
  * written as a whole one. The merge changes both the original and the patch in place.
  */
-import { Pace } from '../api/pace.ts'
-import { atOnce } from '../api/slices.ts'
-import type { Steps } from '../api/slices.ts'
+import { Pace } from '../base/pace.ts'
+import { atOnce } from '../base/slices.ts'
+import type { Steps } from '../base/slices.ts'
 import { plainError } from '../api/status.ts'
-import { ownValue, setOwn } from '../api/own.ts'
-import type { JsonTree } from '../api/json.ts'
+import { ownValue, setOwn } from '../base/own.ts'
+import type { JsonTree } from '../json/json.ts'
 import type { PatchStrategy, Structural } from '../schema/structural.ts'
 import { goType, goValue } from '../go/value.ts'
 import {

@@ -1,8 +1,8 @@
 /** Checks values against a type, with the messages of structured-merge-diff (pkg/typed). */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { eachPart, flatMapParts, kept } from '../api/parts.ts'
+import { eachPart, flatMapParts, kept } from '../base/parts.ts'
 import type { Atom, ListAtom, MapAtom, ScalarKind } from '../schema/atom.ts'
 import { NamelessElement, eachField, elementOf, walk } from '../schema/walk.ts'
 import { elementText, fieldElement } from '../schema/path-element.ts'

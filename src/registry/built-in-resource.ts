@@ -1,7 +1,7 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { builtInForms, builtInFormsWithoutTable } from '../codec/built-in-forms.ts'
 import type { ConvertVersion } from '../patch/object-versions.ts'
 import { everything, withoutSpec, withoutStatus } from '../patch/reset-fields.ts'

@@ -1,5 +1,5 @@
 import type { FeatureGates } from '../api/feature-gates.ts'
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 import { settingsOf } from '../settings.ts'
 import { builtInResources } from './resources.ts'
 import type { ServedResources } from './resources.ts'

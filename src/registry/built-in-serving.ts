@@ -1,5 +1,5 @@
 /** How apiserver's installer serves built-in resources (pkg/endpoints/installer.go). */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { madeBy, methodNotAllowed, methodNotSupported } from '../api/status.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { ResourceEntry } from './resources.ts'

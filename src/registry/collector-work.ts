@@ -4,7 +4,7 @@
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { OwnerReference } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { HopelessWork } from './hopeless-work.ts'
 
 /** The identity of an object in a payload. */

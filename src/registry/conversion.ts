@@ -1,9 +1,9 @@
 /** Converts between the versions of a kind that share storage. The storage version is the hub. */
-import { cloneJson } from '../api/clone-json.ts'
+import { cloneJson } from '../json/clone-json.ts'
 import type { GroupVersion } from '../api/group-version.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 
 export interface Converter {
   toStorage(object: KubeObject): KubeObject

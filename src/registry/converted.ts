@@ -2,9 +2,9 @@
  * Steps between a request and storage that only custom resources in another version than the stored one need. For other
  * resources they cost nothing.
  */
-import { FewAtOnce } from '../api/few-at-once.ts'
-import { LARGE } from '../api/slices.ts'
-import { stringify } from '../api/write-json.ts'
+import { FewAtOnce } from '../base/few-at-once.ts'
+import { LARGE } from '../base/slices.ts'
+import { stringify } from '../json/write-json.ts'
 import type { KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
 import { liveOf, parseStoredObject } from '../codec/stored-object.ts'

@@ -1,8 +1,8 @@
 /** The definitions of the built-in resources, by `resource.group`. Each has a file in the folder of its group. */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
-import { ownValue } from '../api/own.ts'
-import { lazy } from '../api/lazy.ts'
+import { ownValue } from '../base/own.ts'
+import { lazy } from '../base/lazy.ts'
 import { groupResourceNamed } from '../storage/collections.ts'
 import type { BuiltInDefinition } from './built-in-definition.ts'
 import { apiextensionsDefinitions } from './apiextensions/definitions.ts'

@@ -3,7 +3,7 @@
  * there. ControllerManager keeps the list. An isolate announces each pair of owner kind and resource before its first
  * such write, so the list is always complete.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import { groupKindText, groupResourceText, parseApiVersion } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'

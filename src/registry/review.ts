@@ -2,7 +2,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { selfSubjectReview } from './authentication/self-subject-review.ts'
 import { tokenReview } from './authentication/token-review.ts'

@@ -1,5 +1,5 @@
 /** Merges built-in groups with those of definitions and APIServices, and looks up resources in them. */
-import { turnOfOthers } from '../api/slices.ts'
+import { turnOfOthers } from '../base/slices.ts'
 import { compareParsed, parseVersion } from '../api/version-order.ts'
 import type { ResourceEntry, ServedGroup, ServedResources, ServedVersion } from './resources.ts'
 

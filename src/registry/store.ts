@@ -1,6 +1,6 @@
 /** Reads stored objects for verbs, and makes the keys that messages name. */
 import type { KubeObject } from '../api/object.ts'
-import { HEAVY, turnOfHeavy } from '../api/slices.ts'
+import { HEAVY, turnOfHeavy } from '../base/slices.ts'
 import { badRequest } from '../api/status.ts'
 import { grown } from '../codec/encoded-resource.ts'
 import { liveOf } from '../codec/stored-object.ts'

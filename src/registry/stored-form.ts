@@ -4,14 +4,14 @@
  */
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
-import { kept } from '../api/parts.ts'
+import { kept } from '../base/parts.ts'
 import { encodeJson, encodeKeepingEmpty } from '../codec/encode.ts'
 import { endOfMetadata } from '../codec/metadata-text.ts'
 import type { Live } from '../codec/stored-object.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { NewValue } from '../storage/storage.ts'
 import type { Strategy } from './strategy.ts'
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 
 /**
  * Marks the gap during encoding. It is random in each isolate, so that no text of a client can contain it. Its first

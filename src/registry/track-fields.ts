@@ -1,7 +1,7 @@
 import { noteFault } from '../request/fault.ts'
 import { apiVersionOf } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { Steps } from '../api/slices.ts'
+import type { Steps } from '../base/slices.ts'
 import { tracking } from '../patch/managed-fields.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { endpointKind, endpointType } from './resource-scope.ts'

@@ -2,7 +2,7 @@
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { Workloads } from '../settings/schema.ts'
 import type { OutboxMessage } from '../storage/storage.ts'
 import { ownerKindOf } from './owner-kinds.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Maker } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import type { UserInfo } from './user-info.ts'

@@ -3,7 +3,7 @@
  * parameter counts; unknown ones are ignored. Text that cannot be parsed is 400; a parsed value that makes no sense is
  * 422.
  */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../api/field.ts'
 import type { FieldError } from '../api/field.ts'
 import { badRequest, invalid } from '../api/status.ts'

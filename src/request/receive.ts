@@ -1,4 +1,4 @@
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { settingsOf } from '../settings.ts'
 import type { Env } from '../env.ts'
 import { ANONYMOUS } from './user-info.ts'

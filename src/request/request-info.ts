@@ -3,7 +3,7 @@
  * Only this file decides verb, resource, subresource, namespace and name. Authorization checks them, and dispatch
  * (endpoints/route.ts) serves them or answers 404.
  */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { parseInt64 } from '../go/int.ts'
 import { parseFieldSelector } from '../storage/field-selector.ts'
 import { parseLabelSelector } from '../storage/label-selector.ts'

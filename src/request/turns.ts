@@ -1,9 +1,9 @@
 /**
  * How the work of a request shares the thread: a large request gives others their turn, a small one is done at once.
  */
-import { inPartsAwaiting } from '../api/parts.ts'
-import type { Steps } from '../api/slices.ts'
-import { atOnce, HEAVY, inTurns, LARGE, turnOfOthers } from '../api/slices.ts'
+import { inPartsAwaiting } from '../base/parts.ts'
+import type { Steps } from '../base/slices.ts'
+import { atOnce, HEAVY, inTurns, LARGE, turnOfOthers } from '../base/slices.ts'
 import type { ApiCall } from './context.ts'
 import { lengthOfLongStrings } from './long-texts.ts'
 
@@ -27,6 +27,6 @@ export const isLargeIn = (group: string, text: string | Uint8Array, length = tex
 export const finished = <T>({ isLarge }: Sized, steps: Steps<T>): T | Promise<T> =>
   isLarge ? inTurns(steps) : atOnce(steps)
 
-/** Runs a walk over objects of the request (api/parts.ts). */
+/** Runs a walk over objects of the request (base/parts.ts). */
 export const walked = <T>({ isLarge }: Sized, run: () => T | Promise<T>): T | Promise<T> =>
   isLarge ? inPartsAwaiting(run, turnOfOthers) : run()

@@ -5,7 +5,7 @@
  */
 import { builtInType } from './built-in.ts'
 import type { Json } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { Structural, StructType } from './structural.ts'
 
 export interface Atom {

@@ -2,9 +2,9 @@
  * Makes fields and their types from the texts of the generated table. As in built-in.ts, objects here have all members
  * of the interface that they implement.
  */
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 import type { Json } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import table from './built-in-table.json' with { type: 'json' }
 import type { Field, Leaf, ListType, MapType, PatchStrategy, Scalar, Structural, StructType } from './structural.ts'
 

@@ -3,10 +3,10 @@
  * takes some 10 µs for a type, and little more than a millisecond for all types of a Pod. Objects here have all members
  * of the interface that they implement, undefined ones too: V8 runs codecs faster on objects of one shape.
  */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
-import { lazy } from '../api/lazy.ts'
+import { lazy } from '../base/lazy.ts'
 import type { Json } from '../api/object.ts'
 import { leaf, none, noStrategy, readMember } from './built-in-members.ts'
 import table from './built-in-table.json' with { type: 'json' }

@@ -5,8 +5,8 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import { eachName, eachPart } from '../api/parts.ts'
+import { ownValue } from '../base/own.ts'
+import { eachName, eachPart } from '../base/parts.ts'
 import type { DefaultingContext, DefaultRule } from './default-rules.ts'
 import { defaultRules } from './default-rules.ts'
 import table from './defaults-table.json' with { type: 'json' }

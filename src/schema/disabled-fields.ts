@@ -4,8 +4,8 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import { eachName, eachPart, kept } from '../api/parts.ts'
+import { ownValue } from '../base/own.ts'
+import { eachName, eachPart, kept } from '../base/parts.ts'
 import type { Field, HeldAs, StructType, Structural } from './structural.ts'
 
 /** Feature gates of fields for which the schema names none, or another one than kube-apiserver checks. */

@@ -4,8 +4,8 @@
  * error texts. An object that was read from storage has no empty ones.
  */
 import type { Json, JsonObject } from '../api/object.ts'
-import { setOwn } from '../api/own.ts'
-import { eachName, eachPart, kept, mapParts } from '../api/parts.ts'
+import { setOwn } from '../base/own.ts'
+import { eachName, eachPart, kept, mapParts } from '../base/parts.ts'
 
 /** The key of a hidden member: Object.keys does not list it, and spreading and structuredClone do not copy it. */
 const EMPTIED = Symbol('emptied')
@@ -28,7 +28,7 @@ export const sentField = <O extends object, F extends keyof O & string>(object: 
   // own key: a field of a built-in type
   object[field] ?? (emptiedOf(object)?.[field] as O[F] | undefined)
 
-/** Copies JSON together with the note of its empty fields. Runs as a walk (api/parts.ts). */
+/** Copies JSON together with the note of its empty fields. Runs as a walk (base/parts.ts). */
 export function copyWithEmptied<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   // the copy has the same type as the value
@@ -60,7 +60,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 /**
  * Whether the client sent a field of the value, or of one inside of it, empty, and the field is still absent. Runs as a
- * walk (api/parts.ts).
+ * walk (base/parts.ts).
  * @param ignored fields of the value itself
  */
 export function hasEmptied(value: unknown, ignored: ReadonlySet<string> = NONE): boolean {

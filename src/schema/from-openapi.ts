@@ -5,8 +5,8 @@
 import type { GroupVersionKind } from '../api/group-version.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { lazy } from '../api/lazy.ts'
-import { ownValue, setOwn } from '../api/own.ts'
+import { lazy } from '../base/lazy.ts'
+import { ownValue, setOwn } from '../base/own.ts'
 import { builtInType } from './built-in.ts'
 import type { Field, ListType, PatchStrategy, Scalar, Structural, StructType, ValueValidation } from './structural.ts'
 

@@ -1,10 +1,10 @@
-import { ownValue, setOwn } from '../api/own.ts'
-import { eachName, kept } from '../api/parts.ts'
+import { ownValue, setOwn } from '../base/own.ts'
+import { eachName, kept } from '../base/parts.ts'
 
 type Texts = Record<string, string>
 
 /**
- * Merges maps of quantities or labels; a later map overrides an earlier one. Runs as a walk (api/parts.ts). Later runs
+ * Merges maps of quantities or labels; a later map overrides an earlier one. Runs as a walk (base/parts.ts). Later runs
  * use the maps of the first run, because the caller may have replaced one of them with the result.
  * @param owner the key under which the walk keeps the result
  */

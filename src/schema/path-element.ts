@@ -2,12 +2,12 @@
  * An element of a path: a field (`f:name`), or an element of a list by its keys (`k:{"name":"x"}`), its value (`v:1`)
  * or its index (`i:0`). It has the canonical spelling of FieldsV1, so that equal elements are equal strings.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import { goQuote } from '../go/quote.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { isListing, sortedItems } from '../api/parts.ts'
-import { compareText, compareValues } from '../api/value-order.ts'
+import { isListing, sortedItems } from '../base/parts.ts'
+import { compareText, compareValues } from '../json/value-order.ts'
 
 export type PathElement = string
 export type FieldPathElements = readonly PathElement[]
@@ -88,7 +88,7 @@ function valueText(value: Json): string {
 
 const kinds = 'fkvi'
 
-/** Sorts elements by `compareElements` and parses each once. It sorts many elements in parts (api/parts.ts). */
+/** Sorts elements by `compareElements` and parses each once. It sorts many elements in parts (base/parts.ts). */
 export function sortedPathElements(list: () => PathElement[]): PathElement[] {
   if (isListing()) return sortedItems(list, sortedRun, compareElements).map(({ element }) => element)
   const elements = list()

@@ -1,6 +1,6 @@
 /** Defaults for pod-level resources, calculated from those of the containers (feature gate PodLevelResources). */
 import type * as CoreV1 from '../api/core/v1.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { Quantity } from './quantity.ts'
 
 type Quantities = Record<string, string>

@@ -4,8 +4,8 @@
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { sortNames } from '../api/name-order.ts'
-import { eachName, eachPart, kept } from '../api/parts.ts'
+import { sortNames } from '../base/name-order.ts'
+import { eachName, eachPart, kept } from '../base/parts.ts'
 import { defaultOf, isNullable, preservesUnknown } from './from-openapi.ts'
 import type { Structural, StructType } from './structural.ts'
 

@@ -1,9 +1,9 @@
 /** Applies the defaults of a custom resource's schema (apiextensions' schema/defaulting) to an object in place. */
-import { cloneInParts } from '../api/clone-json.ts'
+import { cloneInParts } from '../json/clone-json.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { ownValue, setOwn } from '../api/own.ts'
-import { eachName, eachPart, kept } from '../api/parts.ts'
+import { ownValue, setOwn } from '../base/own.ts'
+import { eachName, eachPart, kept } from '../base/parts.ts'
 import { requestEntityTooLarge } from '../api/status.ts'
 import { defaultOf, isNullable } from './from-openapi.ts'
 import { elementType, memberType } from './prune.ts'
@@ -71,7 +71,7 @@ function fill(type: Structural | undefined, value: Json | undefined, room: Room)
 
 const NONE: readonly Field[] = []
 
-/** Up to this many scalars are filled in at once, more of them in parts (api/parts.ts). */
+/** Up to this many scalars are filled in at once, more of them in parts (base/parts.ts). */
 const FEW = 32
 
 function fillMembers(fields: readonly Field[], value: JsonObject, room: Room): void {

@@ -1,6 +1,6 @@
 /** Parses and formats times and durations like Go (meta/v1 Time and MicroTime, time.Duration). */
-import { withoutTrailing } from '../api/trim.ts'
-import { ownValue } from '../api/own.ts'
+import { withoutTrailing } from '../base/trim.ts'
+import { ownValue } from '../base/own.ts'
 
 /** The text is no time or duration. `message` is Go's. */
 export class TimeError extends Error {

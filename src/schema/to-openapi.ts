@@ -2,7 +2,7 @@
  * Makes the OpenAPI schema of a type: definitions of v2, component schemas of v3. Keys are in kube-apiserver's order,
  * because it hashes the documents; properties are sorted by name. The caller passes the descriptions.
  */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isBuiltInType, structuralOf } from './built-in.ts'
 import type { Field, PatchStrategy, Scalar, SpecialName, Structural, StructType } from './structural.ts'

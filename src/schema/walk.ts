@@ -4,8 +4,8 @@
  */
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import { eachName } from '../api/parts.ts'
+import { ownValue } from '../base/own.ts'
+import { eachName } from '../base/parts.ts'
 import type { Atom, ListAtom, MapAtom, ScalarKind } from './atom.ts'
 import { keyElement, valueElement } from './path-element.ts'
 import type { PathElement } from './path-element.ts'

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
-import { eachName, eachPart } from '../api/parts.ts'
+import { ownValue } from '../base/own.ts'
+import { eachName, eachPart } from '../base/parts.ts'
 import type { Structural, StructType } from './structural.ts'
 
 /**

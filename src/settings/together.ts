@@ -1,5 +1,5 @@
 /** Checks across settings: two that contradict each other, and one that has no effect without another. */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { AdmissionSetting } from '../configuration/admission.ts'
 import { admissionSetting } from '../configuration/admission.ts'
 import { isAuthority } from '../x509/authority.ts'

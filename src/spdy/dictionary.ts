@@ -1,5 +1,5 @@
 /** The dictionary with which compression of header blocks begins (SPDY/3.1, 2.6.10.1): 1423 bytes. */
-import { joined } from '../api/bytes.ts'
+import { joined } from '../base/bytes.ts'
 import { number32 } from './numbers.ts'
 
 /** Each stands behind its length. */

@@ -1,5 +1,5 @@
 /** Frames of SPDY/3.1 (2.2 and 2.6): bytes into frames and back. Headers stay compressed here. */
-import { joined } from '../api/bytes.ts'
+import { joined } from '../base/bytes.ts'
 import { number32, read32 } from './numbers.ts'
 import { SpdyError } from './spdy-error.ts'
 

@@ -3,7 +3,7 @@
  * with a dictionary. The platform inflates, and knows no dictionaries; but a window that a stored block with the
  * dictionary's bytes has filled is the window that zlib would begin with.
  */
-import { joined } from '../api/bytes.ts'
+import { joined } from '../base/bytes.ts'
 import { headerDictionary } from './dictionary.ts'
 import { number32, read32 } from './numbers.ts'
 import { SpdyError } from './spdy-error.ts'

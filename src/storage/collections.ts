@@ -5,7 +5,7 @@
  */
 import type { GroupResource } from '../api/group-version.ts'
 import { groupResourceText } from '../api/group-version.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { Collection } from './storage.ts'
 import { StorageNames } from './storage-names.ts'
 import { CONTROL_SHARD } from './written-shards.ts'

@@ -1,5 +1,5 @@
 /** The storage of a Worker: its shards, and encryption by its settings. */
-import { platformClock } from '../api/clock.ts'
+import { platformClock } from '../base/clock.ts'
 import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'
 import { encrypted } from './encrypted.ts'

@@ -1,5 +1,5 @@
 /** How much of the past each shard keeps: by the setting, and by rules for special resources. */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 
 export interface History {
   /** Milliseconds for which old versions stay readable. */

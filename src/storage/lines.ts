@@ -1,7 +1,7 @@
 /**
  * Lines of UTF-8 streams. Each character is handled once, however long a line is and however it was cut into chunks.
  */
-import { turnOfHeavy } from '../api/slices.ts'
+import { turnOfHeavy } from '../base/slices.ts'
 import { byteChunks, ON_DEMAND } from './byte-chunks.ts'
 import { Pieces } from './pieces.ts'
 

@@ -2,9 +2,9 @@
  * The storage contract in memory, for tests and as the simplest description of a shard. It keeps every event, and
  * searches them for each answer.
  */
-import type { Clock } from '../api/clock.ts'
-import { leastOf } from '../api/extremes.ts'
-import { compareNames } from '../api/name-order.ts'
+import type { Clock } from '../base/clock.ts'
+import { leastOf } from '../base/extremes.ts'
+import { compareNames } from '../base/name-order.ts'
 import { StorageError } from './errors.ts'
 import { builtInPlace, CUSTOM_PLACES, customPlace } from './places.ts'
 import type { Place } from './revision.ts'

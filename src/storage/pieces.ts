@@ -1,4 +1,4 @@
-import { joined } from '../api/bytes.ts'
+import { joined } from '../base/bytes.ts'
 
 /** Holds bytes of a stream until a value is complete. Each byte is copied twice, however many pieces a value has. */
 export class Pieces {

@@ -3,7 +3,7 @@
  * names the key, with the object's uid and revision unsealed, because the shard needs them. Tenant, collection and
  * key of the object are authenticated, so a value that was moved does not open.
  */
-import { base64ToBytes, bytesToBase64 } from '../api/base64.ts'
+import { base64ToBytes, bytesToBase64 } from '../base/base64.ts'
 import type { EncryptionKey, EncryptionSetting } from './encryption-setting.ts'
 import type { Collection, NewValue, Revision } from './storage.ts'
 import { StorageError } from './errors.ts'

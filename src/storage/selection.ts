@@ -4,7 +4,7 @@
  */
 import type { JsonObject, Json } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { parseInt64 } from '../go/int.ts'
 import { goValue } from '../go/value.ts'
 import type { Selectable } from './storage.ts'

@@ -1,6 +1,6 @@
 /** Storage in ResourceShards. No other code calls a shard. */
-import type { Clock } from '../api/clock.ts'
-import { BoundedMap } from '../api/bounded-map.ts'
+import type { Clock } from '../base/clock.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import { logError } from '../log/log.ts'
 import type { ShardCalls } from './object-calls.ts'
 import { StorageError, databaseFailure } from './errors.ts'

@@ -2,7 +2,7 @@
  * The Worker's end of a watch: a socket to the shard. When it breaks (deploys and moves cut sockets), it is opened
  * again where it left off, and its reader notices nothing. Timers and buffers are here, because the shard has none.
  */
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { StorageError } from './errors.ts'
 import type { Pong, WatchCall } from './shard-protocol.ts'
 import { decodeHeader, ENDED, MORE, PING } from './shard-protocol.ts'

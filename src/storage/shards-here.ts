@@ -3,7 +3,7 @@
  * read from memory; any other object has to be called. An object counts for a moment after it has answered a call:
  * one that the platform has moved elsewhere does not answer, and does not know of later writes.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { Revision, ShardName } from './storage.ts'
 
 /** The visible state of an object, which changes with each write. */

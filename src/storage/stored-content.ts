@@ -1,5 +1,5 @@
 import type { JsonObject } from '../api/object.ts'
-import { parseStored } from '../api/parse-json.ts'
+import { parseStored } from '../json/parse-json.ts'
 import { SEALED } from './sealing.ts'
 
 /** @returns undefined where the text is sealed */

@@ -4,8 +4,8 @@
  * callers begin and continue only in the first milliseconds of a turn, one after the other. The local engine's clock
  * advances while code runs. Where it does not, the number of callers is the limit.
  */
-import type { Clock } from '../api/clock.ts'
-import { turnOfOthers } from '../api/slices.ts'
+import type { Clock } from '../base/clock.ts'
+import { turnOfOthers } from '../base/slices.ts'
 
 /** Milliseconds of a turn after which no caller begins or continues. The last one ends a few milliseconds later. */
 const MOST_MS = 4

@@ -1,5 +1,5 @@
 /** The JSON text of a value, and its revision: the content of `metadata.resourceVersion` at position `at`. */
-import { byteLength } from '../api/utf8.ts'
+import { byteLength } from '../base/utf8.ts'
 import type { Revision } from './storage.ts'
 
 /** Puts the revision into the empty string content at `at`. */

@@ -2,7 +2,7 @@
  * Batches of watch events as bytes. Event lines are made once, where the event happens, and are parsed only by
  * watchers that need another form than JSON in the storage version.
  */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { ByteReader } from './byte-chunks.ts'
 import { Pieces } from './pieces.ts'
 import type { BatchHeader, FrameHeader } from './shard-protocol.ts'

@@ -2,7 +2,7 @@
  * Refuses writes to a shard whose disk failed at the last write, for a while. Each attempt would end the shard's
  * object, and its readers and watchers would have to start again. So only a write now and then tests the disk.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { StorageErrorCode } from './errors.ts'
 
 /** Milliseconds between attempts. The pause doubles after each. */

@@ -4,7 +4,7 @@
  * asks for what changed. A copy is at most MAX_AGE old when a request begins, so a revoked grant stops working within
  * that time. Before a step refuses a request it reads a fresh snapshot, so a new grant works at once.
  */
-import { platformClock } from '../api/clock.ts'
+import { platformClock } from '../base/clock.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Env } from '../env.ts'

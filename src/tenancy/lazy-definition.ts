@@ -4,12 +4,12 @@
  * thousand that a control plane may have.
  */
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../api/apiextensions/v1.ts'
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { Json, KubeObject } from '../api/object.ts'
-import type { PackedText } from '../api/packed-text.ts'
-import { parseStored, parsingStored } from '../api/parse-json.ts'
-import type { Steps } from '../api/slices.ts'
-import { atOnce, turnOfOthers } from '../api/slices.ts'
+import type { PackedText } from '../base/packed-text.ts'
+import { parseStored, parsingStored } from '../json/parse-json.ts'
+import type { Steps } from '../base/slices.ts'
+import { atOnce, turnOfOthers } from '../base/slices.ts'
 import type { Cut, SchemaFacts } from './definition-cuts.ts'
 import { cutDefinition } from './definition-cuts.ts'
 

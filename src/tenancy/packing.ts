@@ -2,8 +2,8 @@
  * Decides which texts of this isolate are packed, and when. The latest ones stay plain, because an object is often
  * written again a moment later. Packing is not urgent, so it runs in slices after the request that brought the texts.
  */
-import { PackedText } from '../api/packed-text.ts'
-import { turnOfOthers } from '../api/slices.ts'
+import { PackedText } from '../base/packed-text.ts'
+import { turnOfOthers } from '../base/slices.ts'
 
 /** UTF-16 units of the texts that stay plain: a hundred definitions. */
 const MAX_PLAIN = 2 * 1024 * 1024

@@ -3,9 +3,9 @@
  * each at most once a second. Its next request sees its own writes, and sees writes of another isolate within a
  * second, as with the control snapshot. A missing object is never cached.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
-import { frozen } from '../api/frozen.ts'
-import { platformClock } from '../api/clock.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { frozen } from '../base/frozen.ts'
+import { platformClock } from '../base/clock.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { collectionOf } from '../storage/collections.ts'

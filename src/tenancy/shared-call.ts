@@ -6,7 +6,7 @@
  * made it, unless that request keeps it with `waitUntil`. So every waiter has a timer of its own.
  */
 
-import { settledByOthers } from '../api/settled-by-others.ts'
+import { settledByOthers } from '../base/settled-by-others.ts'
 
 /** Milliseconds after which a call counts as lost: the engine ends the calls of a client that has gone. */
 const LOST_AFTER = 2_000

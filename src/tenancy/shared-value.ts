@@ -1,4 +1,4 @@
-import { platformClock } from '../api/clock.ts'
+import { platformClock } from '../base/clock.ts'
 import { SharedCall } from './shared-call.ts'
 
 /**

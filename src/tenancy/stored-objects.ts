@@ -1,7 +1,7 @@
 import { groupResourceText } from '../api/group-version.ts'
 import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import { HEAVY, slicesByLength, turnOfOthers } from '../api/slices.ts'
+import { HEAVY, slicesByLength, turnOfOthers } from '../base/slices.ts'
 import { forbidden } from '../api/status.ts'
 import { linesOf } from '../storage/lines.ts'
 import type { Env } from '../env.ts'

@@ -2,7 +2,7 @@
  * All state that this isolate keeps of a control plane, in one TenantState, which goes when other control planes were
  * used since. Each module declares its part.
  */
-import { BoundedMap } from '../api/bounded-map.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { Tenant } from '../storage/tenant.ts'
 
 /** The most control planes that one isolate remembers. */

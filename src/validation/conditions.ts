@@ -1,13 +1,13 @@
 /** Validates conditions of type metav1.Condition, which most kinds use. */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { duplicate, invalidValue, notSupported, required, tooLong } from '../api/field.ts'
 import type { Condition } from '../api/meta/v1.ts'
 import { validateQualifiedName } from './field-rules.ts'
 import { regexText } from './names.ts'
-import { byteLength } from '../api/utf8.ts'
+import { byteLength } from '../base/utf8.ts'
 import { errorsOf } from './errors-of.ts'
-import { kept } from '../api/parts.ts'
+import { kept } from '../base/parts.ts'
 
 const STATUSES = ['False', 'True', 'Unknown']
 const MAX_REASON = 1024

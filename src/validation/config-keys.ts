@@ -1,4 +1,4 @@
-import { byteLength } from '../api/utf8.ts'
+import { byteLength } from '../base/utf8.ts'
 
 /** Validates a key of a ConfigMap or Secret: a file name without a path. */
 export function configKeyProblems(key: string): string[] {

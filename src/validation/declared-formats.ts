@@ -6,7 +6,7 @@ import type { FieldError, FieldPath } from '../api/field.ts'
 import { invalidValue, required, tooLong } from '../api/field.ts'
 import { problems } from './field-rules.ts'
 import { dns1123Label, dns1123Subdomain, pathSegmentName, regexText } from './names.ts'
-import { byteLength } from '../api/utf8.ts'
+import { byteLength } from '../base/utf8.ts'
 
 const MAX_NAME = 253
 const MAX_POOL = 253

@@ -3,8 +3,8 @@
  * of context around each change.
  */
 import type { Json } from '../api/object.ts'
-import { append } from '../api/append.ts'
-import { apart, kept } from '../api/parts.ts'
+import { append } from '../base/append.ts'
+import { apart, kept } from '../base/parts.ts'
 import type { Block } from './matching-blocks.ts'
 import { matchingBlocks } from './matching-blocks.ts'
 import { writtenLines } from './written-lines.ts'
@@ -16,7 +16,7 @@ type Line = readonly [mark: ' ' | '-' | '+', text: string]
 /** The diff compares this many lines of each text. More would exceed the memory of an isolate. */
 const MAX_LINES = 150_000
 
-/** Runs as a walk (api/parts.ts): each run needs the same `old` and `wanted`. */
+/** Runs as a walk (base/parts.ts): each run needs the same `old` and `wanted`. */
 export function differenceText(old: Json | object, wanted: Json | object): string {
   const owners = kept(typeof wanted === 'object' ? wanted : old, () => ({ before: {}, after: {} }))
   const before = writtenLines(old, MAX_LINES, owners.before)

@@ -1,13 +1,13 @@
 /**
  * Validates embedded objects in custom resources (x-kubernetes-embedded-resource; apiextensions' schema/objectmeta).
  */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { invalidValue, required } from '../api/field.ts'
 import { parseApiVersion } from '../api/group-version.ts'
 import type { Json, JsonObject, ObjectMeta } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { elementType, memberType } from '../schema/prune.ts'
 import type { Structural } from '../schema/structural.ts'
 import { isAnywhereIn } from '../schema/anywhere.ts'

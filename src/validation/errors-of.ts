@@ -1,12 +1,12 @@
 /**
- * Collects the errors of a list's items or an object's members. It checks them in parts (api/parts.ts), and stops when
+ * Collects the errors of a list's items or an object's members. It checks them in parts (base/parts.ts), and stops when
  * a Status has no room for more errors.
  */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { FieldError } from '../api/field.ts'
-import { sortedKeys } from '../api/name-order.ts'
-import type { Weight } from '../api/parts.ts'
-import { eachName, eachPart, kept } from '../api/parts.ts'
+import { sortedKeys } from '../base/name-order.ts'
+import type { Weight } from '../base/parts.ts'
+import { eachName, eachPart, kept } from '../base/parts.ts'
 import { MAX_PROBLEMS, MAX_REPORTED } from '../api/status.ts'
 
 /** The weight of an item in units of `PART`. Its checks take microseconds. */

@@ -1,6 +1,6 @@
 /** Compiles and matches the regular expressions of schemas like Go (RE2). */
-import { BoundedMap } from '../api/bounded-map.ts'
-import { forAsLong, goesInParts, kept } from '../api/parts.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { forAsLong, goesInParts, kept } from '../base/parts.ts'
 import { PatternProgram } from '../go/pattern-program.ts'
 import { MatchSearch } from '../go/pattern-search.ts'
 import { isTooLarge, tooLarge } from '../go/pattern-size.ts'
@@ -47,7 +47,7 @@ let allowance = Infinity
 
 /**
  * Runs a validation with a step budget of its own.
- * @param owner identifies the budget in a walk (api/parts.ts); no other validation may use it meanwhile
+ * @param owner identifies the budget in a walk (base/parts.ts); no other validation may use it meanwhile
  */
 export function searchingIn<T>(owner: object, run: () => T, most = MOST_OF_OBJECT): T {
   const outside = budget
@@ -62,7 +62,7 @@ export function searchingIn<T>(owner: object, run: () => T, most = MOST_OF_OBJEC
 /** Ends a validation without pauses (searchedAtOnce) whose searches take more than AT_ONCE steps. */
 const DEAR = new Error('assertion failed: a validation at once was given up that nobody does in parts')
 
-/** @returns undefined where searches take long, so that the caller must run the validation in parts (api/parts.ts) */
+/** @returns undefined where searches take long, so that the caller must run the validation in parts (base/parts.ts) */
 export function searchedAtOnce<T>(run: () => T): T | undefined {
   const outside = allowance
   allowance = AT_ONCE
@@ -78,7 +78,7 @@ export function searchedAtOnce<T>(run: () => T): T | undefined {
 
 /**
  * Searches a pattern in a text.
- * @param owner the schema with the pattern. A later run of the walk around it (api/parts.ts) continues a long search.
+ * @param owner the schema with the pattern. A later run of the walk around it (base/parts.ts) continues a long search.
  * @returns an error where the pattern is invalid or the search takes too long
  */
 export function goMatches(pattern: string, text: string, owner: object): boolean | { readonly error: string } {
@@ -99,7 +99,7 @@ function foundInParts(begun: Search, owner: object): boolean | { readonly error:
   return search.found!
 }
 
-/** Steps of a search in one part (api/parts.ts). */
+/** Steps of a search in one part (base/parts.ts). */
 const STEP = 100_000
 /** This many steps take as long as one item of a part. */
 const UNITS_OF_ITEM = 500
@@ -136,13 +136,13 @@ export function goPatternError(pattern: string, owner: object): string | undefin
   return 'error' in found ? found.error : undefined
 }
 
-/** Compiling this many characters takes as long as one item of a part (api/parts.ts). */
+/** Compiling this many characters takes as long as one item of a part (base/parts.ts). */
 const OF_ITEM = 5
 /** Compiling one character takes as long as this many steps of a search. */
 const UNITS_OF_CHARACTER = 200
 
 /**
- * Compiles a long pattern, which takes up to some fifty milliseconds, as a part of its own (api/parts.ts).
+ * Compiles a long pattern, which takes up to some fifty milliseconds, as a part of its own (base/parts.ts).
  * @returns undefined where compiling exceeds the steps of searchedAtOnce
  */
 function compiledFor(pattern: string, owner: object): PatternProgram | { readonly error: string } | undefined {

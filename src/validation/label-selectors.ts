@@ -1,10 +1,10 @@
 /** Validates label selectors and matches labels (apimachinery's metav1.LabelSelector). */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../api/field.ts'
 import type { LabelSelector, LabelSelectorRequirement } from '../api/meta/v1.ts'
-import { ownValue } from '../api/own.ts'
-import { everyName, everyPart, somePart } from '../api/parts.ts'
+import { ownValue } from '../base/own.ts'
+import { everyName, everyPart, somePart } from '../base/parts.ts'
 import { problems, validateQualifiedName } from './field-rules.ts'
 import { labelValueProblems, qualifiedNameProblems } from './names.ts'
 import { validateLabels } from './object-meta.ts'

@@ -1,8 +1,8 @@
-import { ownValue } from '../api/own.ts'
-import { kept } from '../api/parts.ts'
+import { ownValue } from '../base/own.ts'
+import { kept } from '../base/parts.ts'
 import { validateFieldManager } from '../api/field-manager.ts'
 /** Validates object metadata and its updates (apimachinery's pkg/api/validation). */
-import { append } from '../api/append.ts'
+import { append } from '../base/append.ts'
 import type { FieldError } from '../api/field.ts'
 import { forbiddenField, invalidValue, path, required, tooLong } from '../api/field.ts'
 import type { FieldPath } from '../api/field.ts'
@@ -10,7 +10,7 @@ import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../api/obje
 import { sentField } from '../schema/emptied.ts'
 import type { NameRule } from './names.ts'
 import { dns1123Label, labelValueProblems, qualifiedNameProblems } from './names.ts'
-import { byteLength } from '../api/utf8.ts'
+import { byteLength } from '../base/utf8.ts'
 import { errorsByName, errorsOf } from './errors-of.ts'
 
 const TOTAL_ANNOTATION_BYTES = 256 * 1024

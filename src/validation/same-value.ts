@@ -1,5 +1,5 @@
 import type { JsonObject } from '../api/object.ts'
-import { valuesEqualApart } from '../api/value-order.ts'
+import { valuesEqualApart } from '../json/value-order.ts'
 import { sameWritten } from '../codec/same-written.ts'
 import { builtInType } from '../schema/built-in.ts'
 

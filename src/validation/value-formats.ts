@@ -1,8 +1,8 @@
 /** The string formats of schemas that kube-apiserver validates (kube-openapi's pkg/validation/strfmt). */
-import { byteLength } from '../api/utf8.ts'
-import { lazy } from '../api/lazy.ts'
-import { ownValue } from '../api/own.ts'
-import { corruptAt } from '../api/base64.ts'
+import { byteLength } from '../base/utf8.ts'
+import { lazy } from '../base/lazy.ts'
+import { ownValue } from '../base/own.ts'
+import { corruptAt } from '../base/base64.ts'
 import { parseDuration } from '../schema/time.ts'
 
 /** The format; '' where the format has no effect on values of these types. */

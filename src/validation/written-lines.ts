@@ -1,10 +1,10 @@
 /**
  * The first lines of `JSON.stringify(value, null, 1)`. The number of lines has a bound, because each empty element of a
- * body may become thirty members. Runs as a walk (api/parts.ts).
+ * body may become thirty members. Runs as a walk (base/parts.ts).
  */
-import { eachPart, kept } from '../api/parts.ts'
+import { eachPart, kept } from '../base/parts.ts'
 
-/** Lines that one part writes (api/parts.ts). */
+/** Lines that one part writes (base/parts.ts). */
 const AT_ONCE = 1024
 
 /** A list or an object whose end is not written yet. */

@@ -2,10 +2,10 @@
  * Room for the long answers of webhooks. A review may be small and its answer have three megabytes, which take forty
  * times as much when they are parsed. So a control plane has few long answers at once, and the isolate parses few.
  */
-import { ClientGone } from '../api/client-gone.ts'
-import type { Clock } from '../api/clock.ts'
-import { FewAtOnce } from '../api/few-at-once.ts'
-import { LARGE } from '../api/slices.ts'
+import { ClientGone } from '../base/client-gone.ts'
+import type { Clock } from '../base/clock.ts'
+import { FewAtOnce } from '../base/few-at-once.ts'
+import { LARGE } from '../base/slices.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'
 import type { TakeRoom } from './outgoing-call.ts'

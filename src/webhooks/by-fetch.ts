@@ -2,7 +2,7 @@
  * Outgoing calls on the platform, by its own fetch, which trusts public authorities only. `https://NAME.worker/…`
  * calls the Worker that is bound as WORKER_NAME, without a network.
  */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { StatusError } from '../api/status.ts'
 import type { Settings } from '../settings.ts'
 import { forbiddenHost } from './forbidden-hosts.ts'

@@ -1,6 +1,6 @@
 /**
  * Outgoing calls of a local server. The front makes them, because the engine cannot trust a given authority only. The
- * body is one line of JSON with the call, and behind it the body of the call (cli/outgoing-calls.ts reads it).
+ * body is one line of JSON with the call, and behind it the body of the call (cli/outgoing/calls.ts reads it).
  */
 import type { CallFailure } from './failure-text.ts'
 import type { StatusError } from '../api/status.ts'

@@ -3,7 +3,7 @@
  * client.
  */
 import type { WebhookClientConfig } from '../api/admissionregistration/v1.ts'
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Cluster, Credentials, Kubeconfig } from '../configuration/kubeconfig.ts'
 import { credentialsFor } from '../configuration/kubeconfig.ts'
 import { goQuote } from '../go/quote.ts'

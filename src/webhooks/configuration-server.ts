@@ -1,4 +1,4 @@
-/** The protocol between the engine and the front, which can read files (cli/configuration-files.ts). */
+/** The protocol between the engine and the front, which can read files (cli/engine/configuration-files.ts). */
 
 /** The path of a kubeconfig follows, percent-encoded. The answer is a WebhookConnection. */
 export const KUBECONFIG_PATH = '/kubeconfig/'

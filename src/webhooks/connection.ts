@@ -4,7 +4,7 @@
  */
 import type { Env } from '../env.ts'
 import { goQuote } from '../go/quote.ts'
-import type { Clock } from '../api/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { WebhookCallError } from './call-webhook.ts'
 import type { WebhookConnection } from './webhook-connection.ts'
 import type { OutgoingAnswer } from './outgoing-call.ts'

@@ -1,6 +1,6 @@
 /** Why a call got no answer, with the texts of Go's net, crypto/tls and crypto/x509. */
 import * as z from 'zod/mini'
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { familyOf } from '../api/ip-addresses.ts'
 
 /** A failed call as the front reports it. */

@@ -2,8 +2,8 @@
  * Hosts that a server on the platform never calls: loopback and link-local addresses, and metadata servers, which
  * give out secrets to machines nearby. A URL has already normalized its host: `0x7f.1` is 127.0.0.1.
  */
-import { lazy } from '../api/lazy.ts'
-import { withoutTrailing } from '../api/trim.ts'
+import { lazy } from '../base/lazy.ts'
+import { withoutTrailing } from '../base/trim.ts'
 import type { IpRange } from '../api/ip-addresses.ts'
 import { contains, parseCidr, parseIp } from '../api/ip-addresses.ts'
 

@@ -1,5 +1,5 @@
-import { Gathered } from '../api/gathered.ts'
-import { LARGE } from '../api/slices.ts'
+import { Gathered } from '../base/gathered.ts'
+import { LARGE } from '../base/slices.ts'
 import { tooManyRequests } from '../api/status.ts'
 
 /** A call of another server, and its result. Both ways out, by the front and by fetch, implement this interface. */

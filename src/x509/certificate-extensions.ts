@@ -3,7 +3,7 @@
  * crypto/x509: a certificate that Go cannot read is refused, and so is one with a critical extension that Go does not
  * handle. Names under constraints and policies that a chain requires are not compared; such chains are refused.
  */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import type { Certificate, Extension } from './certificate.ts'
 import { ALTERNATIVE_NAME, readAlternativeNames } from './certificate-request.ts'
 import type { Element } from './der.ts'

@@ -2,7 +2,7 @@
  * Whether a chain of certificates ends in an authority and its leaf may be a TLS client (RFC 5280, section 6), with
  * the choices of Go's crypto/x509.
  */
-import { leastOf, mostOf } from '../api/extremes.ts'
+import { leastOf, mostOf } from '../base/extremes.ts'
 import type { Certificate } from './certificate.ts'
 import { readCertificate } from './certificate.ts'
 import { checkExtensions, isUnconstrained, mayBeClient, maySign } from './certificate-extensions.ts'

@@ -1,5 +1,5 @@
-import { joined } from '../api/bytes.ts'
-import { mostOf } from '../api/extremes.ts'
+import { joined } from '../base/bytes.ts'
+import { mostOf } from '../base/extremes.ts'
 /** DER (X.690), as much as certificates and their requests need: a reader and a writer. */
 
 export interface Element {

@@ -1,5 +1,5 @@
 /** Issues certificates for requests, in the form of Go's crypto/x509. */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { readCertificate } from './certificate.ts'
 import type { AlternativeNames, CertificateRequest } from './certificate-request.ts'
 import { ALTERNATIVE_NAME } from './certificate-request.ts'

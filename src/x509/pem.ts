@@ -1,5 +1,5 @@
 /** Textual encodings of keys and certificates (RFC 7468), read as leniently as Go's encoding/pem. */
-import { Budget } from '../api/budget.ts'
+import { Budget } from '../base/budget.ts'
 
 export interface PemBlock {
   readonly type: string

@@ -1,5 +1,5 @@
 /** JSON Web Keys (RFC 7517, RFC 7518 §6) that sign the tokens of ServiceAccounts: kinds, lengths and algorithms. */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import * as z from 'zod/mini'
 
 /** A number of so many octets in base64url, always at full length. */

@@ -1,5 +1,5 @@
 /** Public keys (SubjectPublicKeyInfo, RFC 5280 and RFC 3279), and proofs that a requester has the private key. */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import { elements, readElement } from './der.ts'
 import { isSignedBy, keyAlgorithm, RSA_KEY } from './signature.ts'
 

@@ -1,5 +1,5 @@
 /** Signatures of certificates and certificate requests, by WebCrypto (RFC 3279, RFC 5758, RFC 8410). */
-import { ownValue } from '../api/own.ts'
+import { ownValue } from '../base/own.ts'
 import {
   elements,
   objectIdentifier,

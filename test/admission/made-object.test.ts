@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonTree } from '../../src/api/json.ts'
+import type { JsonTree } from '../../src/json/json.ts'
 import { decodeMade } from '../../src/admission/made-object.ts'
 import type { PatchedType } from '../../src/admission/made-object.ts'
 import { parseFeatureGates } from '../../src/api/feature-gates.ts'

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { attestedRequests } from '../../src/authentication/attested-requests.ts'
 import { FRONT_STATEMENT, STATEMENT_HOLDS_MS } from '../../src/authentication/front-statement.ts'
 import type { FrontStatement } from '../../src/authentication/front-statement.ts'
-import { Attestation } from '../../src/cli/attestation.ts'
-import type { TlsClientAuth } from '../../src/cli/client-certificate.ts'
+import { Attestation } from '../../src/cli/front/attestation.ts'
+import type { TlsClientAuth } from '../../src/cli/front/client-certificate.ts'
 import type { Env } from '../../src/env.ts'
 
 const key = randomBytes(32)

@@ -116,7 +116,7 @@ test('its calls are counted under kube-apiserver’s names', async () => {
   await nameOf(server, await tokenOf(server))
   signer.isDown = true
   await expect(tokenOf(server)).rejects.toThrow()
-  const { serveMetrics } = await import('../../src/endpoints/metrics.ts')
+  const { serveMetrics } = await import('../../src/endpoints/metrics/metrics.ts')
   const text = await (await serveMetrics(server.request('/metrics'), { slis: false })).text()
   const counted = text.split('\n').filter((line) => /^apiserver_externaljwt_\w+?(total|count|timestamp)\b/.test(line))
   expect(counted).toEqual([

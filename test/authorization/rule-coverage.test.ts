@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import fc from '../chance.ts'
 import type { PolicyRule } from '../../src/api/rbac/v1.ts'
 import { ruleAllows } from '../../src/authorization/policy-rule.ts'
-import { atOnce, inTurns } from '../../src/api/slices.ts'
+import { atOnce, inTurns } from '../../src/base/slices.ts'
 import { missingRules as stepsToMissing } from '../../src/authorization/rule-coverage.ts'
 
 const missingRules = (...rules: Parameters<typeof stepsToMissing>) => atOnce(stepsToMissing(...rules))

@@ -1,5 +1,5 @@
 /** A Worker with only a shard, which the bench fills and compacts. */
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import { ResourceShard } from '../../durable-objects/resource-shard.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'
 import type { NewValue, Revision } from '../../src/storage/storage.ts'

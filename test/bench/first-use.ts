@@ -5,8 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { startEngine } from '../../src/cli/engine.ts'
-import { lazyTables } from '../../src/cli/lazy-tables.ts'
+import { startEngine } from '../../src/cli/engine/engine.ts'
+import { lazyTables } from '../../src/cli/build/lazy-tables.ts'
 import { millisecondsOfMain } from './process-usage.ts'
 
 const ISOLATES = 24

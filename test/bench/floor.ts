@@ -5,11 +5,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { startEngine } from '../../src/cli/engine.ts'
-import { engineConfig } from '../../src/cli/engine-config.ts'
-import { startFront } from '../../src/cli/front.ts'
-import { openPki } from '../../src/cli/pki.ts'
-import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
+import { startEngine } from '../../src/cli/engine/engine.ts'
+import { engineConfig } from '../../src/cli/engine/config.ts'
+import { startFront } from '../../src/cli/front/front.ts'
+import { openPki } from '../../src/cli/data-directory/pki.ts'
+import { readWranglerConfig } from '../../src/cli/engine/wrangler-config.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-floor-'))
 const objects = join(directory, 'objects')

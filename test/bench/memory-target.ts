@@ -1,12 +1,12 @@
 // A server in this process that keeps all data in memory. It runs the engine's code, and the bench can measure its
 // steps.
 // told of by walks of this server
-export { lost } from '../../src/api/walk-progress.ts'
+export { lost } from '../../src/base/walk-progress.ts'
 import { respondStatus } from '../../src/codec/respond.ts'
 import { parseApiVersion } from '../../src/api/group-version.ts'
 import type { JsonObject } from '../../src/api/object.ts'
-import { encodeCborValue } from '../../src/codec/cbor-encode.ts'
-import { encodeProtobuf } from '../../src/codec/protobuf-envelope.ts'
+import { encodeCborValue } from '../../src/codec/cbor/encode.ts'
+import { encodeProtobuf } from '../../src/codec/protobuf/envelope.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
 import type { Env } from '../../src/env.ts'
 import { answer } from '../../src/server.ts'

@@ -6,7 +6,7 @@
 // without webhooks.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { createAuthority, issue } from '../../src/cli/certificate.ts'
+import { createAuthority, issue } from '../../src/cli/data-directory/certificate.ts'
 import { LAUNCHER, startKedge } from '../cli/kedge-process.ts'
 import { fill, median, pause, succeed } from './load.ts'
 import type { Target } from './load.ts'

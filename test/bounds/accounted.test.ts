@@ -19,7 +19,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'durable-objects/controller-queues.ts':
     'test/durable-objects/controller-queues.test.ts: eight works of a queue are done at a time',
   'durable-objects/dependent-table.ts': 'test/durable-objects/dependent-table.test.ts: MAX_KINDS',
-  'durable-objects/kept-texts.ts': 'test/api/bounded-map.test.ts: both key and value count',
+  'durable-objects/kept-texts.ts': 'test/base/bounded-map.test.ts: both key and value count',
   'durable-objects/outbox.ts': FILLED,
   'durable-objects/past-state.ts': 'test/durable-objects/past-state.test.ts: more keys were deleted since than remain',
   'durable-objects/pending-work.ts': FILLED,
@@ -27,16 +27,17 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
     'test/durable-objects/watch.test.ts: is refused when the selections of all watches are too long together',
   'durable-objects/watched-kinds.ts':
     'test/durable-objects/watched-kinds.test.ts: takes every definition for watched once there are more than it keeps',
-  'durable-objects/work-table.ts': 'test/api/bounded-map.test.ts: both key and value count',
+  'durable-objects/work-table.ts': 'test/base/bounded-map.test.ts: both key and value count',
   'durable-objects/write-queue.ts': 'test/durable-objects/write-queue.test.ts: refuses writes beyond its bound',
-  'src/admission/event-rate-limit.ts': 'test/admission/event-rate-limit.test.ts: a bucket that was dropped starts full',
-  'src/admission/image-policy-webhook.ts': 'test/api/bounded-map.test.ts: both key and value count',
+  'src/admission/plugins/event-rate-limit.ts':
+    'test/admission/plugins/event-rate-limit.test.ts: a bucket that was dropped starts full',
+  'src/admission/plugins/image-policy-webhook.ts': 'test/base/bounded-map.test.ts: both key and value count',
   'src/admission/policies/compiled-policy.ts': FILLED,
-  'src/admission/quota/quotas.ts': FILLED,
+  'src/admission/plugins/quota/quotas.ts': FILLED,
   'src/admission/webhooks/candidates.ts': FILLED,
   'src/admission/webhooks/known-replies.ts': FILLED,
-  'src/api/few-at-once.ts': 'test/api/few-at-once.test.ts: an item that the engine gave up makes room after a while',
-  'src/api/waiting-places.ts': 'test/api/waiting-places.test.ts: so many wait at once',
+  'src/base/few-at-once.ts': 'test/base/few-at-once.test.ts: an item that the engine gave up makes room after a while',
+  'src/base/waiting-places.ts': 'test/base/waiting-places.test.ts: so many wait at once',
   'src/authentication/attested-requests.ts':
     'test/authentication/attested-requests.test.ts: connections beyond those that one period may have are refused',
   'src/authentication/key-questions.ts': FILLED,
@@ -45,18 +46,20 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/authentication/token-webhook.ts': FILLED,
   'src/authorization/impersonation.ts': FILLED,
   'src/authorization/subject-index.ts': 'test/bounds/goes-with-its-object.test.ts: the index of a list of bindings',
-  'src/authorization/webhook-authorizer.ts': 'test/api/bounded-map.test.ts: both key and value count',
+  'src/authorization/webhook-authorizer.ts': 'test/base/bounded-map.test.ts: both key and value count',
   'src/cel/patterns.ts': FILLED,
-  'src/cli/arriving.ts': 'test/cli/arriving.test.ts: up to 32 blocks are reused',
-  'src/cli/connection-limits.ts': 'test/cli/connection-limits.test.ts: an address without connections is forgotten',
-  'src/cli/http-framing.ts': 'test/cli/http-framing.test.ts: are not kept where they are long',
-  'src/cli/kept-connections.ts': 'test/cli/kept-connections.test.ts: a limited number of calls wait for a connection',
-  'src/cli/outgoing-calls.ts': 'test/cli/outgoing-calls.test.ts: no more calls are under way than may be',
-  'src/cli/outgoing-exchanges.ts':
-    'test/cli/outgoing-exchanges.test.ts: to all hosts together no more are under way than may be',
-  'src/cli/tunnels.ts': FILLED,
-  'src/codec/kept-items.ts':
-    'test/codec/kept-items.test.ts: a list that the engine dropped counts no longer after two minutes',
+  'src/cli/front/arriving.ts': 'test/cli/front/arriving.test.ts: up to 32 blocks are reused',
+  'src/cli/front/connection-limits.ts':
+    'test/cli/front/connection-limits.test.ts: an address without connections is forgotten',
+  'src/cli/front/http-framing.ts': 'test/cli/front/http-framing.test.ts: are not kept where they are long',
+  'src/cli/outgoing/kept-connections.ts':
+    'test/cli/outgoing/kept-connections.test.ts: a limited number of calls wait for a connection',
+  'src/cli/outgoing/calls.ts': 'test/cli/outgoing/calls.test.ts: no more calls are under way than may be',
+  'src/cli/outgoing/exchanges.ts':
+    'test/cli/outgoing/exchanges.test.ts: to all hosts together no more are under way than may be',
+  'src/cli/front/tunnels.ts': FILLED,
+  'src/codec/protobuf/kept-items.ts':
+    'test/codec/protobuf/kept-items.test.ts: a list that the engine dropped counts no longer after two minutes',
   'src/controllers/look-pace.ts': FILLED,
   'src/controllers/nodes/tainted-nodes.ts':
     'test/controllers/nodes/tainted-nodes.test.ts: where more are tainted than are remembered',
@@ -77,13 +80,13 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
     'test/controllers/simulation/stages.test.ts: pods that are more than are known one by one',
   'src/controllers/simulation/stages.ts': FILLED,
   'src/controllers/turns.ts': 'test/controllers/turns.test.ts: nothing is kept of what is done',
-  'src/controllers/workloads/change-time.ts': FILLED,
-  'src/controllers/workloads/daemon-set-back-off.ts': BY_CLUSTERS,
-  'src/controllers/workloads/event-correlator.ts': FILLED,
-  'src/controllers/workloads/events.ts': FILLED,
-  'src/controllers/workloads/horizontal-pod-autoscaler-history.ts':
-    'test/controllers/workloads/horizontal-pod-autoscaler-behavior.test.ts: is bounded by the longest window',
-  'src/controllers/workloads/slice-topology.ts': BY_CLUSTERS,
+  'src/controllers/workloads/endpoints/change-time.ts': FILLED,
+  'src/controllers/workloads/daemon-set/back-off.ts': BY_CLUSTERS,
+  'src/controllers/workloads/events/event-correlator.ts': FILLED,
+  'src/controllers/workloads/events/events.ts': FILLED,
+  'src/controllers/workloads/horizontal-pod-autoscaler/history.ts':
+    'test/controllers/workloads/horizontal-pod-autoscaler/behavior.test.ts: is bounded by the longest window',
+  'src/controllers/workloads/endpoints/slice-topology.ts': BY_CLUSTERS,
   'src/endpoints/aggregation/remote-documents.ts': FILLED,
   'src/endpoints/packed-bodies.ts': 'test/endpoints/packed-bodies.test.ts: what is too large is made each time',
   'src/endpoints/watch-stream.ts': BY_CLUSTERS,
@@ -101,7 +104,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/metrics/series.ts': FILLED,
   'src/openapi/documents.ts': BY_CLUSTERS,
   'src/openapi/rendered-paths.ts': FILLED,
-  'src/registry/write/until-written.ts': 'test/api/bounded-map.test.ts: both key and value count',
+  'src/registry/write/until-written.ts': 'test/base/bounded-map.test.ts: both key and value count',
   'src/registry/custom-resources/compiled-versions.ts': FILLED,
   'src/registry/custom-resources/conversion-counts.ts': 'test/bounds/filled.test.ts: labels',
   'src/registry/custom-resources/conversion-webhook.ts': FILLED,
@@ -146,10 +149,10 @@ const notFilledByRequests: Readonly<Record<string, keyof typeof reasons>> = {
   'src/authorization/authorization-counts.ts': 'settings',
   'src/authorization/authorize.ts': 'a call',
   'src/cel/parsed-parts.ts': 'a call',
-  'src/cli/outgoing-answer.ts': 'a call',
-  'src/cli/websocket-streams.ts': 'a call',
+  'src/cli/outgoing/answer.ts': 'a call',
+  'src/cli/front/websocket-streams.ts': 'a call',
   'src/codec/table.ts': 'tables',
-  'src/codec/yaml-scalar.ts': 'tables',
+  'src/codec/yaml/scalar.ts': 'tables',
   'src/controllers/in-turns.ts': 'a call',
   'src/controllers/scheduling/devices/capacity.ts': 'a call',
   'src/controllers/scheduling/devices/constraints.ts': 'a call',
@@ -157,8 +160,8 @@ const notFilledByRequests: Readonly<Record<string, keyof typeof reasons>> = {
   'src/controllers/scheduling/devices/selectors.ts': 'a call',
   'src/endpoints/discovery/serve.ts': 'tables',
   'src/endpoints/nodes/simulated/port-forward.ts': 'a call',
-  'src/endpoints/restore-plan.ts': 'a call',
-  'src/endpoints/restore.ts': 'a call',
+  'src/endpoints/backup/restore-plan.ts': 'a call',
+  'src/endpoints/backup/restore.ts': 'a call',
   'src/openapi/render-v2.ts': 'tables',
   'src/registry/admissionregistration/webhook-configurations.ts': 'tables',
   'src/registry/built-in-resource.ts': 'tables',
@@ -176,7 +179,7 @@ const notFilledByRequests: Readonly<Record<string, keyof typeof reasons>> = {
 }
 
 const files = globSync(['src/**/*.ts', 'durable-objects/**/*.ts'], { cwd: ROOT })
-  .filter((file) => file !== 'src/api/bounded-map.ts' && /Bound: |new BoundedMap/.test(source(file)))
+  .filter((file) => file !== 'src/base/bounded-map.ts' && /Bound: |new BoundedMap/.test(source(file)))
   .sort()
 
 test('every file with a collection that lasts is accounted for once, and no other', () => {

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { vi } from 'vitest'
 import type { Node, Service } from '../../src/api/core/v1.ts'
 import type { EndpointSlice } from '../../src/api/discovery/v1.ts'
-import { serveOutgoingCalls } from '../../src/cli/outgoing-calls.ts'
+import { serveOutgoingCalls } from '../../src/cli/outgoing/calls.ts'
 import { onceEach } from '../../src/controllers/once-each.ts'
-import { untilRemoval } from '../../src/controllers/workloads/daemon-set-back-off.ts'
-import { planForClients } from '../../src/controllers/workloads/slice-topology.ts'
+import { untilRemoval } from '../../src/controllers/workloads/daemon-set/back-off.ts'
+import { planForClients } from '../../src/controllers/workloads/endpoints/slice-topology.ts'
 import { pumpWatch } from '../../src/endpoints/watch-stream.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'
 import { customModelName } from '../../src/registry/custom-resources/custom-model-name.ts'
@@ -22,7 +22,7 @@ import { outgoingBinding } from '../outgoing-binding.ts'
 import type { Filled } from './filled.ts'
 import { fillBeyondBounds, times } from './filled.ts'
 
-vi.mock('../../src/api/bounded-map.ts', async (original) => {
+vi.mock('../../src/base/bounded-map.ts', async (original) => {
   const { recording } = await import('./recorded.ts')
   return recording(await original())
 })
@@ -61,13 +61,13 @@ const rows: readonly Filled[] = [
     },
   },
   {
-    file: 'src/controllers/workloads/daemon-set-back-off.ts',
+    file: 'src/controllers/workloads/daemon-set/back-off.ts',
     how: 'pods of many DaemonSets that fail on many nodes',
     fill: () =>
       times(11_000, (n) => untilRemoval('t', { set: { metadata: { uid: `u${n}` } }, now: new Date(0) }, `node-${n}`)),
   },
   {
-    file: 'src/controllers/workloads/slice-topology.ts',
+    file: 'src/controllers/workloads/endpoints/slice-topology.ts',
     how: 'Services with hints',
     fill() {
       const nodes = [zoned('a'), zoned('b')]
@@ -116,7 +116,7 @@ const rows: readonly Filled[] = [
     fill: () => times(300, (n) => answeredHere(`t${n}/control`, { revision: n }, n)),
   },
   {
-    file: 'src/cli/outgoing-calls.ts',
+    file: 'src/cli/outgoing/calls.ts',
     how: 'webhooks that come and go',
     async fill() {
       const directory = mkdtempSync(join(tmpdir(), 'kedge-calls-'))

@@ -10,14 +10,14 @@ import { candidatesOf } from '../../src/admission/webhooks/candidates.ts'
 import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
 import { NodeState } from '../../src/controllers/scheduling/node-state.ts'
 import { stagesOf } from '../../src/controllers/simulation/stages.ts'
-import { EventRecorder } from '../../src/controllers/workloads/events.ts'
+import { EventRecorder } from '../../src/controllers/workloads/events/events.ts'
 import { RemoteDocuments } from '../../src/endpoints/aggregation/remote-documents.ts'
 import { admitRequest } from '../../src/flowcontrol/admit-request.ts'
 import { pathMembers } from '../../src/openapi/rendered-paths.ts'
 import { compiledVersion } from '../../src/registry/custom-resources/compiled-versions.ts'
 import { convertByWebhook } from '../../src/registry/custom-resources/conversion-webhook.ts'
 import { servedResources } from '../../src/registry/served.ts'
-import { Tunnels } from '../../src/cli/tunnels.ts'
+import { Tunnels } from '../../src/cli/front/tunnels.ts'
 import { measurementsOf, measureRequest } from '../../src/metrics/measurements.ts'
 import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
 import { KeyQuestions } from '../../src/authentication/key-questions.ts'
@@ -25,11 +25,11 @@ import { impersonate } from '../../src/authorization/impersonation.ts'
 import { compiledPattern } from '../../src/cel/patterns.ts'
 import { LookPace } from '../../src/controllers/look-pace.ts'
 import { parsedOnce } from '../../src/controllers/parsed-once.ts'
-import { changeTime } from '../../src/controllers/workloads/change-time.ts'
-import { EventCorrelator } from '../../src/controllers/workloads/event-correlator.ts'
+import { changeTime } from '../../src/controllers/workloads/endpoints/change-time.ts'
+import { EventCorrelator } from '../../src/controllers/workloads/events/event-correlator.ts'
 import { WaitingLine } from '../../src/flowcontrol/waiting-line.ts'
 import { Counters, Histograms } from '../../src/metrics/series.ts'
-import { quotasOf } from '../../src/admission/quota/quotas.ts'
+import { quotasOf } from '../../src/admission/plugins/quota/quotas.ts'
 import { reviewLikeKnown } from '../../src/admission/webhooks/known-replies.ts'
 import { announceWatch } from '../../src/registry/custom-resources/watched-kinds.ts'
 import { authenticated } from '../../src/request/user-info.ts'
@@ -45,7 +45,7 @@ import { frontAnswering } from '../webhooks/front.ts'
 import { fillBeyondBounds, times } from './filled.ts'
 import type { Filled } from './filled.ts'
 
-vi.mock('../../src/api/bounded-map.ts', async (original) => {
+vi.mock('../../src/base/bounded-map.ts', async (original) => {
   const { recording } = await import('./recorded.ts')
   return recording(await original())
 })
@@ -185,7 +185,7 @@ const rows: readonly Filled[] = [
     },
   },
   {
-    file: 'src/controllers/workloads/change-time.ts',
+    file: 'src/controllers/workloads/endpoints/change-time.ts',
     how: 'Services whose endpoints are written',
     fill() {
       const { tenant } = memoryServer()
@@ -204,7 +204,7 @@ const rows: readonly Filled[] = [
     },
   },
   {
-    file: 'src/controllers/workloads/event-correlator.ts',
+    file: 'src/controllers/workloads/events/event-correlator.ts',
     how: 'objects of which there are events',
     fill() {
       const correlator = new EventCorrelator()
@@ -233,7 +233,7 @@ const rows: readonly Filled[] = [
     },
   },
   {
-    file: 'src/admission/quota/quotas.ts',
+    file: 'src/admission/plugins/quota/quotas.ts',
     how: 'namespaces without quotas',
     async fill() {
       const server = memoryServer()
@@ -312,7 +312,7 @@ const rows: readonly Filled[] = [
       }),
   },
   {
-    file: 'src/controllers/workloads/events.ts',
+    file: 'src/controllers/workloads/events/events.ts',
     how: 'news of many objects',
     async fill() {
       const clients = { tenant: { uid: 'news' }, resource: () => ({ add: async () => {} }) }

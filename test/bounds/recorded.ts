@@ -1,5 +1,5 @@
 // Each BoundedMap that is made, by the file and line that made it: what modules keep to themselves can be looked at.
-import type { BoundedMap, Bounds } from '../../src/api/bounded-map.ts'
+import type { BoundedMap, Bounds } from '../../src/base/bounded-map.ts'
 
 export interface Recorded {
   /** `src/…: LINE` */

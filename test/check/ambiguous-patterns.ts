@@ -2,7 +2,7 @@
  * A regular expression that can read the same characters in several ways tries all of them before it gives up: the
  * square of a text's length, or worse. This check finds three forms of that in the literals of src: a repetition within
  * a repetition; two repetitions that share a character and may stand side by side; and a repetition at the beginning
- * of a pattern that may begin anywhere, with something behind it that may be missing (`/ +$/`, see src/api/trim.ts).
+ * of a pattern that may begin anywhere, with something behind it that may be missing (`/ +$/`, see src/base/trim.ts).
  *
  * Where the text is short, or can't fail, a comment on the line or above it says why: `// pattern: REASON`.
  */

@@ -10,6 +10,6 @@ describe('a source file', () => {
     ['src/endpoints/get.ts', 'const at = new Date(request.clock())', 0],
     ['src/index.ts', "import { platformClock } from './api/clock.ts'", 0],
     ['src/index.ts', 'const now = Date.now()', 1],
-    ['src/api/clock.ts', 'export const platformClock: Clock = () => Date.now()', 0],
+    ['src/base/clock.ts', 'export const platformClock: Clock = () => Date.now()', 0],
   ])('%s: %s', (file, source, problems) => expect(clockProblemsIn(file, source)).toHaveLength(problems))
 })

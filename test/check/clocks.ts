@@ -1,6 +1,6 @@
 /**
  * Code receives the time as an argument: a request has its clock, and so has an object of the platform. Only
- * api/clock.ts reads the platform's clock, and only the files below may import it from there.
+ * base/clock.ts reads the platform's clock, and only the files below may import it from there.
  */
 const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['src/index.ts', 'requests begin there'],
@@ -11,16 +11,16 @@ const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['src/expressions/expression-times.ts', 'rules are compiled for all requests of the isolate'],
   ['src/authorization/chain.ts', 'answers of webhooks are kept for all requests of the isolate'],
   ['src/tenancy/recent-objects.ts', 'what was read is for all requests of the isolate'],
-  ['src/api/waiting-places.ts', 'places are shared by all requests of the isolate'],
-  ['src/api/few-at-once.ts', 'large items are those of all requests of the isolate'],
-  ['src/codec/kept-items.ts', 'lists are those of all requests of the isolate'],
+  ['src/base/waiting-places.ts', 'places are shared by all requests of the isolate'],
+  ['src/base/few-at-once.ts', 'large items are those of all requests of the isolate'],
+  ['src/codec/protobuf/kept-items.ts', 'lists are those of all requests of the isolate'],
   ['src/tenancy/shared-value.ts', 'a value is made for all requests of the isolate'],
   ['src/flowcontrol/admit-request.ts', 'the seats are those of all requests of the isolate'],
 ])
 
 const READS = /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b/
 const TAKES = /\bplatformClock\b/
-const OWNER = 'src/api/clock.ts'
+const OWNER = 'src/base/clock.ts'
 
 /** @returns the problems of a source file outside of the CLI */
 export function clockProblemsIn(file: string, source: string): string[] {

@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path'
 
 const levels: readonly (readonly string[])[] = [
-  ['log', 'go', 'api', 'cel', 'migrations'],
+  ['log', 'go', 'base', 'json', 'api', 'cel', 'migrations'],
   ['x509', 'spdy'],
   ['schema'],
   ['configuration'],

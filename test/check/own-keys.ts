@@ -1,6 +1,6 @@
 /**
  * A key that a client chose may be `constructor` or `__proto__`. This check finds operations that would then reach
- * Object.prototype: `key in object`, `object[key]` and Object.assign. src/api/own.ts has safe ones.
+ * Object.prototype: `key in object`, `object[key]` and Object.assign. src/base/own.ts has safe ones.
  *
  * The check accepts keys whose type is safe: numbers, a closed set of literals, and keys that a loop took from the same
  * object. Where a key is safe for another reason, a comment on the line or above it says why: `// own key: REASON`.

@@ -92,7 +92,7 @@ const spreads = globSync('{src,durable-objects}/**/*.ts', { cwd: root })
   .flatMap((file) => spreadArgumentsIn(readFileSync(root + file, 'utf8')).map((line) => `${file}:${line}`))
 for (const place of spreads)
   console.error(
-    `${place}: arguments are spread; use append (src/api/append.ts), leastOf or mostOf (src/api/extremes.ts)`,
+    `${place}: arguments are spread; use append (src/base/append.ts), leastOf or mostOf (src/base/extremes.ts)`,
   )
 if (spreads.length > 0) process.exit(1)
 

@@ -1,7 +1,7 @@
 /**
  * `list.push(...others)` passes each element as an argument on the stack. If a client chooses the length, some ten
- * thousand elements are a RangeError. This check finds such calls. `append` (src/api/append.ts), and `leastOf` and
- * `mostOf` (src/api/extremes.ts), take lists of any length.
+ * thousand elements are a RangeError. This check finds such calls. `append` (src/base/append.ts), and `leastOf` and
+ * `mostOf` (src/base/extremes.ts), take lists of any length.
  */
 
 /** Line numbers, from 1, of calls of push, unshift, Math.min and Math.max with spread arguments. */

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { serverOf } from '../../src/cli/backup.ts'
+import { serverOf } from '../../src/cli/commands/backup.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'kedge-checked-'))
 

@@ -2,7 +2,7 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { createAuthority, issue } from '../../src/cli/certificate.ts'
+import { createAuthority, issue } from '../../src/cli/data-directory/certificate.ts'
 
 const part = (json: object): string => Buffer.from(JSON.stringify(json)).toString('base64url')
 

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import { decodeObject, findKind } from '../../src/codec/decode.ts'
 import { decodeUnstructured } from '../../src/codec/decode-untyped.ts'
 import { canonical, encodeJson } from '../../src/codec/encode.ts'
-import { parseJson } from '../../src/api/parse-json.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 
 const api = (name: string) => builtInType(`io.k8s.api.${name}`)

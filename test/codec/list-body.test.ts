@@ -1,6 +1,6 @@
 import { noteFault } from '../../src/request/fault.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { largeItems } from '../../src/api/few-at-once.ts'
+import { largeItems } from '../../src/base/few-at-once.ts'
 import { eventually } from '../eventually.ts'
 import { listStream } from '../../src/codec/list-body.ts'
 import type { ListStream } from '../../src/codec/list-body.ts'

@@ -1,9 +1,9 @@
 // Two values are equal for their type if and only if they encode to the same text.
 import { describe, expect, test } from 'vitest'
-import { cloneJson } from '../../src/api/clone-json.ts'
+import { cloneJson } from '../../src/json/clone-json.ts'
 import type { Json, JsonObject } from '../../src/api/object.ts'
-import { inParts } from '../../src/api/parts.ts'
-import { inTurns } from '../../src/api/slices.ts'
+import { inParts } from '../../src/base/parts.ts'
+import { inTurns } from '../../src/base/slices.ts'
 import { encodeJson } from '../../src/codec/encode.ts'
 import { sameWritten } from '../../src/codec/same-written.ts'
 import { builtInType } from '../../src/schema/built-in.ts'

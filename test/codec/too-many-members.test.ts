@@ -1,16 +1,16 @@
 // The decoder refuses a map with more members than storage could hold while it reads the body, in every serialization.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { MAX_MEMBERS } from '../../src/api/json.ts'
+import { MAX_MEMBERS } from '../../src/json/json.ts'
 import type { JsonObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
-import { encodeCborValue } from '../../src/codec/cbor-encode.ts'
-import { checkLeastSize } from '../../src/codec/least-size.ts'
+import { encodeCborValue } from '../../src/codec/cbor/encode.ts'
+import { checkLeastSize } from '../../src/codec/protobuf/least-size.ts'
 import { parseBody, parsing } from '../../src/codec/parse-body.ts'
 import type { BodyFormat } from '../../src/codec/parse-body.ts'
-import { encodeProtobuf } from '../../src/codec/protobuf-envelope.ts'
-import { loadYaml } from '../../src/codec/yaml-reader.ts'
-import { inParts } from '../../src/api/parts.ts'
-import { inTurns } from '../../src/api/slices.ts'
+import { encodeProtobuf } from '../../src/codec/protobuf/envelope.ts'
+import { loadYaml } from '../../src/codec/yaml/reader.ts'
+import { inParts } from '../../src/base/parts.ts'
+import { inTurns } from '../../src/base/slices.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 
 beforeAll(loadYaml)

@@ -1,6 +1,6 @@
 // The HTTPS server that stands in for webhooks; the scenarios say what it answers.
 import https from 'node:https'
-import { createAuthority, issue } from '../../src/cli/certificate.ts'
+import { createAuthority, issue } from '../../src/cli/data-directory/certificate.ts'
 import { sleep } from './client.mjs'
 
 let hookHost

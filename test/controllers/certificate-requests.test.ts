@@ -1,7 +1,7 @@
 import { X509Certificate, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { CertificateSigningRequest } from '../../src/api/certificates/v1.ts'
-import { createAuthority } from '../../src/cli/certificate.ts'
+import { createAuthority } from '../../src/cli/data-directory/certificate.ts'
 import { controllers } from '../../src/controllers/controllers.ts'
 import {
   bitString,

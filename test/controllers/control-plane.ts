@@ -1,5 +1,5 @@
 /** A control plane in memory whose controllers do their work when the test says so. */
-import { turnOfOthers } from '../../src/api/slices.ts'
+import { turnOfOthers } from '../../src/base/slices.ts'
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../../src/api/object.ts'
 import { Clientset } from '../../src/controllers/clientset.ts'

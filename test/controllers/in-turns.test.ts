@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { eachPart, kept } from '../../src/api/parts.ts'
-import { turnOfOthers } from '../../src/api/slices.ts'
+import { eachPart, kept } from '../../src/base/parts.ts'
+import { turnOfOthers } from '../../src/base/slices.ts'
 import { MOST, PLANNED, eachInTurns, inTurns, planned } from '../../src/controllers/in-turns.ts'
 
 /** Turns without an end. */

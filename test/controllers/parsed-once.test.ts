@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test, vi } from 'vitest'
-import { cloneJson } from '../../src/api/clone-json.ts'
+import { cloneJson } from '../../src/json/clone-json.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { parseStoredObject } from '../../src/codec/stored-object.ts'
 import { parsedOnce } from '../../src/controllers/parsed-once.ts'

@@ -5,7 +5,7 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Pod } from '../../src/api/core/v1.ts'
-import { createAuthority, issue } from '../../src/cli/certificate.ts'
+import { createAuthority, issue } from '../../src/cli/data-directory/certificate.ts'
 import { podMetrics } from '../../src/controllers/simulation/usage.ts'
 import type { Cluster } from './cluster.ts'
 

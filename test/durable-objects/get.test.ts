@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import type { Env } from '../../src/env.ts'
 import type { Collection } from '../../src/storage/storage.ts'
 import { shardStorage } from '../../src/storage/shard-client.ts'

@@ -2,7 +2,7 @@
  * A real shard beside its model: each action asks the shard and compares the answer with the history of all writes.
  * Each action has its own random numbers: the other actions of a history do the same when some are left out.
  */
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { expect } from 'vitest'

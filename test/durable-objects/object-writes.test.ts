@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { evictDurableObject } from 'cloudflare:test'
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import type { Env } from '../../src/env.ts'
 import { objectStorage } from '../../src/storage/shard-client.ts'
 import { TurnBudget } from '../../src/storage/turn-budget.ts'

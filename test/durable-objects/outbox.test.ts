@@ -1,5 +1,5 @@
-import { append } from '../../src/api/append.ts'
-import { platformClock } from '../../src/api/clock.ts'
+import { append } from '../../src/base/append.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import { Outbox } from '../../durable-objects/outbox.ts'
 import type { Statements } from '../../durable-objects/statements.ts'
 import type { OutboxRow } from '../../src/storage/shard-protocol.ts'

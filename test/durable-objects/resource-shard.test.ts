@@ -1,4 +1,4 @@
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject } from 'cloudflare:test'
 import type { Env } from '../../src/env.ts'

@@ -1,6 +1,6 @@
 // What a list has read of its shard when its client takes the beginning of the answer, and then nothing. All of it may
 // be in the memory of an isolate, and nobody counts the clients of a Worker.
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { builtInForms } from '../../src/codec/built-in-forms.ts'

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Miniflare } from 'miniflare'
-import { upToDateBuild } from '../../src/cli/build.ts'
-import { PROJECT, WORKER } from '../../src/cli/fresh-build.mjs'
-import { readWranglerConfig } from '../../src/cli/wrangler-config.ts'
+import { upToDateBuild } from '../../src/cli/build/build.ts'
+import { PROJECT, WORKER } from '../../src/cli/build/fresh-build.mjs'
+import { readWranglerConfig } from '../../src/cli/engine/wrangler-config.ts'
 
 /**
  * @param workers source of each module by name: the server has `hook` as the binding WORKER_HOOK

@@ -1,7 +1,7 @@
 // An engine that is idle returns its garbage to the system. V8 alone would keep it.
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { processUsage } from '../../src/cli/engine-memory.ts'
+import { processUsage } from '../../src/cli/engine/memory.ts'
 import { startKedge } from '../cli/kedge-process.ts'
 import { until } from '../eventually.ts'
 import { ApiClient } from './api-client.ts'

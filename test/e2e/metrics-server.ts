@@ -4,7 +4,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import type { Credential } from '../../src/cli/certificate.ts'
+import type { Credential } from '../../src/cli/data-directory/certificate.ts'
 
 export interface Seen {
   readonly target: string

@@ -5,7 +5,7 @@ import { get as getHttp } from 'node:http'
 import { createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
-import { createAuthority, issue } from '../../src/cli/certificate.ts'
+import { createAuthority, issue } from '../../src/cli/data-directory/certificate.ts'
 
 export interface SigningKey {
   readonly kid: string

@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { createAuthority, issue } from '../../src/cli/certificate.ts'
+import { createAuthority, issue } from '../../src/cli/data-directory/certificate.ts'
 
 type Review = Readonly<Record<string, any>>
 /** @param time the how manieth question of this name it is */

@@ -1,4 +1,4 @@
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import { describe, expect, test, vi } from 'vitest'
 import { respondStatus } from '../../src/codec/respond.ts'
 import { serveFixedPath } from '../../src/endpoints/fixed-paths.ts'

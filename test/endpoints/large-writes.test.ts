@@ -1,6 +1,6 @@
 // A large write yields to other requests between its steps; a small write does not yield.
 import { expect, test, vi } from 'vitest'
-import { LARGE } from '../../src/api/slices.ts'
+import { LARGE } from '../../src/base/slices.ts'
 import { answer } from '../../src/server.ts'
 import { memoryServer } from '../request-in-memory.ts'
 

@@ -1,7 +1,7 @@
 // Admission policies with rules of the Kyverno and Gatekeeper libraries, and objects that they admit, change or refuse.
 // Each answer equals the one of kube-apiserver (test/fixtures/policies).
 import { beforeAll, describe, expect, test } from 'vitest'
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import type { JsonObject } from '../../src/api/object.ts'
 import type { Env } from '../../src/env.ts'
 import { serve } from '../../src/server.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { WatchFramer } from '../../src/codec/watch-framer.ts'
-import { ClientGone } from '../../src/api/client-gone.ts'
+import { ClientGone } from '../../src/base/client-gone.ts'
 import type { WatchSink } from '../../src/endpoints/watch-sink.ts'
 import { pumpWatch } from '../../src/endpoints/watch-stream.ts'
 import type { RequestScope } from '../../src/registry/resource-scope.ts'

@@ -1,7 +1,7 @@
 // CRDs of projects that many clusters install, with their rules, and objects that these accept or refuse. Each answer
 // equals the one of kube-apiserver (test/fixtures/definitions).
 import { beforeAll, describe, expect, test } from 'vitest'
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import type { Env } from '../../src/env.ts'
 import { DEFINITIONS } from '../../src/registry/custom-resources/definition.ts'

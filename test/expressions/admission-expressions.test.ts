@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ExpressionUse } from '../../src/expressions/admission-expressions.ts'
-import { atOnce } from '../../src/api/slices.ts'
+import { atOnce } from '../../src/base/slices.ts'
 import { compileAdmissionExpression, compileVariables } from '../../src/expressions/admission-expressions.ts'
 import { admissionEnvironment } from '../../src/expressions/environments.ts'
 

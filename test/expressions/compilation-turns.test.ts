@@ -1,8 +1,8 @@
 // The compilation of a long expression yields to other requests between its passes and within each of them.
 import { expect, test } from 'vitest'
-import { inParts } from '../../src/api/parts.ts'
-import type { Steps } from '../../src/api/slices.ts'
-import { atOnce, inTurns } from '../../src/api/slices.ts'
+import { inParts } from '../../src/base/parts.ts'
+import type { Steps } from '../../src/base/slices.ts'
+import { atOnce, inTurns } from '../../src/base/slices.ts'
 import {
   compileAdmissionExpression,
   compileVariables,

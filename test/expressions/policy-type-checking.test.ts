@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ValidatingAdmissionPolicySpec } from '../../src/api/admissionregistration/v1.ts'
-import { atOnce } from '../../src/api/slices.ts'
+import { atOnce } from '../../src/base/slices.ts'
 import { expressionWarnings } from '../../src/expressions/policy-type-checking.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
 

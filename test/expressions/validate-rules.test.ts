@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { path } from '../../src/api/field.ts'
 import type { Json, JsonObject } from '../../src/api/object.ts'
-import { inParts } from '../../src/api/parts.ts'
-import { inTurns } from '../../src/api/slices.ts'
+import { inParts } from '../../src/base/parts.ts'
+import { inTurns } from '../../src/base/slices.ts'
 import { ruleTreeOf } from '../../src/expressions/rule-tree.ts'
 import { validateAtOnce, validateByRules } from '../../src/expressions/validate-rules.ts'
 

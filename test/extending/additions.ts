@@ -82,10 +82,10 @@ const plugin: Walk = {
   heading: 'An admission plug-in',
   additions: [
     {
-      file: 'src/admission/label-keeper.ts',
+      file: 'src/admission/plugins/label-keeper.ts',
       text: `/** LabelKeeper: a label \`kept\` stays. */
-import type { AdmissionPlugin } from './attributes.ts'
-import { admissionForbidden } from './forbidden.ts'
+import type { AdmissionPlugin } from '../attributes.ts'
+import { admissionForbidden } from '../forbidden.ts'
 
 export const labelKeeper: AdmissionPlugin = {
   name: 'LabelKeeper',
@@ -104,8 +104,8 @@ export const labelKeeper: AdmissionPlugin = {
     },
     {
       file: 'src/admission/chain.ts',
-      before: "import { limitRanger } from './limit-ranger.ts'",
-      insert: "import { labelKeeper } from './label-keeper.ts'\n",
+      before: "import { limitRanger } from './plugins/limit-ranger.ts'",
+      insert: "import { labelKeeper } from './plugins/label-keeper.ts'\n",
     },
     { file: 'src/admission/chain.ts', before: '  AlwaysDeny: alwaysDeny,', insert: '  LabelKeeper: labelKeeper,\n' },
   ],

@@ -10,12 +10,12 @@ import { listFields } from './list-fields.ts'
 
 const parts = vi.hoisted(() => ({ are: Infinity, stops: 0 }))
 
-vi.mock('../../src/api/slices.ts', async (importActual) => ({
+vi.mock('../../src/base/slices.ts', async (importActual) => ({
   ...(await importActual<object>()),
   LARGE: 0, // every body counts as large
 }))
-vi.mock('../../src/api/parts.ts', async (importActual) => {
-  const actual = await importActual<typeof import('../../src/api/parts.ts')>()
+vi.mock('../../src/base/parts.ts', async (importActual) => {
+  const actual = await importActual<typeof import('../../src/base/parts.ts')>()
   return {
     ...actual,
     *inParts(run: () => unknown) {

@@ -14,14 +14,14 @@ const SRC = join(import.meta.dirname, '../../src')
 
 /** Constants that the counted server has smaller than the real one, so that small bodies behave like large ones. */
 const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'api/parts.ts': { PART: '16', MUCH: '16', RUN: '16', MERGED: '16' },
-  'api/parse-json.ts': { STORED_AT_ONCE: '256' },
-  'api/value-order.ts': { FEW: '16' },
+  'base/parts.ts': { PART: '16', MUCH: '16', RUN: '16', MERGED: '16' },
+  'json/parse-json.ts': { STORED_AT_ONCE: '256' },
+  'json/value-order.ts': { FEW: '16' },
   'api/status.ts': { MAX_PROBLEMS: '32', MAX_REPORTED: '4096' },
   'codec/list-body.ts': { AT_ONCE: '256' },
   'codec/indent.ts': { SOME: '256' },
-  'codec/yaml-text.ts': { CHARACTERS: '256' },
-  'api/slices.ts': {
+  'codec/yaml/text.ts': { CHARACTERS: '256' },
+  'base/slices.ts': {
     LARGE: '256',
     HEAVY: '256',
     MANY_VALUES: '256', // more than Pods have; tests that write Pods in parts take minutes
@@ -39,7 +39,7 @@ const smaller: Plugin = {
     onLoad(
       {
         filter:
-          /\/src\/(?:api\/(?:parse-json|parts|slices|status|value-order)|codec\/(?:indent|list-body|yaml-text)|storage\/lines|validation\/(?:difference-text|written-lines))\.ts$/,
+          /\/src\/(?:api\/status|base\/(?:parts|slices)|json\/(?:parse-json|value-order)|codec\/(?:indent|list-body|yaml\/text)|storage\/lines|validation\/(?:difference-text|written-lines))\.ts$/,
       },
       ({ path }) => {
         let contents = readFileSync(path, 'utf8')

@@ -1,7 +1,7 @@
 // A parser reads twice as much when its input is twice as long, for the worst shapes that are known.
 import { describe, expect, test } from 'vitest'
-import { Budget } from '../../src/api/budget.ts'
-import { openBrackets } from '../../src/codec/yaml-error.ts'
+import { Budget } from '../../src/base/budget.ts'
+import { openBrackets } from '../../src/codec/yaml/error.ts'
 import { pemBlocks } from '../../src/x509/pem.ts'
 
 type Shape = readonly [what: string, of: (n: number) => string]

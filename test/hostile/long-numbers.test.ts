@@ -1,10 +1,10 @@
 // BigInt reads decimal digits in more than linear time: a third of a second for a body of them, without a pause. So
 // nothing gives it more digits than the largest number has.
 import { afterEach, expect, test, vi } from 'vitest'
-import { parseJsonBytes, parseStored } from '../../src/api/parse-json.ts'
+import { parseJsonBytes, parseStored } from '../../src/json/parse-json.ts'
 import { toInt, toUint } from '../../src/cel/conversions.ts'
 import { parseBody } from '../../src/codec/parse-body.ts'
-import { loadYaml } from '../../src/codec/yaml-reader.ts'
+import { loadYaml } from '../../src/codec/yaml/reader.ts'
 import { parseInt64 } from '../../src/go/int.ts'
 import { Quantity } from '../../src/schema/quantity.ts'
 import { parseDuration } from '../../src/schema/time.ts'

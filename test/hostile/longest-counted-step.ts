@@ -11,7 +11,7 @@ export interface Step {
   readonly work: number
   /** The call stack that the samples of the step met most often. */
   readonly seen: string
-  /** Long lists and maps in which a walk stopped and which its next run built again (src/api/parts.ts). */
+  /** Long lists and maps in which a walk stopped and which its next run built again (src/base/parts.ts). */
   readonly lost: readonly string[]
 }
 

@@ -5,7 +5,7 @@
 // `npm run test:steps` tries all. KEDGE_MEASURED=FILE writes the measurements to the file.
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MAX_MEMBERS } from '../../src/api/json.ts'
+import { MAX_MEMBERS } from '../../src/json/json.ts'
 import type { JsonObject } from '../../src/api/object.ts'
 import type { Send } from '../bench/memory-target.ts'
 import { countedServer } from './longest-counted-step.ts'

@@ -1,7 +1,7 @@
 // Reading DeleteOptions and bodies of subresources yields to other requests, like reading every other body. The YAML
 // parser does not yield, and has a limit of its own.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { encodeCborValue } from '../../src/codec/cbor-encode.ts'
+import { encodeCborValue } from '../../src/codec/cbor/encode.ts'
 import { countedServer } from './longest-counted-step.ts'
 import type { CountedServer } from './longest-counted-step.ts'
 

@@ -2,7 +2,7 @@
 // are. Their requests alternate, so that each finds what the other left in the isolate.
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { shardsOf } from '../../src/endpoints/backup-format.ts'
+import { shardsOf } from '../../src/endpoints/backup/format.ts'
 import { builtInStorages, CONTROL_SHARD } from '../../src/storage/collections.ts'
 import { revisionAt } from '../../src/storage/revision.ts'
 import { statusFor } from '../../src/storage/storage-status.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Answer, Called } from '../webhooks/front.ts'
 import { frontAnswering, frontFailing, responding } from '../webhooks/front.ts'
-import { serveMetrics } from '../../src/endpoints/metrics.ts'
+import { serveMetrics } from '../../src/endpoints/metrics/metrics.ts'
 import type { MemoryServer } from '../request-in-memory.ts'
 import { pluginServer, pod } from '../admission/plugin-server.ts'
 

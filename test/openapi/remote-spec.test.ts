@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../src/api/object.ts'
-import { atOnce } from '../../src/api/slices.ts'
+import { atOnce } from '../../src/base/slices.ts'
 import { addedBy, specBelow as below } from '../../src/openapi/remote-spec.ts'
 import { textOf } from '../../src/openapi/members.ts'
 import type { Member } from '../../src/openapi/members.ts'

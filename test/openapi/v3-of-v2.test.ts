@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/api/object.ts'
-import { writingPlainJson } from '../../src/api/write-json.ts'
-import { PART } from '../../src/api/parts.ts'
-import { atOnce } from '../../src/api/slices.ts'
+import { writingPlainJson } from '../../src/json/write-json.ts'
+import { PART } from '../../src/base/parts.ts'
+import { atOnce } from '../../src/base/slices.ts'
 import { TooLarge, v3OfV2 } from '../../src/openapi/v3-of-v2.ts'
 
 const PLENTY = 1 << 20

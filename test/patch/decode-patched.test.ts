@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonTree } from '../../src/api/json.ts'
+import type { JsonTree } from '../../src/json/json.ts'
 import { decodePatched } from '../../src/patch/decode-patched.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 

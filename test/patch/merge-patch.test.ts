@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseJson } from '../../src/api/parse-json.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
 import { treeText } from '../../src/patch/json-document.ts'
 import { applyMergePatch } from '../../src/patch/merge-patch.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
-import { parseJson } from '../../src/api/parse-json.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
 import { treeText } from '../../src/patch/json-document.ts'
 import { readJsonPatch } from '../../src/patch/json-patch.ts'
 import { applyJsonPatch } from '../../src/patch/json-patch-operations.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StatusError } from '../../src/api/status.ts'
-import { parseJson } from '../../src/api/parse-json.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
 import { fromUnstructured } from '../../src/patch/from-unstructured.ts'
 import { treeText } from '../../src/patch/json-document.ts'
 import { applyStrategicMergePatch } from '../../src/patch/strategic-merge-patch.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import { presentedCertificate } from '../../src/authentication/client-certificate.ts'
 import type { Env } from '../../src/env.ts'
 import { receive } from '../../src/request/receive.ts'

@@ -1,5 +1,5 @@
 // Expected answers are recorded from kube-apiserver 1.36.3: the answer any user gets, and the timeouts that it ignores.
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import { describe, expect, test } from 'vitest'
 import type { Env } from '../../src/env.ts'
 import { receive } from '../../src/request/receive.ts'

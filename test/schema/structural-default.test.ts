@@ -1,8 +1,8 @@
 // Defaults of custom resources that make a large object of a small one.
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
-import { inParts } from '../../src/api/parts.ts'
-import { inTurns } from '../../src/api/slices.ts'
+import { inParts } from '../../src/base/parts.ts'
+import { inTurns } from '../../src/base/slices.ts'
 import { growthByDefaults } from '../../src/schema/default-growth.ts'
 import { customKindType } from '../../src/schema/from-openapi.ts'
 import { MAX_ADDED, applyDefaultsToStored, applyStructuralDefaults } from '../../src/schema/structural-default.ts'

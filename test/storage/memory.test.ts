@@ -1,4 +1,4 @@
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { storageSuite } from '../storage-suite.ts'
 

@@ -1,4 +1,4 @@
-import { platformClock } from '../../src/api/clock.ts'
+import { platformClock } from '../../src/base/clock.ts'
 import { describe, expect, test } from 'vitest'
 import { encrypted } from '../../src/storage/encrypted.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ShardStub } from '../../src/storage/shard-client.ts'
 import type { Attempt, ShardReply, ShardWrite, Written } from '../../src/storage/shard-protocol.ts'
-import { turnOfOthers } from '../../src/api/slices.ts'
+import { turnOfOthers } from '../../src/base/slices.ts'
 import { TurnBudget } from '../../src/storage/turn-budget.ts'
 import { WritesTogether } from '../../src/storage/writes-together.ts'
 

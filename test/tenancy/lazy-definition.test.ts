@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { CustomResourceDefinition } from '../../src/api/apiextensions/v1.ts'
-import { PackedText } from '../../src/api/packed-text.ts'
+import { PackedText } from '../../src/base/packed-text.ts'
 import { lazyDefinition } from '../../src/tenancy/lazy-definition.ts'
 
 const definition = (name: string, description = 'a thing') => ({

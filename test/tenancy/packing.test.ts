@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PackedText } from '../../src/api/packed-text.ts'
+import type { PackedText } from '../../src/base/packed-text.ts'
 import { packedLater, packOld } from '../../src/tenancy/packing.ts'
 import { definition } from '../bench/definition.ts'
 

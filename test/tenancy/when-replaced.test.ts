@@ -40,7 +40,7 @@ test('an epoch comes once, also where the control plane was forgotten meanwhile'
 
 /** Parts that are not forgotten, and why no object of the control plane is in them. */
 const stays: Readonly<Record<string, Exclude<WhenReplaced, 'forgotten'>>> = {
-  'src/admission/event-rate-limit.ts': 'counts',
+  'src/admission/plugins/event-rate-limit.ts': 'counts',
   'src/authentication/authentication-counts.ts': 'counts',
   'src/authentication/refused-tokens.ts': 'is of requests under way',
   'src/authentication/token-webhook.ts': 'is of requests under way',
@@ -90,13 +90,13 @@ const ofIsolate: Readonly<Record<string, keyof typeof reasons>> = {
   'src/authorization/webhook-authorizer.ts': 'others',
   'src/cel/patterns.ts': 'content',
   'src/codec/table.ts': 'tables',
-  'src/codec/yaml-scalar.ts': 'tables',
+  'src/codec/yaml/scalar.ts': 'tables',
   'src/controllers/look-pace.ts': 'delays',
   'src/controllers/once-each.ts': 'a call',
   'src/controllers/scheduling/devices/selectors.ts': 'a call',
   'src/controllers/simulation/kubelet-state.ts': 'a part',
   'src/controllers/simulation/stages.ts': 'revision',
-  'src/controllers/workloads/daemon-set-back-off.ts': 'delays',
+  'src/controllers/workloads/daemon-set/back-off.ts': 'delays',
   'src/endpoints/aggregation/remote-documents.ts': 'others',
   'src/endpoints/packed-bodies.ts': 'content',
   'src/flowcontrol/waiting-line.ts': 'a part',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { invalidValue, path } from '../../src/api/field.ts'
-import { inParts } from '../../src/api/parts.ts'
-import { atOnce, inTurns } from '../../src/api/slices.ts'
+import { inParts } from '../../src/base/parts.ts'
+import { atOnce, inTurns } from '../../src/base/slices.ts'
 import { MAX_PROBLEMS, MAX_REPORTED } from '../../src/api/status.ts'
 import { errorsByName, errorsOf } from '../../src/validation/errors-of.ts'
 

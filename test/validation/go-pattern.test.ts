@@ -1,7 +1,7 @@
 // Regular expression searches that take long: some run in one step, some in several, and some are refused.
 import { beforeAll, expect, test } from 'vitest'
-import { inParts } from '../../src/api/parts.ts'
-import { inTurns } from '../../src/api/slices.ts'
+import { inParts } from '../../src/base/parts.ts'
+import { inTurns } from '../../src/base/slices.ts'
 import { goMatches, loadPatterns, searchedAtOnce, searchingIn } from '../../src/validation/go-pattern.ts'
 import { validateValue } from '../../src/validation/value-validation.ts'
 

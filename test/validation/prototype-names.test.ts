@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
-import { parseJson } from '../../src/api/parse-json.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
 import { customKindType } from '../../src/schema/from-openapi.ts'
 import { prune } from '../../src/schema/prune.ts'
 import { validateValue } from '../../src/validation/value-validation.ts'

@@ -1,8 +1,8 @@
 /** Compiled policies and match conditions, compiled once for each generation of their object. */
 import type { MatchCondition, Variable } from '../../api/admissionregistration/v1.ts'
-import { BoundedMap } from '../../api/bounded-map.ts'
-import type { Steps } from '../../api/slices.ts'
-import { inTurns } from '../../api/slices.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import type { Steps } from '../../base/slices.ts'
+import { inTurns } from '../../base/slices.ts'
 import type { Environment } from '../../cel/environment.ts'
 import type { AdmissionExpression, CompiledVariable } from '../../expressions/admission-expressions.ts'
 import { compileVariables, compilingAdmissionExpression } from '../../expressions/admission-expressions.ts'

@@ -2,7 +2,7 @@
  * Runs expressions of policies and conditions. Their budget of cost allows seconds, so dear ones run in steps,
  * between which other requests have their turn. Most expressions are cheap and run at once.
  */
-import { turnOfOthers } from '../../api/slices.ts'
+import { turnOfOthers } from '../../base/slices.ts'
 import type { Variables } from '../../cel/frame.ts'
 import { CostExceeded, STOP } from '../../cel/frame.ts'
 import type { Program, Result, Started } from '../../cel/program.ts'

@@ -1,5 +1,5 @@
 /** MutatingAdmissionPolicy: the policies bound to a request change its object, one after the other. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import { StatusError, internalError } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
 import { measurePolicyCheck } from '../../metrics/measurements.ts'

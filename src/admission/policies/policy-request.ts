@@ -2,7 +2,7 @@
 import type { ParamKind, ParamRef } from '../../api/admissionregistration/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
-import { lazy } from '../../api/lazy.ts'
+import { lazy } from '../../base/lazy.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { notFound } from '../../api/status.ts'
 import type { ResourceEntry } from '../../registry/resources.ts'

@@ -2,7 +2,7 @@
  * Evaluates a validating policy for one request, with one object of parameters (apiserver's plugin/policy/validating).
  */
 import type { AuditAnnotation, ValidatingAdmissionPolicySpec, Validation } from '../../api/admissionregistration/v1.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 import type { Value } from '../../cel/value.ts'
 import { runtimeType, runtimeTypeName } from '../../cel/runtime-types.ts'
 import { RUNTIME_BUDGET } from '../../expressions/environments.ts'

@@ -1,9 +1,9 @@
 /** ValidatingAdmissionPolicy: evaluates the policies that are bound to a request. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { StatusError } from '../../api/status.ts'
-import { stringify } from '../../api/write-json.ts'
+import { stringify } from '../../json/write-json.ts'
 import { measurePolicyCheck } from '../../metrics/measurements.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'

@@ -1,8 +1,8 @@
 /** AdmissionReviews: requests to webhooks, and their answers (webhook/request/admissionreview). */
 import type { AdmissionResponse, AdmissionReview } from '../../api/admission/v1.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
-import { stringify } from '../../api/write-json.ts'
-import { lazy } from '../../api/lazy.ts'
+import { stringify } from '../../json/write-json.ts'
+import { lazy } from '../../base/lazy.ts'
 import { encodeJson } from '../../codec/encode.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { StructType } from '../../schema/structural.ts'

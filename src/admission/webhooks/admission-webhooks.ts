@@ -3,7 +3,7 @@
  * their answers.
  */
 import { internalError } from '../../api/status.ts'
-import { SLICE, turnOfOthers } from '../../api/slices.ts'
+import { SLICE, turnOfOthers } from '../../base/slices.ts'
 import type { WebhookCall, WebhookOutcome } from '../../metrics/admission.ts'
 import { measureFailOpen, measureWebhook } from '../../metrics/admission.ts'
 import { controlSnapshot } from '../../tenancy/control-snapshot.ts'

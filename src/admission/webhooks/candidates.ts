@@ -2,9 +2,9 @@
  * The webhooks whose rules match a kind of request. The result is kept for each state of the configurations and of
  * the served resources, so that a thousand webhooks for other resources cost a request nothing.
  */
-import { BoundedMap } from '../../api/bounded-map.ts'
-import { stringify } from '../../api/write-json.ts'
-import { turnOfOthers } from '../../api/slices.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import { stringify } from '../../json/write-json.ts'
+import { turnOfOthers } from '../../base/slices.ts'
 import type { ServedResources } from '../../registry/resources.ts'
 import { servedResources } from '../../registry/served.ts'
 import type { Attributes } from '../attributes.ts'

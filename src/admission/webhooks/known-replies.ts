@@ -2,8 +2,8 @@
  * Replies of webhooks that the server has parsed before. A webhook that allows a request sends the same text each
  * time, except for the UID. So the server parses such a text once, and puts the new UID into the result.
  */
-import { BoundedMap } from '../../api/bounded-map.ts'
-import { decodeUtf8 } from '../../api/utf8.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import { decodeUtf8 } from '../../base/utf8.ts'
 import type { JsonObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import type { OutgoingAnswer } from '../../webhooks/outgoing-call.ts'

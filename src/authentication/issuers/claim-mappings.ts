@@ -2,7 +2,7 @@
  * Makes a user from the claims of a token, with the mappings and rules of a JWT authenticator, in kube-apiserver's
  * order.
  */
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { JsonLike } from '../../cel/json-value.ts'
 import type { Value } from '../../cel/value.ts'
 import { ListValue } from '../../cel/value.ts'

@@ -3,7 +3,7 @@
  * have the texts that kube-apiserver logs.
  */
 import type { JsonLike } from '../../cel/json-value.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { goQuote } from '../../go/quote.ts'
 import { TokenRefused } from '../token-answer.ts'
 import type { JoseHeader } from '../token-claims.ts'

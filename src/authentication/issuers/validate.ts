@@ -2,7 +2,7 @@
  * Validates an AuthenticationConfiguration (apiserver's ValidateAuthenticationConfiguration), and compiles its
  * expressions.
  */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, internalFieldError, invalidValue, path, required, tooMany } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'

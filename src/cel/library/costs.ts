@@ -2,7 +2,7 @@
  * The costs of calls: at run time from the sizes of the values, at compile time from the sizes that are possible. A
  * string or bytes value costs a tenth of a unit for each character or byte that is read.
  */
-import { leastOf } from '../../api/extremes.ts'
+import { leastOf } from '../../base/extremes.ts'
 import { exactly, plus, reading, scaled, times } from '../estimate.ts'
 import type { Overload, Range, SizedNode, SizeEstimator } from '../declarations.ts'
 import { sizeOf, traversal } from '../runtime-size.ts'

@@ -1,5 +1,5 @@
 /** The columns of built-in resources, from a generated table that has each description once. */
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 
 import table from './columns-table.json' with { type: 'json' }
 

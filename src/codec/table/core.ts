@@ -14,7 +14,7 @@ import type {
   Service,
 } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { since } from './age.ts'
 import { age, containerCells, labelsText, listWithMore, nameAndAge, nameOf, printer, sortedUnique } from './cells.ts'
 

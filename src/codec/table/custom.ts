@@ -1,10 +1,10 @@
 /** Makes the columns that a CustomResourceDefinition declares (apiextensions' tableconvertor). */
 import type { CustomResourceColumnDefinition } from '../../api/apiextensions/v1.ts'
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
-import { kept, mapParts, PART } from '../../api/parts.ts'
+import { kept, mapParts, PART } from '../../base/parts.ts'
 import { parseTime, TimeError } from '../../schema/time.ts'
-import type { Steps } from '../../api/slices.ts'
-import { stringify, stringifySorted } from '../../api/write-json.ts'
+import type { Steps } from '../../base/slices.ts'
+import { stringify, stringifySorted } from '../../json/write-json.ts'
 import { goFloat } from '../../go/float.ts'
 import { humanDuration, since } from './age.ts'
 import type { Printer } from './cells.ts'
@@ -96,7 +96,7 @@ const MOST_VISITS = 2_000_000
 /** A cell takes the time of this many UTF-16 units of an object. */
 const OF_COLUMN = 64
 
-/** A column whose path may pass through a whole object is a part of its own (api/parts.ts). */
+/** A column whose path may pass through a whole object is a part of its own (base/parts.ts). */
 const weightOf = ({ isWide }: CustomColumn): number => (isWide ? PART : 1)
 
 function parsed(jsonPath: string): JsonPath | undefined {

@@ -4,8 +4,8 @@
  */
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
-import { compareNames } from '../../api/name-order.ts'
+import { ownValue } from '../../base/own.ts'
+import { compareNames } from '../../base/name-order.ts'
 import type { JsonPath, Node, Path } from './parse-json-path.ts'
 import { JsonPathError } from './parse-json-path.ts'
 

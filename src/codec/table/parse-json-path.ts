@@ -2,10 +2,10 @@
  * Parses JSONPath like client-go (util/jsonpath), for the columns of custom resources: `.spec.x`, `['a']`, `[0]`,
  * `[1:3]`, `[*]`, `..x`, `[?(@.a=="b")]`, unions.
  */
-import { trimmedOf } from '../../api/trim.ts'
-import { append } from '../../api/append.ts'
-import { ownValue } from '../../api/own.ts'
-import { isDigit, isLetter } from '../../api/unicode.ts'
+import { trimmedOf } from '../../base/trim.ts'
+import { append } from '../../base/append.ts'
+import { ownValue } from '../../base/own.ts'
+import { isDigit, isLetter } from '../../base/unicode.ts'
 import type { Json } from '../../api/object.ts'
 
 export class JsonPathError extends Error {

@@ -1,7 +1,7 @@
 /** Makes the cells of Pods. The column STATUS needs a small state machine. */
 import type { Container, ContainerStatus, Pod, PodCondition } from '../../api/core/v1.ts'
 import type { TableRowCondition } from '../../api/meta/v1.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { age, nameOf, printer } from './cells.ts'
 import { since } from './age.ts'
 

@@ -1,6 +1,6 @@
 /** What a profile says to single plugins (kubescheduler.config.k8s.io/v1, NAMEArgs). The texts are kube-scheduler's. */
 import * as z from 'zod/mini'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
 import { labelKeyErrors } from '../../api/label-syntax.ts'

@@ -1,6 +1,6 @@
 /** Which plugins of kube-scheduler run at which extension point: its defaults, and what a profile says beside them. */
 import * as z from 'zod/mini'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { goQuote } from '../../go/quote.ts'
 import { list, orElse } from './optional.ts'
 

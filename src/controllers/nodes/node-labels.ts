@@ -1,6 +1,6 @@
 /** The former names of labels of nodes, which node selectors may still use. They follow the present names. */
 import type { Node } from '../../api/core/v1.ts'
-import { ownValue, setOwn } from '../../api/own.ts'
+import { ownValue, setOwn } from '../../base/own.ts'
 
 const FORMER: Readonly<Record<string, string>> = {
   'kubernetes.io/os': 'beta.kubernetes.io/os',

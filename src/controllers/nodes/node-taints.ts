@@ -1,6 +1,6 @@
 /** The taints that kube-controller-manager gives a node for its conditions. */
 import type { Node, Taint } from '../../api/core/v1.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 
 export const NOT_READY = 'node.kubernetes.io/not-ready'
 export const UNREACHABLE = 'node.kubernetes.io/unreachable'

@@ -3,8 +3,8 @@
  * the longer. All nodes share one key: ''.
  */
 import type { Node } from '../../api/core/v1.ts'
-import { ownValue } from '../../api/own.ts'
-import { flatMapParts } from '../../api/parts.ts'
+import { ownValue } from '../../base/own.ts'
+import { flatMapParts } from '../../base/parts.ts'
 import { NODE_TTL } from '../../registry/core/node-work.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'

@@ -4,10 +4,10 @@
  * the pod was bound if that is later.
  */
 import type { Node, Pod, Taint, Toleration } from '../../api/core/v1.ts'
-import { leastOf, mostOf } from '../../api/extremes.ts'
+import { leastOf, mostOf } from '../../base/extremes.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { durationOf } from '../../go/duration.ts'
-import { parseStored } from '../../api/parse-json.ts'
+import { parseStored } from '../../json/parse-json.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../clientset.ts'
@@ -18,8 +18,8 @@ import { isRefusal } from '../refusal.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { logError } from '../../log/log.ts'
 import { tolerates } from '../scheduling/taints.ts'
-import { EventRecorder } from '../workloads/events.ts'
-import { PODS } from '../workloads/pod-control.ts'
+import { EventRecorder } from '../workloads/events/events.ts'
+import { PODS } from '../workloads/pods/pod-control.ts'
 import { isNoExecute, TaintedNodes } from './tainted-nodes.ts'
 
 const NODES = typedResource<Node>('', 'nodes')

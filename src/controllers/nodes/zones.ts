@@ -3,8 +3,8 @@
  */
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
-import { eachPart, kept } from '../../api/parts.ts'
+import { ownValue } from '../../base/own.ts'
+import { eachPart, kept } from '../../base/parts.ts'
 import { PLANNED } from '../in-turns.ts'
 
 /** Milliseconds between two evictions in a healthy zone. No zone evicts nodes faster. */

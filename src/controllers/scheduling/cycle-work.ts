@@ -2,7 +2,7 @@
  * The work of one cycle of the scheduler. Nothing bounds what a cycle compares: the different terms of running pods, and the
  * victims on all nodes. So it goes in steps, and other requests run between two of them.
  */
-import type { Steps } from '../../api/slices.ts'
+import type { Steps } from '../../base/slices.ts'
 
 /** Comparisons of a step. One of a selector with a pod takes a tenth of a microsecond or two. */
 const STEP = 4_000

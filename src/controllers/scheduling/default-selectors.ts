@@ -4,16 +4,16 @@
 import type { ReplicaSet, StatefulSet } from '../../api/apps/v1.ts'
 import type { Pod, ReplicationController, Service } from '../../api/core/v1.ts'
 import { groupKindText } from '../../api/group-version.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import { ownerKindOf } from '../../registry/owner-kinds.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
 import type { Clientset, TypedResource } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
-import { requirementsOf } from '../workloads/pod-control.ts'
+import { requirementsOf } from '../workloads/pods/pod-control.ts'
 import { REPLICA_SET, REPLICA_SETS, REPLICATION_CONTROLLER, REPLICATION_CONTROLLERS } from '../workloads/replica-set.ts'
-import { STATEFUL_SET } from '../workloads/stateful-set-pods.ts'
-import { STATEFUL_SETS } from '../workloads/stateful-set.ts'
+import { STATEFUL_SET } from '../workloads/stateful-set/pods.ts'
+import { STATEFUL_SETS } from '../workloads/stateful-set/stateful-set.ts'
 
 const SERVICES = typedResource<Service>('', 'services')
 

@@ -3,7 +3,7 @@
  * pod.
  */
 import type { Pod } from '../../api/core/v1.ts'
-import type { Steps } from '../../api/slices.ts'
+import type { Steps } from '../../base/slices.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
 import type { CycleWork } from './cycle-work.ts'
 import type { ClaimPlan } from './devices/claim-plan.ts'

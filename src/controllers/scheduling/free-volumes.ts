@@ -3,7 +3,7 @@
  * node it compares only the node affinities, of which volumes on the same node share one.
  */
 import type { Node, PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
-import type { Steps } from '../../api/slices.ts'
+import type { Steps } from '../../base/slices.ts'
 import { classOf, isFree, isOfKind, isReservedFor, modesOf, selectorOf, storageOf } from '../volumes/matching.ts'
 import type { Quantity } from '../../schema/quantity.ts'
 import type { CycleWork } from './cycle-work.ts'

@@ -1,7 +1,7 @@
 /** Which nodes a pod selects by their labels and fields (component-helpers' node affinity). */
 import type { Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from '../../api/core/v1.ts'
 import { labelValueErrors } from '../../api/label-syntax.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { parseInt64 } from '../../go/int.ts'
 
 type Values = Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 /** Scales the scores of a plug-in to 0 to 100. */
-import { leastOf, mostOf } from '../../api/extremes.ts'
+import { leastOf, mostOf } from '../../base/extremes.ts'
 import { MOST } from './framework.ts'
 
 export function largestIsBest(values: readonly number[]): readonly number[] {

@@ -1,7 +1,7 @@
 /** The steps for a pod that fits no node, and their message (kube-scheduler's PostFilter). */
 import type { Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
-import type { Steps } from '../../api/slices.ts'
+import type { Steps } from '../../base/slices.ts'
 import type { Claim } from './devices/requests.ts'
 import type { Preemption } from './preemption.ts'
 import { preempt } from './preemption.ts'

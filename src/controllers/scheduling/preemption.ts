@@ -2,16 +2,16 @@
  * Chooses the victims of a pod with a higher priority: DefaultPreemption. It chooses as few as possible and the lowest
  * priorities of a node, and respects disruption budgets if it can. It writes nothing.
  */
-import { append } from '../../api/append.ts'
-import type { Steps } from '../../api/slices.ts'
-import { charactersOf } from '../../api/bounded-map.ts'
-import { leastOf } from '../../api/extremes.ts'
+import { append } from '../../base/append.ts'
+import type { Steps } from '../../base/slices.ts'
+import { charactersOf } from '../../base/bounded-map.ts'
+import { leastOf } from '../../base/extremes.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../api/policy/v1.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { LabelRequirement } from '../../storage/selection.ts'
 import { matchesLabels } from '../../storage/selection.ts'
-import { requirementsOf } from '../workloads/pod-control.ts'
+import { requirementsOf } from '../workloads/pods/pod-control.ts'
 import type { CycleWork } from './cycle-work.ts'
 import { weightOf } from './cycle-work.ts'
 import type { NodeState } from './node-state.ts'

@@ -1,6 +1,6 @@
 /** Chooses a node for a pod, or says why there is none. */
-import { mostOf } from '../../api/extremes.ts'
-import type { Steps } from '../../api/slices.ts'
+import { mostOf } from '../../base/extremes.ts'
+import type { Steps } from '../../base/slices.ts'
 import { weightOf } from './cycle-work.ts'
 import type { Cycle, Filtering, Profile, Refusal } from './framework.ts'
 import { forGood, isRefusal } from './framework.ts'

@@ -11,7 +11,7 @@ import { matchesLabels } from '../../storage/selection.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import { storageOf } from '../volumes/matching.ts'
-import { requirementsOf } from '../workloads/pod-control.ts'
+import { requirementsOf } from '../workloads/pods/pod-control.ts'
 import type { NodeState } from './node-state.ts'
 
 const DRIVERS = typedResource<CSIDriver & KubeObject>('storage.k8s.io', 'csidrivers')

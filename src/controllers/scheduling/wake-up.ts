@@ -2,7 +2,7 @@
  * Changes after which the scheduler tries an unschedulable pod again (kube-scheduler's queueing hints), for each
  * plug-in that refused it.
  */
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { weightOf } from './cycle-work.ts'
 import type { Hints, NodeChange, PodChange, PodHint } from './framework.ts'
 import type { NodeState } from './node-state.ts'

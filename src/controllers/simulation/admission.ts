@@ -3,7 +3,7 @@
  * since (the kubelet's predicates). No machine is behind the node, so reasons that only a machine knows never occur.
  */
 import type { Node, Pod, PodStatus } from '../../api/core/v1.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { timeText } from '../../schema/time.ts'
 import { isExtended } from '../../validation/pod/resources.ts'

@@ -1,6 +1,6 @@
 /** The annotations of a pod that control its simulation. Durations are numbers of seconds, or in Go's form: 1m30s. */
 import type { Pod } from '../../api/core/v1.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { CommandOutcome, Printed } from './commands.ts'
 import { outcomeOf } from './commands.ts'
 import { controllerRefOf } from '../../registry/work.ts'

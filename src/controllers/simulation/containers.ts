@@ -1,8 +1,8 @@
 /** The life of a simulated container: it waits, runs, ends, and restarts after longer and longer pauses. */
-import { leastOf } from '../../api/extremes.ts'
+import { leastOf } from '../../base/extremes.ts'
 import type { Container, ContainerRestartRule, ContainerState, ContainerStatus, Pod } from '../../api/core/v1.ts'
 import { timeText } from '../../schema/time.ts'
-import type { News } from '../workloads/events.ts'
+import type { News } from '../workloads/events/events.ts'
 import type { Script } from './annotations.ts'
 import { healthOf, killing } from './probes.ts'
 import { subPathProblem } from './sub-paths.ts'

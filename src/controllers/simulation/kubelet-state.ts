@@ -2,12 +2,12 @@
  * The state of the kubelets of simulated nodes between two runs: the nodes, the keys of their pods, addresses, used
  * resources, and when a pod is due. It is a cache: a new instance reads everything. It keeps no pod objects.
  */
-import { BoundedMap } from '../../api/bounded-map.ts'
-import { leastOf } from '../../api/extremes.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import { leastOf } from '../../base/extremes.ts'
 import type { Node, Pod } from '../../api/core/v1.ts'
 import type { Revision } from '../../storage/storage.ts'
 import type { Changes } from '../resource-client.ts'
-import { isFinished } from '../workloads/pod-state.ts'
+import { isFinished } from '../workloads/pods/pod-state.ts'
 import { addressesOf } from './addresses.ts'
 import { NodeUse, PodUse } from './node-use.ts'
 

@@ -1,5 +1,5 @@
 /** The resources of a simulated node that admitted pods use. */
-import { charactersOf } from '../../api/bounded-map.ts'
+import { charactersOf } from '../../base/bounded-map.ts'
 import type { Pod } from '../../api/core/v1.ts'
 import { HostPorts } from '../scheduling/host-ports.ts'
 import type { Needs } from '../scheduling/pod-info.ts'

@@ -2,11 +2,11 @@
  * The actions of a simulated node's kubelet for a pod. This file writes nothing. The pod holds all the state, so it can
  * run again at any time, and the platform may evict the object between two runs.
  */
-import { leastOf } from '../../api/extremes.ts'
+import { leastOf } from '../../base/extremes.ts'
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '../../api/core/v1.ts'
 import { durationOf } from '../../go/duration.ts'
 import { timeText } from '../../schema/time.ts'
-import type { News } from '../workloads/events.ts'
+import type { News } from '../workloads/events/events.ts'
 import { sameJson } from '../workloads/same-json.ts'
 import { Script } from './annotations.ts'
 import type { Advanced, RestartPolicy } from './containers.ts'

@@ -4,7 +4,7 @@
 import type { Pod } from '../../api/core/v1.ts'
 import { claimNameOf, isReservedFor, notMadeFor } from '../../registry/resource/pod-claims.ts'
 import type { Clientset } from '../clientset.ts'
-import { RESOURCE_CLAIMS } from '../workloads/resource-claim-templates.ts'
+import { RESOURCE_CLAIMS } from '../workloads/resource-claim/templates.ts'
 
 /** Whether the pod has claims and has not started yet. */
 export const needsClaims = ({ metadata, spec, status }: Pod): boolean =>

@@ -4,8 +4,8 @@
  * nothing is written while nothing changes.
  */
 import type { Container, Pod, Probe } from '../../api/core/v1.ts'
-import { leastOf } from '../../api/extremes.ts'
-import type { News } from '../workloads/events.ts'
+import { leastOf } from '../../base/extremes.ts'
+import type { News } from '../workloads/events/events.ts'
 import type { Script } from './annotations.ts'
 import { outcomeOf } from './commands.ts'
 

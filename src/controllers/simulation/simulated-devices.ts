@@ -1,14 +1,14 @@
 /** Publishes the devices of a simulated node as a ResourceSlice. The node owns it, so it is deleted with the node. */
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { Device, ResourceSlice } from '../../api/resource/v1.ts'
 import { SIMULATED_DRIVER } from '../../registry/resource/simulated-driver.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import type { ControllerContext } from '../controller.ts'
 import { deleteIfThere } from '../unless-gone.ts'
-import { EventRecorder } from '../workloads/events.ts'
+import { EventRecorder } from '../workloads/events/events.ts'
 import { sameJson } from '../workloads/same-json.ts'
 import { NoDeviceList, parseDevices } from './device-list.ts'
 

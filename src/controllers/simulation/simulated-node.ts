@@ -4,7 +4,7 @@
  */
 import type { Node, NodeStatus } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { SIMULATED } from '../../api/simulated-node.ts'
 import { timeText } from '../../schema/time.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'

@@ -1,10 +1,10 @@
 /** The patches of a Stage's steps. Their templates, executed with a pod, produce YAML. */
 import type { Pod } from '../../api/core/v1.ts'
-import { plainJson } from '../../api/json.ts'
-import { stringify } from '../../api/write-json.ts'
+import { plainJson } from '../../json/json.ts'
+import { stringify } from '../../json/write-json.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { loadYaml, yamlReader } from '../../codec/yaml-reader.ts'
+import { loadYaml, yamlReader } from '../../codec/yaml/reader.ts'
 import type { TemplateFunction } from '../../go/template/execute.ts'
 import { runTemplate } from '../../go/template/execute.ts'
 import type { Value } from '../../go/template/functions.ts'

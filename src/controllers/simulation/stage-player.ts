@@ -4,7 +4,7 @@
  * uid and version, so that each run gets the same ones.
  */
 import type { Pod } from '../../api/core/v1.ts'
-import { cloneJson } from '../../api/clone-json.ts'
+import { cloneJson } from '../../json/clone-json.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
 import { TemplateError } from '../../go/template/tokens.ts'
@@ -12,8 +12,8 @@ import type { Stage, StageStep } from '../../registry/core/stages.ts'
 import type { Clientset } from '../clientset.ts'
 import type { ControllerContext } from '../controller.ts'
 import { isOvertaken } from '../unless-gone.ts'
-import { EventRecorder } from '../workloads/events.ts'
-import { PODS } from '../workloads/pod-control.ts'
+import { EventRecorder } from '../workloads/events/events.ts'
+import { PODS } from '../workloads/pods/pod-control.ts'
 import type { PlaceOfPod } from './stage-patches.ts'
 import { finalizersAfter, renderedPatch } from './stage-patches.ts'
 

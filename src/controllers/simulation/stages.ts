@@ -1,12 +1,12 @@
 /** The Stages of a control plane. Without KWOK's CustomResourceDefinition there are none, and nothing is read. */
-import { BoundedMap } from '../../api/bounded-map.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { STAGES } from '../../registry/core/stage-work.ts'
 import type { Stage } from '../../registry/core/stages.ts'
 import { readStage } from '../../registry/core/stages.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
-import type { EventRecorder } from '../workloads/events.ts'
+import type { EventRecorder } from '../workloads/events/events.ts'
 
 const RESOURCE = typedResource<KubeObject>(STAGES.group, STAGES.resource)
 /** The most Stages that are played: the first by name. */

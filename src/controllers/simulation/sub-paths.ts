@@ -3,7 +3,7 @@
  * from creating the container.
  */
 import type { Container, EnvVar, Pod } from '../../api/core/v1.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 
 /** Why the container cannot be created, in a kubelet's words. Values from ConfigMaps and Secrets count as valid. */
 export function subPathProblem({ volumeMounts = [], env = [] }: Container, pod: Pod): string | undefined {

@@ -5,7 +5,7 @@
 import type { Container, Node, Pod } from '../../api/core/v1.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { ObjectMeta } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { METRICS } from '../../registry/metrics/usage-resources.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { timeText } from '../../schema/time.ts'

@@ -10,9 +10,9 @@ import type { Clientset } from '../clientset.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isControllerOurs } from '../leadership.ts'
-import { EventRecorder } from '../workloads/events.ts'
+import { EventRecorder } from '../workloads/events/events.ts'
 import { keyParts } from '../workloads/key.ts'
-import { PODS } from '../workloads/pod-control.ts'
+import { PODS } from '../workloads/pods/pod-control.ts'
 import { bind, CLAIMS, CLASSES, offerToClaims, VOLUMES } from './binding.ts'
 import {
   annotation,

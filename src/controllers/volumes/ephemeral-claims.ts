@@ -9,10 +9,10 @@ import { controllerRefOf } from '../../registry/work.ts'
 import { clientsetFor } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import type { ResourceClient } from '../resource-client.ts'
-import { EventRecorder } from '../workloads/events.ts'
+import { EventRecorder } from '../workloads/events/events.ts'
 import { keyParts } from '../workloads/key.ts'
-import { PODS } from '../workloads/pod-control.ts'
-import { isFinished } from '../workloads/pod-state.ts'
+import { PODS } from '../workloads/pods/pod-control.ts'
+import { isFinished } from '../workloads/pods/pod-state.ts'
 import { CLAIMS } from './binding.ts'
 
 export const ephemeralClaims: Controller = {

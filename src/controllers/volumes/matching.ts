@@ -1,10 +1,10 @@
 /** Which volume suits a claim (component-helpers' storage/volume). This file reads and writes nothing. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { matchesLabels } from '../../storage/selection.ts'
-import { requirementsOf } from '../workloads/pod-control.ts'
+import { requirementsOf } from '../workloads/pods/pod-control.ts'
 
 export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed'
 export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller'

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { StorageClass } from '../../api/storage/v1.ts'
 import type { Clientset } from '../clientset.ts'
 import { isRefusal } from '../refusal.ts'
-import type { EventRecorder } from '../workloads/events.ts'
+import type { EventRecorder } from '../workloads/events/events.ts'
 import { CLAIMS, VOLUMES } from './binding.ts'
 import { annotation, classOf, PROVISIONED_BY, storageOf } from './matching.ts'
 

@@ -1,11 +1,11 @@
 /** Plans the pods of a ReplicaSet without writing anything (kube-controller-manager's replicaset). */
-import { leastOf } from '../../api/extremes.ts'
+import { leastOf } from '../../base/extremes.ts'
 import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../api/apps/v1.ts'
 import type { Pod } from '../../api/core/v1.ts'
-import { ownValue } from '../../api/own.ts'
-import { eachPart, kept } from '../../api/parts.ts'
+import { ownValue } from '../../base/own.ts'
+import { eachPart, kept } from '../../base/parts.ts'
 import { PLANNED } from '../in-turns.ts'
-import { compareForDeletion, isAvailable, isReady, untilAvailable } from './pod-state.ts'
+import { compareForDeletion, isAvailable, isReady, untilAvailable } from './pods/pod-state.ts'
 
 /** Pods that one reconciliation creates or deletes. */
 export const BURST = 500

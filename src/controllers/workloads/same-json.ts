@@ -1,5 +1,5 @@
-import { everyPart } from '../../api/parts.ts'
-import { SLICE } from '../../api/slices.ts'
+import { everyPart } from '../../base/parts.ts'
+import { SLICE } from '../../base/slices.ts'
 
 /**
  * Whether two values are equal as JSON, in any order of members. An absent member equals an undefined one. A plan

@@ -1,7 +1,7 @@
 /** OpenAPI v3 for servers that publish only v2. This server converts their v2 document and serves it. */
-import { writingPlainJson } from '../../api/write-json.ts'
+import { writingPlainJson } from '../../json/write-json.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { inTurns } from '../../api/slices.ts'
+import { inTurns } from '../../base/slices.ts'
 import type { OpenApiDocument } from '../../openapi/documents.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'

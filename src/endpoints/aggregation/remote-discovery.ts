@@ -1,6 +1,6 @@
 /** The resources of other servers' group versions, for the aggregated discovery document. */
 import * as z from 'zod/mini'
-import { bytesToBase16 } from '../../api/base16.ts'
+import { bytesToBase16 } from '../../base/base16.ts'
 import type { Json, JsonObject } from '../../api/object.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'

@@ -4,11 +4,11 @@
  * slow or unavailable server does not delay the documents of others: its last document is shown as stale.
  */
 import type { APIService } from '../../api/apiregistration/v1.ts'
-import { BoundedMap } from '../../api/bounded-map.ts'
-import { parsingPlainJson } from '../../api/parse-json.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import { parsingPlainJson } from '../../json/parse-json.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { settledByOthers } from '../../api/settled-by-others.ts'
-import { LARGE, inTurns } from '../../api/slices.ts'
+import { settledByOthers } from '../../base/settled-by-others.ts'
+import { LARGE, inTurns } from '../../base/slices.ts'
 import { logError } from '../../log/log.ts'
 import { AGGREGATOR, askApiService, isAvailable, placeOfApiService } from '../../outgoing/api-service.ts'
 import type { WholeAnswer } from '../../outgoing/bounded-answer.ts'

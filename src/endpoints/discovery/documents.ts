@@ -1,7 +1,7 @@
 /** Makes the discovery documents from the served resources. Keys have the order of kube-apiserver. */
 import type { Json, JsonObject } from '../../api/object.ts'
 import { apiVersionOf } from '../../api/group-version.ts'
-import type { Steps } from '../../api/slices.ts'
+import type { Steps } from '../../base/slices.ts'
 import type { RemoteDiscovery } from '../aggregation/remote-discovery.ts'
 import type {
   ResourceEntry,

@@ -1,6 +1,6 @@
 /** Answers with a document that belongs to no resource, in the negotiated form. */
 import type { JsonObject } from '../../api/object.ts'
-import { stringify } from '../../api/write-json.ts'
+import { stringify } from '../../json/write-json.ts'
 import { mediaTypes } from '../../codec/negotiate.ts'
 import { answerHeaders } from '../../codec/respond.ts'
 import { isBinary, serializeBinary, serializeText } from '../../codec/serialize.ts'

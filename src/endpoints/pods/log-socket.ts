@@ -1,5 +1,5 @@
 /** A log over a WebSocket, as browsers read it. As in kube-apiserver, an empty message comes first, then the text. */
-import { bytesToBase64 } from '../../api/base64.ts'
+import { bytesToBase64 } from '../../base/base64.ts'
 import type { RequestHeaders } from '../../request/request-headers.ts'
 
 const IN_BASE64 = 'base64.binary.k8s.io'

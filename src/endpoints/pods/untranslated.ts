@@ -2,7 +2,7 @@
  * A WebSocket that was to be translated into SPDY, and whose kubelet does not take part. kube-apiserver agrees to the
  * WebSocket before it asks the kubelet, so the client reads in the channel of errors what went wrong.
  */
-import { joined } from '../../api/bytes.ts'
+import { joined } from '../../base/bytes.ts'
 import { internalError } from '../../api/status.ts'
 import { goQuote } from '../../go/quote.ts'
 import { wholeAnswer } from '../../outgoing/bounded-answer.ts'

@@ -1,6 +1,6 @@
 /**
  * WebSockets of clients for kubelets that speak only SPDY. As in kube-apiserver, some are translated, and the kubelet
- * gets an SPDY request instead (KEP 4006). The front translates the stream (cli/websocket-streams.ts).
+ * gets an SPDY request instead (KEP 4006). The front translates the stream (cli/front/websocket-streams.ts).
  */
 import { badRequest } from '../../api/status.ts'
 import type { WebSocketTranslation } from '../../outgoing/exchange.ts'

@@ -1,5 +1,5 @@
 /** Runs a Go template over plain JSON, within a budget of steps and of bytes. */
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { Value } from './functions.ts'
 import { builtIns, isMap, isTrue, keysOf, MOST_TEXT, printed } from './functions.ts'
 import type { Node, Pipe, Term } from './parse.ts'

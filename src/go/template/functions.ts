@@ -2,7 +2,7 @@
  * Functions of Go templates: those of text/template itself, and those of sprig that stages use. None makes a text of more
  * than MOST_TEXT characters on its way.
  */
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { goQuote } from '../quote.ts'
 import { TemplateError } from './tokens.ts'
 

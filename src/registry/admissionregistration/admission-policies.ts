@@ -1,8 +1,8 @@
 /** ValidatingAdmissionPolicies and MutatingAdmissionPolicies. */
-import { inPartsAwaiting, mapParts } from '../../api/parts.ts'
-import { turnOfOthers } from '../../api/slices.ts'
+import { inPartsAwaiting, mapParts } from '../../base/parts.ts'
+import { turnOfOthers } from '../../base/slices.ts'
 import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type {
   AuditAnnotation,
   MatchCondition,
@@ -18,15 +18,15 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { PolicyExpressions } from '../../expressions/policy-expressions.ts'
 import { JsonPathError } from '../../codec/table/parse-json-path.ts'
 import { parseJsonPath } from '../../codec/table/parse-json-path.ts'
 import { validateConditions } from '../../validation/conditions.ts'
 import { requiredText, validateQualifiedName } from '../../validation/field-rules.ts'
 import { dns1035Label, dns1123Subdomain } from '../../validation/names.ts'
-import { byteLength } from '../../api/utf8.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { byteLength } from '../../base/utf8.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import { validatingAdmissionPolicyPrinter, mutatingAdmissionPolicyPrinter } from '../../codec/table/policies.ts'

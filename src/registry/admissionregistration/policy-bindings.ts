@@ -1,5 +1,5 @@
 /** Policy bindings say where policies apply, and with which parameters. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type {
   MutatingAdmissionPolicyBinding,
   MutatingAdmissionPolicyBindingSpec,
@@ -9,7 +9,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { problems, validateSubdomain } from '../../validation/field-rules.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { pathSegmentName } from '../../validation/names.ts'

@@ -1,9 +1,9 @@
 /** Validates the rules that select requests for webhooks and policies. */
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 import type { MatchResources, NamedRuleWithOperations, RuleWithOperations } from '../../api/admissionregistration/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, required } from '../../api/field.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { problems } from '../../validation/field-rules.ts'
 import { validateLabelSelector } from '../../validation/label-selectors.ts'
 import { pathSegmentName } from '../../validation/names.ts'

@@ -1,6 +1,6 @@
 /** Validates a CustomResourceDefinition in the order of apiextensions' pkg/apis/apiextensions/validation. */
-import { kept } from '../../api/parts.ts'
-import { append } from '../../api/append.ts'
+import { kept } from '../../base/parts.ts'
+import { append } from '../../base/append.ts'
 import type {
   CustomResourceConversion,
   CustomResourceDefinition,
@@ -15,8 +15,8 @@ import { FIELD_IS_IMMUTABLE, validateAnyMeta } from '../../validation/object-met
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
 import { authorityProblem } from '../../x509/authority-bundle.ts'
 import type { Json } from '../../api/object.ts'
-import { valuesEqual } from '../../api/value-order.ts'
-import { firstBy, repeatsIn } from '../../api/lookup.ts'
+import { valuesEqual } from '../../json/value-order.ts'
+import { firstBy, repeatsIn } from '../../base/lookup.ts'
 import { isConditionTrue, versionsOf } from '../custom-resources/definition.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import { approvalOf, APPROVED_BY, isProtectedGroup } from './approval.ts'

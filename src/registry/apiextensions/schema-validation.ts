@@ -3,18 +3,18 @@
  * structural-validation.ts checks that a schema is structural, and RuleScope checks the expressions of its rules.
  */
 import type { RuleScope } from '../../expressions/rule-scope.ts'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 
 import { errorsByName } from '../../validation/errors-of.ts'
 import { pathProblem } from '../../validation/apiextensions/schema-path.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']

@@ -1,8 +1,8 @@
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { forAsLong, kept } from '../../api/parts.ts'
+import { forAsLong, kept } from '../../base/parts.ts'
 
 /** The schemas directly within a schema, under any keyword. */
 export function schemasBelow(schema: JSONSchemaProps): JSONSchemaProps[] {
@@ -26,7 +26,7 @@ const VISIT = 3
 
 /**
  * The first of a schema and all schemas within it that passes a test, each before those within it. In parts
- * (api/parts.ts), because a definition may have very many.
+ * (base/parts.ts), because a definition may have very many.
  */
 export function findSchema(
   root: JSONSchemaProps,

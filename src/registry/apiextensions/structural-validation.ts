@@ -2,11 +2,11 @@
  * Schemas of custom resources are structural. Types stand outside of allOf, anyOf, oneOf and not, and each field that
  * these constrain has a type (apiextensions' schema validation and completeness).
  */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
-import { isEmpty, ownValue } from '../../api/own.ts'
+import { isEmpty, ownValue } from '../../base/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { goPatternError } from '../../validation/go-pattern.ts'
 import { oneSchema } from './schema-validation.ts'

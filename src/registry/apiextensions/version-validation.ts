@@ -1,6 +1,6 @@
 /** Validates each version of a CustomResourceDefinition: its schema, subresources, columns and selectable fields. */
-import { append } from '../../api/append.ts'
-import { apart, kept } from '../../api/parts.ts'
+import { append } from '../../base/append.ts'
+import { apart, kept } from '../../base/parts.ts'
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
@@ -11,7 +11,7 @@ import type {
 } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, required, tooMany } from '../../api/field.ts'
-import { isPrint } from '../../api/unicode.ts'
+import { isPrint } from '../../base/unicode.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import { DefaultRules, validateDefaults } from './default-validation.ts'
 import { internalSchema } from '../../validation/apiextensions/internal-form.ts'

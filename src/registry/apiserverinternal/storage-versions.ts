@@ -8,14 +8,14 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { problems, validateQualifiedName } from '../../validation/field-rules.ts'
 import { dns1035Label, dns1123Subdomain, regexText, subdomainName } from '../../validation/names.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import { storageVersionPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 
 export const storageVersions: BuiltInDefinition<StorageVersion & KubeObject> = {
   printer: storageVersionPrinter,

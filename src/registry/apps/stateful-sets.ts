@@ -39,7 +39,7 @@ import { notMoreThan, validateCollisionCount } from './workload.ts'
 import { scalableWork } from '../autoscaling/autoscaled-work.ts'
 import { itself } from '../work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
-import { eachPart, flatMapParts, kept } from '../../api/parts.ts'
+import { eachPart, flatMapParts, kept } from '../../base/parts.ts'
 
 const spec = path('spec')
 const status = path('status')

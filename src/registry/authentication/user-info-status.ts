@@ -1,5 +1,5 @@
 import type { UserInfo as ApiUserInfo } from '../../api/authentication/v1.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { UserInfo } from '../../request/user-info.ts'
 
 /** The UserInfo of an answer, without empty fields. */

@@ -3,7 +3,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
 import { labelKeyErrors, labelValueErrors } from '../../api/label-syntax.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 
 export interface SelectorRequirement {
   readonly key?: string

@@ -1,5 +1,5 @@
 import type { SelfSubjectRulesReview } from '../../api/authorization/v1.ts'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { PolicyRule } from '../../api/rbac/v1.ts'
 import type { Authorizer } from '../../authorization/chain.ts'

@@ -1,5 +1,5 @@
 /** HorizontalPodAutoscalers, in the form of autoscaling/v2. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type {
   ContainerResourceMetricSource,
   CrossVersionObjectReference,
@@ -18,7 +18,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'

@@ -1,5 +1,5 @@
 /** Validates the spec of a Job, and of a CronJob's job template. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type {
   JobSpec,
   PodFailurePolicyOnExitCodesRequirement,
@@ -9,7 +9,7 @@ import type {
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, required, tooLong, tooMany } from '../../api/field.ts'
 import { nonNegative, validateDomainPath, validateQualifiedName } from '../../validation/field-rules.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validatePodTemplate } from '../../validation/pod/pod-template.ts'
 import { templateWarnings } from '../../validation/pod/pod-warnings.ts'
@@ -17,7 +17,7 @@ import type { PodRules } from '../../validation/pod/rules.ts'
 import { oneOf } from '../../validation/pod/security-context.ts'
 import { indexesOf } from './indexes.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 
 const MANY = 100_000
 const MAX_PARALLEL_WITH_MANY = 10_000

@@ -11,7 +11,7 @@ import { sameValue } from '../../validation/same-value.ts'
 import { indexesOf, overlapOf } from './indexes.ts'
 import { wrong } from './job-spec.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 
 const at = path('status')
 const conditions = at.child('conditions')

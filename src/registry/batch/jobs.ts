@@ -2,7 +2,7 @@ import type { Job, JobSpec } from '../../api/batch/v1.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import {
   hasInvalidValue,

@@ -1,7 +1,7 @@
 /** CertificateSigningRequests. The spec never changes. Approval and certificate have subresources of their own. */
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 import { without } from '../../patch/reset-fields.ts'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition as Condition,
@@ -11,8 +11,8 @@ import type { FieldError } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
 import type { UserInfo } from '../../request/user-info.ts'
-import { stringifySorted } from '../../api/write-json.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { stringifySorted } from '../../json/write-json.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { timeText } from '../../schema/time.ts'
 import { BadRequestText, hasOwnSignature, parseCertificateRequest } from '../../x509/certificate-request.ts'
 import { fromBase64, pemBlocks } from '../../x509/pem.ts'

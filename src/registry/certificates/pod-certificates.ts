@@ -2,7 +2,7 @@
 import type { PodCertificateRequestSpec, PodCertificateRequestStatus } from '../../api/certificates/v1beta1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required, tooLong } from '../../api/field.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 import type { Certificate } from '../../x509/certificate.ts'
 import { readCertificate } from '../../x509/certificate.ts'
 import type { AlternativeNames } from '../../x509/certificate-request.ts'

@@ -1,9 +1,9 @@
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, required, tooLong } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'
 import { dns1123Label, dns1123Subdomain } from '../../validation/names.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 
 const MAX_DOMAIN = 253
 const MAX_NAME = MAX_DOMAIN + 1 + 253 + 63 + 1

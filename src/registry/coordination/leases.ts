@@ -1,4 +1,4 @@
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { Lease, LeaseSpec } from '../../api/coordination/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path } from '../../api/field.ts'

@@ -1,4 +1,4 @@
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { EndpointAddress, EndpointPort, Endpoints, EndpointSubset } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { notSupported, path, required } from '../../api/field.ts'
@@ -8,7 +8,7 @@ import {
   validateQualifiedName,
   validateSubdomain,
 } from '../../validation/field-rules.ts'
-import { flatMapParts } from '../../api/parts.ts'
+import { flatMapParts } from '../../base/parts.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 import { endpointIpErrors, ipWarnings, legacyIpErrors } from '../../api/ip-addresses.ts'
 import { subdomainName } from '../../validation/names.ts'

@@ -1,9 +1,9 @@
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { LimitRange, LimitRangeItem } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
-import { ownValue, setOwn } from '../../api/own.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { ownValue, setOwn } from '../../base/own.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import {
@@ -13,7 +13,7 @@ import {
   validateResourceName,
 } from '../../validation/pod/resources.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { eachName, kept } from '../../api/parts.ts'
+import { eachName, kept } from '../../base/parts.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 
 const limitsAt = path('spec', 'limits')

@@ -2,10 +2,10 @@
  * Node ports. The shard of the Services keeps a record for each allocated port. The create of that record is the
  * allocation. Records are no API objects: clients cannot list or watch them.
  */
-import { mostOf } from '../../api/extremes.ts'
+import { mostOf } from '../../base/extremes.ts'
 import type { Service } from '../../api/core/v1.ts'
 import { linesOf } from '../../storage/lines.ts'
-import { parseStored } from '../../api/parse-json.ts'
+import { parseStored } from '../../json/parse-json.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { everything } from '../../storage/selection.ts'
 import type { Collection, NewValue, RestoredValue, StoredValue } from '../../storage/storage.ts'

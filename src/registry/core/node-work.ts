@@ -1,6 +1,6 @@
 /** Which writes of nodes are work for workload controllers. */
 import type { Node } from '../../api/core/v1.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { Workloads } from '../../settings/schema.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { keyOf } from '../work.ts'

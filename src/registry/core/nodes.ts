@@ -1,4 +1,4 @@
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { Node, NodeConfigSource, NodeStatus, Taint } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import {
@@ -10,7 +10,7 @@ import {
   path,
   required,
 } from '../../api/field.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { positive, validateQualifiedName } from '../../validation/field-rules.ts'
 import { cidrWarnings, legacyCidrErrors, parseCidr } from '../../api/ip-addresses.ts'
 import { labelValueProblems, subdomainName } from '../../validation/names.ts'
@@ -20,7 +20,7 @@ import { nodePrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { nodeWork } from './node-work.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
-import { flatMapParts, kept, mapParts } from '../../api/parts.ts'
+import { flatMapParts, kept, mapParts } from '../../base/parts.ts'
 
 const metadata = path('metadata')
 const spec = path('spec')

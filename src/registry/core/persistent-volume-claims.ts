@@ -1,5 +1,5 @@
-import { ownValue } from '../../api/own.ts'
-import { kept } from '../../api/parts.ts'
+import { ownValue } from '../../base/own.ts'
+import { kept } from '../../base/parts.ts'
 import { errorsByName } from '../../validation/errors-of.ts'
 import type {
   PersistentVolumeClaim,

@@ -1,5 +1,5 @@
 /** Validates the source of a PersistentVolume: exactly one, with the fields that its kind needs. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type {
   CSIPersistentVolumeSource,
   FlexPersistentVolumeSource,
@@ -13,7 +13,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, required } from '../../api/field.ts'
 import { inRange, requiredText, validateLabelText, validateSubdomain } from '../../validation/field-rules.ts'
 import { withoutBacksteps } from '../../validation/local-paths.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 import type { SharedSource } from '../../validation/pod/volume-sources.ts'
 import { IQN_FORMATS, validateCsiDriverName, validateSharedSource } from '../../validation/pod/volume-sources.ts'
 import { errorsByName } from '../../validation/errors-of.ts'

@@ -10,14 +10,14 @@ import {
   path,
   required,
 } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { validateSubdomain } from '../../validation/field-rules.ts'
 import { hasInvalidValue } from '../../validation/label-selectors.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
-import { sortedKeys } from '../../api/name-order.ts'
-import { kept, mapNames, somePart } from '../../api/parts.ts'
+import { sortedKeys } from '../../base/name-order.ts'
+import { kept, mapNames, somePart } from '../../base/parts.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 import { sourceErrors } from './persistent-volume-sources.ts'
 

@@ -1,6 +1,6 @@
 import type { PersistentVolume, PersistentVolumeSpec } from '../../api/core/v1.ts'
 import { path } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { termWarnings } from '../../validation/pod/pod-warnings.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'

@@ -1,5 +1,5 @@
 /** Defaults of a whole Pod. A pod template has only the defaults of its members. */
-import { eachPart } from '../../api/parts.ts'
+import { eachPart } from '../../base/parts.ts'
 import { overlaid } from '../../schema/overlaid.ts'
 import type { Pod, ResourceRequirements } from '../../api/core/v1.ts'
 import type { DefaultingContext } from '../../schema/default-rules.ts'

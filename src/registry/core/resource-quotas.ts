@@ -1,7 +1,7 @@
 import type { ResourceQuota, ResourceQuotaSpec } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import { validateAmount, validateResourceName } from '../../validation/pod/resources.ts'

@@ -4,7 +4,7 @@
  * ServiceCIDRs.
  */
 import { settingsOf } from '../../settings.ts'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { Service } from '../../api/core/v1.ts'
 import type { IPAddress, ServiceCIDR } from '../../api/networking/v1.ts'
 import type { GroupResource } from '../../api/group-version.ts'

@@ -1,4 +1,4 @@
-import { eachPart } from '../../api/parts.ts'
+import { eachPart } from '../../base/parts.ts'
 import type { Service } from '../../api/core/v1.ts'
 
 export function defaultService({ spec, status }: Service): void {

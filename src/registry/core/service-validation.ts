@@ -1,9 +1,9 @@
 /** Validates a Service (kubernetes' pkg/apis/core/validation, ValidateService…). */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { LoadBalancerStatus, Service, ServiceSpec, SessionAffinityConfig } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
-import { repeatsInParts } from '../../api/lookup.ts'
+import { repeatsInParts } from '../../base/lookup.ts'
 import {
   validateLabelText,
   validatePort,
@@ -13,7 +13,7 @@ import {
 import { endpointIpErrors, familyOf, legacyCidrErrors, legacyIpErrors, parseIp } from '../../api/ip-addresses.ts'
 import { validateLabels } from '../../validation/object-meta.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 
 export const NO_CLUSTER_IP = 'None'
 const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges'

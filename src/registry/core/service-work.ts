@@ -1,7 +1,7 @@
 /** Which writes of Services and their Endpoints are work for workload controllers. */
 import type { Service } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { Change, Work, WorkloadRule } from '../work.ts'
 import { keyOf } from '../work.ts'
 

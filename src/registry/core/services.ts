@@ -1,5 +1,5 @@
 import { labelName } from '../../validation/names.ts'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { Service, ServiceSpec } from '../../api/core/v1.ts'
 import { goQuote } from '../../go/quote.ts'
 import { path } from '../../api/field.ts'

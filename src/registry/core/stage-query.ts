@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 
 /** The expression is invalid, or uses a part of jq that is not implemented. */
 export class QueryError extends Error {}

@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { builtIns } from '../../go/template/functions.ts'
 import type { Node as Template } from '../../go/template/parse.ts'
 import { parseTemplate } from '../../go/template/parse.ts'

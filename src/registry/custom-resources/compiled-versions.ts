@@ -2,11 +2,11 @@
  * The types of custom resources, compiled from their definitions on first use. There may be thousands of definitions,
  * so a bound of size evicts the types that the server has not used for the longest time.
  */
-import { cloneJson } from '../../api/clone-json.ts'
+import { cloneJson } from '../../json/clone-json.ts'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/apiextensions/v1.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
-import { LARGE } from '../../api/slices.ts'
+import { LARGE } from '../../base/slices.ts'
 import { reshapeStored } from '../../codec/decode-custom.ts'
 import { customModelName } from './custom-model-name.ts'
 import type { Growth } from '../../codec/encoded-resource.ts'

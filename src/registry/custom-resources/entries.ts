@@ -1,10 +1,10 @@
 /** Turns CustomResourceDefinitions into served resources, for routing, discovery and OpenAPI. */
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/apiextensions/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
-import { lazy } from '../../api/lazy.ts'
+import { lazy } from '../../base/lazy.ts'
 import type { JsonObject } from '../../api/object.ts'
-import { bytesToBase64 } from '../../api/base64.ts'
-import { sha256 } from '../../api/sha256.ts'
+import { bytesToBase64 } from '../../base/base64.ts'
+import { sha256 } from '../../base/sha256.ts'
 import { customModelName } from './custom-model-name.ts'
 import { customServing } from './custom-serving.ts'
 import { customStorageOf } from '../../storage/collections.ts'

@@ -1,7 +1,7 @@
 /** Reads values at the simple JSON paths of a definition: `.spec.replicas`. */
 import type { Json, KubeObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { goType, goValue } from '../../go/value.ts'
 
 export const pathParts = (path: string): string[] => path.replace(/^\./, '').split('.')

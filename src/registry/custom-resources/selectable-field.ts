@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { defaultOf, isNullable } from '../../schema/from-openapi.ts'
 import { memberType } from '../../schema/prune.ts'
 import type { Structural } from '../../schema/structural.ts'

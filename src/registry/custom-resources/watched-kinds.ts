@@ -3,7 +3,7 @@
  * the definition also ends the watches of a kind without objects. Watches of a kind with writes end in any case.
  */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
-import { BoundedMap } from '../../api/bounded-map.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { ControlPlane } from '../../tenancy/control-snapshot.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { mayHaveObjects } from '../written-types.ts'

@@ -1,9 +1,9 @@
 import { nextInt64 } from '../../go/int.ts'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../../api/discovery/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, path, required, tooMany } from '../../api/field.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import {
   immutable,
   problems,
@@ -15,13 +15,13 @@ import { endpointIpErrors, familyOf, ipErrors, ipWarnings, legacyIpErrors } from
 import { dns1123Label, dns1123Subdomain, labelValueProblems } from '../../validation/names.ts'
 import { validateLabels } from '../../validation/object-meta.ts'
 import { sameTexts, sameValue } from '../../validation/same-value.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { endpointSlicePrinter } from '../../codec/table/networking.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import type { Topic } from '../topic.ts'
 import type { Change, Work } from '../work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 
 const TYPE = 'io.k8s.api.discovery.v1.EndpointSlice'
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'

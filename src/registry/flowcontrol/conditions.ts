@@ -3,7 +3,7 @@ import { duplicate, path, required } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { UpdateStrategy } from '../strategy.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 
 interface WithConditions extends KubeObject {
   status?: { conditions?: { type?: string }[] }

@@ -1,5 +1,5 @@
 import { withoutSpecAndMetadata } from '../../patch/reset-fields.ts'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type {
   FlowSchema,
   FlowSchemaSpec,

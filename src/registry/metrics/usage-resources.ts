@@ -4,7 +4,7 @@
  * these kinds, so internal CustomResourceDefinitions describe them. No client creates or sees these definitions.
  */
 import type { CustomResourceColumnDefinition, CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
-import { lazy } from '../../api/lazy.ts'
+import { lazy } from '../../base/lazy.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { builtInServing } from '../built-in-serving.ts'

@@ -9,7 +9,7 @@ import {
   validateSubdomain,
 } from '../../validation/field-rules.ts'
 import { pathSegmentName, subdomainName } from '../../validation/names.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { ingressClassPrinter } from '../../codec/table/networking.ts'
 import { defaultRule } from '../../schema/default-rules.ts'

@@ -1,4 +1,4 @@
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type {
@@ -8,7 +8,7 @@ import type {
   NetworkPolicyPort,
   NetworkPolicySpec,
 } from '../../api/networking/v1.ts'
-import { flatMapParts, kept, mapParts } from '../../api/parts.ts'
+import { flatMapParts, kept, mapParts } from '../../base/parts.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 import { validatePort } from '../../validation/field-rules.ts'
 import { cidrWarnings, contains, legacyCidrErrors, parseCidr } from '../../api/ip-addresses.ts'

@@ -1,5 +1,5 @@
 /** Amounts of named resources, with the arithmetic of quotas. */
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 
 export type Amounts = ReadonlyMap<string, Quantity>

@@ -3,7 +3,7 @@ import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../api
 import type { GroupResource } from '../../api/group-version.ts'
 import { groupResourceText } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { lazy } from '../../api/lazy.ts'
+import { lazy } from '../../base/lazy.ts'
 import { definitionOf, definitions } from '../definitions.ts'
 import { countEvaluator } from './count-evaluator.ts'
 import type { Evaluator } from './evaluator.ts'

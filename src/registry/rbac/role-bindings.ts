@@ -1,4 +1,4 @@
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../../api/rbac/v1.ts'

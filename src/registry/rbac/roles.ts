@@ -1,5 +1,5 @@
 import { pathSegmentName } from '../../validation/names.ts'
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { ClusterRole, Role } from '../../api/rbac/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'

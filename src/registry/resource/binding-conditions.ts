@@ -1,7 +1,7 @@
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue } from '../../api/field.ts'
 import { sentField } from '../../schema/emptied.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { validateQualifiedName } from '../../validation/field-rules.ts'
 import { listErrors } from './names.ts'
 import { errorsOf } from '../../validation/errors-of.ts'

@@ -6,7 +6,7 @@ import type { AllocatedDeviceStatus, ResourceClaimStatus } from '../../api/resou
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, path } from '../../api/field.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
-import { sortedTexts } from '../../api/name-order.ts'
+import { sortedTexts } from '../../base/name-order.ts'
 import { NODE_NAME, parseServiceAccountUser } from '../../authentication/service-account-name.ts'
 import { resourceAttributes } from '../../authorization/attributes.ts'
 import type { AuthorizationAttributes } from '../../authorization/attributes.ts'

@@ -2,9 +2,9 @@
 import type { DeviceClaim, DeviceSelector } from '../../api/resource/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, internalFieldError, invalidValue, required, tooLong } from '../../api/field.ts'
-import { inPartsAwaiting, resuming } from '../../api/parts.ts'
-import { turnOfOthers } from '../../api/slices.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { inPartsAwaiting, resuming } from '../../base/parts.ts'
+import { turnOfOthers } from '../../base/slices.ts'
+import { byteLength } from '../../base/utf8.ts'
 import { weightOfExpressions } from '../../validation/errors-of.ts'
 import { listErrors, MAX_ENTRIES } from './names.ts'
 

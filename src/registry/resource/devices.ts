@@ -1,5 +1,5 @@
 /** Validates devices in the form in which drivers publish them. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type {
   CapacityRequestPolicy,
   CapacityRequestPolicyRange,
@@ -16,15 +16,15 @@ import { forbiddenField, invalidValue, notFoundField, notSupported, required, to
 import { Quantity } from '../../schema/quantity.ts'
 import { problems, validateLabelText, validateQualifiedName, validateSubdomain } from '../../validation/field-rules.ts'
 import { labelValueProblems } from '../../validation/names.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 import { isNative } from '../../validation/pod/resources.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import { bindingConditionErrors } from './binding-conditions.ts'
 import { DEVICE_EFFECTS } from './device-claim.ts'
 import { listErrors, mapErrors, qualifiedNameErrors, setErrors } from './names.ts'
-import { isEmpty, ownValue } from '../../api/own.ts'
-import { kept, mapNames } from '../../api/parts.ts'
+import { isEmpty, ownValue } from '../../base/own.ts'
+import { kept, mapNames } from '../../base/parts.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_PROPERTIES = 32

@@ -3,7 +3,7 @@
  * these resources to devices (KEP-5004).
  */
 import type { KubeObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { DeviceClass } from '../../api/resource/v1.ts'
 import { isExtended } from '../../validation/pod/resources.ts'
 

@@ -1,15 +1,15 @@
 /** Validates names of drivers, pools and devices, and of the attributes and capacities of devices. */
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, required, tooLong, tooMany } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { problems, validateSubdomain } from '../../validation/field-rules.ts'
 import { regexText } from '../../validation/names.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 import { validateCsiDriverName } from '../../validation/pod/volume-sources.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
-import { append } from '../../api/append.ts'
-import type { Weight } from '../../api/parts.ts'
-import { kept } from '../../api/parts.ts'
+import { append } from '../../base/append.ts'
+import type { Weight } from '../../base/parts.ts'
+import { kept } from '../../base/parts.ts'
 
 /** The limit for requests, constraints, selectors and configurations. */
 export const MAX_ENTRIES = 32

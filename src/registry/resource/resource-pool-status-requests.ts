@@ -17,8 +17,8 @@ import {
   poolNameFormat,
   requiredFormat,
 } from '../../validation/declared-formats.ts'
-import { byteLength } from '../../api/utf8.ts'
-import { repeatsIn } from '../../api/lookup.ts'
+import { byteLength } from '../../base/utf8.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { sameValue } from '../../validation/same-value.ts'

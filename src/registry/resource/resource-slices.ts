@@ -1,4 +1,4 @@
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type { CounterSet, Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../../api/resource/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'

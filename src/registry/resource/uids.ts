@@ -1,7 +1,7 @@
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'
 import { invalidValue } from '../../api/field.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 
 const NORMAL = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

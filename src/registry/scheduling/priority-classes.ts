@@ -1,6 +1,6 @@
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, notSupported, path, required } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { PriorityClass } from '../../api/scheduling/v1.ts'
 import { immutable } from '../../validation/field-rules.ts'
 import { priorityClassPrinter } from '../../codec/table/cluster.ts'

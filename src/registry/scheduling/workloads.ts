@@ -1,7 +1,7 @@
 import type { TypedLocalObjectReference, Workload } from '../../api/scheduling/v1alpha2.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { path, required } from '../../api/field.ts'
-import { flatMapParts } from '../../api/parts.ts'
+import { flatMapParts } from '../../base/parts.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { longName, optionalFormat, pathSegment, requiredFormat, shortName } from '../../validation/declared-formats.ts'
 import { workloadPrinter } from '../../codec/table/cluster.ts'

@@ -1,10 +1,10 @@
 /** Validation that StorageClasses and VolumeAttributesClasses share. */
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, required, tooLong } from '../../api/field.ts'
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 import { problems } from '../../validation/field-rules.ts'
 import { qualifiedNameProblems } from '../../validation/names.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_PARAMETERS = 512

@@ -1,6 +1,6 @@
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import type { CSIStorageCapacity } from '../../api/storage/v1.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable, NOT_NEGATIVE, validateSubdomain } from '../../validation/field-rules.ts'

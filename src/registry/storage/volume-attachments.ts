@@ -8,9 +8,9 @@ import type {
   VolumeError,
 } from '../../api/storage/v1.ts'
 import { immutable, inRange, MAX_INT32, validateSubdomain } from '../../validation/field-rules.ts'
-import { ownValue } from '../../api/own.ts'
-import { eachName, kept } from '../../api/parts.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { ownValue } from '../../base/own.ts'
+import { eachName, kept } from '../../base/parts.ts'
+import { byteLength } from '../../base/utf8.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateCsiDriverName } from '../../validation/pod/volume-sources.ts'
 import { sameValue } from '../../validation/same-value.ts'

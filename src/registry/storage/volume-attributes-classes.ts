@@ -6,7 +6,7 @@ import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { volumeAttributesClassPrinter } from '../../codec/table/storage.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { isEmpty } from '../../api/own.ts'
+import { isEmpty } from '../../base/own.ts'
 import { sameTexts } from '../../validation/same-value.ts'
 import { driverErrors, parameterErrors } from './class-rules.ts'
 

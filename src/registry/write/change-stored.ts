@@ -1,4 +1,4 @@
-import { cloneJson } from '../../api/clone-json.ts'
+import { cloneJson } from '../../json/clone-json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { notFound } from '../../api/status.ts'
 import type { ResourceScope } from '../resource-scope.ts'

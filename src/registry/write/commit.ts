@@ -4,7 +4,7 @@
  */
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { turnOfOthers } from '../../api/slices.ts'
+import { turnOfOthers } from '../../base/slices.ts'
 import type { Live } from '../../codec/stored-object.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import { StorageError } from '../../storage/errors.ts'

@@ -4,7 +4,7 @@
  */
 import { durationOf } from '../../go/duration.ts'
 import { nextInt64 } from '../../go/int.ts'
-import { cloneInParts } from '../../api/clone-json.ts'
+import { cloneInParts } from '../../json/clone-json.ts'
 import { walked } from '../../request/turns.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError, conflict, notFound } from '../../api/status.ts'

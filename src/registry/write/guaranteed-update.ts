@@ -1,5 +1,5 @@
 /** Read, change, compare-and-swap (apiserver's GuaranteedUpdate and the Update of its generic registry's Store). */
-import { cloneInParts } from '../../api/clone-json.ts'
+import { cloneInParts } from '../../json/clone-json.ts'
 import { invalidValue, path } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { OBJECT_HAS_CHANGED, conflict, invalid, notFound, plainError } from '../../api/status.ts'

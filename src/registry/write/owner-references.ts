@@ -1,5 +1,5 @@
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
-import { eachPart, kept } from '../../api/parts.ts'
+import { eachPart, kept } from '../../base/parts.ts'
 
 /** Of POST and PUT the server reads both what the client sent and what mutating admission made of it, of PATCH the latter. */
 type When = 'as sent' | 'after admission'
@@ -9,7 +9,7 @@ const entries = {
   'after admission': 'duplicate entries after mutating admission happens',
 } satisfies Record<When, string>
 
-/** Removes repeated owner references, with a warning (apiserver's handlers). A walk (api/parts.ts). */
+/** Removes repeated owner references, with a warning (apiserver's handlers). A walk (base/parts.ts). */
 export function dropDuplicateOwners({ metadata }: KubeObject, warnings: string[], when: When): void {
   const { ownerReferences = [] } = metadata
   const { seen, duplicates } = kept(ownerReferences, () => ({

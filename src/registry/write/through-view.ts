@@ -1,4 +1,4 @@
-import { cloneJson } from '../../api/clone-json.ts'
+import { cloneJson } from '../../json/clone-json.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { SPEC_REPLICAS, ownersAfterScale, ownersOfScale } from '../../patch/scale-ownership.ts'

@@ -3,8 +3,8 @@
  * once take turns from then on. Otherwise all of them would read and change the same version again, and only one of
  * them could write it.
  */
-import { BoundedMap } from '../../api/bounded-map.ts'
-import { FewAtOnce } from '../../api/few-at-once.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import { FewAtOnce } from '../../base/few-at-once.ts'
 import { StatusError } from '../../api/status.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { statusFor } from '../../storage/storage-status.ts'

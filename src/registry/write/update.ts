@@ -1,9 +1,9 @@
 /** The steps that PUT and the patches share: make the wanted object from the live one, and again on conflict. */
 import type { KubeObject } from '../../api/object.ts'
-import { inParts } from '../../api/parts.ts'
-import { atOnce } from '../../api/slices.ts'
-import type { Steps } from '../../api/slices.ts'
-import { checkLeastSize } from '../../codec/least-size.ts'
+import { inParts } from '../../base/parts.ts'
+import { atOnce } from '../../base/slices.ts'
+import type { Steps } from '../../base/slices.ts'
+import { checkLeastSize } from '../../codec/protobuf/least-size.ts'
 import { copyWithEmptied } from '../../schema/emptied.ts'
 import type { WriteOptions } from '../../request/options.ts'
 import { finished, walked } from '../../request/turns.ts'

@@ -2,7 +2,7 @@
  * The internal version of a CustomResourceDefinition in kube-apiserver (apiextensions' conversion from v1). Members that
  * are equal in all versions stand once, in its spec. Error texts contain its paths and values.
  */
-import { mapParts } from '../../api/parts.ts'
+import { mapParts } from '../../base/parts.ts'
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionSpec,
@@ -14,8 +14,8 @@ import type {
 } from '../../api/apiextensions/v1.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
-import { valuesEqual } from '../../api/value-order.ts'
+import { ownValue } from '../../base/own.ts'
+import { valuesEqual } from '../../json/value-order.ts'
 
 export interface InternalSpec {
   readonly versions: readonly CustomResourceDefinitionVersion[]

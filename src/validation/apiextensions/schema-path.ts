@@ -4,7 +4,7 @@
 import type { JSONSchemaProps } from '../../api/apiextensions/v1.ts'
 import { FieldPath } from '../../api/field.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 
 export interface SchemaField {
   /** The names of the path. */

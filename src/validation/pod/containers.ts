@@ -1,7 +1,7 @@
 /** Validates containers, init containers and ephemeral containers of a pod. */
-import { repeatsIn } from '../../api/lookup.ts'
-import { append } from '../../api/append.ts'
-import { kept } from '../../api/parts.ts'
+import { repeatsIn } from '../../base/lookup.ts'
+import { append } from '../../base/append.ts'
+import { kept } from '../../base/parts.ts'
 import { errorsOf } from '../errors-of.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import { sentField } from '../../schema/emptied.ts'

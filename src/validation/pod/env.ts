@@ -1,10 +1,10 @@
 /** Validates environment variables of containers and the sources of their values. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, notFoundField, required } from '../../api/field.ts'
 import { configKeyProblems } from '../config-keys.ts'
-import { lastBy } from '../../api/lookup.ts'
+import { lastBy } from '../../base/lookup.ts'
 import { errorsOf } from '../errors-of.ts'
 import { problems, requiredText, validateLabelText } from '../field-rules.ts'
 import { withoutBacksteps } from '../local-paths.ts'

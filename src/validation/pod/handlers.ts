@@ -1,5 +1,5 @@
 /** Validates probes and lifecycle hooks. Each has exactly one handler. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'

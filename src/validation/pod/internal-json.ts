@@ -5,9 +5,9 @@
 import type { Json, JsonObject, ObjectMeta } from '../../api/object.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
-import { ownValue, setOwn } from '../../api/own.ts'
-import { sortedKeys } from '../../api/name-order.ts'
-import { eachName, kept, mapParts } from '../../api/parts.ts'
+import { ownValue, setOwn } from '../../base/own.ts'
+import { sortedKeys } from '../../base/name-order.ts'
+import { eachName, kept, mapParts } from '../../base/parts.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { sortedMap } from '../sorted-map.ts'
 import { canonical } from '../../codec/encode.ts'
@@ -67,7 +67,7 @@ const isBytes = (type: Structural) => type.shape === 'leaf' && type.scalar === '
 const isShared = ({ name }: StructType) => name.startsWith('io.k8s.apimachinery.')
 
 /**
- * The weight of a value in a walk (api/parts.ts): the number of its fields, because the JSON has absent fields, too.
+ * The weight of a value in a walk (base/parts.ts): the number of its fields, because the JSON has absent fields, too.
  */
 const membersOf = (type: Structural): number => (type.shape === 'struct' ? Math.max(1, type.fields.length) : 1)
 

@@ -1,8 +1,8 @@
 /** Finds files of one volume that overwrite each other, for warnings. */
-import { withoutTrailing } from '../../api/trim.ts'
+import { withoutTrailing } from '../../base/trim.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import { goQuote } from '../../go/quote.ts'
-import { Budget } from '../../api/budget.ts'
+import { Budget } from '../../base/budget.ts'
 
 interface File {
   readonly path: string

@@ -1,5 +1,5 @@
 import type { PodSpec } from '../../api/core/v1.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 
 const COMPUTE = ['cpu', 'memory']

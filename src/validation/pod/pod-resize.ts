@@ -1,5 +1,5 @@
 /** Validates the resize subresource of a pod. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue } from '../../api/field.ts'

@@ -1,5 +1,5 @@
 /** Validates the spec of a pod or a template. The errors are in kube-apiserver's order. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
@@ -14,7 +14,7 @@ import {
   validateSubdomain,
 } from '../field-rules.ts'
 import { dns1123Subdomain, regexText } from '../names.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 import { validateLabels } from '../object-meta.ts'
 import { validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts'
 import { validateFileVolumes } from './env.ts'
@@ -26,7 +26,7 @@ import { validateHostProcess, validateOs, validatePodSecurityContext } from './s
 import { visitContainers } from './visit-containers.ts'
 import { validateVolumes } from './volumes.ts'
 import { errorsOf } from '../errors-of.ts'
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 
 export const MIRROR_POD = 'kubernetes.io/config.mirror'
 

@@ -1,9 +1,9 @@
 /** Validates the status that kubelets and schedulers report, and refuses changes that would revert final states. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import {
   immutable,
@@ -15,14 +15,14 @@ import {
 } from '../field-rules.ts'
 import { familyOf, legacyIpErrors } from '../../api/ip-addresses.ts'
 import { dns1123Subdomain } from '../names.ts'
-import { byteLength } from '../../api/utf8.ts'
-import { firstBy } from '../../api/lookup.ts'
+import { byteLength } from '../../base/utf8.ts'
+import { firstBy } from '../../base/lookup.ts'
 import { internalJson } from './internal-json.ts'
 import { validatePodAnnotationsUpdate } from './pod-annotations.ts'
 import { isNative } from './resources.ts'
 import type { PodRules } from './rules.ts'
 import { errorsByName, errorsOf } from '../errors-of.ts'
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 
 const at = path('status')
 const CORE = 'io.k8s.api.core.v1'

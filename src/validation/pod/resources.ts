@@ -1,10 +1,10 @@
 /** Validates resource requests and limits of containers and pods. */
-import { kept } from '../../api/parts.ts'
-import { append } from '../../api/append.ts'
+import { kept } from '../../base/parts.ts'
+import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notFoundField, notSupported, required } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { aggregatedResources } from '../../schema/pod-resource-defaults.ts'

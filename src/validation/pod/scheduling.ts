@@ -1,6 +1,6 @@
 /** Validates scheduling constraints: node affinity, pod affinity, topology spread, tolerations. */
-import { kept } from '../../api/parts.ts'
-import { append } from '../../api/append.ts'
+import { kept } from '../../base/parts.ts'
+import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'

@@ -1,19 +1,19 @@
 /** Validates the security contexts of a pod and its containers. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../api/field.ts'
-import { ownValue } from '../../api/own.ts'
+import { ownValue } from '../../base/own.ts'
 import { problems, validateId } from '../field-rules.ts'
 import { descendingPath } from '../local-paths.ts'
 import { dns1123Subdomain } from '../names.ts'
-import { byteLength } from '../../api/utf8.ts'
+import { byteLength } from '../../base/utf8.ts'
 import type { PodRules } from './rules.ts'
 import { isHostSysctl } from './rules.ts'
 import { internalJson } from './internal-json.ts'
 import { visitContainers } from './visit-containers.ts'
 import { errorsOf } from '../errors-of.ts'
-import { kept } from '../../api/parts.ts'
+import { kept } from '../../base/parts.ts'
 
 export function validateSecurityContext(
   at: FieldPath,

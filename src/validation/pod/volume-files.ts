@@ -1,5 +1,5 @@
 /** Validates the files of a volume: modes, keys and paths. */
-import { append } from '../../api/append.ts'
+import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, required } from '../../api/field.ts'

@@ -2,7 +2,7 @@
 // socket) that a kubelet needs for a ready node. Every list is empty.
 import { createServer } from 'node:http2'
 import type { ServerHttp2Stream } from 'node:http2'
-import { ownValue } from '../../../src/api/own.ts'
+import { ownValue } from '../../../src/base/own.ts'
 
 /** A field of a protobuf message: a text or a nested message. */
 const field = (number: number, value: string | Buffer): Buffer => {

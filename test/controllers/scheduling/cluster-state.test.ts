@@ -7,7 +7,7 @@ import { ClusterState } from '../../../src/controllers/scheduling/cluster-state.
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { KubeletState } from '../../../src/controllers/simulation/kubelet-state.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
-import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
+import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
 import { plainPod } from '../plain-pod.ts'
 

@@ -1,6 +1,6 @@
 // Work of a cycle of the scheduler, in steps.
 import { expect, test } from 'vitest'
-import { atOnce } from '../../../src/api/slices.ts'
+import { atOnce } from '../../../src/base/slices.ts'
 import { CycleWork } from '../../../src/controllers/scheduling/cycle-work.ts'
 
 const times = (count: number): number[] => Array.from({ length: count }, (_, at) => at)

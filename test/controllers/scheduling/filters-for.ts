@@ -1,4 +1,4 @@
-import { atOnce } from '../../../src/api/slices.ts'
+import { atOnce } from '../../../src/base/slices.ts'
 import { CycleWork } from '../../../src/controllers/scheduling/cycle-work.ts'
 import { defaultScheduler } from '../../../src/configuration/scheduler/configuration.ts'
 import type { Pod } from '../../../src/api/core/v1.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Node, PersistentVolume, PersistentVolumeClaim } from '../../../src/api/core/v1.ts'
-import { atOnce } from '../../../src/api/slices.ts'
+import { atOnce } from '../../../src/base/slices.ts'
 import { CycleWork } from '../../../src/controllers/scheduling/cycle-work.ts'
 import { FreeVolumes } from '../../../src/controllers/scheduling/free-volumes.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { atOnce } from '../../../src/api/slices.ts'
+import { atOnce } from '../../../src/base/slices.ts'
 import type { Pod } from '../../../src/api/core/v1.ts'
 import type { PodDisruptionBudget } from '../../../src/api/policy/v1.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'

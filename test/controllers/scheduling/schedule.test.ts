@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { atOnce } from '../../../src/api/slices.ts'
+import { atOnce } from '../../../src/base/slices.ts'
 import type { Node, Pod, PodSpec } from '../../../src/api/core/v1.ts'
 import { CycleWork } from '../../../src/controllers/scheduling/cycle-work.ts'
 import { RunningTerms } from '../../../src/controllers/scheduling/running-terms.ts'

@@ -1,7 +1,7 @@
 // A cycle goes in steps, however much it compares: other requests run between two of them.
 import { describe, expect, test } from 'vitest'
 import type { Node, Pod, PodAffinityTerm, PodSpec } from '../../../src/api/core/v1.ts'
-import type { Steps } from '../../../src/api/slices.ts'
+import type { Steps } from '../../../src/base/slices.ts'
 import { defaultScheduler } from '../../../src/configuration/scheduler/configuration.ts'
 import { CycleWork } from '../../../src/controllers/scheduling/cycle-work.ts'
 import { DeviceFacts } from '../../../src/controllers/scheduling/devices/device-facts.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/api/core/v1.ts'
 import type { StorageClass } from '../../../src/api/storage/v1.ts'
-import { atOnce } from '../../../src/api/slices.ts'
+import { atOnce } from '../../../src/base/slices.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { choose, failureMessage } from '../../../src/controllers/scheduling/schedule.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { turnOfOthers } from '../../../src/api/slices.ts'
+import { turnOfOthers } from '../../../src/base/slices.ts'
 import { WritesUnderWay } from '../../../src/controllers/scheduling/writes-under-way.ts'
 
 const open = () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Pod } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
+import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { typedResource } from '../../../src/controllers/clientset.ts'
 import { definition } from '../definition.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { clientsetFor } from '../../../src/controllers/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
-import { DEPLOYMENTS } from '../../../src/controllers/workloads/deployment.ts'
-import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
+import { DEPLOYMENTS } from '../../../src/controllers/workloads/deployment/deployment.ts'
+import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
 
 async function deployed(mode: 'off' | 'simulated') {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
+import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { REPLICA_SETS, REPLICATION_CONTROLLERS } from '../../../src/controllers/workloads/replica-set.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
 import { named } from '../../../src/controllers/resource-client.ts'

@@ -2,7 +2,7 @@
 import { clientsetFor } from '../../../src/controllers/clientset.ts'
 import type { Clientset } from '../../../src/controllers/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
-import { PODS } from '../../../src/controllers/workloads/pod-control.ts'
+import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { typedResource } from '../../../src/controllers/clientset.ts'
 import type { Event, Pod } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'

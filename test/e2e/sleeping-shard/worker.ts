@@ -1,5 +1,5 @@
 /** Storage alone, on the bare engine: a watch that is pinged, a write, the shard's account of itself. */
-import { platformClock } from '../../../src/api/clock.ts'
+import { platformClock } from '../../../src/base/clock.ts'
 import { ResourceShard as Shard } from '../../../durable-objects/resource-shard.ts'
 import type { Env } from '../../../src/env.ts'
 import { everything } from '../../../src/storage/selection.ts'

@@ -17,7 +17,7 @@ test('a backend lets no other origin read answers of this server', () => {
   expect([...response.headers]).toEqual([['x-other', 'stays']])
 })
 
-// The front of a local server reads the status from the reason phrase (cli/stated-status.ts).
+// The front of a local server reads the status from the reason phrase (cli/front/stated-status.ts).
 test.each([200, 500])('a backend gives an answer of %i no reason', (status) => {
   expect(answering(status)).toMatchObject({ status, statusText: '' })
 })

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createAuthority, issue } from '../../../src/cli/certificate.ts'
+import { createAuthority, issue } from '../../../src/cli/data-directory/certificate.ts'
 import { lies } from './reviews.ts'
 import { World } from './world.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JSONSchemaProps } from '../../../src/api/apiextensions/v1.ts'
-import { inParts } from '../../../src/api/parts.ts'
-import { atOnce, inTurns } from '../../../src/api/slices.ts'
+import { inParts } from '../../../src/base/parts.ts'
+import { atOnce, inTurns } from '../../../src/base/slices.ts'
 import { findSchema, schemasBelow, someSchema } from '../../../src/registry/apiextensions/schemas-below.ts'
 
 const title = fc.string({ maxLength: 3 })

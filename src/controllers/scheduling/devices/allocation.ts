@@ -1,5 +1,5 @@
 /** Makes the allocation in a claim's status from the devices that the search found. */
-import { append } from '../../../api/append.ts'
+import { append } from '../../../base/append.ts'
 import type { Node, NodeSelector, NodeSelectorRequirement } from '../../../api/core/v1.ts'
 import type {
   AllocationResult,

@@ -2,7 +2,7 @@
  * The capacity of devices that requests consume. A device with multiple allocations is shared until it is used up: each
  * share consumes its request, rounded by the device's policy.
  */
-import { ownValue } from '../../../api/own.ts'
+import { ownValue } from '../../../base/own.ts'
 import type { CapacityRequestPolicy, Device, DeviceCapacity } from '../../../api/resource/v1.ts'
 import { Quantity } from '../../../schema/quantity.ts'
 

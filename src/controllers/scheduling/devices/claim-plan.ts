@@ -1,6 +1,6 @@
 /** How the claims of one pod can be allocated on each node, in one cycle of the scheduler. */
 import type { Pod } from '../../../api/core/v1.ts'
-import { leastOf } from '../../../api/extremes.ts'
+import { leastOf } from '../../../base/extremes.ts'
 import type { AllocationResult } from '../../../api/resource/v1.ts'
 import { claimNameOf, isReservedFor, notMadeFor } from '../../../registry/resource/pod-claims.ts'
 import type { Refusal } from '../framework.ts'

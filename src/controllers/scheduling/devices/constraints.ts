@@ -1,6 +1,6 @@
 /** Constraints between the devices of one claim: attributes that must be equal, or distinct. */
 import type { DeviceAttribute, DeviceConstraint } from '../../../api/resource/v1.ts'
-import { ownValue } from '../../../api/own.ts'
+import { ownValue } from '../../../base/own.ts'
 import type { PoolDevice } from './pools.ts'
 
 export interface Constraint {

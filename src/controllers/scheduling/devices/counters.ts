@@ -1,6 +1,6 @@
 /** Counters that the devices of a pool share: partitions of one piece of hardware use them up. */
 import type { CounterSet, Device } from '../../../api/resource/v1.ts'
-import { ownValue } from '../../../api/own.ts'
+import { ownValue } from '../../../base/own.ts'
 import { Quantity } from '../../../schema/quantity.ts'
 
 interface Counted {

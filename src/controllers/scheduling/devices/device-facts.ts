@@ -6,7 +6,7 @@ import { ExtendedResources, isExtendedClaim } from '../../../registry/resource/e
 import { claimNameOf, podOfClaim } from '../../../registry/resource/pod-claims.ts'
 import type { Clientset } from '../../clientset.ts'
 import { typedResource } from '../../clientset.ts'
-import { RESOURCE_CLAIMS } from '../../workloads/resource-claim-templates.ts'
+import { RESOURCE_CLAIMS } from '../../workloads/resource-claim/templates.ts'
 import { capacityOf, UsedCapacity } from './capacity.ts'
 import type { Capacity } from './capacity.ts'
 import type { NodeState } from '../node-state.ts'

@@ -4,8 +4,8 @@
  * class.
  */
 import type { Container, ContainerExtendedResourceRequest, Pod } from '../../../api/core/v1.ts'
-import { append } from '../../../api/append.ts'
-import { ownValue } from '../../../api/own.ts'
+import { append } from '../../../base/append.ts'
+import { ownValue } from '../../../base/own.ts'
 import type { DeviceRequest } from '../../../api/resource/v1.ts'
 import type { ExtendedResources } from '../../../registry/resource/extended-claims.ts'
 import { EXTENDED_CLAIM, isOfDevices } from '../../../registry/resource/extended-claims.ts'

@@ -1,6 +1,6 @@
 /** Whether devices match the selectors of classes and requests. It evaluates each expression once for each device. */
 import type { DeviceSelector } from '../../../api/resource/v1.ts'
-import { BoundedMap } from '../../../api/bounded-map.ts'
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { CostBudget, DeviceSelectorProgram, DeviceValue } from '../../../expressions/device-matches.ts'
 import type { PoolDevice } from './pools.ts'
 

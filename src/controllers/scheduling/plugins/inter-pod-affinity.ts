@@ -1,5 +1,5 @@
 /** InterPodAffinity: which pods must or should run together, and which apart. */
-import { ownValue } from '../../../api/own.ts'
+import { ownValue } from '../../../base/own.ts'
 import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
 import { weightOf } from '../cycle-work.ts'
 import type { Cycle, FilterPlugin, ScorePlugin } from '../framework.ts'
@@ -7,7 +7,7 @@ import { forGood, forNow } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'
 import { between } from '../normalize.ts'
 import type { PodInfo, Term, Terms } from '../pod-info.ts'
-import type { Steps } from '../../../api/slices.ts'
+import type { Steps } from '../../../base/slices.ts'
 
 /**
  * `hardPodAffinityWeight`: the weight of a running pod's required term, in the score of a node for a pod that it

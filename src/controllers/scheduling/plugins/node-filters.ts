@@ -6,7 +6,7 @@ import { HostPorts } from '../host-ports.ts'
 import type { NodeState } from '../node-state.ts'
 import { smallestIsBest } from '../normalize.ts'
 import { Tolerations } from '../taints.ts'
-import { mostOf } from '../../../api/extremes.ts'
+import { mostOf } from '../../../base/extremes.ts'
 
 const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }
 

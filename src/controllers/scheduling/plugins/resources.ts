@@ -1,5 +1,5 @@
 /** NodeResourcesFit and NodeResourcesBalancedAllocation: requests of pods against allocatable resources of nodes. */
-import { ownValue } from '../../../api/own.ts'
+import { ownValue } from '../../../base/own.ts'
 import type { PluginArgs } from '../../../configuration/scheduler/args.ts'
 import type { ScoringStrategy, WeighedResource } from '../../../configuration/scheduler/resources-fit.ts'
 import { SearchBudget } from '../devices/search.ts'

@@ -1,6 +1,6 @@
 /** NodeVolumeLimits: whether a node may have the volumes of a pod in addition to those that it has. */
 import type { PersistentVolumeClaim } from '../../../api/core/v1.ts'
-import type { Steps } from '../../../api/slices.ts'
+import type { Steps } from '../../../base/slices.ts'
 import type { Cycle, FilterPlugin } from '../framework.ts'
 import { forNow } from '../framework.ts'
 import type { NodeState } from '../node-state.ts'

@@ -1,6 +1,6 @@
 /** VolumeRestrictions, VolumeBinding and VolumeZone: whether a node reaches the volumes of a pod. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1.ts'
-import { ownValue } from '../../../api/own.ts'
+import { ownValue } from '../../../base/own.ts'
 import { annotation, isBound, NO_PROVISIONER, SELECTED_NODE, waitsForConsumer } from '../../volumes/matching.ts'
 import type { Cycle, FilterPlugin, Filtering, Refusal } from '../framework.ts'
 import { forGood, forNow } from '../framework.ts'

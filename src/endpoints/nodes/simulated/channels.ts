@@ -2,8 +2,8 @@
  * Several streams in one WebSocket (channel.k8s.io and its variants). Each message begins with its channel: an octet,
  * or a digit before base64.
  */
-import { base64ToBytes, bytesToBase64, canonicalBase64, corruptAt } from '../../../api/base64.ts'
-import { joined } from '../../../api/bytes.ts'
+import { base64ToBytes, bytesToBase64, canonicalBase64, corruptAt } from '../../../base/base64.ts'
+import { joined } from '../../../base/bytes.ts'
 
 const IN_BASE64 = /(?:^|\.)base64\.channel\.k8s\.io$/
 const DIGIT = '0'.charCodeAt(0)

@@ -8,8 +8,8 @@ import { clientsetFor, typedResource } from '../../../../src/controllers/clients
 import { ClaimWrites, NotReserved } from '../../../../src/controllers/scheduling/devices/claim-writes.ts'
 import { DeviceFacts } from '../../../../src/controllers/scheduling/devices/device-facts.ts'
 import type { Claim } from '../../../../src/controllers/scheduling/devices/requests.ts'
-import { PODS } from '../../../../src/controllers/workloads/pod-control.ts'
-import { RESOURCE_CLAIMS } from '../../../../src/controllers/workloads/resource-claim-templates.ts'
+import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
+import { RESOURCE_CLAIMS } from '../../../../src/controllers/workloads/resource-claim/templates.ts'
 import { ControlPlaneInMemory } from '../../control-plane.ts'
 import { named } from '../../../../src/controllers/resource-client.ts'
 

@@ -1,0 +1,152 @@
+// The TLS front of the local server. It terminates TLS, asks clients for certificates, and gives each client's
+// connection one of its own to the engine (client-connection.ts). This file accepts connections and limits their
+// number and their time.
+import { constants } from 'node:crypto'
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
+import type { Credential } from '../data-directory/certificate.ts'
+import { certificatesIn, tlsClientAuth } from './client-certificate.ts'
+import type { TlsClientAuth } from './client-certificate.ts'
+import { ClientConnection, DEADLINES } from './client-connection.ts'
+import type { Deadlines } from './client-connection.ts'
+import { ConnectionLimits } from './connection-limits.ts'
+import type { Admission, Limits } from './connection-limits.ts'
+import type { EngineAddress } from './engine-link.ts'
+import { MOST_SLOW, STALLED_MS, surplus } from './stalled-clients.ts'
+import { Tunnels } from './tunnels.ts'
+
+export interface FrontOptions {
+  readonly host: string
+  /** 0 for any free port. */
+  readonly port: number
+  readonly server: Credential
+  /** PEM of the authorities of client certificates. */
+  readonly clientAuthorities: readonly string[]
+  /** The engine's address, once it listens. */
+  readonly engine: () => Promise<EngineAddress>
+  /** Further connections are answered with 429, before descriptors run out. Default: no limit. */
+  readonly limits?: Limits
+  readonly deadlines?: Deadlines
+  /** Connections to other servers, to which the engine wants clients joined. */
+  readonly tunnels?: Tunnels
+  /** Each request gets a header with the client's address. */
+  readonly tellsAddress?: boolean
+  /** Milliseconds from the accepted connection to the end of the handshake. */
+  readonly handshakeMs?: number
+}
+
+export interface Front {
+  readonly port: number
+  /** Accepts no more connections and requests, waits `graceMs` for answers in progress, then closes. */
+  close(graceMs: number): Promise<void>
+}
+
+const HANDSHAKE_MS = 10_000
+const CHECK_MS = 1_000
+const UNLIMITED: Limits = { total: Infinity, perAddress: Infinity }
+
+/** @throws the error of `listen` where the address is not available */
+export async function startFront(options: FrontOptions): Promise<Front> {
+  const {
+    engine,
+    tunnels = new Tunnels(),
+    deadlines = DEADLINES,
+    tellsAddress = false,
+    handshakeMs = HANDSHAKE_MS,
+  } = options
+  const limits = new ConnectionLimits(options.limits ?? UNLIMITED)
+  const authorities = certificatesIn(options.clientAuthorities)
+  const connections = new Set<ClientConnection>()
+  const handshakes = new Map<string, Handshake>()
+  const server = createServer({
+    cert: options.server.certificate,
+    key: options.server.key,
+    ca: [...options.clientAuthorities], // clients learn which certificates may be asked for; tlsClientAuth verifies
+    requestCert: true,
+    rejectUnauthorized: false, // the Worker answers 401, as kube-apiserver does
+    ALPNProtocols: ['http/1.1', 'http/1.0'],
+    minVersion: 'TLSv1.2',
+    // a resumed session has the client's certificate, but not the authorities that the client sent
+    secureOptions: constants.SSL_OP_NO_TICKET,
+  })
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress: address } = socket
+    const admission = address === undefined ? 'closed' : limits.admit(address)
+    if (address === undefined || admission === 'closed') return void socket.destroy()
+    const peer = peerOf(socket)
+    handshakes.set(peer, { socket, admission, since: Date.now() })
+    socket.once('close', () => {
+      handshakes.delete(peer)
+      limits.release(address, admission)
+    })
+  })
+  // Node asks for the certificate in its own listener of the end of a handshake. This event comes before that end.
+  const certificates = new WeakMap<TLSSocket, TlsClientAuth | undefined>()
+  server.on('keylog', (_secrets, socket) => {
+    if (certificates.has(socket)) return
+    certificates.set(socket, undefined)
+    socket.prependOnceListener('secure', () => certificates.set(socket, tlsClientAuth(socket, authorities)))
+  })
+  server.on('secureConnection', (socket) => {
+    const handshake = handshakes.get(peerOf(socket))
+    if (handshake === undefined) return void socket.destroy() // its connection has gone, or was never counted
+    handshakes.delete(peerOf(socket))
+    const connection = new ClientConnection(socket, engine, deadlines, {
+      certificate: certificates.get(socket),
+      isToBeRefused: handshake.admission === 'to be refused',
+      tellsAddress,
+      tunnels,
+    })
+    connections.add(connection)
+    socket.on('close', () => connections.delete(connection))
+  })
+  server.on('tlsClientError', (_error, socket) => socket.destroy())
+  const sweep = setInterval(() => {
+    const now = Date.now()
+    for (const { socket, since } of handshakes.values()) if (now - since >= handshakeMs) socket.destroy()
+    for (const connection of connections) connection.checkDeadline(now)
+    endSurplus(connections, now)
+  }, CHECK_MS)
+  sweep.unref()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, options.host, resolve)
+  })
+  return {
+    port: (server.address() as AddressInfo).port, // a server on TCP has an address with a port
+    async close(graceMs) {
+      clearInterval(sweep)
+      server.close()
+      for (const { socket } of handshakes.values()) socket.destroy()
+      connections.forEach((connection) => connection.finish())
+      const until = Date.now() + graceMs
+      while (connections.size > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 10))
+      connections.forEach((connection) => connection.destroy())
+    },
+  }
+}
+
+/** Ends clients that take nothing, and slow ones, where there are too many of them. */
+function endSurplus(connections: Iterable<ClientConnection>, now: number): void {
+  const stalled = [...connections].flatMap((connection) => {
+    const { stalled: found } = connection
+    return found === undefined || now - found.since < STALLED_MS ? [] : [{ ...found, connection }]
+  })
+  for (const { connection } of surplus(stalled)) connection.destroy()
+  const slow = [...connections].flatMap((connection) => {
+    const found = connection.slow(now)
+    return found === undefined ? [] : [{ ...found, connection }]
+  })
+  for (const { connection } of surplus(slow, MOST_SLOW)) connection.destroy()
+}
+
+/** An accepted connection before the end of its handshake. */
+interface Handshake {
+  readonly socket: Socket
+  readonly admission: Admission
+  readonly since: number
+}
+
+/** The same text for both ends of a connection: the accepted socket, and the TLS socket around it. */
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`

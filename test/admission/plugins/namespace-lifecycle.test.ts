@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { namespaceLifecycle } from '../../../src/admission/plugins/namespace-lifecycle.ts'
+import type { Asked } from '../plugin-outcome.ts'
+import { outcomeOf, serverWith } from '../plugin-outcome.ts'
+
+const server = await serverWith({
+  namespaces: [
+    { metadata: { name: 'blue' }, status: { phase: 'Active' } },
+    { metadata: { name: 'going', deletionTimestamp: '2026-01-01T00:00:00Z' }, status: { phase: 'Terminating' } },
+  ],
+})
+
+const GOING = 'unable to create new content in namespace going because it is being terminated'
+
+test.each<[string, Asked, unknown]>([
+  ['a create in a namespace', { at: 'configmaps', object: {} }, { metadata: {} }],
+  [
+    'a create in one that is not there',
+    { at: 'configmaps', namespace: 'red', object: {} },
+    '404 namespaces "red" not found',
+  ],
+  [
+    'a create in one that is being deleted',
+    { at: 'configmaps', namespace: 'going', object: { metadata: { name: 'a' } } },
+    `403 configmaps "a" is forbidden: ${GOING}`,
+  ],
+  [
+    'one that is yet to be named',
+    { at: 'configmaps', namespace: 'going', object: { metadata: { generateName: 'a-' } } },
+    `403 configmaps "a-" is forbidden: ${GOING}`,
+  ],
+  [
+    'an update in one that is being deleted',
+    { at: 'configmaps', operation: 'UPDATE', namespace: 'going', object: {} },
+    { metadata: {} },
+  ],
+  [
+    'an update in one that is not there',
+    { at: 'configmaps', operation: 'UPDATE', namespace: 'red', object: {} },
+    '404 namespaces "red" not found',
+  ],
+  ['a delete in one that is not there', { at: 'configmaps', operation: 'DELETE', namespace: 'red' }, undefined],
+  ['what has no namespace', { at: 'nodes', namespace: '', object: {} }, { metadata: {} }],
+  [
+    'a review, which keeps nothing',
+    {
+      at: 'localsubjectaccessreviews.authorization.k8s.io',
+      kind: 'LocalSubjectAccessReview',
+      namespace: 'red',
+      object: {},
+    },
+    { metadata: {} },
+  ],
+  [
+    'a custom object of a kind with that name',
+    { at: 'reviews.example.com', kind: 'LocalSubjectAccessReview', namespace: 'red', object: {} },
+    '404 namespaces "red" not found',
+  ],
+  ['a new namespace', { at: 'namespaces', namespace: 'red', object: {} }, { metadata: {} }],
+  ['the end of a namespace', { at: 'namespaces', operation: 'DELETE', namespace: 'blue', name: 'blue' }, undefined],
+  ...['default', 'kube-system', 'kube-public'].map((name): [string, Asked, string] => [
+    `the end of ${name}`,
+    { at: 'namespaces', operation: 'DELETE', namespace: name, name },
+    `403 namespaces "${name}" is forbidden: this namespace may not be deleted`,
+  ]),
+  ['a connection', { at: 'pods/exec', operation: 'CONNECT', namespace: 'red' }, 'not asked'],
+])('%s', async (_what, asked, outcome) => {
+  expect(await outcomeOf(namespaceLifecycle, server, asked)).toEqual(outcome)
+})

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { atOnce, inTurns, LARGE, SLICE, slicesByLength, turnOfHeavy, turnOfOthers } from '../../src/base/slices.ts'
+import type { Steps } from '../../src/base/slices.ts'
+
+describe('slices', () => {
+  const lengths = (...of: number[]) => [...slicesByLength(of, (length) => length)].map((slice) => [...slice])
+
+  test('have a bound of items', () => {
+    const slices = lengths(...Array.from({ length: 3 * SLICE + 1 }, () => 1))
+    expect(slices.map(({ length }) => length)).toEqual([SLICE, SLICE, SLICE, 1])
+  })
+
+  test('and of characters, but for what is longer alone', () =>
+    expect(lengths(30_000, 40_000, 1, LARGE + 1, 2, 3)).toEqual([[30_000], [40_000, 1], [LARGE + 1], [2, 3]]))
+
+  test('are one, though it is empty', () => expect(lengths()).toEqual([[]]))
+})
+
+describe('steps', () => {
+  function* counting(seen: number[]): Steps<string> {
+    for (const step of [1, 2, 3]) {
+      seen.push(step)
+      yield
+    }
+    return 'done'
+  }
+
+  test('run at once without a turn', () => {
+    const seen: number[] = []
+    expect(atOnce(counting(seen))).toBe('done')
+    expect(seen).toEqual([1, 2, 3])
+  })
+
+  test('run with a turn between two of them', async () => {
+    const seen: number[] = []
+    const turn = async () => void seen.push(0)
+    expect(await inTurns(counting(seen), turn)).toBe('done')
+    expect(seen).toEqual([1, 0, 2, 0, 3, 0])
+  })
+
+  test('throw what a step throws', async () => {
+    const failing = function* (): Steps<void> {
+      yield
+      throw new Error('no')
+    }
+    expect(() => atOnce(failing())).toThrow('no')
+    await expect(inTurns(failing(), async () => {})).rejects.toThrow('no')
+  })
+})
+
+describe('heavy steps', () => {
+  test('begin one at a time, in their order, and everybody has a turn between two of them', async () => {
+    const order: string[] = []
+    let isOver = false
+    const others = (async () => {
+      for (; !isOver; await turnOfOthers()) order.push('others')
+    })()
+    const step = async (n: number) => {
+      await turnOfHeavy()
+      order.push(`step ${n}`)
+    }
+    await Promise.all([1, 2, 3, 4].map(step))
+    isOver = true
+    await others
+    const steps = order.filter((one) => one !== 'others')
+    expect(steps).toEqual(['step 1', 'step 2', 'step 3', 'step 4'])
+    for (const [at, one] of order.entries()) if (one !== 'others') expect(order[at - 1]).toBe('others')
+  })
+
+  test('wait for nobody whose turn never comes', async () => {
+    let turns = 0
+    void turnOfHeavy(() => new Promise(() => {}))
+    await turnOfHeavy(async () => void turns++)
+    expect(turns).toBe(1)
+  })
+})
+
+test('work that others overtake again and again goes on some time', async () => {
+  let turns = 0
+  await turnOfHeavy(async () => {
+    turns++
+    await turnOfHeavy(async () => {}) // another heavy turn begins
+  })
+  expect(turns).toBe(500)
+})

@@ -1,0 +1,90 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseArgs } from 'node:util'
+import { startFlags, startOptions, startSchema } from '../../../src/cli/flags/start.ts'
+
+const parsed = (...args: string[]) => startSchema.safeParse(parseArgs({ args, options: startFlags }).values)
+
+test('no flags at all', async () => {
+  expect(await startOptions(parsed().data!)).toEqual({
+    port: 6443,
+    host: '127.0.0.1',
+    dataDir: '.kedge',
+    ephemeral: false,
+    names: [],
+    admission: {},
+    serviceAccounts: {},
+    workloads: 'simulated',
+    simulatedNodes: { count: 2, isAsked: false },
+  })
+})
+
+test.each([
+  [['--workloads', 'off'], { workloads: 'off' }],
+  [['--workloads', 'controllers'], { workloads: 'controllers' }],
+  [['--workloads', 'simulated'], { workloads: 'simulated', simulatedNodes: { count: 2, isAsked: true } }],
+  [['--nodes', '5'], { workloads: 'simulated', simulatedNodes: { count: 5, isAsked: true } }],
+])('%j decides what moves objects', async (args, wanted) => {
+  const { workloads, simulatedNodes } = await startOptions(parsed(...args).data!)
+  expect({ workloads, simulatedNodes }).toEqual({ simulatedNodes: undefined, ...wanted })
+})
+
+test('the configuration of the scheduler is a setting, and a file that has none is refused', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'kedge-scheduler-')), 'config.yaml')
+  const read = async () => (await startOptions(parsed('--scheduler-config', file).data!)).schedulerConfig
+  await expect(read()).rejects.toThrow('cannot be read')
+  writeFileSync(file, '')
+  await expect(read()).rejects.toThrow('is no YAML')
+  writeFileSync(file, 'null')
+  expect(await read()).toBe('null')
+  writeFileSync(file, 'kind: KubeSchedulerConfiguration')
+  expect(await read()).toBe('{"kind":"KubeSchedulerConfiguration"}')
+})
+
+test.each(['::1', '0.0.0.0', 'localhost', 'api.example.com', 'box-1'])(
+  '%s may be the host, and be named',
+  async (name) => {
+    const { data } = parsed('--host', name, '--san', `${name},*.example.com`)
+    expect(await startOptions(data!)).toMatchObject({ host: name, names: [name, '*.example.com'] })
+  },
+)
+
+test('lists may be given more than once, and with commas', async () => {
+  const { data } = parsed(
+    '--san',
+    'a,b',
+    '--san',
+    'c',
+    '--runtime-config',
+    'api/all=true',
+    '--runtime-config',
+    'v1=true',
+  )
+  expect(await startOptions(data!)).toMatchObject({ names: ['a', 'b', 'c'], runtimeConfig: 'api/all=true,v1=true' })
+})
+
+test.each([
+  [['--port', '65536'], ['port'], 'wants a number from 0 to 65535, not "65536".'],
+  [['--port', '1e3'], ['port'], 'wants a number from 0 to 65535, not "1e3".'],
+  [['--port='], ['port'], 'wants a number from 0 to 65535, not "".'],
+  [['--audit-log-maxsize', '0'], ['audit-log-maxsize'], 'wants a number of at least 1, not "0".'],
+  [['--audit-log-maxbackup', 'many'], ['audit-log-maxbackup'], 'wants a number of at least 0, not "many".'],
+  [['--ephemeral', '--data-dir', 'x'], ['ephemeral'], 'and --data-dir exclude each other.'],
+  [['--workloads', 'off', '--nodes', '2'], ['nodes'], 'is for --workloads simulated.'],
+  [['--workloads', 'off', '--missing-images', 'x'], ['missing-images'], 'is for --workloads simulated.'],
+  [['--workloads', 'controllers', '--scheduler-config', 'x'], ['scheduler-config'], 'is for --workloads simulated.'],
+  [['--host', ''], ['host'], 'wants an address or a DNS name, not "".'],
+  [['--host', '[::1]'], ['host'], 'wants an address or a DNS name, not "[::1]".'],
+  [['--host', 'a b'], ['host'], 'wants an address or a DNS name, not "a b".'],
+  [['--host', '0'], ['host'], 'wants an address or a DNS name, not "0".'],
+  [['--host', 'fe80::1%lo'], ['host'], 'wants an address or a DNS name, not "fe80::1%lo".'],
+  [['--san', 'a,https://x'], ['san'], 'wants addresses or DNS names, not "a,https://x".'],
+  [['--san', 'bücher.example'], ['san'], 'wants addresses or DNS names, not "bücher.example".'],
+  [['--audit-log-mode', 'batch'], ['audit-policy-file'], 'is missing: nothing is audited without it.'],
+  [['--audit-webhook-mode', 'batch'], ['audit-policy-file'], 'is missing: nothing is audited without it.'],
+  [['--audit-log-path', '-'], ['audit-policy-file'], 'is missing: nothing is audited without it.'],
+])('%j is refused by the name of the flag', (args, path, message) => {
+  expect(parsed(...args).error?.issues).toMatchObject([{ path, message }])
+})
