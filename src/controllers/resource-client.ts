@@ -127,9 +127,14 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return this.typed((await readLive(this.call(name), name))?.object)
   }
 
-  /** The subresource `scale`: null where the resource has none, undefined where the object does not exist. */
+  /**
+   * The subresource `scale`: null where the resource has none, undefined where the object does not exist. A
+   * cluster-scoped resource has none within a namespace, where a user with rights in the namespace may ask for it.
+   */
   async scale(name: string): Promise<Scale | undefined | null> {
-    const isServed = this.entry.subresources.some((subresource) => subresource.name === 'scale')
+    const { entry, namespace } = this
+    const isServed =
+      entry.namespaced === (namespace !== '') && entry.subresources.some((subresource) => subresource.name === 'scale')
     const view = isServed ? this.call(name, 'scale').resource.view : undefined
     if (view === undefined) return null
     const object = await this.get(name)

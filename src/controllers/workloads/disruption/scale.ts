@@ -69,8 +69,9 @@ async function ownScale(
   const entry = await ownerEntry(context, owner)
   if (entry === undefined)
     throw new Error(`no matches for kind ${JSON.stringify(owner.kind)} in version ${JSON.stringify(owner.apiVersion)}`)
-  const scale = await clients.of(entry, entry.namespaced ? namespace : '').scale(owner.name ?? '')
-  if (scale === null) throw new Error(`${groupResourceText(entry.storage)} does not implement the scale subresource`)
+  if (!entry.subresources.some((subresource) => subresource.name === 'scale'))
+    throw new Error(`${groupResourceText(entry.storage)} does not implement the scale subresource`)
+  const scale = await clients.of(entry, namespace).scale(owner.name ?? '')
   const { uid = '' } = scale?.metadata ?? {}
   return uid === '' || uid !== owner.uid ? undefined : { uid, replicas: scale?.spec?.replicas ?? 0 }
 }

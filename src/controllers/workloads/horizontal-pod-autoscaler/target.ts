@@ -40,7 +40,7 @@ export async function scaleTargetOf(
   const entry = await entryOf(context, group ?? '', kind)
   if (entry === undefined)
     return { why: `no matches for kind ${goQuote(kind)} in group ${goQuote(group ?? '')}`, isWatched }
-  const client = clients.of(entry, entry.namespaced ? namespace : '')
+  const client = clients.of(entry, namespace)
   try {
     const scale = await scaleOf(client, entry, name)
     return { scale, isWatched, scaleTo: (replicas) => scaleTo(client, entry, scale, replicas) }

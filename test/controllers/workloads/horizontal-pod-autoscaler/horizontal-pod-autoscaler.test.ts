@@ -289,7 +289,9 @@ describe('an autoscaler', () => {
   })
 })
 
-test('a custom resource is scaled as well', async () => {
+const FARMS = { group: 'example.com', resource: 'farms' }
+
+async function plant(scope: 'Namespaced' | 'Cluster'): Promise<void> {
   const { plane } = simulated
   await plane.create(
     { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
@@ -299,7 +301,7 @@ test('a custom resource is scaled as well', async () => {
       metadata: { name: 'farms.example.com' },
       spec: {
         group: 'example.com',
-        scope: 'Namespaced',
+        scope,
         names: { plural: 'farms', kind: 'Farm' },
         versions: [
           {
@@ -321,17 +323,34 @@ test('a custom resource is scaled as well', async () => {
     },
   )
   await plane.settle()
-  const farms = { group: 'example.com', resource: 'farms' }
-  await plane.create(farms, {
+  await plane.create(FARMS, {
     apiVersion: 'example.com/v1',
     kind: 'Farm',
-    metadata: { name: 'web', namespace: 'default' },
+    metadata: { name: 'web', ...(scope === 'Cluster' ? {} : { namespace: 'default' }) },
     spec: { replicas: 2 },
   })
-  await autoscale({ minReplicas: 4, scaleTargetRef: { apiVersion: 'example.com/v1', kind: 'Farm', name: 'web' } })
+}
+
+const farmReplicas = async (namespace: string) =>
+  ((await simulated.plane.get(FARMS, namespace, 'web')) as KubeObject & { spec: { replicas: number } }).spec.replicas
+
+const ofFarm = { minReplicas: 4, scaleTargetRef: { apiVersion: 'example.com/v1', kind: 'Farm', name: 'web' } }
+
+test('a custom resource is scaled as well', async () => {
+  await plant('Namespaced')
+  await autoscale(ofFarm)
   await simulated.settled(20)
-  const farm = (await plane.get(farms, 'default', 'web')) as KubeObject & { spec: { replicas: number } }
-  expect(farm.spec.replicas).toBe(4)
+  expect(await farmReplicas('default')).toBe(4)
+})
+
+test('a cluster-scoped resource is not scaled: the right to autoscale is one in a namespace', async () => {
+  await plant('Cluster')
+  await autoscale(ofFarm)
+  await simulated.settled(20)
+  expect(await farmReplicas('')).toBe(2)
+  expect(await simulated.said('HorizontalPodAutoscaler')).toEqual([
+    'Warning horizontal-pod-autoscaler FailedGetScale: the server could not find the requested resource',
+  ])
 })
 
 describe('a target that was written since its pods were looked at', () => {
