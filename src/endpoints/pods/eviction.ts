@@ -47,14 +47,53 @@ export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Re
   // validating admission sees it there
   if (posted.dryRun && asked !== undefined && !isDry) posted.object.deleteOptions = { ...asked, dryRun: ['All'] }
   await posted.validate()
-  const pod = (await readLive(scope, scope.place.name))?.object as Pod | undefined
-  if (pod === undefined) throw notFound(scope.resource.gvr, scope.place.name)
-  checkDeleteOptions(options)
-  const wanted = { ...options, ...(dryRun ? { dryRun: ['All'] } : {}) }
-  if (!mayIgnoreBudget(pod)) await askBudget(scope, pod, dryRun)
-  await markAndDelete(scope, wanted, dryRun)
+  await evict(scope, { ...options, ...(dryRun ? { dryRun: ['All'] } : {}) }, dryRun)
   return respondDone(scope, posted)
 }
+
+/** The most looks at a pod that needs no budget, and is written between each look and its end. */
+const LOOKS = 20
+
+async function evict(scope: RequestScope, options: DeleteOptions, dryRun: boolean): Promise<void> {
+  let before: string | undefined
+  for (let look = 1; ; look++) {
+    const pod = (await readLive(scope, scope.place.name))?.object as Pod | undefined
+    if (pod === undefined) throw notFound(scope.resource.gvr, scope.place.name)
+    if (look === 1) checkDeleteOptions(options)
+    if (!mayIgnoreBudget(pod)) return evictWithBudget(scope, pod, options, dryRun)
+    const { resourceVersion } = pod.metadata
+    // a pending pod may need its budget in a moment
+    const mayChange = pod.status?.phase === 'Pending' && pod.metadata.deletionTimestamp === undefined
+    try {
+      return await markAndDelete(scope, mayChange ? asJudged(options, pod) : options, dryRun)
+    } catch (error) {
+      // a conflict with the same version is about what the client has asked for
+      const isOvertaken = mayChange && isConflict(error) && options.preconditions?.resourceVersion === undefined
+      if (!isOvertaken || resourceVersion === before || look === LOOKS) throw error
+      before = resourceVersion
+    }
+  }
+}
+
+async function evictWithBudget(scope: RequestScope, pod: Pod, options: DeleteOptions, dryRun: boolean): Promise<void> {
+  const spared = await askBudget(scope, pod, dryRun)
+  if (spared === undefined) return markAndDelete(scope, options, dryRun)
+  try {
+    await markAndDelete(scope, asJudged(options, pod), dryRun)
+  } catch (error) {
+    if (!isConflict(error) || options.preconditions?.resourceVersion !== undefined) throw error
+    // the pod may be ready by now
+    throw beingProcessed(spared.metadata.name ?? '')
+  }
+}
+
+/** Only the pod as it was judged may go, unless the client has named another version. */
+const asJudged = (options: DeleteOptions, { metadata: { resourceVersion = '' } }: Pod): DeleteOptions => ({
+  ...options,
+  preconditions: { resourceVersion, ...options.preconditions },
+})
+
+const isConflict = (error: unknown): boolean => error instanceof StatusError && error.code === 409
 
 /** The kind in the body: older clients send policy/v1beta1. */
 async function kindOf({ request }: RequestScope, body: Uint8Array): Promise<typeof EVICTION> {
@@ -72,22 +111,27 @@ const ENDED = new Set(['Succeeded', 'Failed', 'Pending'])
 const mayIgnoreBudget = ({ metadata, status }: Pod): boolean =>
   ENDED.has(status?.phase ?? '') || metadata.deletionTimestamp !== undefined
 
-async function askBudget(scope: RequestScope, pod: Pod, dryRun: boolean): Promise<void> {
+/**
+ * Takes a disruption from the pod's budget.
+ * @returns the budget where nothing is taken from it, because the pod is not ready
+ */
+async function askBudget(scope: RequestScope, pod: Pod, dryRun: boolean): Promise<PodDisruptionBudget | undefined> {
   const budgets = (await storedObjects<PodDisruptionBudget>(scope.request, BUDGETS, scope.place.namespace)).filter(
     ({ spec }) => selectorMatches(spec?.selector, pod.metadata.labels),
   )
   const [budget, ...more] = budgets
   if (more.length > 0)
     throw plainError('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
-  if (budget === undefined) return
+  if (budget === undefined) return undefined
   if (!isReady(pod)) {
     const { currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {}
-    if (budget.spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return
-    if (currentHealthy >= desiredHealthy && desiredHealthy > 0) return
+    if (budget.spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return budget
+    if (currentHealthy >= desiredHealthy && desiredHealthy > 0) return budget
   }
   const take = (live: PodDisruptionBudget) => takeOne(live, pod.metadata.name ?? '', scope.request.now)
-  if (dryRun) return take(structuredClone(budget))
-  await changeAsServer<PodDisruptionBudget>(budgetScope(scope, budget.metadata.name!), admissionChain, take)
+  if (dryRun) take(structuredClone(budget))
+  else await changeAsServer<PodDisruptionBudget>(budgetScope(scope, budget.metadata.name!), admissionChain, take)
+  return undefined
 }
 
 const budgetScope = ({ request, place: { namespace } }: RequestScope, name: string): ResourceScope =>
@@ -101,6 +145,9 @@ function refused(message: string, retryAfterSeconds: number): StatusError {
   return new StatusError(429, 'TooManyRequests', WOULD_VIOLATE, details)
 }
 
+const beingProcessed = (budget: string): StatusError =>
+  refused(`The disruption budget ${budget} is still being processed by the server.`, 10)
+
 /**
  * Takes one disruption from the budget.
  * @throws StatusError 403, 429
@@ -110,8 +157,7 @@ function takeOne(budget: PodDisruptionBudget, pod: string, now: Date): void {
   const status = (budget.status ??= {})
   const { disruptionsAllowed: allowed = 0 } = status
   const refuse = (why: string) => forbidden({ group: 'policy', resource: 'poddisruptionbudget' }, name, why)
-  if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0))
-    throw refused(`The disruption budget ${name} is still being processed by the server.`, 10)
+  if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0)) throw beingProcessed(name)
   if (allowed < 0) throw refuse('pdb disruptions allowed is negative')
   if (Object.keys(status.disruptedPods ?? {}).length > MAX_DISRUPTED)
     throw refuse('DisruptedPods map too big - too many evictions not confirmed by PDB controller')
