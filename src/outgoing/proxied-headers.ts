@@ -25,7 +25,7 @@ export function proxiedHeaders(request: Request, upgrades: boolean): HeaderPairs
   const { headers } = request
   const pairs: HeaderPairs = []
   for (const [name, value] of endToEnd(headers)) {
-    if (name === 'host' || name === FORWARDED_FOR || FOR_THIS_SERVER.test(spelled(name))) continue
+    if (name === 'host' || spelled(name) === FORWARDED_FOR || FOR_THIS_SERVER.test(spelled(name))) continue
     const kept = name === 'sec-websocket-protocol' ? withoutToken(value) : value
     if (kept !== '') pairs.push([name, kept])
   }

@@ -35,6 +35,7 @@ test.each([
   ['Transfer-Encoding', 'chunked'],
   ['Upgrade', 'websocket'],
   ['Kedge-Tunnel', 'ticket'],
+  ['X_Forwarded_For', '1.1.1.1'],
   ['X-Forwarded-Host', 'evil.example.com'],
   ['X-Forwarded-Proto', 'http'],
   ['X-Forwarded-Uri', '/elsewhere'],

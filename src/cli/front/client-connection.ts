@@ -62,8 +62,16 @@ interface ConnectionOptions {
 /** Shows an IPv4 address as such, where a socket for both families shows it as IPv6. */
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=[\d.]+$)/, '')
 
-/** Requests that the engine passes on with the client's address. */
 const PASSED_ON = /\/(?:proxy|exec|attach|portforward)(?:[/?]|$)/
+const ENCODED = /%([0-7][0-9a-f])/gi
+
+/** Whether the engine passes the request on with the client's address. It reads the path decoded. */
+const isPassedOn = (target: string): boolean =>
+  PASSED_ON.test(
+    target.includes('%')
+      ? target.replace(ENCODED, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)))
+      : target,
+  )
 
 export class ClientConnection {
   readonly #client: TLSSocket
@@ -202,7 +210,9 @@ export class ClientConnection {
     if (this.#isToBeRefused) throw new MalformedRequest(429, 'there are as many connections as this server can hold')
     const { head, octets } = part
     const request = engineRequest(head)
-    const isAttested = this.#isAttested || request.method !== head.method || PASSED_ON.test(request.target)
+    // behind addresses that the client says, the true one must follow
+    const needsAddress = head.saysAddresses || isPassedOn(request.target)
+    const isAttested = this.#isAttested || request.method !== head.method || needsAddress
     const statement = ({ key }: EngineAddress): string =>
       isAttested ? this.#attestation.line(key, head.method, request.method, request.target, Date.now()) : ''
     this.#exchange = {

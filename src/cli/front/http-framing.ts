@@ -14,6 +14,8 @@ export interface RequestHead {
   readonly wantsUpgrade: boolean
   /** No further request follows on this connection. */
   readonly isLast: boolean
+  /** The client says for which addresses it asks. */
+  readonly saysAddresses: boolean
   /** The lines after the first, each with its CRLF, in Latin-1, without those that frame or announce the body. */
   readonly lines: string
   /** `lines` and the first line are exactly the client's text. */
@@ -51,6 +53,10 @@ const OF_USERS = ['\r\nx-remote-', '\r\nimpersonate-']
 // pattern: of lines that are well formed
 const JOINED = /\r\n(?:x-remote-(?:group|extra-[^:]*)|impersonate-(?:group|extra-[^:]*)):[^\r]*, /
 const CLOSE = /\r\nconnection:[^\r]*\bclose\b/
+/** Headers that Cloudflare's edge sets. Here nobody does, so they are a client's, and nobody may take them for true. */
+const OF_THE_EDGE = /^cf[-_][^:\r]*:[^\r]*\r\n/gim
+const EDGE_BEGINS = ['\r\ncf-', '\r\ncf_']
+const ADDRESSES = /\r\nx[-_]forwarded[-_]for:/
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** As Go's server allows. A slash would move the path in the URL that the Worker sees. */
 const HOST = /^[\w!$%&'()*+,.:;=[\]~-]*$/
@@ -121,12 +127,13 @@ function parseLines(rest: string, lower: string, version: RequestHead['version']
     throw new MalformedRequest(400, 'an upgrade with a body')
   const isFramed = (single['content-length'] ?? single['transfer-encoding'] ?? single.expect) !== undefined
   const isNamed = single.host !== undefined && single.host !== ''
-  const lines = withoutRepeats(rest.slice(2), lower)
+  const lines = withoutEdge(withoutRepeats(rest.slice(2), lower), lower)
   return {
     body,
     expectsContinue: expectsContinue(single.expect, version),
     wantsUpgrade: single.upgrade !== undefined,
     isLast: version === '1.0' || CLOSE.test(lower),
+    saysAddresses: ADDRESSES.test(lower),
     lines: isFramed || !isNamed ? (isNamed ? '' : NO_HOST) + lines.replace(FRAMING, '') : lines,
     isUntouched: !isFramed && isNamed && lines.length === rest.length - 2,
   }
@@ -152,6 +159,10 @@ function withoutRepeats(lines: string, lower: string): string {
   }
   return kept
 }
+
+/** @param lower the head in lower case */
+const withoutEdge = (lines: string, lower: string): string =>
+  EDGE_BEGINS.some((begin) => lower.includes(begin)) ? lines.replace(OF_THE_EDGE, '') : lines
 
 function parseRequestLine(line: string): Pick<RequestHead, 'method' | 'target' | 'version'> {
   const afterMethod = line.indexOf(' ')

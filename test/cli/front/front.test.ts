@@ -148,6 +148,18 @@ describe('requests', () => {
     })
   })
 
+  test.each([
+    ['that it passes on', '/api/v1/nodes/n/proxy/x', ''],
+    ['whose path has escapes', '/api/v1/nodes/n/p%72ox%79/x', ''],
+    ['whose path ends with an escape', '/api/v1/namespaces/a/pods/p/exe%63?command=x', ''],
+    ['whose client says for which address it asks', '/apis/example.com/v1', 'X-Forwarded-For: 192.0.2.1\r\n'],
+    ['whose client spells that in another way', '/apis/example.com/v1', 'x_forwarded-for: 192.0.2.1\r\n'],
+  ])("a request %s is stated with the client's address", async (_name, target, lines) => {
+    await before(echo())
+    const answer = await exchange(`GET ${target} HTTP/1.1\r\n${HEADERS}${lines}\r\n`)
+    expect(bodyOf(answer)).toMatchObject({ target, cf: statement })
+  })
+
   test('pipelined requests are answered in order', async () => {
     await before(echo())
     const first = 'POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n'

@@ -52,6 +52,13 @@ test('a name, and a group with a comma, are passed on', () => {
   expect(parseRequestHead(head('GET / HTTP/1.1', ...lines)).lines).toBe(head(...lines))
 })
 
+test("headers of Cloudflare's edge are nobody's here", () => {
+  const edge = ['CF-Connecting-IP: 192.0.2.1', 'cf_connecting_ip: 192.0.2.1', 'Cf-Ray: 1']
+  const { lines, isUntouched } = parseRequestHead(head('GET / HTTP/1.1', ...edge, 'Host: h', ...edge, 'Cfg: a'))
+  expect(lines).toBe(head('Host: h', 'Cfg: a'))
+  expect(isUntouched).toBe(false)
+})
+
 test('of repeated credentials and names of users the first counts', () => {
   const names = ['Authorization', 'X-Remote-User', 'X-Remote-Uid', 'Impersonate-User', 'Impersonate-Uid']
   for (const name of names) {
