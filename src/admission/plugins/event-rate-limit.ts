@@ -40,7 +40,7 @@ function takeToken(limit: EventLimit, key: string, { request }: Attributes): boo
   const all = bucketsOf(request.tenant)
   let buckets = all.get(limit)
   if (buckets === undefined) all.set(limit, (buckets = new BoundedMap({ entries: limit.cacheSize })))
-  const now = request.now.getTime()
+  const now = request.clock()
   const bucket = buckets.getOrMake(key, () => ({ tokens: limit.burst, at: now }))
   const passed = Math.max(0, now - bucket.at)
   bucket.tokens = Math.min(limit.burst, bucket.tokens + (passed * limit.qps) / 1000)

@@ -1,6 +1,7 @@
 /**
  * The quotas of a namespace. They are read from storage, because each write changes their usage. A control plane
- * without quotas is not read, and a namespace without quotas is not read again for a second.
+ * without quotas is not read, and a namespace without quotas is not read again for a second. That second is one of the
+ * clock: a request may have begun long before, as its body or a webhook takes its time.
  */
 import type { ResourceQuota } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -34,7 +35,7 @@ const stateOf = perTenant('forgotten', () => ({
 export async function quotasOf(request: ApiCall, namespace: string): Promise<(ResourceQuota & KubeObject)[]> {
   const { hasSome, emptyAt, expectedUntil } = stateOf(request.tenant)
   if (!hasSome && !(await mayHaveObjects(request, RESOURCE_QUOTAS))) return []
-  const now = request.now.getTime()
+  const now = request.clock()
   const isExpected = now < (expectedUntil.get(namespace) ?? 0)
   if (!isExpected && now - (emptyAt.get(namespace) ?? -Infinity) < REMEMBERED) return []
   const quotas = await storedObjects<ResourceQuota>(request, RESOURCE_QUOTAS, namespace)
@@ -47,5 +48,5 @@ export function expectQuota(request: ApiCall, namespace: string): void {
   const state = stateOf(request.tenant)
   state.hasSome = true
   state.emptyAt.delete(namespace)
-  state.expectedUntil.set(namespace, request.now.getTime() + REMEMBERED)
+  state.expectedUntil.set(namespace, request.clock() + REMEMBERED)
 }

@@ -41,8 +41,7 @@ const configMap = (name: string, more: Partial<Attributes> = {}): Partial<Attrib
   ...more,
 })
 
-function ask(server: MemoryServer, more: Partial<Attributes>) {
-  const request = server.request('/')
+function ask(server: MemoryServer, more: Partial<Attributes>, request = server.request('/')) {
   // the plugin reads no other attributes
   const attributes = {
     operation: 'CREATE',
@@ -66,6 +65,23 @@ describe('a create', () => {
     await expect(ask(server, configMap('a'))).rejects.toThrow(REFUSED)
     await undo?.()
     expect(await usedIn(server)).toEqual({ q: { configmaps: '0' } })
+  })
+
+  test('that began before the quota, and takes long, is charged', async () => {
+    const server = await serverWith()
+    await server.put('', 'namespaces', { metadata: { name: 'red' } })
+    const metadata = { name: 'other', namespace: 'red' }
+    await server.put('', 'resourcequotas', { apiVersion: 'v1', kind: 'ResourceQuota', metadata })
+    const slow = server.request('/')
+    const later = (seconds: number) => void (server.now = new Date(server.now.getTime() + seconds * 1000))
+    later(30)
+    // this isolate finds no quota in the namespace
+    expect(await ask(server, configMap('b'))).toBeUndefined()
+    const status = { hard: { configmaps: '0' }, used: { configmaps: '0' } }
+    const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q', namespace: 'blue' } }
+    await server.put('', 'resourcequotas', { ...quota, spec: { hard: status.hard }, status })
+    later(2)
+    await expect(ask(server, configMap('a'), slow)).rejects.toThrow('exceeded quota: q')
   })
 
   test('of many at once never exceeds', async () => {
