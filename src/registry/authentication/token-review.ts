@@ -40,7 +40,8 @@ async function statusOf(
     }
   }
   try {
-    const answer = await authenticateToken(request, carried, audiences)
+    // the body may have come slowly, and the token counts as it is now
+    const answer = await authenticateToken({ ...request, now: new Date(request.clock()) }, carried, audiences)
     noteUse(request, answer)
     return { authenticated: true, user: userInfoStatus(answer.user), audiences: [...answer.audiences] }
   } catch (error) {

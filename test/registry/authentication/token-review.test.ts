@@ -9,10 +9,10 @@ compileExpressionsWith(async () => compileIdentityExpression)
 
 const server = memoryServer({ KEDGE_ADMIN_TOKEN: 'an-administrators-secret-of-this-test' })
 
-async function reviewed(token: string, on = server) {
+async function reviewed(token: string, on = server, request = on.request('/')) {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token } }
   // a review has only the fields that the test needs
-  const { status } = (await tokenReview(on.request('/'), review as unknown as KubeObject, async () => {})) as {
+  const { status } = (await tokenReview(request, review as unknown as KubeObject, async () => {})) as {
     status?: { authenticated: boolean; error?: string; user?: { username: string } }
   }
   return status
@@ -50,4 +50,26 @@ test('a token of blanks is none: anonymous, where all requests may be', async ()
     configured({ enabled: true, conditions: [{ path: '/healthz' }] }),
   ])
     expect(await reviewed(' ', on)).toEqual({ authenticated: false })
+})
+
+test('a token that ends while the body of the review comes', async () => {
+  const on = memoryServer()
+  const data = {
+    'token-id': 'abcdef',
+    'token-secret': '0123456789abcdef',
+    'usage-bootstrap-authentication': 'true',
+    expiration: new Date(on.now.getTime() + 30_000).toISOString(),
+  }
+  await on.put('', 'secrets', {
+    metadata: { name: 'bootstrap-token-abcdef', namespace: 'kube-system' },
+    type: 'bootstrap.kubernetes.io/token',
+    data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, btoa(text)])),
+  })
+  const token = 'abcdef.0123456789abcdef'
+  const slow = on.request('/')
+  on.now = new Date(on.now.getTime() + 25_000)
+  expect(await reviewed(token, on)).toMatchObject({ authenticated: true })
+  // the answer is remembered for ten seconds
+  on.now = new Date(on.now.getTime() + 15_000)
+  expect(await reviewed(token, on, slow)).toMatchObject({ authenticated: false })
 })
