@@ -4,7 +4,7 @@ import { ownValue } from '../base/own.ts'
 /**
  * `api`: the API itself needs it, it always runs. `workload`: runs with workloads. `part`: belongs to one of these.
  * `absent`: not built in.
- * The last two are none of kube-controller-manager's: its neighbours, that are programs of their own.
+ * The last two names are of programs beside kube-controller-manager.
  */
 const kinds = {
   'bootstrap-signer-controller': 'api',
@@ -38,7 +38,7 @@ const kinds = {
   'persistentvolumeclaim-protection-controller': 'api',
   'pod-garbage-collector-controller': 'workload',
   'podcertificaterequest-cleaner-controller': 'absent',
-  'podgroup-protection-controller': 'absent',
+  'podgroup-protection-controller': 'api',
   'replicaset-controller': 'workload',
   'replicationcontroller-controller': 'workload',
   'resourceclaim-controller': 'workload',
@@ -150,6 +150,11 @@ export function parseControllers(text: string): ControllerSelection {
       throw new Error(`${JSON.stringify(name)} is on or off with ${JSON.stringify(whole)}`)
   return { text, isEnabled }
 }
+
+/** kube-controller-manager's controllers that are missing here. */
+export const notBuiltIn: readonly string[] = Object.entries(kinds).flatMap(([name, kind]) =>
+  kind === 'absent' ? [name] : [],
+)
 
 /** All that can be switched off. */
 export const switchable = (Object.keys(kinds) as (keyof typeof kinds)[]).filter(

@@ -5,7 +5,7 @@
  */
 import { dirname, join } from 'node:path'
 
-const levels: readonly (readonly string[])[] = [
+export const levels: readonly (readonly string[])[] = [
   ['log', 'go', 'base', 'json', 'api', 'cel', 'migrations'],
   ['x509', 'spdy'],
   ['schema'],

@@ -14,7 +14,7 @@ describe('--controllers', () => {
     ['deployment-controller', ['deployment-controller'], ['replicaset-controller', 'kube-scheduler']],
     ['*, -cronjob , -kube-scheduler', ['job-controller'], ['cronjob-controller', 'kube-scheduler']],
     ['deployment,replicaset', ['deployment-controller', 'replicaset-controller'], ['job-controller']],
-    ['namespace-controller', [], ['job-controller']],
+    ['namespace-controller,podgroup-protection-controller', [], ['job-controller']],
     ['*,-ttl-controller', ['job-controller'], ['ttl-controller']],
     ['*,-job,-ttl-after-finished', ['deployment-controller'], ['job-controller']],
   ])('%s', (text, on, off) => {
@@ -32,6 +32,7 @@ describe('--controllers', () => {
     ['route', '"route" is not built in'],
     ['*,-ttl-after-finished', '"ttl-after-finished-controller" is on or off with "job-controller"'],
     ['ttl-after-finished', '"ttl-after-finished-controller" is on or off with "job-controller"'],
+    ['*,-podgroup-protection-controller', '"podgroup-protection-controller" belongs to the API and always runs'],
     ['*,-garbagecollector', '"garbagecollector" belongs to the API and always runs'],
   ])('%s is refused', (text, why) => {
     expect(() => parseControllers(text)).toThrow(why)
