@@ -54,6 +54,12 @@ describe.each(pages)('%s', (page) => {
     expect(found(commands, /(?<!\S)--([a-z-]+)/g).filter((flag) => !Object.hasOwn(startFlags, flag))).toEqual([])
   })
 
+  test('runs node and kedge by way of npx, which has them', () => {
+    const lines = [...text.matchAll(/```sh\n([^]*?)```/g)].flatMap(([, block = '']) => block.split('\n'))
+    expect(lines.filter((line) => /^(?:node|kedge) /.test(line))).toEqual([])
+    expect(found(text, /`(node [^`]+)`/g)).toEqual([])
+  })
+
   test('names files of the tree where it leaves out their folder', () => {
     const names = new Set(filesOf('{src,durable-objects,migrations,test}/**/*.{ts,mjs}').map((file) => basename(file)))
     expect(found(text, /`([\w-]+\.(?:ts|mjs))`/g).filter((name) => !names.has(name))).toEqual([])
