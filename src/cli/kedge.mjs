@@ -38,7 +38,7 @@ function bundledNode() {
 
 /** From the sources where nothing can be built, as in a directory that cannot be written. */
 async function commandLine() {
-  const { COMMAND_LINE, freshBuild } = await import('./build/fresh-build.mjs')
+  const { COMMAND_LINE, freshBuild } = await import('./fresh-build.mjs')
   const [entry] = (freshBuild(COMMAND_LINE) ?? (isBuilt() ? freshBuild(COMMAND_LINE) : undefined))?.modules ?? []
   return entry === undefined ? import('./main.ts') : import(pathToFileURL(join(COMMAND_LINE, entry)).href)
 }

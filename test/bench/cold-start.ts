@@ -7,7 +7,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { upToDateBuild } from '../../src/cli/build/build.ts'
-import { WORKER } from '../../src/cli/build/fresh-build.mjs'
+import { WORKER } from '../../src/cli/fresh-build.mjs'
 import { startEngine } from '../../src/cli/engine/engine.ts'
 import { engineConfig } from '../../src/cli/engine/config.ts'
 import { readWranglerConfig } from '../../src/cli/engine/wrangler-config.ts'

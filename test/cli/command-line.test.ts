@@ -10,7 +10,7 @@ import { join, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fingerprintAsRead } from '../../src/cli/build/build.ts'
-import { PROJECT, fingerprint, freshBuild } from '../../src/cli/build/fresh-build.mjs'
+import { PROJECT, fingerprint, freshBuild } from '../../src/cli/fresh-build.mjs'
 
 const directories: string[] = []
 const newDirectory = (): string => {
@@ -94,7 +94,7 @@ describe('the command', () => {
       expect(printed).toMatch(VERSION)
       expect(loaded.filter((file) => !file.startsWith('dist/cli/'))).toEqual([
         'src/cli/kedge.mjs',
-        'src/cli/build/fresh-build.mjs',
+        'src/cli/fresh-build.mjs',
       ])
       expect(loaded).toContain('dist/cli/main.js')
     }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Miniflare } from 'miniflare'
 import { upToDateBuild } from '../../src/cli/build/build.ts'
-import { PROJECT, WORKER } from '../../src/cli/build/fresh-build.mjs'
+import { PROJECT, WORKER } from '../../src/cli/fresh-build.mjs'
 import { readWranglerConfig } from '../../src/cli/engine/wrangler-config.ts'
 
 /**

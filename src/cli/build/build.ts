@@ -6,8 +6,8 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { BuildOptions, BuildResult } from 'esbuild'
 
-import { COMMAND_LINE, PROJECT, WORKER, fingerprint, freshBuild } from './fresh-build.mjs'
-import type { Build } from './fresh-build.mjs'
+import { COMMAND_LINE, PROJECT, WORKER, fingerprint, freshBuild } from '../fresh-build.mjs'
+import type { Build } from '../fresh-build.mjs'
 import { fileOfInput, lazyTables } from './lazy-tables.ts'
 
 /** The build of the present sources. Builds only where a source has changed since the last build. */

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { WORKER } from './fresh-build.mjs'
+import { WORKER } from '../fresh-build.mjs'
 import { build } from './build.ts'
 
 const LIMIT = 1_000_000

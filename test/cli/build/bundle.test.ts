@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import type { Metafile, OutputFile } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { bundle } from '../../../src/cli/build/build.ts'
-import { PROJECT } from '../../../src/cli/build/fresh-build.mjs'
+import { PROJECT } from '../../../src/cli/fresh-build.mjs'
 import { lazyTable } from '../../../src/cli/build/lazy-tables.ts'
 
 const LIMIT = 1_000_000

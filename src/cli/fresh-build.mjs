@@ -3,7 +3,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-export const PROJECT = resolve(import.meta.dirname, '../../..')
+// This file runs from src/cli, and bundled from dist/cli.
+export const PROJECT = resolve(import.meta.dirname, '../..')
 /** The Worker, for Cloudflare and for the local engine. */
 export const WORKER = join(PROJECT, 'dist', 'worker')
 /** The command line, for Node. */
