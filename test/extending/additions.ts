@@ -135,6 +135,7 @@ const controller: Walk = {
       text: `/** Says on a Namespace how many ConfigMaps it has. Key: the namespace. */
 import type { Controller } from './controller.ts'
 import { managerClients } from './clientset.ts'
+import { named } from './resource-client.ts'
 
 export const mapCounter: Controller = {
   async reconcile(namespace, context) {
@@ -143,7 +144,7 @@ export const mapCounter: Controller = {
     const annotations = { maps: String(count) }
     await clients
       .resource({ group: '', resource: 'namespaces' })
-      .patch(namespace, 'application/merge-patch+json', { metadata: { annotations } })
+      .patch(named(namespace), 'application/merge-patch+json', { metadata: { annotations } })
     return undefined
   },
 }
@@ -215,3 +216,24 @@ import { newPlane } from './controllers/reconcile.ts'
 
 ${walks.map(({ test }) => test).join('\n\n')}
 `
+
+/** The page's example of a controller's reads and writes, as a module that compiles. */
+export function exampleOf(page: string): string {
+  const example = /^```ts\n([^]*?)^```$/m.exec(page)?.[1]
+  if (example === undefined) throw new Error('docs/extending.md has no example')
+  return `import type { Pod, PodSpec } from '../api/core/v1.ts'
+import type { OwnerReference } from '../api/meta/v1.ts'
+import type { KubeObject } from '../api/object.ts'
+import { clientsetFor, typedResource } from './clientset.ts'
+import type { ControllerContext } from './controller.ts'
+
+export async function example(
+  context: ControllerContext,
+  given: { namespace: string; uid: string; nodeName: string; ownerReferences: OwnerReference[]; spec: PodSpec },
+) {
+  const { namespace, uid, nodeName, ownerReferences, spec } = given
+${example}
+  return all
+}
+`
+}

@@ -8,13 +8,14 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { TEST_FILE, testText, walks } from './additions.ts'
+import { exampleOf, TEST_FILE, testText, walks } from './additions.ts'
 import type { Addition } from './additions.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url).href)
 const MINUTES = 60_000
 /** The whole walk takes half a minute on two processors: `npm run test:extending`. */
 const isWhole = process.env.KEDGE_EXTENDING === '1'
+const page = readFileSync(`${root}docs/extending.md`, 'utf8')
 let copy: string
 
 beforeAll(() => {
@@ -40,6 +41,7 @@ beforeAll(() => {
   for (const { additions } of walks)
     for (const addition of additions) writeFileSync(join(copy, addition.file), textWith(addition, copy))
   writeFileSync(join(copy, TEST_FILE), testText)
+  writeFileSync(join(copy, 'src/controllers/page-example.ts'), exampleOf(page))
 })
 
 afterAll(() => {
@@ -68,7 +70,6 @@ function run(program: string, ...args: string[]): Promise<string> {
 }
 
 describe('docs/extending.md', () => {
-  const page = readFileSync(`${root}docs/extending.md`, 'utf8')
   const sections = new Map(page.split(/^## /m).map((section) => [section.slice(0, section.indexOf('\n')), section]))
 
   test.each(walks)('$heading: names every file that is changed', ({ heading, additions }) => {
