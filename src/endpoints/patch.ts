@@ -1,4 +1,5 @@
 import { admissionChain } from '../admission/chain.ts'
+import { badRequest } from '../api/status.ts'
 import { negotiateOutput, negotiatePatchType } from '../codec/negotiate.ts'
 import type { BodyFormat } from '../codec/parse-body.ts'
 import { appliedCbor } from '../patch/applied-cbor.ts'
@@ -18,6 +19,7 @@ const patchFormats: Readonly<Record<string, BodyFormat>> = { [APPLY]: 'yaml', [A
 export async function patch(scope: RequestScope): Promise<Response> {
   const { request } = scope
   const patchType = negotiatePatchType(request, scope.resource.forms)
+  if (scope.place.name === '') throw badRequest('name must be provided')
   const output = negotiateOutput(request, { kind: 'object', forms: scope.resource.forms })
   const bytes = await readBody(request)
   const applies = patchType === APPLY || patchType === APPLY_CBOR

@@ -3,7 +3,7 @@ import { notServed } from '../api/status.ts'
 import type { Authorized } from '../authorization/authorized.ts'
 import { assertAuthorized } from '../authorization/authorized.ts'
 import type { ApiRequest } from '../request/context.ts'
-import type { ServedResources } from '../registry/resources.ts'
+import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
 import { checkNameParameter } from '../registry/store.ts'
 import { serveRemote } from './aggregation/proxy.ts'
 import { freshServedResources } from '../registry/served.ts'
@@ -38,19 +38,32 @@ export async function serveResource(
     if (builtIn) throw notServed()
     return notFoundText()
   }
-  const route = routeOf(entry, info, method, builtIn)
+  const route = warned(request, entry, () => routeOf(entry, info, method, builtIn))
   if (route === undefined) return notFoundText()
-  if (entry.deprecationWarning !== undefined) {
-    request.warnings.push(entry.deprecationWarning)
-    request.record?.annotate('k8s.io/deprecated', 'true')
-    if (entry.removedRelease !== undefined) request.record?.annotate('k8s.io/removed-release', entry.removedRelease)
-  }
   const reading = readyResource(request, entry)
   if (reading !== undefined) await reading
   request.stage.maker = 'handler'
   const scope = resourceScope(request, entry, route)
   if (route.name !== '') checkNameParameter(route.name)
   return perform(authorized, route, scope, table)
+}
+
+/** Warns that a version is deprecated where there is a route, or where its server warns of refusals as well. */
+function warned(request: ApiRequest, entry: ResourceEntry, findRoute: () => Route | undefined): Route | undefined {
+  const { warnings, record } = request
+  const { deprecationWarning: warning } = entry
+  try {
+    const route = findRoute()
+    if (route !== undefined && warning !== undefined) {
+      warnings.push(warning)
+      record?.annotate('k8s.io/deprecated', 'true')
+      if (entry.removedRelease !== undefined) record?.annotate('k8s.io/removed-release', entry.removedRelease)
+    }
+    return route
+  } catch (refusal) {
+    if (entry.serving.warnsWhenRefused && warning !== undefined) warnings.push(warning)
+    throw refusal
+  }
 }
 
 /** The only way to a handler. */

@@ -91,6 +91,7 @@ const withCbor: OperationDialect = {
 
 export const builtInServing: Serving = {
   verbAt,
+  warnsWhenRefused: false,
   namesOwnVersion: false,
   informedWithoutManagedFields: true,
   publishesSchema: false,

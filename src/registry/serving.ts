@@ -16,6 +16,8 @@ export interface Serving {
    * @throws StatusError 400, 404, 405
    */
   verbAt(entry: ResourceEntry, info: RequestInfo, method: string): Verb | '' | undefined
+  /** A version that is deprecated has its warning beside the refusal of a method or a subresource, too. */
+  readonly warnsWhenRefused: boolean
   /** Aggregated discovery writes group and version of a kind even if they equal those of the list. */
   readonly namesOwnVersion: boolean
   /** The informers of kube-apiserver's admission plug-ins keep its objects without managedFields. */

@@ -237,6 +237,8 @@ describe('how a place that is not served is refused', () => {
     ['GET /apis/example.com/v1/namespaces/foo/wholes/x', 404],
     ['GET /apis/example.com/v1/things/x', 404],
     ['PUT /apis/example.com/v1/namespaces/foo/things', 400],
+    // its handler refuses it, after its media type
+    ['PATCH /apis/example.com/v1/namespaces/foo/things', 200],
   ])('%s: %i', async (line, code) => {
     const [method = '', path = ''] = line.split(' ')
     const { status, ran } = await send(method, path)

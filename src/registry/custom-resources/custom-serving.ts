@@ -17,8 +17,8 @@ function verbAt(entry: ResourceEntry, info: RequestInfo): Verb | undefined {
   const verb = verbOf(info)
   if (verb === '' || (subresource !== '' && !subresourceVerbs.includes(verb)))
     throw methodNotSupported(entry, info.verb)
-  if ((verb === 'update' || verb === 'patch') && pathName === '')
-    throw madeBy('handler', badRequest('name must be provided'))
+  // the handler of a patch looks at the media type first
+  if (verb === 'update' && pathName === '') throw madeBy('handler', badRequest('name must be provided'))
   return verb
 }
 
@@ -41,6 +41,7 @@ const operations: OperationDialect = {
 
 export const customServing: Serving = {
   verbAt,
+  warnsWhenRefused: true,
   namesOwnVersion: true,
   informedWithoutManagedFields: false,
   publishesSchema: true,
