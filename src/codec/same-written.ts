@@ -1,11 +1,13 @@
 /**
  * Whether encode.ts writes the same JSON for two values of a built-in type, in which empty members may equal absent
- * ones. It compares without encoding and ends at the first difference. It may run in a walk (base/parts.ts), whose runs
+ * ones. Only quantities are compared by their amounts, as kube-apiserver does (apimachinery's equality.Semantic): `1`
+ * equals `+1`. It compares without encoding and ends at the first difference. It may run in a walk (base/parts.ts), whose runs
  * need the same lists and maps in `a`.
  */
 import type { Json, JsonObject } from '../api/object.ts'
 import { ownValue } from '../base/own.ts'
 import { everyPart, kept } from '../base/parts.ts'
+import { Quantity } from '../schema/quantity.ts'
 import type { Field, MapType, Structural, StructType } from '../schema/structural.ts'
 import { written } from './encode.ts'
 
@@ -35,7 +37,8 @@ function sameField(field: Field | undefined, a: Json | undefined, b: Json | unde
 
 function sameOf(type: Structural, a: Json, b: Json): boolean {
   if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return sameScalar(a, b)
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
+    return sameScalar(a, b) || (type.shape === 'special' && type.special === 'quantity' && sameAmount(a, b))
   switch (type.shape) {
     case 'struct':
       return sameWritten(type, a as JsonObject, b as JsonObject)
@@ -51,6 +54,11 @@ function sameOf(type: Structural, a: Json, b: Json): boolean {
 /** Compares texts, because numbers and bigints (integers beyond 2^53) may be equal. */
 const sameScalar = (a: Json, b: Json): boolean =>
   typeof a !== 'object' && typeof b !== 'object' && typeof a !== 'string' && typeof b !== 'string' && `${a}` === `${b}`
+
+function sameAmount(a: Json, b: Json): boolean {
+  const [ours, theirs] = [Quantity.tryParse(`${a}`), Quantity.tryParse(`${b}`)]
+  return ours !== undefined && theirs !== undefined && ours.equals(theirs)
+}
 
 /** A walk compares lists and maps with at least this many items in parts (base/parts.ts). */
 const MANY = 64

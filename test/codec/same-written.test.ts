@@ -1,4 +1,4 @@
-// Two values are equal for their type if and only if they encode to the same text.
+// Two values are equal for their type if and only if they encode to the same text, or their quantities differ in the text alone.
 import { describe, expect, test } from 'vitest'
 import { cloneJson } from '../../src/json/clone-json.ts'
 import type { Json, JsonObject } from '../../src/api/object.ts'
@@ -27,6 +27,15 @@ test.each<[string, JsonObject, JsonObject, boolean]>([
   expect(sameWritten(pod, a, b)).toBe(isSame)
   expect(sameWritten(pod, b, a)).toBe(isSame)
   expect(encodeJson(pod, a) === encodeJson(pod, b)).toBe(isSame)
+})
+
+test.each([
+  ['1', '+1', true],
+  ['1Gi', '1073741824', true],
+  ['1', '1.0000000001', false],
+  ['1', '', false],
+])('the quantities %j and %j', (a, b, isSame) => {
+  expect(sameWritten(pod, { overhead: { cpu: a } }, { overhead: { cpu: b } })).toBe(isSame)
 })
 
 /** The value with something inside it changed, removed or duplicated. */
