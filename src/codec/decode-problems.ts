@@ -96,3 +96,6 @@ export function saveStrict(strict: string[], text: string): void {
 
 /** The error for an untyped object without a kind. @param text the object, as JSON */
 export const missingKind = (text: string) => new DecodeError(`Object 'Kind' is missing in '${text}'`)
+
+/** The error for an object with a group and no version. @param text the object, as it was sent */
+export const missingVersion = (text: string) => new DecodeError(`Object 'apiVersion' is missing in '${text}'`)

@@ -351,12 +351,20 @@ function reading<T>(read: () => T): T {
  */
 const quantityText = (tree: JsonTree): string =>
   typeof tree === 'string'
-    ? tree.trim()
+    ? unescaped(tree)
     : isNumber(tree)
       ? numberText(tree)
       : typeof tree === 'boolean'
         ? `${tree}`
         : '{'
+
+/**
+ * Without the blanks around it. kube-apiserver reads the JSON as it was sent: a character that JSON escapes is one of
+ * the text, and no part of a quantity.
+ */
+const unescaped = (text: string): string => (hasEscaped.test(text) ? text : text.trim())
+// eslint-disable-next-line no-control-regex -- these are the characters that JSON must escape
+const hasEscaped = /["\\\0-\x1f]/
 
 const stringList: ListType = {
   shape: 'list',

@@ -1,14 +1,15 @@
 /** The rules for apiVersion and kind in a body, and the errors where they are broken: see ResourceForms.bodies. */
 import { internalTypeName } from '../codec/partial-object-metadata.ts'
-import type { GroupVersionKind } from '../api/group-version.ts'
+import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
 import type { JsonTree } from '../json/json.ts'
 import { decodeUtf8 } from '../base/utf8.ts'
 import type { StatusError } from '../api/status.ts'
 import { badRequest } from '../api/status.ts'
-import { DecodeError, missingKind } from '../codec/decode-problems.ts'
+import { DecodeError, missingKind, missingVersion } from '../codec/decode-problems.ts'
 import type { BodyFormat, ParsedBody } from '../codec/parse-body.ts'
 import type { ResourceForms } from '../codec/resource-forms.ts'
+import { goQuote } from '../go/quote.ts'
 import { opened, treeText } from '../patch/json-document.ts'
 import { typeOfKind } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
@@ -27,9 +28,10 @@ export interface BodyRules {
   /**
    * The type by which the body is decoded.
    * @param own the endpoint's type
+   * @param bytes the body, for the error
    * @throws DecodeError
    */
-  typeOf(found: GroupVersionKind, expected: GroupVersionKind, own: StructType): StructType
+  typeOf(found: GroupVersionKind, expected: GroupVersionKind, own: StructType, bytes: Uint8Array): StructType
   /**
    * Called after decoding.
    * @throws DecodeError
@@ -52,14 +54,15 @@ const isSame = (a: GroupVersionKind, b: GroupVersionKind): boolean =>
  */
 const typed: BodyRules = {
   kindOf({ apiVersion, kind }, expected) {
-    const version = apiVersion === '' ? expected : versionIn(apiVersion)
-    return { group: version.group, version: version.version, kind: kind === '' ? expected.kind : kind }
+    const { group, version } = saidVersion(apiVersion, expected)
+    return { group, version, kind: kind === '' ? expected.kind : kind }
   },
-  typeOf(found, expected, own) {
+  typeOf(found, expected, own, bytes) {
+    if (found.version === '') throw missingVersion(decodeUtf8(bytes))
     const type = isSame(found, expected) ? own : typeOfKind(found)
     if (type !== undefined) return type
     throw new DecodeError(
-      `no kind "${found.kind}" is registered for version "${apiVersionOf(found)}" in scheme "${SCHEME}"`,
+      `no kind ${goQuote(found.kind)} is registered for version ${goQuote(apiVersionOf(found))} in scheme ${goQuote(SCHEME)}`,
     )
   },
   checkKind(found, expected) {
@@ -108,6 +111,16 @@ export const bodyRules = { typed, unstructured, 'custom scale': customScale } sa
   ResourceForms['bodies'],
   BodyRules
 >
+
+/**
+ * The version of an apiVersion that may lack it: `apps/` in the group of the endpoint is that of the endpoint, as is
+ * `/`.
+ * @throws DecodeError
+ */
+export function saidVersion(apiVersion: string, expected: GroupVersion): GroupVersion {
+  const said = versionIn(apiVersion)
+  return said.version === '' && (said.group === '' || said.group === expected.group) ? expected : said
+}
 
 function versionIn(apiVersion: string) {
   const version = parseApiVersion(apiVersion)

@@ -6,8 +6,8 @@ import { append } from '../base/append.ts'
 import { bytesToBase16 } from '../base/base16.ts'
 import { HEAVY, turnOfHeavy } from '../base/slices.ts'
 import type { Steps } from '../base/slices.ts'
-import type { GroupVersionKind } from '../api/group-version.ts'
-import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
+import type { GroupVersion, GroupVersionKind } from '../api/group-version.ts'
+import { apiVersionOf } from '../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { ownValue } from '../base/own.ts'
 import { inParts } from '../base/parts.ts'
@@ -16,7 +16,8 @@ import { keepEmptyManagedFields } from '../patch/object-forms.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { finished, isLargeIn } from '../request/turns.ts'
 import { received } from '../flowcontrol/arrivals.ts'
-import { DecodeError } from '../codec/decode-problems.ts'
+import { decodeUtf8 } from '../base/utf8.ts'
+import { DecodeError, missingVersion } from '../codec/decode-problems.ts'
 import { checkLeastSize } from '../codec/protobuf/least-size.ts'
 import type { JsonTree } from '../json/json.ts'
 import { plainJson } from '../json/json.ts'
@@ -26,13 +27,14 @@ import { JsonSyntaxError } from '../json/scanner.ts'
 import { loadYaml } from '../codec/yaml/reader.ts'
 import type { BodyFormat } from '../codec/parse-body.ts'
 import { parsing, strictErrors } from '../codec/parse-body.ts'
+import { goQuote } from '../go/quote.ts'
 import type { DeleteOptions, FieldValidation } from '../request/options.ts'
 import { builtInType } from '../schema/built-in.ts'
 import type { StructType } from '../schema/structural.ts'
 import { applyDefaults } from '../schema/defaulting.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import type { BodyRules } from './body-rules.ts'
-import { bodyRules, SCHEME } from './body-rules.ts'
+import { bodyRules, saidVersion, SCHEME } from './body-rules.ts'
 import { defaultingOf, endpointKind, endpointType } from '../registry/resource-scope.ts'
 
 /** kube-apiserver's limit for request bodies. */
@@ -109,7 +111,7 @@ function* decodingBody(
     const { apiVersion, kind } = parsed
     const said = rules.kindOf({ apiVersion, kind, tree: parsed.tree, format, bytes: body }, expected)
     found = said
-    const type = rules.typeOf(said, expected, endpointType(scope))
+    const type = rules.typeOf(said, expected, endpointType(scope), body)
     const { object, strict, tree } = yield* inParts(() => parsed.decodeAs(type))
     rules.checkKind(said, expected)
     reportStrict(scope, parsed.repeated, rules.complaints(said, expected, strict), fieldValidation)
@@ -127,7 +129,7 @@ function* decodingBody(
     throw rules.refusal(
       found === undefined
         ? `the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summaryOf(body)})`
-        : `${found.kind} in version "${found.version}" cannot be handled as a ${expected.kind}: ${error.message}`,
+        : `${found.kind} in version ${goQuote(found.version)} cannot be handled as a ${expected.kind}: ${error.message}`,
     )
   }
 }
@@ -207,7 +209,7 @@ export const decodeDeleteOptions = async (
 function* decodingDeleteOptions(format: BodyFormat, body: Uint8Array): Steps<DeleteOptions> {
   try {
     const parsed = yield* parsing(format, body)
-    checkMetaKind(parsed.kind, parsed.apiVersion || META_VERSION)
+    checkMetaKind(parsed.kind, parsed.apiVersion, body)
     const type = builtInType('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions')
     const { object } = yield* inParts(() => parsed.decodeAs(type))
     return object as DeleteOptions
@@ -216,16 +218,19 @@ function* decodingDeleteOptions(format: BodyFormat, body: Uint8Array): Steps<Del
   }
 }
 
-const META_VERSION = 'meta.k8s.io/v1'
+const META: GroupVersion = { group: 'meta.k8s.io', version: 'v1' }
+const META_VERSION = apiVersionOf(META)
 
-/** Refuses bodies that are not DeleteOptions. Their codec knows only the kinds of meta.k8s.io. */
-function checkMetaKind(kind: string, apiVersion: string): void {
-  if (parseApiVersion(apiVersion) === undefined) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`)
+/** Refuses bodies that are not DeleteOptions. Their codec knows only the kinds of meta.k8s.io. @throws DecodeError */
+function checkMetaKind(kind: string, sent: string, body: Uint8Array): void {
+  const said = saidVersion(sent, META)
+  if (said.version === '') throw missingVersion(decodeUtf8(body))
   if (kind === '' || kind === 'DeleteOptions') return
+  const apiVersion = apiVersionOf(said)
   const version = unversionedKinds.has(kind) ? 'v1' : ownValue(ownValue(metaKinds, apiVersion), kind)
   throw new DecodeError(
     version === undefined
-      ? `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(SCHEME)}`
+      ? `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme ${goQuote(SCHEME)}`
       : `converting (${version}.${kind}) to (v1.DeleteOptions): unknown conversion`,
   )
 }

@@ -46,6 +46,8 @@ export const decodePatched = (
   hasInternal = true,
 ): Decoded => decoders[type.heldAs](type, kind, tree, applyDefaults, hasInternal)
 
+const NO_VERSION: ReadonlySet<string> = new Set(['', '/'])
+
 function decodeTyped(
   type: StructType,
   kind: GroupVersionKind,
@@ -55,11 +57,11 @@ function decodeTyped(
 ): Decoded {
   const found = kindIn(tree)
   // without a version kube-apiserver decodes into its internal type, whose fields have other names
-  if (found.apiVersion === '' && hasInternal) {
+  if (NO_VERSION.has(found.apiVersion) && hasInternal) {
     const { object, strict } = decodeInternal(type, tree)
     return { object: withKind(object, kind), strict }
   }
-  const version = found.apiVersion === '' ? kind : parseApiVersion(found.apiVersion)
+  const version = NO_VERSION.has(found.apiVersion) ? kind : parseApiVersion(found.apiVersion)
   if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
   const gvk: GroupVersionKind = { ...version, kind: found.kind === '' ? kind.kind : found.kind }
   const isExpected = gvk.group === kind.group && gvk.version === kind.version && gvk.kind === kind.kind

@@ -146,7 +146,8 @@ export function readMember(text: string, referenced: Referenced): Field {
 
 function readMemberType(type: string, attributes: Attributes, referenced: Referenced): Structural {
   const first = type.charAt(0)
-  if (first === '*') return readList(readElement(type.slice(1), attributes, referenced), attributes)
+  if (first === '*')
+    return readList(elementOf(readElement(type.slice(1), attributes, referenced), attributes), attributes)
   if (first === '{') return readMap(readElement(type.slice(1), attributes, referenced), attributes)
   const structural = readElement(type, attributes, referenced)
   const { mapType, goType } = attributes
@@ -155,6 +156,10 @@ function readMemberType(type: string, attributes: Attributes, referenced: Refere
   if (structural.shape === 'leaf' && goType !== undefined) return { ...structural, goType }
   return structural
 }
+
+/** The Go type of a list names that of its elements. */
+const elementOf = (element: Structural, { goType }: Attributes): Structural =>
+  element.shape === 'leaf' && goType?.startsWith('[]') ? { ...element, goType: goType.slice(2) } : element
 
 const readList = (element: Structural, { listType, keys, strategy, mergeKey, goType }: Attributes): ListType => ({
   shape: 'list',

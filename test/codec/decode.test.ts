@@ -48,6 +48,16 @@ describe('values that do not fit their type', () => {
       '{"metadata":{"uid":5}}',
       'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.uid of type types.UID',
     ],
+    [
+      'batch.v1.Job',
+      '{"status":{"uncountedTerminatedPods":{"failed":[5]}}}',
+      'json: cannot unmarshal number into Go struct field UncountedTerminatedPods.status.uncountedTerminatedPods.failed of type types.UID',
+    ],
+    [
+      'core.v1.Pod',
+      '{"spec":{"overhead":{"cpu":"1\\n"}}}',
+      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    ],
     ['core.v1.ConfigMap', '[]', 'json: cannot unmarshal array into Go value of type v1.ConfigMap'],
     [
       'core.v1.Pod',

@@ -81,6 +81,37 @@ describe('the body of a built-in resource', () => {
     spec: { selector: {}, serviceName: 's', template: { spec: { containers: [{ name: 'c' }] } } },
   }
 
+  async function decode(body: object) {
+    const request = memoryServer().request('/apis/apps/v1/namespaces/default/statefulsets', { method: 'POST' })
+    const entry = (await servedResources(request)).find('apps', 'v1', 'statefulsets')!
+    const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'default' })
+    return decodeBody(scope, 'json', new TextEncoder().encode(JSON.stringify(body)), 'Strict')
+  }
+
+  it.each(['', '/', 'apps/', 'apps/v1'])('is of the version of the endpoint where it says %j', async (apiVersion) => {
+    expect(await decode({ ...statefulSet, apiVersion })).toMatchObject({ apiVersion: 'apps/v1' })
+  })
+
+  it.each([
+    [
+      'x/',
+      'StatefulSet',
+      `StatefulSet in version "" cannot be handled as a StatefulSet: Object 'apiVersion' is missing in '{"apiVersion":"x/","kind":"StatefulSet"}'`,
+    ],
+    [
+      'a"',
+      'StatefulSet',
+      'StatefulSet in version "a\\"" cannot be handled as a StatefulSet: no kind "StatefulSet" is registered for version "a\\"" in scheme',
+    ],
+    [
+      'apps/v1',
+      'x\n',
+      'x\n in version "v1" cannot be handled as a StatefulSet: no kind "x\\n" is registered for version "apps/v1" in scheme',
+    ],
+  ])('of version %j and kind %j is refused', async (apiVersion, kind, message) => {
+    await expect(decode({ apiVersion, kind })).rejects.toThrow(message)
+  })
+
   it.each([
     ['', undefined],
     ['MaxUnavailableStatefulSet=true', 1],

@@ -15,6 +15,7 @@ describe('a patched Scale without a version', () => {
   })
 
   it('of another resource is of the internal type, whose fields have other names', () => {
-    expect(decode({ spec: { replicas: 2 } }, true).strict).toEqual(['unknown field "spec"'])
+    for (const version of [{}, { apiVersion: '/' }])
+      expect(decode({ ...version, spec: { replicas: 2 } }, true).strict).toEqual(['unknown field "spec"'])
   })
 })
