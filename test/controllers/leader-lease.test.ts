@@ -1,9 +1,10 @@
 // A kube-controller-manager or kube-scheduler that takes its Lease makes ours step back.
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Lease } from '../../src/api/coordination/v1.ts'
 import type { KubeObject } from '../../src/api/object.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
-import { named } from '../../src/controllers/resource-client.ts'
+import { named, ResourceClient } from '../../src/controllers/resource-client.ts'
+import { StatusError } from '../../src/api/status.ts'
 
 const LEASES = { group: 'coordination.k8s.io', resource: 'leases' }
 const DEPLOYMENTS = { group: 'apps', resource: 'deployments' }
@@ -80,6 +81,20 @@ describe('while a kube-controller-manager leads', () => {
     await change('kube-controller-manager', (spec) => (spec['holderIdentity'] = ''))
     await plane.pass(60_000)
     expect((await nodeLease())?.spec).toEqual(second)
+  })
+
+  test('a Lease that a webhook refuses is tried again at the next renewal, and fails nothing', async () => {
+    const leases = await plane.client(LEASES, 'kube-node-lease')
+    await take('kube-controller-manager')
+    vi.spyOn(ResourceClient.prototype, 'create').mockRejectedValueOnce(new StatusError(500, undefined, 'refused'))
+    await plane.settle()
+    expect(await leases.get('n')).toBeUndefined()
+    const manager = (spec: Record<string, unknown>) =>
+      (spec['renewTime'] = `${plane.now.toISOString().slice(0, -1)}000Z`)
+    await plane.pass(10_000)
+    await change('kube-controller-manager', manager)
+    await plane.pass(6_000)
+    expect(await leases.get('n')).toBeDefined()
   })
 
   test('its Lease ends when it is not renewed for its duration, and then once only', async () => {

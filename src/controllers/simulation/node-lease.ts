@@ -6,11 +6,11 @@
 import type { Lease } from '../../api/coordination/v1.ts'
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { StatusError } from '../../api/status.ts'
 import type { Clientset } from '../clientset.ts'
 import { typedResource } from '../clientset.ts'
 import type { ControllerContext } from '../controller.ts'
 import { isHeld } from '../leadership.ts'
+import { isRefusal } from '../refusal.ts'
 
 const LEASES = typedResource<Lease>('coordination.k8s.io', 'leases')
 const NAMESPACE = 'kube-node-lease'
@@ -42,8 +42,8 @@ export async function renewNodeLease(
     if (known === undefined) await leases.create(lease)
     else await leases.update({ ...known, spec: { ...known.spec, ...spec } })
   } catch (error) {
-    // another writer renewed the Lease, so the next renewal is soon enough
-    if (!(error instanceof StatusError) || error.code >= 500) throw error
+    // another writer renewed the Lease, or a webhook refuses it: the next renewal is soon enough
+    if (!isRefusal(error)) throw error
   }
   return RENEW_MS
 }

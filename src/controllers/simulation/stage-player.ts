@@ -6,11 +6,11 @@
 import type { Pod } from '../../api/core/v1.ts'
 import { cloneJson } from '../../json/clone-json.ts'
 import type { Json, KubeObject } from '../../api/object.ts'
-import { StatusError } from '../../api/status.ts'
 import { TemplateError } from '../../go/template/tokens.ts'
 import type { Stage, StageStep } from '../../registry/core/stages.ts'
 import type { Clientset } from '../clientset.ts'
 import type { ControllerContext } from '../controller.ts'
+import { isRefusal } from '../refusal.ts'
 import { isOvertaken } from '../unless-gone.ts'
 import { EventRecorder } from '../workloads/events/events.ts'
 import { PODS } from '../workloads/pods/pod-control.ts'
@@ -88,8 +88,14 @@ export class StagePlayer {
       return { after }
     }
     if (isForgotten) this.countForgotten(now)
-    this.keep(pod, [version, since, Math.max(pace, now) + PACE, 1, uid])
-    await this.perform(stage, pod, node)
+    const paceAfter = Math.max(pace, now) + PACE
+    this.keep(pod, [version, since, paceAfter, 1, uid])
+    try {
+      await this.perform(stage, pod, node)
+    } catch (error) {
+      this.keep(pod, [version, since, paceAfter, 0, uid])
+      throw error
+    }
     return {}
   }
 
@@ -135,6 +141,7 @@ export class StagePlayer {
   /**
    * Runs the steps of a Stage. If a step cannot be done, an Event reports it, and it is not tried again before the pod
    * changes.
+   * @throws what is no fault of the step, such as a failure of storage
    */
   private async perform(stage: Stage, pod: KubeObject & Pod, node: PlaceOfPod): Promise<void> {
     const events = new EventRecorder(this.clients, 'kubelet', () => this.context.now(), pod.spec?.nodeName)
@@ -147,7 +154,7 @@ export class StagePlayer {
     } catch (error) {
       // another writer changed the pod first, and its write brings this controller new work
       if (await isOvertaken(this.clients.resource(PODS, pod.metadata.namespace), pod, error)) return
-      if (!(error instanceof TemplateError) && !(error instanceof StatusError && error.code < 500)) throw error
+      if (!(error instanceof TemplateError) && !isRefusal(error)) throw error
       await events.warnOnce(pod, 'StageFailed', `stage ${stage.name}: ${error.message}`)
     }
   }

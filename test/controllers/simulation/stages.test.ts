@@ -8,6 +8,8 @@ import { definition } from '../definition.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
 import { named, ResourceClient } from '../../../src/controllers/resource-client.ts'
 import { StatusError } from '../../../src/api/status.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
+import { statusFor } from '../../../src/storage/storage-status.ts'
 
 const STAGES = typedResource<KubeObject>('kwok.x-k8s.io', 'stages')
 
@@ -243,11 +245,21 @@ describe('what cannot be done', () => {
   })
 })
 
-test.each([404, 409])('a stage whose patch a webhook refuses with %i is told as an Event', async (code) => {
+test.each([404, 409, 500])('a stage whose patch a webhook refuses with %i is told as an Event', async (code) => {
   const plane = await planeWith(['ends', { selector: {}, next: { statusTemplate: 'phase: Failed' } }])
   vi.spyOn(ResourceClient.prototype, 'patch').mockRejectedValueOnce(new StatusError(code, undefined, 'refused'))
   await run(plane)
   expect(await plane.said('Pod')).toEqual(['Warning kubelet StageFailed: stage ends: refused'])
+})
+
+test('a stage whose patch the storage did not take is played again', async () => {
+  const plane = await planeWith(['ends', { selector: {}, next: { statusTemplate: 'phase: Failed' } }])
+  const failed = statusFor(new StorageError('Failed'), { group: '', resource: 'pods' }, 'p')
+  vi.spyOn(ResourceClient.prototype, 'patch').mockRejectedValueOnce(failed)
+  await run(plane).catch((error: unknown) => expect(error).toBe(failed))
+  await plane.plane.pass(60_000)
+  expect((await podOf(plane))?.status?.phase).toBe('Failed')
+  expect(await plane.said('Pod')).toEqual([])
 })
 
 test('a stage that comes back at once takes ten steps, and then one a second', async () => {

@@ -15,6 +15,7 @@ import { matchesLabels } from '../../../storage/selection.ts'
 import type { Clientset } from '../../clientset.ts'
 import { clientsetFor, typedResource } from '../../clientset.ts'
 import type { Controller, ControllerContext } from '../../controller.ts'
+import { isRefusal } from '../../refusal.ts'
 import { scaled } from '../deployment/numbers.ts'
 import { expectedScale } from './scale.ts'
 import { EventRecorder } from '../events/events.ts'
@@ -64,14 +65,14 @@ export const disruptionController: Controller = {
     try {
       expected = await expectedOf(budget, pods, (all) => expectedScale(context, clients, all))
     } catch (error) {
-      if (error instanceof StatusError && error.code >= 500) throw error
-      // no disruption is allowed while the expected number is unknown
+      // no disruption is allowed while the expected number is unknown, whatever the reason
       const why = error instanceof Error ? error.message : String(error)
       const message = `Failed to calculate the number of expected pods: ${why}`
       await events.warning(budget, 'CalculateExpectedPodCountFailed', message)
       const status = { ...budget.status, disruptionsAllowed: 0 }
       const failed = { status: 'False', reason: 'SyncFailed', message: why }
       await write({ ...status, conditions: conditions(status, failed, status.observedGeneration, now) })
+      if (error instanceof StatusError && !isRefusal(error)) throw error
       return UNKNOWN_MS
     }
     if (expected.hasUnmanaged) await events.warning(budget, 'UnmanagedPods', unmanaged(budget))

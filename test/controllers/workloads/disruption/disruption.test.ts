@@ -1,12 +1,16 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { PodDisruptionBudget } from '../../../../src/api/policy/v1.ts'
 import type { Pod } from '../../../../src/api/core/v1.ts'
 import { typedResource } from '../../../../src/controllers/clientset.ts'
 import { DAEMON_SETS } from '../../../../src/controllers/workloads/daemon-set/history.ts'
 import { DEPLOYMENTS } from '../../../../src/controllers/workloads/deployment/deployment.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
+import { REPLICA_SETS } from '../../../../src/controllers/workloads/replica-set.ts'
 import { SimulatedPlane } from '../simulated-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named, ResourceClient } from '../../../../src/controllers/resource-client.ts'
+import { StatusError } from '../../../../src/api/status.ts'
+import { StorageError } from '../../../../src/storage/errors.ts'
+import { statusFor } from '../../../../src/storage/storage-status.ts'
 
 const BUDGETS = typedResource<PodDisruptionBudget>('policy', 'poddisruptionbudgets')
 
@@ -148,6 +152,31 @@ describe('a PodDisruptionBudget', () => {
     ])
     // and looks again, because that may change without a pod
     expect(simulated.plane.waiting.join()).toMatch(/\bdisruption default\/web in /)
+  })
+
+  test.each([
+    ['a conversion webhook fails', new StatusError(500, 'InternalError', 'conversion failed')],
+    ['the storage fails', statusFor(new StorageError('Failed'), { group: 'apps', resource: 'replicasets' }, 'web')],
+  ])('allows nothing while %s, and then again what it allowed', async (_, error) => {
+    await simulated.clients.resource(REPLICA_SETS, 'default').create({
+      kind: 'ReplicaSet',
+      apiVersion: 'apps/v1',
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, template: template() },
+    })
+    await simulated.settled(5)
+    await guard({ maxUnavailable: 1 })
+    expect((await get()).status).toMatchObject({ disruptionsAllowed: 1 })
+    const scale = vi.spyOn(ResourceClient.prototype, 'scale').mockRejectedValue(error)
+    const [first] = await simulated.pods()
+    await pods().delete(first!)
+    await simulated.settled(3).catch((thrown: unknown) => expect(thrown).toBe(error))
+    const { status } = await get()
+    expect(status?.disruptionsAllowed ?? 0).toBe(0)
+    expect(status?.conditions).toMatchObject([{ status: 'False', reason: 'SyncFailed', message: error.message }])
+    scale.mockRestore()
+    await simulated.plane.pass(1_000_000)
+    expect((await get()).status).toMatchObject({ disruptionsAllowed: 1 })
   })
 
   test('does not count a pod that was evicted, until it should have been deleted', async () => {
