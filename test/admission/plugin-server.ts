@@ -5,7 +5,7 @@ import { answer } from '../../src/server.ts'
 import type { MemoryServer } from '../request-in-memory.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
-const TOKEN = 'an-administrator-whose-token-is-long-enough'
+export const TOKEN = 'an-administrator-whose-token-is-long-enough'
 
 export interface Answer {
   readonly code: number

@@ -12,6 +12,7 @@ import { reviewIn } from '../../webhooks/review-reply.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { admissionForbidden } from '../forbidden.ts'
 import { isOfPods, podOf } from './pod-attributes.ts'
+import { checkTimeLeft, timeForCall } from '../time-left.ts'
 
 const KIND = { group: 'imagepolicy.k8s.io', version: 'v1alpha1', kind: 'ImageReview' }
 const AUDIT_PREFIX = 'imagepolicywebhook.image-policy.k8s.io/'
@@ -76,6 +77,7 @@ async function statusOf(attributes: Attributes, setting: ImagePolicySetting): Pr
   } catch (error) {
     if (!(error instanceof WebhookCallError)) throw error
     if (!setting.defaultAllow) throw admissionForbidden(attributes, error.message)
+    checkTimeLeft(attributes)
     failOpen(attributes)
     return undefined
   }
@@ -97,13 +99,17 @@ function specOf(attributes: Attributes) {
   }
 }
 
-/** @throws WebhookCallError */
+/**
+ * @throws WebhookCallError
+ * @throws StatusError 504 where the request's time is over
+ */
 async function ask(
-  { request }: Attributes,
+  attributes: Attributes,
   { server, credentials, retryBackoff }: ImagePolicySetting,
   review: string,
 ): Promise<ImageReviewStatus> {
-  const deadline = request.now.getTime() + TIMEOUT_MS
+  const { request } = attributes
+  const deadline = request.clock() + timeForCall(attributes, TIMEOUT_MS)
   let pause = retryBackoff
   for (let attempt = 1; ; attempt++) {
     const left = deadline - request.clock()

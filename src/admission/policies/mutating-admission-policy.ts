@@ -12,6 +12,7 @@ import { Rounds } from '../rounds.ts'
 import { replaceObject, typeOfMatched } from '../made-object.ts'
 import type { BoundPolicy, Policies } from './configured-policies.ts'
 import { policiesAbout } from './configured-policies.ts'
+import { checkTimeLeft } from '../time-left.ts'
 import { isExempt } from '../exempt.ts'
 import type { Invocation } from './invocations.ts'
 import { conditionsOwner, configurationProblem, invocationsOf } from './invocations.ts'
@@ -53,6 +54,7 @@ async function mutateBy(policies: readonly BoundPolicy<'mutating'>[], attributes
   if (usable.some(({ params }) => params.length > 0)) append(problems, await mutateInOrder(usable, request))
   const denying = problems.filter(({ policy }) => policy.spec?.failurePolicy !== 'Ignore')
   if (denying.length > 0) throw denied(attributes, denying)
+  if (problems.length > 0) checkTimeLeft(attributes)
 }
 
 async function mutateInOrder(invocations: readonly Usable[], request: PolicyRequest): Promise<Problem[]> {

@@ -12,6 +12,7 @@ import { admissionForbidden } from '../forbidden.ts'
 import type { BoundPolicy, Policies } from './configured-policies.ts'
 import { policiesAbout } from './configured-policies.ts'
 import { isExempt } from '../exempt.ts'
+import { checkTimeLeft } from '../time-left.ts'
 import type { Invocation } from './invocations.ts'
 import { conditionsOwner, configurationProblem, invocationsOf } from './invocations.ts'
 import { once, PolicyRequest } from './policy-request.ts'
@@ -57,7 +58,8 @@ async function validateBy(policies: readonly BoundPolicy<'validating'>[], attrib
     const verdicts = invocation.problem === undefined ? await evaluate(invocation) : invocation.problem
     const seconds = (clock() - began) / 1000
     if (typeof verdicts === 'string') {
-      if (!isIgnored) denials.push({ policy, binding, message: verdicts })
+      if (isIgnored) checkTimeLeft(attributes)
+      else denials.push({ policy, binding, message: verdicts })
       continue
     }
     for (const verdict of verdicts)

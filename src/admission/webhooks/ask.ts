@@ -9,15 +9,13 @@ import { qualifiedNameProblems } from '../../validation/names.ts'
 import { withRoom } from '../../webhooks/answer-room.ts'
 import { WebhookCallError, WebhookClientError, callWebhook } from '../../webhooks/call-webhook.ts'
 import { reviewIn } from '../../webhooks/review-reply.ts'
-import type { Attributes } from '../attributes.ts'
+import { timeForCall } from '../time-left.ts'
 import type { Asked, Response } from './admission-review.ts'
 import { InvalidResponse, responseIn, reviewText, reviewVersions } from './admission-review.ts'
 import type { Webhook, WebhookType } from './configured-webhooks.ts'
 import { reviewLikeKnown } from './known-replies.ts'
 
 const DEFAULT_SECONDS = 10
-/** The time for the whole request, as in kube-apiserver. */
-const REQUEST_MS = 34_000
 
 const SERVICE_UNAVAILABLE = 503
 
@@ -57,7 +55,7 @@ export async function ask(webhook: Webhook, type: WebhookType, asked: Asked): Pr
 }
 
 async function responseOf(webhook: Webhook, type: WebhookType, asked: Asked): Promise<Response> {
-  const { admissionReviewVersions = [], clientConfig = {} } = webhook
+  const { admissionReviewVersions = [], clientConfig = {}, timeoutSeconds = DEFAULT_SECONDS } = webhook
   const { request } = asked.attributes
   const version = admissionReviewVersions.find((one) => reviewVersions.find((known) => known === one)) as
     (typeof reviewVersions)[number] | undefined
@@ -72,7 +70,7 @@ async function responseOf(webhook: Webhook, type: WebhookType, asked: Asked): Pr
     const text = await walked(request, () => reviewText(asked, version, uid))
     const users = settingsOf(request.env).admission.webhookClients[type]
     return await withRoom(request, async (take) => {
-      const timeoutMs = timeoutOf(webhook, asked.attributes)
+      const timeoutMs = timeForCall(asked.attributes, timeoutSeconds * 1000)
       const answer = await callWebhook(request, clientConfig, text, timeoutMs, take, users)
       const kind = { group: 'admission.k8s.io', version, kind: 'AdmissionReview' }
       const review = await reviewLikeKnown(answer, version, uid, () => reviewIn(answer, kind))
@@ -88,29 +86,6 @@ async function responseOf(webhook: Webhook, type: WebhookType, asked: Asked): Pr
     throw error
   }
 }
-
-/**
- * Milliseconds for the call.
- * @throws StatusError 504 where the request's time is over
- */
-function timeoutOf({ timeoutSeconds = DEFAULT_SECONDS }: Webhook, { request }: Attributes): number {
-  const left = timeLeft(request)
-  if (left <= 0) throw requestTimeout()
-  return Math.min(timeoutSeconds * 1000, left)
-}
-
-const timeLeft = ({ now, clock }: Attributes['request']): number => now.getTime() + REQUEST_MS - clock()
-
-/**
- * Called before a request goes on without a webhook's answer. Its time may be over, or its client gone.
- * @throws StatusError 504
- */
-export function checkTimeLeft({ request }: Attributes): void {
-  if (timeLeft(request) <= 0 || request.gone?.().aborted === true) throw requestTimeout()
-}
-
-const requestTimeout = (): StatusError =>
-  new StatusError(504, 'Timeout', 'Timeout: request did not complete within requested timeout', {})
 
 /** A denial has at least this code; lower codes mean success. */
 const BAD_REQUEST = 400

@@ -1,8 +1,12 @@
 // A webhook decides which images may run. The texts are those of kube-apiserver.
 import { expect, test } from 'vitest'
+import type { StatusError } from '../../../src/api/status.ts'
+import type { ApiRequest } from '../../../src/request/context.ts'
+import { answer } from '../../../src/server.ts'
 import { STATUS_HEADER, TYPE_HEADER } from '../../../src/webhooks/by-front.ts'
 import { frontFailing } from '../../webhooks/front.ts'
-import { lineOf, pluginServer, pod } from '../plugin-server.ts'
+import type { PluginServer } from '../plugin-server.ts'
+import { lineOf, pluginServer, pod, TOKEN } from '../plugin-server.ts'
 
 interface Call {
   readonly url: string
@@ -110,8 +114,39 @@ test.each([
     { ImagePolicyWebhook: { imagePolicy: { kubeConfig: KUBECONFIG, retryBackoff: 1, defaultAllow } } },
   )
   await refusing.namespace('blue')
-  const answer = await refusing.send('POST', PODS, pod())
-  expect(lineOf(answer)).toBe(expected)
-  const annotations = (answer.body.metadata?.annotations ?? {}) as Record<string, string>
+  const answered = await refusing.send('POST', PODS, pod())
+  expect(lineOf(answered)).toBe(expected)
+  const annotations = (answered.body.metadata?.annotations ?? {}) as Record<string, string>
   expect(annotations['alpha.image-policy.k8s.io/failed-open']).toBe(annotation)
+})
+
+/** Sends a pod with a request that has something of its own. */
+async function sendWith(server: PluginServer, more: (request: ApiRequest) => void): Promise<string> {
+  const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' }
+  const request = server.memory.request(PODS, { method: 'POST', headers, body: JSON.stringify(pod()) })
+  more(request)
+  return answer(request).then(
+    ({ status }) => String(status),
+    (error: StatusError) => `${error.code} ${error.message}`,
+  )
+}
+
+const TIMEOUT = '504 Timeout: request did not complete within requested timeout'
+
+test('with defaultAllow, a pod whose body comes slowly is judged nevertheless', async () => {
+  const denying = [{ allowed: false, reason: 'not signed' }]
+  const server = await serverWith(denying, { defaultAllow: true })
+  const after = (seconds: number) =>
+    sendWith(server, () => void (server.memory.now = new Date(server.memory.now.getTime() + seconds * 1000)))
+  expect(await after(32)).toMatch(/^403 .*: not signed$/)
+  expect(server.calls.at(-1)?.url).toContain('timeout=2s')
+  expect(await after(35)).toBe(TIMEOUT)
+  expect(server.calls).toHaveLength(1)
+})
+
+test('with defaultAllow, the pod of a client that did not wait for the decision is not created', async () => {
+  const server = await serverWith([404], { defaultAllow: true })
+  expect(await sendWith(server, () => undefined)).toBe('201')
+  const gone = AbortSignal.abort()
+  expect(await sendWith(server, (request) => Object.assign(request, { gone: () => gone }))).toBe(TIMEOUT)
 })

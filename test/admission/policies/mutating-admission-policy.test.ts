@@ -368,6 +368,11 @@ test('all configuration errors are reported, and none where the policy ignores e
     bindings,
   }
   expect((await mutate(ignoring)).error).toBeUndefined()
+  // a client that is gone may be the reason
+  const attributes = attributesOf(await policyServer('mutating', ignoring))
+  const gone = AbortSignal.abort()
+  Object.assign(attributes.request, { gone: () => gone })
+  await expect(run(mutatingAdmissionPolicy, attributes)).rejects.toMatchObject({ code: 504 })
 })
 
 describe('the second run', () => {

@@ -283,6 +283,14 @@ describe('the answers', () => {
     expect((await validate(policy({ ...spec, failurePolicy: 'Ignore' }))).error).toBeUndefined()
   })
 
+  test('a policy that cannot be used is not ignored for a client that is gone, which may be the reason', async () => {
+    const spec = { ...NEVER, paramKind: { apiVersion: 'example.com/v1', kind: 'None' }, failurePolicy: 'Ignore' }
+    const attributes = attributesOf(await policyServer('validating', policy(spec)))
+    const gone = AbortSignal.abort()
+    Object.assign(attributes.request, { gone: () => gone })
+    await expect(run(validatingAdmissionPolicy, attributes)).rejects.toMatchObject({ code: 504 })
+  })
+
   test('the first denial, in the order of names, and what comes before it is warned of and noted', async () => {
     const { error, warnings, annotations } = await validate({
       policies: {

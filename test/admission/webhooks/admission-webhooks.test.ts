@@ -22,6 +22,7 @@ const failure = (call: string) => {
   }
 }
 const REFUSED = 'dial tcp 10.0.0.1:443: connect: connection refused'
+const TIMEOUT = { code: 504, status: { reason: 'Timeout' } }
 const UNREACHABLE = failure(`https://hook.example.com/?timeout=10s": ${REFUSED}`)
 
 const hook = (more: MutatingWebhook = {}): MutatingWebhook => ({
@@ -224,6 +225,23 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
   test('behind one that may be ignored fails the request', async () => {
     const webhooks = [hook({ name: 'b.example.com', failurePolicy: 'Ignore' }), hook()]
     await expect(send(type, webhooks, asked())).rejects.toMatchObject(UNREACHABLE)
+  })
+
+  test.each([
+    [33_000, undefined],
+    // the call took all the time that was left, and ended a little early by the clock
+    [33_990, TIMEOUT],
+    [34_000, TIMEOUT],
+  ])('that may be ignored is not, where the request has no time left: after %i ms', async (after, expected) => {
+    const server = await serverWith(type, [hook({ failurePolicy: 'Ignore' })])
+    const request = server.request('/')
+    server.now = new Date(server.now.getTime() + after)
+    // the plugin reads no other attributes
+    const attributes = { ...asked(), request, user: request.user } as Attributes
+    await Promise.resolve(plugins[type](attributes)).then(
+      () => expect(expected).toBeUndefined(),
+      (error: unknown) => expect(error).toMatchObject(expected ?? {}),
+    )
   })
 
   test('of a namespace that is not there is not found', async () => {

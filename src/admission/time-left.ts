@@ -1,0 +1,35 @@
+/**
+ * The time for a whole request. A server that decides about a request, and has no time left to answer, did not fail by
+ * itself: its client may have sent the body slowly for that. No failurePolicy lets such a request through.
+ */
+import { StatusError } from '../api/status.ts'
+import type { Attributes } from './attributes.ts'
+
+/** As in kube-apiserver. */
+const REQUEST_MS = 34_000
+/** A call may end this much before its time by the clock, because timers are not exact. */
+const SLACK_MS = 100
+
+/**
+ * Milliseconds for one call.
+ * @param most the limit of the call itself
+ * @throws StatusError 504 where the request's time is over
+ */
+export function timeForCall({ request }: Attributes, most: number): number {
+  const left = timeLeft(request)
+  if (left <= 0) throw requestTimeout()
+  return Math.min(most, left)
+}
+
+/**
+ * Called before a request goes on without a decision. Its time may be over, or its client gone.
+ * @throws StatusError 504
+ */
+export function checkTimeLeft({ request }: Attributes): void {
+  if (timeLeft(request) <= SLACK_MS || request.gone?.().aborted === true) throw requestTimeout()
+}
+
+const timeLeft = ({ now, clock }: Attributes['request']): number => now.getTime() + REQUEST_MS - clock()
+
+const requestTimeout = (): StatusError =>
+  new StatusError(504, 'Timeout', 'Timeout: request did not complete within requested timeout', {})
