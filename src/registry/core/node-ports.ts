@@ -15,6 +15,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { collectionOf } from '../../storage/collections.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import type { StrategyContext } from '../strategy.ts'
+import { ORPHAN_AGE } from './orphan-age.ts'
 
 export const FIRST_NODE_PORT = 30000
 export const LAST_NODE_PORT = 32767
@@ -24,8 +25,6 @@ export const LAST_NODE_PORT = 32767
  */
 const FIRST_AUTOMATIC = FIRST_NODE_PORT + 86
 const GUESSES = 8
-/** Milliseconds. A younger record without a Service stays, because the write of its Service may not be finished. */
-const ORPHAN_AGE = 60_000
 /** Orphans that one write frees. */
 const ORPHANS = 64
 /** A dry run answers this port in place of an allocated one. No Service can have it. */

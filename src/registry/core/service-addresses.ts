@@ -22,12 +22,11 @@ import { deleteObject } from '../write/delete.ts'
 import { removeIfThere } from '../write/remove-if-there.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import type { StrategyContext, WriteContext } from '../strategy.ts'
+import { ORPHAN_AGE } from './orphan-age.ts'
 
 const GROUP = 'networking.k8s.io'
 /** The allocator tries this number of random addresses before it lists all allocated ones. */
 const GUESSES = 8
-/** Milliseconds. A younger IPAddress without a Service stays, because the write of its Service may not be finished. */
-const ORPHAN_AGE = 60_000
 /** Orphans that one write frees. */
 const ORPHANS = 64
 

@@ -98,19 +98,33 @@ describe('cluster IPs', () => {
     )
   })
 
-  test('an address whose Service never came to be is free again after a minute', async () => {
+  test('an address whose Service never came to be is free again after three minutes', async () => {
     const { context } = cluster()
     await allocateForService(service({ clusterIP: '10.96.0.5' }, 'lost'), undefined, context())
-    const later = context({ now: new Date(START + 61_000) })
+    const later = context({ now: new Date(START + 181_000) })
     const one = service({ clusterIP: '10.96.0.5' })
     await allocateForService(one, undefined, later)
     expect(one.spec?.clusterIP).toBe('10.96.0.5')
   })
 
+  test('what a Service has taken whose body came slowly stays, because it may still be written', async () => {
+    const { context } = cluster()
+    const taken: ServiceSpec = {
+      type: 'NodePort',
+      clusterIP: '10.96.0.5',
+      ports: [{ port: 80, protocol: 'TCP', nodePort: 30_500 }],
+    }
+    // the time of a request is that of its beginning
+    await allocateForService(service(taken, 'slow'), undefined, context())
+    const other = context({ now: new Date(START + 95_000) })
+    for (const spec of [taken, { ...taken, clusterIP: 'None' }])
+      expect(await message(allocateForService(service(spec), undefined, other))).toContain('is already allocated')
+  })
+
   test('a lost address that two Services ask for goes to one of them', async () => {
     const { context, ips } = cluster()
     await allocateForService(service({ clusterIP: '10.96.0.5' }, 'lost'), undefined, context())
-    const later = context({ now: new Date(START + 61_000) })
+    const later = context({ now: new Date(START + 181_000) })
     const gate = Promise.withResolvers<void>()
     const isAsked = Promise.withResolvers<void>()
     // the first one that finds it lost removes it when the other one has it
@@ -136,12 +150,12 @@ describe('cluster IPs', () => {
     expect(await ips()).toBe(1)
   })
 
-  test('a range that is full of lost addresses is free again after a minute', async () => {
+  test('a range that is full of lost addresses is free again after three minutes', async () => {
     const { context, ips } = cluster()
     for (let n = 0; n < 14; n++) await allocateForService(service({}, `lost-${n}`), undefined, context())
-    const soon = context({ now: new Date(START + 59_000) })
+    const soon = context({ now: new Date(START + 119_000) })
     expect(await message(allocateForService(service({}), undefined, soon))).toContain('range is full')
-    const later = context({ now: new Date(START + 61_000) })
+    const later = context({ now: new Date(START + 181_000) })
     const found = await Promise.all(
       Array.from({ length: 14 }, async (_, n) => {
         const one = service({}, `s${n}`)
@@ -195,7 +209,7 @@ describe('node ports', () => {
     expect([await ips(), await ports()]).toEqual([1, 1])
   })
 
-  test('a range that is full of lost ones is free again after a minute', async () => {
+  test('a range that is full of lost ones is free again after three minutes', async () => {
     const { context, ports } = cluster()
     const all = Array.from({ length: LAST_NODE_PORT - FIRST_NODE_PORT + 1 }, (_, n) => FIRST_NODE_PORT + n)
     const lost = service({
@@ -205,10 +219,10 @@ describe('node ports', () => {
     await allocateForService(lost, undefined, context())
     expect(await ports()).toBe(all.length)
     const one = () => service({ type: 'NodePort', clusterIP: 'None', ports: [{ port: 80, protocol: 'TCP' }] })
-    const soon = context({ now: new Date(START + 59_000) })
+    const soon = context({ now: new Date(START + 119_000) })
     expect(await message(allocateForService(one(), undefined, soon))).toContain('range is full')
     const found = one()
-    await allocateForService(found, undefined, context({ now: new Date(START + 61_000) }))
+    await allocateForService(found, undefined, context({ now: new Date(START + 181_000) }))
     expect(all).toContain(found.spec?.ports?.[0]?.nodePort)
   })
 
