@@ -43,7 +43,7 @@ export const byFront =
       })
     } catch (error) {
       if (gone?.aborted === true) throw new CallFailed(CANCELED)
-      throw new CallFailed(`the process in front of this server did not make the call: ${String(error)}`)
+      throw notMade(`the process in front of this server did not make the call: ${String(error)}`)
     }
     const inHeader = answer.headers.get(ANSWER_HEADER)
     if (inHeader !== null) return answerIn(inHeader)
@@ -107,12 +107,11 @@ const encoder = new TextEncoder()
 
 const failureOf = (json: string): CallFailure => callFailure.parse(JSON.parse(json))
 
-/**
- * The error for a failure. BUSY means that the front has called nobody, so no failurePolicy applies and the request
- * is refused.
- */
+/** The error for a failure. BUSY means that the front has called nobody. */
 function thrownFor(failure: CallFailure): CallFailed | StatusError {
   const text = failureText(failure)
-  const isRefused = failure.code === BUSY || failure.code === BUSY_IN_ALL
-  return isRefused ? tooManyRequests(`${text}, please try again later`, 1) : new CallFailed(text)
+  return failure.code === BUSY || failure.code === BUSY_IN_ALL ? notMade(text) : new CallFailed(text)
 }
+
+/** Nobody was called, because too much is called at once: no failurePolicy applies, and the request is refused. */
+const notMade = (why: string): StatusError => tooManyRequests(`${why}, please try again later`, 1)

@@ -15,7 +15,7 @@ import {
   STATUS_HEADER,
   TYPE_HEADER,
 } from '../../webhooks/by-front.ts'
-import { DEADLINE } from '../../webhooks/failure-text.ts'
+import { BUSY, DEADLINE } from '../../webhooks/failure-text.ts'
 import type { OutgoingCall } from '../../webhooks/outgoing-call.ts'
 import { CallFailed, MAX_ANSWER } from '../../webhooks/outgoing-call.ts'
 import { Ending } from './call-ending.ts'
@@ -71,7 +71,8 @@ async function answerTo(connections: KeptConnections, post: Buffer, ending: Endi
     )
   } catch (error) {
     if (ending.why === 'given up') return undefined
-    const failure = ending.why === 'too late' ? { code: DEADLINE, message: '' } : failureOf(error)
+    const known = failureOf(error)
+    const failure = ending.why === 'too late' && known.code !== BUSY ? { code: DEADLINE, message: '' } : known
     return message(
       `HTTP/1.1 ${FAILED} Bad Gateway\r\ncontent-type: application/json`,
       Buffer.from(JSON.stringify(failure)),

@@ -115,7 +115,7 @@ class Pool {
       kept?.destroy()
       if (kept === undefined && this.#count < MAX_CONNECTIONS) return this.#dial(ending)
       if (kept !== undefined) continue
-      if (!hasWaited && this.#waiting.size >= MAX_WAITING) throw Object.assign(new Error(BUSY), { code: BUSY })
+      if (!hasWaited && this.#waiting.size >= MAX_WAITING) throw busy()
       await this.#turn(ending)
       hasWaited = true
     }
@@ -188,6 +188,7 @@ class Pool {
     for (const go of this.#waiting) return go()
   }
 
+  /** Ends as BUSY where the call's time is over before its turn: nobody was called. */
   #turn(ending: Ending): Promise<void> {
     return new Promise((resolve, reject) => {
       const go = (): void => {
@@ -197,11 +198,13 @@ class Pool {
       this.#waiting.add(go)
       ending.during(() => {
         this.#waiting.delete(go)
-        reject(closedError())
+        reject(busy())
       })
     })
   }
 }
+
+const busy = (): Error => Object.assign(new Error(BUSY), { code: BUSY })
 
 const closedError = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 

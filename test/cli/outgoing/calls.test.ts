@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../../src/cli/data-directory/certificate.ts'
+import { MAX_CONNECTIONS } from '../../../src/cli/outgoing/kept-connections.ts'
 import { serveOutgoingCalls } from '../../../src/cli/outgoing/calls.ts'
 import type { OutgoingCalls } from '../../../src/cli/outgoing/calls.ts'
 import { MOST_IN_HEADER, byFront } from '../../../src/webhooks/by-front.ts'
@@ -377,7 +378,9 @@ test('no more calls are under way than may be: one too many fails, and one that 
     byFront(outgoingBinding(path))({ url, headers: {}, timeoutMs: 20_000, caBundle: authority.certificate }, 'sent')
   const waiting = [postFew(), postFew(), postFew()]
   await eventually(() => expect(held).toHaveLength(3))
-  await expect(postFew()).rejects.toThrow('the process in front of this server did not make the call')
+  // the one too many is refused with its request, whatever the failurePolicy of a webhook
+  const why: unknown = expect.stringContaining('the process in front of this server did not make the call')
+  await expect(postFew()).rejects.toMatchObject({ code: 429, message: why })
   for (const response of held.splice(0)) response.end('done')
   for (const { body } of await Promise.all(waiting)) expect(text(body)).toBe('done')
   const last = postFew()
@@ -385,3 +388,16 @@ test('no more calls are under way than may be: one too many fails, and one that 
   held[0]!.end('done')
   expect(text((await last).body)).toBe('done')
 })
+
+test('a call whose time ends while it waits for a connection was made to nobody: its request is refused', async () => {
+  const held: ServerResponse[] = []
+  const url = await hook((_request, response) => void held.push(response))
+  const answers = Array.from({ length: MAX_CONNECTIONS }, () => post(url))
+  await eventually(() => expect(held).toHaveLength(MAX_CONNECTIONS))
+  await expect(post(url, { timeoutMs: 100 })).rejects.toMatchObject({
+    code: 429,
+    message: 'too many requests to this host are under way, please try again later',
+  })
+  for (const response of held) response.end('done')
+  for (const { body } of await Promise.all(answers)) expect(text(body)).toBe('done')
+}, 60_000)
