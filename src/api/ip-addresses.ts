@@ -105,7 +105,7 @@ export function parseCidr(text: string): IpRange | undefined {
 }
 
 /** The address with the bits behind the prefix cleared. */
-export function networkOf({ address, length }: IpRange): bigint {
+export function networkOf({ address, length }: Pick<IpRange, 'address' | 'length'>): bigint {
   const bits = address.spelling === 'IPv4-mapped' ? Math.max(0, length - 96) : length
   const rest = BigInt(widthOf(address.family) - bits)
   return (address.bits >> rest) << rest

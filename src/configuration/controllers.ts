@@ -46,7 +46,7 @@ const kinds = {
   'resourcequota-controller': 'api',
   'root-ca-certificate-publisher-controller': 'api',
   'selinux-warning-controller': 'absent',
-  'service-cidr-controller': 'absent',
+  'service-cidr-controller': 'workload',
   'service-lb-controller': 'workload',
   'serviceaccount-controller': 'api',
   'serviceaccount-token-controller': 'api',

@@ -14,6 +14,7 @@ type Account =
   | 'deployment-controller'
   | 'ephemeral-volume-controller'
   | 'persistent-volume-binder'
+  | 'service-cidrs-controller'
   | 'service-controller'
   | 'disruption-controller'
   | 'endpoint-controller'
@@ -107,6 +108,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'service-account': account('service-account-controller'),
   'service-account-departed': tokens,
   'service-account-secret': tokens,
+  'service-cidr': account('service-cidrs-controller'),
   'simulated-node': kubelets,
   'simulated-pods': kubelets,
   'stale-disruption': disruptions,

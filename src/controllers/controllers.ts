@@ -115,6 +115,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'resource-claim': ofWorkloads('resource-claim'),
   scheduler: ofWorkloads('scheduler'),
   'selected-pods': ofWorkloads('selected-pods'),
+  'service-cidr': ofWorkloads('service-cidr'),
   'simulated-node': ofWorkloads('simulated-node'),
   'simulated-pods': ofWorkloads('simulated-pods'),
   'stateful-set': ofWorkloads('stateful-set'),

@@ -32,6 +32,7 @@ import { goneNode, podGarbageCollector } from './workloads/pods/pod-gc.ts'
 import { replicaSetController, replicationController } from './workloads/replica-set.ts'
 import { resourceClaimController } from './workloads/resource-claim/resource-claim.ts'
 import { selectedPods } from './workloads/endpoints/selected-pods.ts'
+import { serviceCidrController } from './workloads/service-cidr.ts'
 import { statefulSetController } from './workloads/stateful-set/stateful-set.ts'
 
 export const workloadControllers = {
@@ -64,6 +65,7 @@ export const workloadControllers = {
   'resource-claim': resourceClaimController,
   scheduler: schedulerController,
   'selected-pods': selectedPods,
+  'service-cidr': serviceCidrController,
   'simulated-node': simulatedNode,
   'simulated-pods': simulatedPods,
   'stale-disruption': staleDisruption,

@@ -58,6 +58,7 @@ export type Topic =
   | 'service-account'
   | 'service-account-departed'
   | 'service-account-secret'
+  | 'service-cidr'
   | 'simulated-node'
   | 'simulated-pods'
   | 'stale-disruption'

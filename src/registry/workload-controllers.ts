@@ -34,6 +34,7 @@ export const workloadTopics = {
   'resource-claim': 'resourceclaim-controller',
   scheduler: 'kube-scheduler',
   'selected-pods': 'several',
+  'service-cidr': 'service-cidr-controller',
   'simulated-node': 'simulated-kubelet',
   'simulated-pods': 'simulated-kubelet',
   'stale-disruption': 'disruption-controller',

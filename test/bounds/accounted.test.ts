@@ -158,6 +158,7 @@ const notFilledByRequests: Readonly<Record<string, keyof typeof reasons>> = {
   'src/controllers/scheduling/devices/constraints.ts': 'a call',
   'src/controllers/scheduling/devices/pools.ts': 'a call',
   'src/controllers/scheduling/devices/selectors.ts': 'a call',
+  'src/controllers/workloads/service-cidr.ts': 'a call',
   'src/endpoints/discovery/serve.ts': 'tables',
   'src/endpoints/nodes/simulated/port-forward.ts': 'a call',
   'src/endpoints/backup/restore-plan.ts': 'a call',

@@ -34,6 +34,10 @@ export const FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family'
 export const MANAGED_BY_LABEL = 'ipaddress.kubernetes.io/managed-by'
 const ALLOCATOR = 'ipallocator.k8s.io'
 
+/** The label selector of the addresses that Services have. */
+export const managedAddresses = (family: IpFamily): string =>
+  `${FAMILY_LABEL}=${family},${MANAGED_BY_LABEL}=${ALLOCATOR}`
+
 const ipAddresses = { group: GROUP, version: 'v1', resource: 'ipaddresses' }
 const serviceCidrs = { group: GROUP, resource: 'servicecidrs' }
 const services = { group: '', version: 'v1', resource: 'services' }

@@ -6,6 +6,7 @@ import { cidrErrors, parseCidr } from '../../api/ip-addresses.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { serviceCidrPrinter } from '../../codec/table/networking.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { itself } from '../work.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
@@ -26,6 +27,7 @@ export const serviceCidrs: BuiltInDefinition<ServiceCIDR> = {
     if (before.length === 1 && cidrs.length === 2) return [...changed, ...cidrsErrors(cidrs)]
     return [invalidValue(at, spec?.cidrs, FIELD_IS_IMMUTABLE)]
   },
+  workloadWork: [itself('service-cidr')],
   subresources: {
     status: { prepareForUpdate: ({ metadata }, old) => keepMetadata(metadata, old.metadata) },
   },
