@@ -10,7 +10,7 @@ import { namespaceOf } from './scenario.mjs'
 const near = (t) => Math.abs(Date.parse(t) - Date.now()) < 864e5
 
 /** What kubectl printed, as lines without anything that differs from run to run. Widths of columns are not compared. */
-class Printed extends Normaliser {
+export class Printed extends Normaliser {
   #dir
   #url
   #prefixes = new Set(['kube-api-access-'])
@@ -58,6 +58,7 @@ class Printed extends Normaliser {
         table = l !== '' && (table || /(^| {2,})AGE( {2,}|$)/.test(l))
         if (table) l = l.replace(/(?<=^| {2,})\d+[smhdy]\w*(?= {2,}|$)/g, '<age>')
         return l
+          .replace(/(?<=^| {2,}|\t)\d+[smhdy]\w* \((x\d+) over \d+[smhdy]\w*\)(?= {2,}|\t|$)/g, '<age> ($1 over <age>)')
           .replace(/(?<=^| {2,}|\t)(\d+[shdy](\d+[smhd])?|\d+m\d+s)( ago)?(?= {2,}|\t|$)/g, '<age>')
           .replace(/(?<=\S) {2,}/g, '  ')
           .trimEnd()
