@@ -1,5 +1,6 @@
 /** Lists and maps that expressions create. */
 import { equalOthers } from './equality.ts'
+import { sameType } from './type-relations.ts'
 import { compareNumbers, isNumber, noSuchOverload } from './numbers.ts'
 import type { Value } from './value.ts'
 import { visit } from './work.ts'
@@ -188,4 +189,13 @@ export function isIn(value: Value, container: Value): Value {
 }
 
 /** `==` has no meaning for these values, such as kube-apiserver's authorizer. */
+/** Whether `==` is no such overload. Kubernetes' values refuse values of other types, and null has its own rule. */
+export function isNotComparedWith(a: Value, b: Value): boolean {
+  if (isIncomparable(a)) return true
+  if (b === null) return false
+  if (a instanceof OpaqueValue) return !(b instanceof OpaqueValue && sameType(a.type, b.type))
+  if (a instanceof ListValue) return a.comparesWithListsOnly && !(b instanceof ListValue)
+  return a instanceof MapValue && a.comparesWithMapsOnly && !(b instanceof MapValue)
+}
+
 export const isIncomparable = (value: Value): boolean => value instanceof OpaqueValue && !value.isComparable

@@ -45,6 +45,10 @@ export class Duration {
 export abstract class ListValue {
   abstract readonly size: number
   abstract at(index: number): Value
+  /** `==` with a value that is no list is no such overload. Otherwise it is false. */
+  get comparesWithListsOnly(): boolean {
+    return false
+  }
   /** Replaces `==` for lists with listType `set` or `map`. */
   equalTo?(other: ListValue): boolean
   /** Replaces `+` for lists with listType `set` or `map`. */
@@ -59,6 +63,10 @@ export abstract class MapValue {
    */
   abstract get(key: Value): Value | undefined
   abstract keys(): Iterable<Value>
+  /** `==` with a value that is no map is no such overload. Otherwise it is false. */
+  get comparesWithMapsOnly(): boolean {
+    return false
+  }
   /** Replaces `==` for objects with a schema. Undefined: it does not apply to the other map. */
   equalTo?(other: MapValue): boolean | undefined
 }

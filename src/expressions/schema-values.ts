@@ -143,6 +143,10 @@ class TypedList extends ListValue {
     super()
   }
 
+  override get comparesWithListsOnly(): boolean {
+    return true
+  }
+
   get size(): number {
     return this.items.length
   }
@@ -240,6 +244,10 @@ abstract class TypedEntries extends MapValue {
     protected readonly node: SchemaNode,
   ) {
     super()
+  }
+
+  override get comparesWithMapsOnly(): boolean {
+    return true
   }
 
   get size(): number {

@@ -25,6 +25,8 @@ const keyed = (element: JsonObject): JsonObject => ({
   'x-kubernetes-list-map-keys': ['k'],
   items: element,
 })
+const NO_SUCH = (rule: string, call = ''): string =>
+  `spec: Invalid value: "object": 'no such overload${call}': call arguments did not match a supported operator, function or macro signature for rule: ${rule}`
 const NO_BUDGET =
   'spec: Invalid value: "array": validation failed due to running out of cost budget, no further validation rules will be run'
 
@@ -37,6 +39,29 @@ describe('values against the rules of their schema', () => {
         schema: ruled(object({ n: ruled(INT, { rule: 'self > 1' }) }), { rule: 'self.n > 1' }),
         value: { n: 1 },
         errors: ['spec: Invalid value: failed rule: self.n > 1', 'spec.n: Invalid value: 1: failed rule: self > 1'],
+      },
+    ],
+    [
+      'values of Kubernetes are compared with others of their type alone, and with null',
+      {
+        schema: ruled(
+          object({ o: object({ x: INT }), l: { type: 'array', maxItems: 2, items: INT } }),
+          { rule: 'dyn(self.o) == 1' },
+          { rule: 'dyn(self.o) == null' },
+          { rule: 'dyn(self.l) == self.o' },
+          { rule: 'dyn(self.l) != dyn(self.o) && dyn(1) != dyn(self.o)' },
+          { rule: "dyn(quantity('1')) == semver('1.2.3')" },
+          { rule: "[dyn('a'), dyn(1)].isSorted() && [dyn(2), dyn('a'), dyn(1)].isSorted()" },
+          { rule: '[dyn([1])].isSorted()' },
+        ),
+        value: { o: { x: 1 }, l: [1] },
+        errors: [
+          NO_SUCH('dyn(self.o) == 1'),
+          'spec: Invalid value: failed rule: dyn(self.o) == null',
+          NO_SUCH('dyn(self.l) == self.o'),
+          NO_SUCH("dyn(quantity('1')) == semver('1.2.3')"),
+          NO_SUCH('[dyn([1])].isSorted()', ': isSorted(list)'),
+        ],
       },
     ],
     [

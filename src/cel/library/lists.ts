@@ -14,6 +14,7 @@ import { traversing } from './costs.ts'
 import { binary, fn, member, overload, unary, withCost } from './declare.ts'
 import { bound } from './optional.ts'
 import { add } from '../arithmetic.ts'
+import { noSuchOverload } from '../numbers.ts'
 import { compare, isComparable } from '../order.ts'
 
 const A = parameter('A')
@@ -44,12 +45,14 @@ const runtimeNames: ReadonlyMap<string, string> = new Map([
 /** The types of arguments are checked before an overload runs, so the value is a list. */
 const list = (value: Value | undefined): ListValue => value as ListValue
 
+/** Neighbours of different types are in order, as in kube-apiserver. */
 function isSorted(items: Value): Value {
-  const values = itemsOf(list(items))
-  for (let i = 0; i < values.length; i++) {
-    const order = compare(values[Math.max(0, i - 1)]!, values[i]!)
-    if (order instanceof CelError) return order
-    if (order > 0) return false
+  let before: Value | undefined
+  for (const item of itemsOf(list(items))) {
+    if (!isComparable(item)) return noSuchOverload()
+    const order = before === undefined ? 0 : compare(before, item)
+    if (!(order instanceof CelError) && order > 0) return false
+    before = item
   }
   return true
 }

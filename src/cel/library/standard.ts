@@ -1,6 +1,6 @@
 /** CEL's standard functions (cel-spec's standard definitions), with the results of cel-go. */
 import { add, isAddable, isSubtractable, isWhole, negate, subtract } from '../arithmetic.ts'
-import { equal, isIn, isIncomparable } from '../collections.ts'
+import { equal, isIn, isIncomparable, isNotComparedWith } from '../collections.ts'
 import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from '../conversions.ts'
 import type { FunctionDeclaration, Library, Overload } from '../declarations.ts'
 import { affix, lookingThrough, matching, readingBoth, readingOf, readingSmaller, searching } from './costs.ts'
@@ -156,7 +156,7 @@ export const standardLibrary: Library = {
     {
       name: '_==_',
       overloads: [overload('equals', [A, A], BOOL, readingSmaller)],
-      run: binary((a, b) => (isIncomparable(a) ? noSuchOverload() : equal(a, b))),
+      run: binary((a, b) => (isNotComparedWith(a, b) ? noSuchOverload() : equal(a, b))),
     },
     {
       name: '_!=_',
