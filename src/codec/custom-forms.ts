@@ -35,6 +35,7 @@ export const customForms: ResourceForms = {
 export const customScaleForms: ResourceForms = {
   ...customForms,
   bodies: 'custom scale',
+  goTypeName: ({ kind }) => `v1.${kind}`,
   hasInternalType: false,
   objectText: encodeJson,
   tableLayout: customScaleLayout,

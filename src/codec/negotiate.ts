@@ -267,8 +267,10 @@ export type PatchType =
 export function negotiatePatchType(request: ApiRequest, forms: ResourceForms): PatchType {
   const header = request.headers.get('Content-Type') ?? ''
   const available = patchTypes(request, forms)
-  if (forms.matchesFirst && !bareRanges(header).some((range) => available.some((type) => type === range)))
+  if (forms.matchesFirst && !bareRanges(header).some((range) => available.some((type) => type === range))) {
+    request.warnings.length = 0 // as in negotiateOutput
     throw madeBy('router', new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}))
+  }
   const end = header.indexOf(';')
   const type = end > 0 ? header.slice(0, end) : header
   const found = available.find((one) => one === type)

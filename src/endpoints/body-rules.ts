@@ -11,7 +11,8 @@ import type { BodyFormat, ParsedBody } from '../codec/parse-body.ts'
 import type { ResourceForms } from '../codec/resource-forms.ts'
 import { goQuote } from '../go/quote.ts'
 import { opened, treeText } from '../patch/json-document.ts'
-import { typeOfKind } from '../schema/built-in.ts'
+import { goTypeOf } from '../schema/go-type.ts'
+import { typeInScheme } from '../schema/schemes.ts'
 import type { StructType } from '../schema/structural.ts'
 
 export const SCHEME = 'pkg/runtime/scheme.go:111'
@@ -34,9 +35,10 @@ export interface BodyRules {
   typeOf(found: GroupVersionKind, expected: GroupVersionKind, own: StructType, bytes: Uint8Array): StructType
   /**
    * Called after decoding.
+   * @param type the type by which the body was decoded
    * @throws DecodeError
    */
-  checkKind(found: GroupVersionKind, expected: GroupVersionKind): void
+  checkKind(found: GroupVersionKind, expected: GroupVersionKind, type: StructType): void
   /** Selects the errors of strict decoding that the client gets. */
   complaints(found: GroupVersionKind, expected: GroupVersionKind, strict: readonly string[]): readonly string[]
   /** The kind of the decoded object. */
@@ -59,16 +61,16 @@ const typed: BodyRules = {
   },
   typeOf(found, expected, own, bytes) {
     if (found.version === '') throw missingVersion(decodeUtf8(bytes))
-    const type = isSame(found, expected) ? own : typeOfKind(found)
+    const type = isSame(found, expected) ? own : typeInScheme(expected, found)
     if (type !== undefined) return type
     throw new DecodeError(
       `no kind ${goQuote(found.kind)} is registered for version ${goQuote(apiVersionOf(found))} in scheme ${goQuote(SCHEME)}`,
     )
   },
-  checkKind(found, expected) {
+  checkKind(found, expected, type) {
     if (found.kind === expected.kind) return
     const to = internalTypeName(expected)
-    throw new DecodeError(`converting (${found.version}.${found.kind}) to (${to}): unknown conversion`)
+    throw new DecodeError(`converting (${goTypeOf(type)}) to (${to}): unknown conversion`)
   },
   complaints: (_found, _expected, strict) => strict,
   objectKind: (_found, { kind }) => kind,

@@ -113,7 +113,7 @@ function* decodingBody(
     found = said
     const type = rules.typeOf(said, expected, endpointType(scope), body)
     const { object, strict, tree } = yield* inParts(() => parsed.decodeAs(type))
-    rules.checkKind(said, expected)
+    rules.checkKind(said, expected, type)
     reportStrict(scope, parsed.repeated, rules.complaints(said, expected, strict), fieldValidation)
     checkVersion(said, expected)
     const defaulting = defaultingOf(scope)

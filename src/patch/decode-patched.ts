@@ -15,7 +15,9 @@ import { emptyStruct } from '../schema/zero-values.ts'
 import { DecodeError, missingKind } from '../codec/decode-problems.ts'
 import type { Decoded } from '../codec/decoded.ts'
 import type { JsonTree } from '../json/json.ts'
-import { builtInType, typeOfKind } from '../schema/built-in.ts'
+import { goTypeOf } from '../schema/go-type.ts'
+import { builtInType } from '../schema/built-in.ts'
+import { typeInScheme } from '../schema/schemes.ts'
 import type { HeldAs, StructType } from '../schema/structural.ts'
 import { OpenMap, closed, copyOf, opened, treeText } from './json-document.ts'
 import { withKind } from './object-forms.ts'
@@ -65,14 +67,14 @@ function decodeTyped(
   if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
   const gvk: GroupVersionKind = { ...version, kind: found.kind === '' ? kind.kind : found.kind }
   const isExpected = gvk.group === kind.group && gvk.version === kind.version && gvk.kind === kind.kind
-  const ofKind = isExpected ? type : typeOfKind(gvk)
+  const ofKind = isExpected ? type : typeInScheme(kind, gvk)
   if (ofKind === undefined)
     throw new DecodeError(
       `no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(apiVersionOf(gvk))} in scheme ${goQuote(SCHEME)}`,
     )
   const { object, strict } = decodeObject(ofKind, tree)
   if (!isExpected)
-    throw new DecodeError(`converting (${gvk.version}.${gvk.kind}) to (${internalTypeName(kind)}): unknown conversion`)
+    throw new DecodeError(`converting (${goTypeOf(ofKind)}) to (${internalTypeName(kind)}): unknown conversion`)
   applyDefaults(type, object)
   return { object: withKind(object, kind), strict }
 }

@@ -163,8 +163,9 @@ export function deleteOptionsOfQuery(query: QueryParameters): DeleteOptions {
   const grace = int64(query, 'gracePeriodSeconds')
   const orphanDependents = flag(query, 'orphanDependents')
   const propagationPolicy = query.get('propagationPolicy')
-  const uid = query.get('uid')
-  const resourceVersion = query.get('resourceVersion')
+  // an empty one is none; in a body it is a precondition that no object meets
+  const uid = query.get('uid') || null
+  const resourceVersion = query.get('resourceVersion') || null
   return {
     ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
     ...(propagationPolicy === null ? {} : { propagationPolicy }),

@@ -22,7 +22,8 @@ import { wantsSocket } from '../watch-sink.ts'
 import { logSocket } from './log-socket.ts'
 import { asSpdy } from './websocket-as-spdy.ts'
 import { connectionTo, kubeletError, reached } from '../nodes/node-connection.ts'
-import { builtInForms } from '../../codec/built-in-forms.ts'
+import { requestedList } from '../../codec/partial-object-metadata.ts'
+import { builtInFormsWithoutTable } from '../../codec/built-in-forms.ts'
 import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import { notSent, notUpgraded } from './untranslated.ts'
 
@@ -32,11 +33,17 @@ export async function log(scope: RequestScope): Promise<Response> {
     request,
     place: { name },
   } = scope
-  negotiateOutput(request, { kind: 'object', forms: builtInForms })
+  const output = negotiateOutput(request, {
+    kind: 'object',
+    forms: builtInFormsWithoutTable,
+    produces: ['text/plain'],
+  })
   const errors = validateLogOptions(request.query)
   if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, errors)
   const pod = await podOf(scope)
   const container = containerOf(pod, request.query.get('container') ?? '')
+  if (output.transform?.kind === 'PartialObjectMetadataList') throw requestedList('rest.LocationStreamer')
+  if (output.transform !== undefined) throw plainError(NO_OBJECT)
   // a pod without a node has no logs
   if (!pod.spec?.nodeName) {
     const { 'Content-Type': _, ...headers } = answerHeaders('')
@@ -48,6 +55,8 @@ export async function log(scope: RequestScope): Promise<Response> {
   const answer = await reached(`Get ${goQuote(`https://${hostPort(node.host, node.port)}${target}`)}`, call)
   return logAnswer(scope, answer)
 }
+
+const NO_OBJECT = 'object does not implement the Object interfaces'
 
 const MAX_ERROR = 50_000
 
