@@ -76,8 +76,10 @@ async function asProvisioner({ clients, claim, events }: Look): Promise<void> {
   }
   if (annotation(claim, STORAGE_PROVISIONER) !== SIMULATED_PROVISIONER) return
   const storageClass = await clients.resource(STORAGE_CLASSES).get(classOf(claim))
+  // the annotation may be the claim's owner's
+  if (storageClass?.provisioner !== SIMULATED_PROVISIONER) return
   const isChosen = !waitsForConsumer(storageClass) || annotation(claim, SELECTED_NODE) !== undefined
-  if (storageClass !== undefined && isChosen) await provision(clients, events, claim, storageClass)
+  if (isChosen) await provision(clients, events, claim, storageClass)
 }
 
 async function bound({ clients, claim, events, context }: Look): Promise<void> {

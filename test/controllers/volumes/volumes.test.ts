@@ -431,8 +431,8 @@ describe('a pod with a claim', () => {
   })
 })
 
-test('while a kube-controller-manager binds, simulated volumes are made when it asks, and deleted when it released them', async () => {
-  await addClass('fast')
+/** A kube-controller-manager leads, and binds claims. */
+async function leave(): Promise<void> {
   await plane.create(
     { group: 'coordination.k8s.io', resource: 'leases' },
     {
@@ -443,12 +443,30 @@ test('while a kube-controller-manager binds, simulated volumes are made when it 
     },
   )
   await plane.settle()
-  await addClaim('data', { storageClassName: 'fast' })
-  expect(await clients.resource(VOLUMES).list()).toEqual([])
-  await clients.resource(CLAIMS, 'default').updateWithRetries(named('data'), ({ metadata }) => {
+}
+
+async function askProvisioner(name: string): Promise<void> {
+  await clients.resource(CLAIMS, 'default').updateWithRetries(named(name), ({ metadata }) => {
     metadata.annotations = { 'volume.kubernetes.io/storage-provisioner': 'kedge.dev/simulated' }
   })
   await plane.settle()
+}
+
+test('while a kube-controller-manager binds, a claim of another provisioner gets no simulated volume', async () => {
+  await addClass('real', { provisioner: 'disks.example.com' })
+  await leave()
+  await addClaim('data', { storageClassName: 'real' })
+  // whoever owns the claim can say that
+  await askProvisioner('data')
+  expect(await clients.resource(VOLUMES).list()).toEqual([])
+})
+
+test('while a kube-controller-manager binds, simulated volumes are made when it asks, and deleted when it released them', async () => {
+  await addClass('fast')
+  await leave()
+  await addClaim('data', { storageClassName: 'fast' })
+  expect(await clients.resource(VOLUMES).list()).toEqual([])
+  await askProvisioner('data')
   const [volume] = await clients.resource(VOLUMES).list()
   expect(volume?.spec?.claimRef?.name).toBe('data')
   expect((await clients.resource(CLAIMS, 'default').get('data'))?.spec?.volumeName).toBeUndefined()
