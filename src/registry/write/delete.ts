@@ -86,7 +86,7 @@ async function deleteLive(
   if (scope.resource.strategy.markFirst !== undefined) checkMark(scope, live.object, options)
   checkPreconditions(scope, live.object, options)
   const grace = graceOf(scope, live.object, options)
-  if (grace === 'pending') return { object: live.object, gone: false }
+  if (grace === 'pending' || isTerminating(scope, live.object)) return { object: live.object, gone: false }
   const admitted = { ...(ofCollection ? options : filledOptions(scope, live.object, options, grace)), dryRun }
   await admission.mutate(scope, 'DELETE', admitted, { oldObject: live.object })
   const undo = await admission.validate(scope, 'DELETE', admitted, { oldObject: live.object })
@@ -126,6 +126,12 @@ async function markOrRemove(
   if (dryRun) return { object, gone: true }
   return remove(scope, live, mode)
 }
+
+/** Whether the object is a namespace that is being deleted and has finalizers in its spec: a DELETE changes nothing. */
+const isTerminating = ({ resource: { strategy } }: ResourceScope, object: KubeObject): boolean =>
+  strategy.marksOnDelete === true &&
+  object.metadata.deletionTimestamp !== undefined &&
+  strategy.readyToGo?.(object) === false
 
 /**
  * Checks the UID of a first DELETE that only marks the object. This is a write, and reports a wrong UID as writes do.

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { namespaceLifecycle } from '../../../src/admission/plugins/namespace-lifecycle.ts'
 import type { Asked } from '../plugin-outcome.ts'
 import { outcomeOf, serverWith } from '../plugin-outcome.ts'
+import { pluginServer } from '../plugin-server.ts'
 
 const server = await serverWith({
   namespaces: [
@@ -66,4 +67,33 @@ test.each<[string, Asked, unknown]>([
   ['a connection', { at: 'pods/exec', operation: 'CONNECT', namespace: 'red' }, 'not asked'],
 ])('%s', async (_what, asked, outcome) => {
   expect(await outcomeOf(namespaceLifecycle, server, asked)).toEqual(outcome)
+})
+
+test('the DELETE of a namespace that is terminating and has finalizers changes nothing, so no policy is asked', async () => {
+  const { send } = pluginServer()
+  const group = '/apis/admissionregistration.k8s.io/v1'
+  const finalizers = ['kubernetes', 'example.com/last']
+  await send('POST', '/api/v1/namespaces', { metadata: { name: 'going' }, spec: { finalizers } })
+  const remove = async (query = '') => {
+    const { code, body } = await send('DELETE', `/api/v1/namespaces/going${query}`, undefined)
+    return { code, why: body.message ?? '' }
+  }
+  await send('POST', `${group}/validatingadmissionpolicies`, {
+    metadata: { name: 'never' },
+    spec: {
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['namespaces'] }],
+      },
+      validations: [{ expression: 'false' }],
+    },
+  })
+  const binding = { metadata: { name: 'never' }, spec: { policyName: 'never', validationActions: ['Deny'] } }
+  expect(await remove()).toMatchObject({ code: 200 })
+  await send('POST', `${group}/validatingadmissionpolicybindings`, binding)
+  expect(await remove()).toMatchObject({ code: 200 })
+  expect(await remove('?dryRun=All&propagationPolicy=Foreground')).toMatchObject({ code: 200 })
+  const { body } = await send('GET', '/api/v1/namespaces/going')
+  expect(body.metadata).not.toHaveProperty('finalizers')
+  await send('POST', '/api/v1/namespaces', { metadata: { name: 'staying' } })
+  expect((await send('DELETE', '/api/v1/namespaces/staying')).code).toBe(422)
 })
