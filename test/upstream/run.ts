@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startKedge } from '../cli/kedge-process.ts'
+import { findKubectlOrNot } from '../clients/kubectl/kubectl.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -70,6 +71,7 @@ try {
     '--provider=skeleton',
     `--num-nodes=${NODES}`,
     '--disable-log-dump',
+    `--kubectl-path=${findKubectlOrNot().kubectl?.path ?? 'kubectl'}`,
     `--ginkgo.focus=${wanted.map(escaped).join('|')}`,
     `--ginkgo.timeout=${flags.minutes}m`,
     `--ginkgo.json-report=${report}`,
