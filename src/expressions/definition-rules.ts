@@ -83,13 +83,23 @@ class Scope implements RuleScope {
     private readonly isRoot: boolean,
     /** The most values that an object can have at this node. Undefined: unlimited. */
     private readonly cardinality: number | undefined,
-    /** The path of a list around this node whose elements have no keys. Values below such a list have no old value. */
+    /**
+     * The path of a list around this node whose elements have no keys, or of an object of an unknown map type. Values
+     * below it have no old value.
+     */
     private readonly uncorrelated?: FieldPath,
   ) {}
 
-  property(schema: JSONSchemaProps, name: string): RuleScope {
+  property(schema: JSONSchemaProps, name: string, at: FieldPath): RuleScope {
     const { structural } = this
-    return this.below(schema, structural.shape === 'struct' ? structural.field(name)?.type : undefined)
+    const mapType = this.schema['x-kubernetes-map-type']
+    // kube-apiserver expects nothing of a map type that it does not know
+    const isCorrelated = mapType === undefined || mapType === 'granular' || mapType === 'atomic'
+    return this.below(
+      schema,
+      structural.shape === 'struct' ? structural.field(name)?.type : undefined,
+      isCorrelated ? undefined : at,
+    )
   }
 
   values(schema: JSONSchemaProps): RuleScope {

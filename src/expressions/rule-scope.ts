@@ -3,7 +3,8 @@ import type { FieldPath } from '../api/field.ts'
 
 /** Checks the rules of a schema (x-kubernetes-validations). Rules are checked only if the schema has no other error. */
 export interface RuleScope {
-  property(schema: JSONSchemaProps, name: string): RuleScope
+  /** @param at path of the object's schema */
+  property(schema: JSONSchemaProps, name: string, at: FieldPath): RuleScope
   values(schema: JSONSchemaProps): RuleScope
   /** @param at path of the list's schema */
   items(schema: JSONSchemaProps, at: FieldPath): RuleScope

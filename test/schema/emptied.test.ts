@@ -35,5 +35,6 @@ describe('lists and maps that were sent empty', () => {
     const shown = (sent: Json) => internalJson(type, decoded(type, sent))
     expect(shown({ action: 'Ignore', onPodConditions: [] })).toMatchObject({ OnPodConditions: [] })
     expect(shown({ action: 'Ignore' })).toMatchObject({ OnPodConditions: null })
+    expect(internalJson('io.k8s.api.core.v1.HTTPGetAction', {})).toMatchObject({ Port: 0, HTTPHeaders: null })
   })
 })

@@ -148,7 +148,7 @@ function propertyProblems(
     const isMeta = (isRoot || schema['x-kubernetes-embedded-resource'] === true) && OBJECT_MEMBERS.has(name)
     const place: Place = {
       ...below,
-      rules: rules?.property(property, name),
+      rules: rules?.property(property, name, at),
       ...(isMeta ? { isInMeta: true } : {}),
       ...(isMeta && isRoot ? { forbidsDefaults: `in top-level ${name}` } : {}),
     }

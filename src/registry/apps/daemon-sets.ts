@@ -82,6 +82,7 @@ export const daemonSets: BuiltInDefinition<DaemonSet> = {
   subresources: {
     status: {
       prepareForUpdate(daemonSet, old) {
+        templateGeneration(daemonSet) // as in an update of the whole
         setTemplateGeneration(daemonSet, templateGeneration(old))
       },
       validateUpdate: ({ status: found = {} }, old) => [

@@ -3,7 +3,7 @@ import { duplicate, invalidValue, path, required } from '../../api/field.ts'
 import type { CSINode, CSINodeDriver } from '../../api/storage/v1.ts'
 import { immutable, nonNegative, validateQualifiedName } from '../../validation/field-rules.ts'
 import { byteLength } from '../../base/utf8.ts'
-import { firstBy, repeatsIn } from '../../base/lookup.ts'
+import { repeatsIn } from '../../base/lookup.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateCsiDriverName } from '../../validation/pod/volume-sources.ts'
 import { sameValue } from '../../validation/same-value.ts'
@@ -24,13 +24,12 @@ export const csiNodes: BuiltInDefinition<CSINode> = {
   metadataOnUpdate: 'as new',
   validateUpdate: ({ spec }, old) => {
     const drivers = spec?.drivers ?? []
-    const driverOf = firstBy(drivers, ({ name }) => name)
+    const driversOf = Map.groupBy(drivers, ({ name }) => name)
     return [
       ...driversErrors(drivers),
-      ...errorsOf(old.spec?.drivers ?? [], (before) => {
-        const driver = driverOf.get(before.name)
-        return driver === undefined ? [] : changeErrors(driver, before)
-      }),
+      ...errorsOf(old.spec?.drivers ?? [], (before) =>
+        errorsOf(driversOf.get(before.name) ?? [], (driver) => changeErrors(driver, before)),
+      ),
     ]
   },
 }

@@ -13,6 +13,7 @@ import { eachName, kept } from '../../base/parts.ts'
 import { byteLength } from '../../base/utf8.ts'
 import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateCsiDriverName } from '../../validation/pod/volume-sources.ts'
+import { keepMetadata } from '../metadata-of-status.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { specErrors } from '../core/persistent-volume-validation.ts'
 import { volumeAttachmentPrinter } from '../../codec/table/storage.ts'
@@ -43,11 +44,7 @@ export const volumeAttachments: BuiltInDefinition<VolumeAttachment> = {
   ],
   subresources: {
     status: {
-      /** An update of the status may change only managedFields in the metadata. */
-      prepareForUpdate(attachment, old) {
-        const { managedFields, resourceVersion } = attachment.metadata
-        attachment.metadata = { ...old.metadata, resourceVersion, ...(managedFields && { managedFields }) }
-      },
+      prepareForUpdate: ({ metadata }, old) => keepMetadata(metadata, old.metadata),
       metadataOnUpdate: 'as new',
       validateUpdate: attachmentErrors,
     },

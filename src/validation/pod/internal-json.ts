@@ -12,7 +12,7 @@ import { sentField } from '../../schema/emptied.ts'
 import { sortedMap } from '../sorted-map.ts'
 import { canonical } from '../../codec/encode.ts'
 import { builtInType } from '../../schema/built-in.ts'
-import type { Structural, StructType } from '../../schema/structural.ts'
+import type { SpecialName, Structural, StructType } from '../../schema/structural.ts'
 
 /** @param type OpenAPI model name of the external type */
 export const internalJson = (type: string, value: object): Json => structJson(builtInType(type), value as JsonObject)
@@ -59,8 +59,10 @@ function jsonOf(type: Structural, value: Json | undefined, pointer: boolean): Js
   if (value !== undefined) return value
   if (pointer || isBytes(type)) return null
   if (type.shape === 'leaf') return type.scalar === 'string' ? '' : type.scalar === 'bool' ? false : 0
-  return type.shape === 'special' && (type.special === 'quantity' || type.special === 'intOrString') ? '0' : null
+  return type.shape === 'special' ? (zeroTexts[type.special] ?? null) : null
 }
+
+const zeroTexts: Readonly<Partial<Record<SpecialName, Json>>> = { quantity: '0', intOrString: 0 }
 
 const isBytes = (type: Structural) => type.shape === 'leaf' && type.scalar === 'bytes'
 

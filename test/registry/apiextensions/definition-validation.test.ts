@@ -204,6 +204,18 @@ describe('rules', () => {
       ],
     ],
     [
+      'a transition in an object of an unknown map type',
+      {
+        type: 'object',
+        'x-kubernetes-map-type': 'x',
+        properties: { n: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > oldSelf' }] } },
+      },
+      [
+        `${here}.x-kubernetes-map-type: Unsupported value: "x": supported values: "atomic", "granular"`,
+        `${here}.properties[n].x-kubernetes-validations[0].rule: Invalid value: "self > oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within ${here}`,
+      ],
+    ],
+    [
       'optionalOldSelf without oldSelf',
       { ...numbers, 'x-kubernetes-validations': [{ rule: 'self.n > 1', optionalOldSelf: true }] },
       [
