@@ -22,10 +22,26 @@ export function typeOf(value: Json): JsonType {
   }
 }
 
+/** A validation of a default sets this while it runs. */
+let isOfDefault = false
+
+/** kube-apiserver checks defaults by another form of the schema, in which int-or-string is no type. */
+export function withoutIntOrString<T>(validate: () => T): T {
+  const outer = isOfDefault
+  isOfDefault = true
+  try {
+    return validate()
+  } finally {
+    isOfDefault = outer
+  }
+}
+
 /** The types that a schema names. An empty list allows any type. */
 export const typesOf = (schema: JsonObject): readonly string[] =>
   schema['x-kubernetes-int-or-string'] === true
-    ? ['integer', 'string']
+    ? isOfDefault
+      ? []
+      : ['integer', 'string']
     : typeof schema['type'] === 'string' && schema['type'] !== ''
       ? [schema['type']]
       : []

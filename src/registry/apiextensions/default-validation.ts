@@ -17,6 +17,7 @@ import { CoercionError, coerceEmbedded } from '../../codec/decode-custom.ts'
 import type { Structural } from '../../schema/structural.ts'
 import { valuesEqualApart } from '../../json/value-order.ts'
 import { validateEmbedded } from '../../validation/embedded-objects.ts'
+import { withoutIntOrString } from '../../validation/value-types.ts'
 import { validateValue } from '../../validation/value-validation.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import { oneSchema } from './schema-validation.ts'
@@ -128,7 +129,8 @@ function defaultProblems(
   if (embedded.length > 0 && inMeta !== undefined)
     return [...errors, invalidValue(at, value, `must result in valid metadata: ${messageOf(embedded)}`)]
   if (embedded.length > 0) return [...errors, ...embedded]
-  const values = validateValue(json, inMeta === undefined && 'value' in coerced ? coerced.value : value, at)
+  const checked = inMeta === undefined && 'value' in coerced ? coerced.value : value
+  const values = withoutIntOrString(() => validateValue(json, checked, at))
   return [...errors, ...(values.length > 0 ? values : byRules(json, at))]
 }
 

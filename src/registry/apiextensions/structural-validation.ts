@@ -218,6 +218,12 @@ const mustBeEmpty: readonly [keyof JSONSchemaProps, string][] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ]
 
+/** In Go these keywords are pointers, or JSON: an empty value is one. */
+const pointers: ReadonlySet<string> = new Set(['default', 'x-kubernetes-list-type', 'x-kubernetes-map-type'])
+
+const isZero = (value: unknown): boolean =>
+  value === '' || value === false || (Array.isArray(value) && value.length === 0)
+
 /** Checks a schema within allOf, anyOf, oneOf or not. */
 function nestedProblems(schema: JSONSchemaProps | undefined, skipsAnyOf: boolean, at: FieldPath): FieldError[] {
   if (schema === undefined) return []
@@ -229,13 +235,8 @@ function nestedProblems(schema: JSONSchemaProps | undefined, skipsAnyOf: boolean
     ),
   ]
   for (const [keyword, why] of mustBeEmpty) {
-    const value = schema[keyword]
-    const isEmpty =
-      value === undefined ||
-      value === null ||
-      value === '' ||
-      (value === false && keyword !== 'default' && keyword !== 'additionalProperties') ||
-      (Array.isArray(value) && value.length === 0 && keyword !== 'default')
+    const value = schema[keyword] ?? undefined
+    const isEmpty = value === undefined || (isZero(value) && !pointers.has(keyword))
     if (!isEmpty) errors.push(forbiddenField(at.child(keyword), why))
   }
   if (schema.properties?.['metadata'] !== undefined)

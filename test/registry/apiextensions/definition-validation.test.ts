@@ -32,7 +32,9 @@ const embedded: JSONSchemaProps = {
   'x-kubernetes-preserve-unknown-fields': true,
 }
 
-test.each<[string, JSONSchemaProps, string[]]>([
+type Case = [name: string, schema: JSONSchemaProps, errors: string[]]
+
+test.each<Case>([
   ['a structural schema', { type: 'object', properties: { spec: { type: 'object' } } }, []],
   [
     'no type',
@@ -54,6 +56,33 @@ test.each<[string, JSONSchemaProps, string[]]>([
     { type: 'object', not: { properties: { b: {} } } },
     [`${at}.properties[b]: Required value: because it is defined in ${at}.not.properties[b]`],
   ],
+  ...[{}, { default: null, title: '', type: '', nullable: false, additionalProperties: false }].map(
+    (alternative): Case => [
+      `an alternative with ${JSON.stringify(alternative)}`,
+      { type: 'object', properties: { a: { type: 'string', anyOf: [alternative] } } },
+      [],
+    ],
+  ),
+  ...['default', 'additionalProperties', 'x-kubernetes-list-type', 'x-kubernetes-map-type'].map((keyword): Case => {
+    const value = keyword === 'additionalProperties' ? true : keyword === 'default' ? '' : 'atomic'
+    const here = `${at}.properties[a].anyOf[0].${keyword}`
+    const type = keyword.includes('list') ? 'array' : 'object'
+    return [
+      `an alternative with ${keyword} ${JSON.stringify(value)}`,
+      { type: 'object', properties: { a: { type: 'string', anyOf: [{ [keyword]: value }] } } },
+      [
+        `${here}: Forbidden: must be undefined to be structural`,
+        ...(keyword.startsWith('x-')
+          ? [`${at}.properties[a].anyOf[0].type: Required value: must be ${type} if ${keyword} is specified`]
+          : []),
+      ],
+    ]
+  }),
+  ...[['a'], {}, true, 1.5].map((value): Case => [
+    `the default ${JSON.stringify(value)} of an int-or-string, which has no type there`,
+    { type: 'object', properties: { a: { 'x-kubernetes-int-or-string': true, default: value } } },
+    [],
+  ]),
   [
     'a default that does not fit',
     { type: 'object', properties: { a: { type: 'integer', default: 'x' } } },
