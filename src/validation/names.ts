@@ -18,6 +18,9 @@ export const pathSegmentName: NameRule = (name, prefix) => {
   return problems
 }
 
+/** The rule of RBAC: a generateName must be a name by itself. */
+export const rbacName: NameRule = (name) => pathSegmentName(name, false)
+
 /** generateName may end in a dash, because a suffix follows it. */
 const maskTrailingDash = (name: string) => (name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name)
 

@@ -2,20 +2,26 @@
 import { expect, test } from 'vitest'
 import type { CSINode, VolumeAttachment } from '../../src/api/storage/v1.ts'
 import type { DaemonSet } from '../../src/api/apps/v1.ts'
+import type { ResourceQuota } from '../../src/api/core/v1.ts'
+import type { Json } from '../../src/api/object.ts'
+import { decodeObject } from '../../src/codec/decode.ts'
 import { daemonSets } from '../../src/registry/apps/daemon-sets.ts'
+import { resourceQuotas } from '../../src/registry/core/resource-quotas.ts'
+import { metadataErrors } from '../../src/registry/rbac/metadata-errors.ts'
 import { csiNodes } from '../../src/registry/storage/csi-nodes.ts'
 import { volumeAttachments } from '../../src/registry/storage/volume-attachments.ts'
+import { builtInType } from '../../src/schema/built-in.ts'
 import type { StrategyContext } from '../../src/registry/strategy.ts'
 
 // none of these rules reads it
 const context = {} as StrategyContext
 
-test('the status of a VolumeAttachment keeps what metav1.ResetObjectMetaForStatus keeps', () => {
+test('the status of a VolumeAttachment keeps what metav1.ResetObjectMetaForStatus keeps', async () => {
   const old: VolumeAttachment = { metadata: { name: 'a', labels: { a: 'b' } } }
   const sent: VolumeAttachment = {
     metadata: { name: 'a', labels: { c: 'd' }, finalizers: ['x'], generateName: 'a-', deletionGracePeriodSeconds: 5 },
   }
-  volumeAttachments.subresources?.status?.prepareForUpdate?.(sent, old, context)
+  await volumeAttachments.subresources?.status?.prepareForUpdate?.(sent, old, context)
   expect(sent.metadata).toEqual({
     name: 'a',
     labels: { a: 'b' },
@@ -43,3 +49,17 @@ test.each(['a', '1.5', '9223372036854775808'])(
     expect(() => prepare?.(sent, { metadata: { name: 'a' } }, context)).toThrow('strconv.ParseInt: parsing')
   },
 )
+
+test.each(['..', '.', 'a/b'])('a generateName of RBAC is a name by itself: %j is none', (generateName) => {
+  const errors = metadataErrors({ generateName }, true)
+  expect(errors.map(({ field }) => field)).toContain('metadata.generateName')
+})
+
+test('what was emptied is shown as empty', async () => {
+  const decoded = <T>(type: string, value: Json) => decodeObject(builtInType(type), value).object as unknown as T
+  const CORE = 'io.k8s.api.core.v1'
+  const quota = (scopes: string[]) =>
+    decoded<ResourceQuota>(`${CORE}.ResourceQuota`, { metadata: { name: 'a' }, spec: { hard: {}, scopes } })
+  const errors = (await resourceQuotas.validateUpdate?.(quota([]), quota(['BestEffort']), context)) ?? []
+  expect(errors.map(({ message }) => message)).toEqual(['Invalid value: []: field is immutable'])
+})

@@ -119,7 +119,7 @@ const valuesOf = (one: NodeSelectorRequirement): string[] | null => sentField(on
 /** kube-apiserver prints the field names of its internal type. */
 function affinityAsPrinted({ required: selector }: VolumeNodeAffinity) {
   const expressions = (list: readonly NodeSelectorRequirement[] | undefined) =>
-    list === undefined || list.length === 0
+    list === undefined
       ? null
       : list.map((one) => ({
           Key: one.key ?? '',
@@ -130,9 +130,9 @@ function affinityAsPrinted({ required: selector }: VolumeNodeAffinity) {
   return {
     Required: {
       NodeSelectorTerms:
-        selector.nodeSelectorTerms?.map(({ matchExpressions, matchFields }) => ({
-          MatchExpressions: expressions(matchExpressions),
-          MatchFields: expressions(matchFields),
+        selector.nodeSelectorTerms?.map((term) => ({
+          MatchExpressions: expressions(sentField(term, 'matchExpressions')),
+          MatchFields: expressions(sentField(term, 'matchFields')),
         })) ?? null,
     },
   }

@@ -1,4 +1,5 @@
 import type { ResourceQuota, ResourceQuotaSpec } from '../../api/core/v1.ts'
+import { sentField } from '../../schema/emptied.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
 import { ownValue } from '../../base/own.ts'
@@ -65,7 +66,11 @@ export const resourceQuotas: BuiltInDefinition<ResourceQuota> = {
     const now = quota.spec?.scopes
     return [
       ...specErrors(quota.spec ?? {}),
-      ...immutable(spec.child('scopes'), now, sameScopes(new Set(now), new Set(old.spec?.scopes))),
+      ...immutable(
+        spec.child('scopes'),
+        () => quota.spec && sentField(quota.spec, 'scopes'),
+        sameScopes(new Set(now), new Set(old.spec?.scopes)),
+      ),
     ]
   },
   warningsOnCreate: ({ spec: now }) => warnings(now?.hard ?? {}),

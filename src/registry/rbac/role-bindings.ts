@@ -4,7 +4,7 @@ import { invalidValue, notSupported, path, required } from '../../api/field.ts'
 import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../../api/rbac/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { RBAC_GROUP } from '../../authorization/rbac.ts'
-import { pathSegmentName, subdomainName } from '../../validation/names.ts'
+import { pathSegmentName, rbacName, subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate } from '../../validation/object-meta.ts'
 import { bindingPrinter } from '../../codec/table/policies.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
@@ -20,7 +20,7 @@ export const clusterRoleBindings: BuiltInDefinition<ClusterRoleBinding & KubeObj
 function bindings(scope: Scope): BuiltInDefinition<Binding> {
   return {
     printer: bindingPrinter,
-    nameRule: pathSegmentName,
+    nameRule: rbacName,
     allowCreateOnUpdate: true,
     validate: (binding) => bindingErrors(binding, scope),
     metadataOnUpdate: 'by strategy',

@@ -1,4 +1,4 @@
-import { pathSegmentName } from '../../validation/names.ts'
+import { rbacName } from '../../validation/names.ts'
 import { append } from '../../base/append.ts'
 import type { ClusterRole, Role } from '../../api/rbac/v1.ts'
 import type { FieldError } from '../../api/field.ts'
@@ -13,7 +13,7 @@ import { work } from '../work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 export const roles: BuiltInDefinition<Role & KubeObject> = {
-  nameRule: pathSegmentName,
+  nameRule: rbacName,
   allowCreateOnUpdate: true,
   validate: ({ rules }) => rulesErrors(rules, 'namespace'),
   metadataOnUpdate: 'by strategy',
@@ -26,7 +26,7 @@ export const roles: BuiltInDefinition<Role & KubeObject> = {
 
 export const clusterRoles: BuiltInDefinition<ClusterRole & KubeObject> = {
   work: () => work('cluster-role-aggregation', ''),
-  nameRule: pathSegmentName,
+  nameRule: rbacName,
   allowCreateOnUpdate: true,
   validate: clusterRoleErrors,
   metadataOnUpdate: 'by strategy',

@@ -1,4 +1,5 @@
 /** Validates an update of a pod, and of its ephemeral containers. */
+import { sentField } from '../../schema/emptied.ts'
 import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
@@ -144,7 +145,7 @@ function undoPlacement(rest: CoreV1.PodSpec, old: CoreV1.PodSpec): FieldError[] 
     errors.push(
       invalidValue(
         at.child('nodeSelector'),
-        rest.nodeSelector,
+        sentField(rest, 'nodeSelector'),
         'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
       ),
     )
