@@ -206,6 +206,7 @@ class Validation {
         this.take(VISITED + (lazyRule.isCompiled ? 0 : weightOfRule(lazyRule) * COMPILED))
         const rule = lazyRule.compileInParts()
         const { source, usesOldSelf } = rule
+        if ((source.rule ?? '').trim() === '') return // validation of the definition requires one
         if (rule.rule.program === undefined) {
           this.errors.push(whole(`rule compile error: ${rule.rule.problem}`))
           return

@@ -32,6 +32,7 @@ const NO_BUDGET =
 
 describe('values against the rules of their schema', () => {
   const cases: readonly (readonly [name: string, given: Case])[] = [
+    ['a blank rule', { schema: ruled(object({ n: INT }), { rule: ' ' }, {}), value: { n: 2 } }],
     ['a rule that holds', { schema: ruled(object({ n: INT }), { rule: 'self.n > 1' }), value: { n: 2 } }],
     [
       'an object is not shown, a number is',

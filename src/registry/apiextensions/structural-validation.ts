@@ -168,10 +168,17 @@ function metadataProblems(schema: JSONSchemaProps, isObject: boolean, level: Lev
   return errors
 }
 
+const keptEmpty = ['required', 'properties', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'] as const
+
 /** The only alternatives that may name types: anyOf an integer or a string. */
 function isIntOrStringAnyOf(schema: JSONSchemaProps | undefined): boolean {
-  const isTypeAlone = (one: JSONSchemaProps) =>
-    Object.keys(one).length === 1 && sentField(one, 'required') === undefined
+  const isTypeAlone = (one: JSONSchemaProps) => {
+    // false is no additionalProperties here, but these lists and maps are there even if they are empty
+    const names = Object.keys(one).filter(
+      (name) => name !== 'additionalProperties' || one.additionalProperties !== false,
+    )
+    return names.length === 1 && keptEmpty.every((name) => sentField(one, name) === undefined)
+  }
   const types = (schema?.anyOf ?? []).map((one) => (isTypeAlone(one) ? one.type : undefined))
   return types.length === 2 && types[0] === 'integer' && types[1] === 'string'
 }

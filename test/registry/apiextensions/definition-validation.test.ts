@@ -78,6 +78,19 @@ test.each<Case>([
       ],
     ]
   }),
+  [
+    'alternatives of an int-or-string that have types, and additionalProperties false',
+    {
+      type: 'object',
+      properties: {
+        a: {
+          'x-kubernetes-int-or-string': true,
+          anyOf: [{ type: 'integer', additionalProperties: false }, { type: 'string' }],
+        },
+      },
+    },
+    [],
+  ],
   ...[['a'], {}, true, 1.5].map((value): Case => [
     `the default ${JSON.stringify(value)} of an int-or-string, which has no type there`,
     { type: 'object', properties: { a: { 'x-kubernetes-int-or-string': true, default: value } } },
