@@ -2,7 +2,7 @@
  * The time for a whole request. A server that decides about a request, and has no time left to answer, did not fail by
  * itself: its client may have sent the body slowly for that. No failurePolicy lets such a request through.
  */
-import { StatusError } from '../api/status.ts'
+import { requestTimeout } from '../api/status.ts'
 import type { Attributes } from './attributes.ts'
 
 /** As in kube-apiserver. */
@@ -30,6 +30,3 @@ export function checkTimeLeft({ request }: Attributes): void {
 }
 
 const timeLeft = ({ now, clock }: Attributes['request']): number => now.getTime() + REQUEST_MS - clock()
-
-const requestTimeout = (): StatusError =>
-  new StatusError(504, 'Timeout', 'Timeout: request did not complete within requested timeout', {})

@@ -219,6 +219,10 @@ export const tooManyRequests = (message: string, retryAfterSeconds: number) =>
 export const notInTime = () =>
   new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})
 
+/** The request's time is over, or its client gone, before another server's decision came. */
+export const requestTimeout = () =>
+  new StatusError(504, 'Timeout', 'Timeout: request did not complete within requested timeout', {})
+
 export const internalError = (why: string) =>
   new StatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
 

@@ -5,6 +5,7 @@
 import type { SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../api/authorization/v1.ts'
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { Clock } from '../base/clock.ts'
+import { requestTimeout } from '../api/status.ts'
 import type { Expression } from '../authentication/expression.ts'
 import { ExpressionFailed } from '../authentication/expression.ts'
 import type { JsonLike } from '../cel/json-value.ts'
@@ -65,8 +66,9 @@ export class WebhookAuthorizer {
     } catch (error) {
       if (!(error instanceof ExpressionFailed || error instanceof WebhookCallError)) throw error
       logError('Failed to make webhook authorizer request', { authorizer: this.name, error: error.message })
-      // where the client has gone, the webhook was not waited for, so nothing is allowed
-      const denied = this.configuration.failurePolicy === 'Deny' || plane.gone?.().aborted === true
+      // the webhook was not waited for, and a policy that asks would go on with a denial
+      if (plane.gone?.().aborted === true) throw requestTimeout()
+      const denied = this.configuration.failurePolicy === 'Deny'
       if (!denied && error instanceof WebhookCallError) {
         const { name } = this
         authorizationCounts(plane.tenant).webhookFailOpens.add({ name, result: resultOf(error) })

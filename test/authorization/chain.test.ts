@@ -71,6 +71,24 @@ const says =
   ({ review }) =>
     answered({ apiVersion: review.apiVersion, kind: review.kind, status })
 
+test('for a client that has gone nothing is decided: an expression would go on with a denial', async () => {
+  const failing: Answering = () => ({ status: 400, text: 'canceled' })
+  const { request, verdict } = world(failing, hook('a'), rbac)
+  expect(await verdict()).toMatchObject({ allowed: false })
+  const gone = { ...request, gone: () => AbortSignal.abort() }
+  await expect(verdictOn(gone, pods())).rejects.toMatchObject({ code: 504, status: { reason: 'Timeout' } })
+  const decisions = new Decisions(gone)
+  const check = { verb: 'get', path: '/restricted', resource: undefined, serviceAccount: undefined }
+  let undecided: unknown
+  try {
+    decisions.authorize(anna, check)
+  } catch (error) {
+    undecided = error
+  }
+  expect(undecided).toBeInstanceOf(Undecided)
+  await expect((undecided as Undecided).decide()).rejects.toMatchObject({ code: 504 })
+})
+
 describe('the order of authorizers', () => {
   test.each<[string, object, object]>([
     ['yes', { allowed: true, reason: 'known' }, { allowed: true, reason: 'known' }],

@@ -67,6 +67,22 @@ beforeAll(async () => {
     `default/slow:443=https://127.0.0.1:${port}`,
     '--authentication-token-webhook-config-file',
     kubeconfig('tokens'),
+    '--enable-admission-plugins',
+    'ImagePolicyWebhook',
+    '--admission-control-config-file',
+    file(
+      'admission.json',
+      JSON.stringify({
+        apiVersion: 'apiserver.config.k8s.io/v1',
+        kind: 'AdmissionConfiguration',
+        plugins: [
+          {
+            name: 'ImagePolicyWebhook',
+            configuration: { imagePolicy: { kubeConfigFile: kubeconfig('images'), defaultAllow: true } },
+          },
+        ],
+      }),
+    ),
     '--authorization-config',
     file(
       'authorization.yaml',
@@ -153,10 +169,12 @@ const configMap = (failurePolicy: string) => ({
   metadata: { name: failurePolicy.toLowerCase(), labels: { failurePolicy } },
 })
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
+const POD = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
 
 test.each<[what: string, called: string, method: string, path: string, body?: object, token?: string]>([
   ['an admission webhook', '/Fail', 'POST', CONFIG_MAPS, configMap('Fail')],
   ['an admission webhook that may be passed over', '/Ignore', 'POST', CONFIG_MAPS, configMap('Ignore')],
+  ['an image policy that may be passed over', '/images', 'POST', '/api/v1/namespaces/default/pods', POD],
   ['a conversion webhook', '/convert', 'GET', '/apis/converted.example.com/v2/things/a'],
   [
     'a conversion webhook for a write',
@@ -189,6 +207,7 @@ test.each<[what: string, called: string, method: string, path: string, body?: ob
 test('a request whose client disconnected wrote nothing', async () => {
   for (const name of ['fail', 'ignore']) expect((await api.send('GET', `${CONFIG_MAPS}/${name}`)).status).toBe(404)
   expect((await api.send('GET', '/apis/converted.example.com/v1/things/b')).status).toBe(404)
+  expect((await api.send('GET', '/api/v1/namespaces/default/pods/p')).status).toBe(404)
 })
 
 test('the authenticator reviews further tokens after many clients disconnected', async () => {
