@@ -87,6 +87,29 @@ test('docs/workloads.md has the annotations of simulated pods', () => {
   expect(found(table, /`kedge\.dev\/([a-z-]+)`/g)).toEqual(names.sort())
 })
 
+test("docs/workloads.md counts upstream's tests", () => {
+  const section = between(textOf('docs/workloads.md'), "\n## Upstream's own tests", '\n## ')
+  const linesOf = (file: string) => textOf(`test/upstream/${file}`).split('\n')
+  const [passing, others] = ['tests.txt', 'needs-containers.txt'].map((file) =>
+    linesOf(file).filter((line) => line.startsWith('[')),
+  ) as [string[], string[]]
+  expect(new Set([...passing, ...others]).size).toBe(passing.length + others.length)
+  const familyOf = (name: string) => /^\[sig-([a-z-]+)\]/.exec(name)?.[1] ?? name
+  const countOf = (names: readonly string[], family: string) => names.filter((name) => familyOf(name) === family).length
+  expect(found(section, /^\| ([a-z-]+ +\| \d+ of \d+)/gm).map((row) => row.replace(/ +\| /, ': '))).toEqual(
+    [...new Set([...passing, ...others].map(familyOf))]
+      .map((family) => [family, countOf(passing, family), countOf(others, family)] as const)
+      .map(([family, pass, need]) => `${family}: ${pass} of ${pass + need}`)
+      .sort(),
+  )
+  expect(section).toContain(`Each of these ${passing.length} `)
+  expect(section).toContain(`the suite has ${passing.length + others.length}.`)
+  expect(section).toContain(`the other ${others.length} `)
+  const reasons = linesOf('needs-containers.txt').join('\n').split(/^# /m).slice(1)
+  const counts = reasons.map((reason) => String(reason.split('\n').filter((line) => line.startsWith('[')).length))
+  expect(found(section, /\((\d+)\)/g)).toEqual([...new Set(counts)].sort())
+})
+
 test('docs/workloads.md has the controllers that are not built in', () => {
   const list = between(textOf('docs/workloads.md'), '\nNot built in', '\nNames, labels')
   expect(found(list, /`([a-z-]+-controller)`/g)).toEqual([...notBuiltIn].sort())
