@@ -76,11 +76,13 @@ export interface Sightings {
 
 /**
  * `autoscaler`: its latest recommendations. `back-off`: how many pods of a Job failed and when the last one did.
- * `lease`: until when another leader holds it. `heartbeat`: when the last one of a kubelet came. `taints`: since when a
+ * `lease`: until when another leader holds it. `node`: the uid of the node whose registration was told. `heartbeat`: when
+ * the last one of a kubelet came. `taints`: since when a
  * node has evicting taints. `eviction-zone`: when the last eviction of a node in the zone was. `stages`: the delays of
  * pods.
  */
-export type SightingKind = 'back-off' | 'autoscaler' | 'lease' | 'heartbeat' | 'taints' | 'eviction-zone' | 'stages'
+export type SightingKind =
+  'back-off' | 'autoscaler' | 'lease' | 'node' | 'heartbeat' | 'taints' | 'eviction-zone' | 'stages'
 
 export interface Sighting {
   readonly record: string

@@ -22,6 +22,10 @@ interface Work {
 export const CONFIG_MAPS: GroupResource = { group: '', resource: 'configmaps' }
 export const EVENTS: GroupResource = { group: '', resource: 'events' }
 
+/** The Events that tell more than that a node has come. */
+export const newsIn = <E extends object>(events: readonly E[]): E[] =>
+  events.filter((event) => (event as { reason?: string }).reason !== 'RegisteredNode')
+
 export class ControlPlaneInMemory {
   now = new Date('2026-01-01T00:00:00Z')
   /** What controllers of these names do, in order: work that was tried. */

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
 import { ResourceClient } from '../../src/controllers/resource-client.ts'
 import type { ControlPlaneInMemory } from './control-plane.ts'
-import { EVENTS } from './control-plane.ts'
+import { EVENTS, newsIn } from './control-plane.ts'
 import { SimulatedPlane } from './workloads/simulated-plane.ts'
 
 const core = (resource: string) => ({ group: '', resource })
@@ -100,7 +100,7 @@ test.each([404, 409])('a simulated pod runs after its status was refused with %i
   await settled(5)
   const [running] = await simulated.pods()
   expect(running?.status?.phase).toBe('Running')
-  expect(await plane.names(EVENTS, 'default')).toEqual([])
+  expect(newsIn(await (await plane.client(EVENTS, 'default')).list())).toEqual([])
 })
 
 test('a simulated pod whose status is refused for hours runs when it is allowed', async () => {

@@ -35,6 +35,7 @@ export const nodeLifecycle: Controller = {
     const clients = clientsetFor(context, 'node-controller')
     const nodes = clients.resource(NODES)
     const node = await nodes.get(name)
+    await tellComingAndGoing(clients, name, node, context)
     if (node === undefined) {
       context.sightings.set(`heartbeat/${name}`, undefined)
       return undefined
@@ -48,6 +49,27 @@ export const nodeLifecycle: Controller = {
     if (pause !== undefined) return pause
     return left !== undefined && left > 0 ? left : undefined
   },
+}
+
+/**
+ * Writes the Events of a node that has come or gone. kube-controller-manager keeps in memory which nodes it has told,
+ * so it tells each again when it starts. Kedge notes the uid, and tells each node once.
+ */
+async function tellComingAndGoing(
+  clients: Clientset,
+  name: string,
+  node: KubeObject | undefined,
+  { sightings, now }: ControllerContext,
+): Promise<void> {
+  const known = sightings.get(`node/${name}`)?.record
+  const uid = node?.metadata.uid
+  if (known === uid) return
+  const events = new EventRecorder(clients, 'node-controller', now)
+  const tell = (uid: string, reason: string, what: string): Promise<void> =>
+    events.once({ kind: 'Node', apiVersion: 'v1', metadata: { name, uid } }, reason, `Node ${name} event: ${what}`)
+  if (known !== undefined) await tell(known, 'RemovingNode', `Removing Node ${name} from Controller`)
+  if (uid !== undefined) await tell(uid, 'RegisteredNode', `Registered Node ${name} in Controller`)
+  sightings.set(`node/${name}`, uid === undefined ? undefined : { record: uid, time: now().getTime() })
 }
 
 /** Milliseconds until the grace period of the node ends. It counts from when this controller saw the last heartbeat. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Node, Pod, Taint } from '../../../src/api/core/v1.ts'
+import type { Event, Node, Pod, Taint } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
 import { named } from '../../../src/controllers/resource-client.ts'
@@ -7,6 +7,7 @@ import { timeText } from '../../../src/schema/time.ts'
 
 const PODS = { group: '', resource: 'pods' }
 const NODES = { group: '', resource: 'nodes' }
+const EVENTS = { group: '', resource: 'events' }
 const LEASES = { group: 'coordination.k8s.io', resource: 'leases' }
 
 let plane: ControlPlaneInMemory
@@ -126,6 +127,27 @@ describe('a node whose kubelet is silent', () => {
     const all = await Promise.all(['a', 'b', 'c'].map(taints))
     expect(all.filter((one) => one.includes('not-ready:NoExecute')).length).toBeLessThan(3)
   })
+})
+
+test('a node is told once when it comes, and when it goes', async () => {
+  const told = async () =>
+    (await (await plane.client(EVENTS, 'default')).list())
+      .map((event) => event as KubeObject & Event)
+      .map(({ involvedObject, reason, message, count }) => [involvedObject?.uid, reason, message, count])
+  const registered = (uid = '') => [uid, 'RegisteredNode', 'Node a event: Registered Node a in Controller', 1]
+  const removed = (uid = '') => [uid, 'RemovingNode', 'Node a event: Removing Node a from Controller', 1]
+  await node('a')
+  const { uid: first } = (await nodeOf('a')).metadata
+  await plane.pass(10_000)
+  await post('a', 'True')
+  expect(await told()).toEqual([registered(first)])
+  await (await plane.client(NODES, '')).delete(named('a'))
+  await plane.settle()
+  await node('a')
+  const { uid: second } = (await nodeOf('a')).metadata
+  const all = await told()
+  expect(all).toHaveLength(3)
+  expect(all).toEqual(expect.arrayContaining([registered(first), removed(first), registered(second)]))
 })
 
 test.each([

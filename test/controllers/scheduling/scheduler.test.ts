@@ -7,7 +7,7 @@ import { clientsetFor, typedResource } from '../../../src/controllers/clientset.
 import { schedulerController } from '../../../src/controllers/scheduling/scheduler.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
-import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
+import { ControlPlaneInMemory, EVENTS, newsIn } from '../control-plane.ts'
 import { keepingFromDeletion } from '../keep-from-deletion.ts'
 import { named, ResourceClient } from '../../../src/controllers/resource-client.ts'
 import { StatusError } from '../../../src/api/status.ts'
@@ -52,7 +52,7 @@ async function create(name: string, spec: Pod['spec'] = {}, annotations?: Record
 const pod = (name: string) => clients.resource(PODS, 'default').get(name)
 const nodeOf = async (name: string) => (await pod(name))?.spec?.nodeName
 const reasons = async () =>
-  (await clients.resource({ ...EVENTS }, 'default').list()).map((event) => (event as { reason?: string }).reason)
+  newsIn(await clients.resource({ ...EVENTS }, 'default').list()).map((event) => (event as { reason?: string }).reason)
 
 test('admission has its say in a binding: the pod gets the zone of its node', async () => {
   await addNode('node-2', { 'topology.kubernetes.io/zone': 'a', other: 'b' })
@@ -429,7 +429,7 @@ test('gated pods, and those of other schedulers, are left alone', async () => {
 
 describe('a pod of higher priority', () => {
   const events = async () =>
-    (await clients.resource({ ...EVENTS }, 'default').list()).map(
+    newsIn(await clients.resource({ ...EVENTS }, 'default').list()).map(
       (event) => event as unknown as { reason: string; action: string; message: string; related?: { name: string } },
     )
 

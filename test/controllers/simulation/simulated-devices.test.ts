@@ -7,7 +7,7 @@ import { typedResource } from '../../../src/controllers/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../../src/controllers/workloads/resource-claim/templates.ts'
-import { EVENTS } from '../control-plane.ts'
+import { EVENTS, newsIn } from '../control-plane.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
 import { plainPod } from '../plain-pod.ts'
 import { named } from '../../../src/controllers/resource-client.ts'
@@ -82,7 +82,7 @@ test('a list that nobody can read is told, and leaves what was published', async
   await annotate('gpu=many')
   expect(await devices()).toEqual(['gpu-0'])
   const events = await simulated.clients.resource({ ...EVENTS }, 'default').list()
-  expect(events).toMatchObject([
+  expect(newsIn(events)).toMatchObject([
     { reason: 'InvalidDevices', message: 'annotation kedge.dev/devices: "gpu=many" is no TYPE=COUNT' },
   ])
 })

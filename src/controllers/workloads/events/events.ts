@@ -43,6 +43,11 @@ export class EventRecorder {
     return this.record(object, { type: 'Warning', reason, message })
   }
 
+  /** Like `normal`, but does not count a repeated message. */
+  once(object: KubeObject, reason: string, message: string): Promise<void> {
+    return this.record(object, { type: 'Normal', reason, message }, false)
+  }
+
   /** Like `warning`, but does not count a repeated message. */
   warnOnce(object: KubeObject, reason: string, message: string): Promise<void> {
     return this.record(object, { type: 'Warning', reason, message }, false)

@@ -7,7 +7,7 @@ import { cronTimes, mostRecent } from '../../../../src/controllers/workloads/cro
 import { JOBS } from '../../../../src/controllers/workloads/job/kind.ts'
 import type { Event } from '../../../../src/api/core/v1.ts'
 import type { ControlPlaneInMemory } from '../../control-plane.ts'
-import { EVENTS } from '../../control-plane.ts'
+import { EVENTS, newsIn } from '../../control-plane.ts'
 import { keepingFromDeletion } from '../../keep-from-deletion.ts'
 import { SimulatedPlane } from '../simulated-plane.ts'
 import { named } from '../../../../src/controllers/resource-client.ts'
@@ -165,7 +165,7 @@ describe('a CronJob', () => {
     plane.add('cron-job', 'default/tick', 0)
     await plane.settle()
     const events: Event[] = await (await plane.client(EVENTS, 'default')).list()
-    expect(events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual(
+    expect(newsIn(events).map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual(
       said.map((text) => `Warning ${text}`),
     )
   })
