@@ -2,12 +2,14 @@
 import { expect, test } from 'vitest'
 import type { CSINode, VolumeAttachment } from '../../src/api/storage/v1.ts'
 import type { DaemonSet } from '../../src/api/apps/v1.ts'
-import type { ResourceQuota } from '../../src/api/core/v1.ts'
+import type { PersistentVolumeClaim, ResourceQuota } from '../../src/api/core/v1.ts'
 import type { Json } from '../../src/api/object.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { daemonSets } from '../../src/registry/apps/daemon-sets.ts'
+import { persistentVolumeClaims } from '../../src/registry/core/persistent-volume-claims.ts'
 import { resourceQuotas } from '../../src/registry/core/resource-quotas.ts'
 import { metadataErrors } from '../../src/registry/rbac/metadata-errors.ts'
+import { deviceClasses } from '../../src/registry/resource/device-classes.ts'
 import { csiNodes } from '../../src/registry/storage/csi-nodes.ts'
 import { volumeAttachments } from '../../src/registry/storage/volume-attachments.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
@@ -62,4 +64,27 @@ test('what was emptied is shown as empty', async () => {
     decoded<ResourceQuota>(`${CORE}.ResourceQuota`, { metadata: { name: 'a' }, spec: { hard: {}, scopes } })
   const errors = (await resourceQuotas.validateUpdate?.(quota([]), quota(['BestEffort']), context)) ?? []
   expect(errors.map(({ message }) => message)).toEqual(['Invalid value: []: field is immutable'])
+})
+
+test('the name of a DeviceClass has 253 bytes at most', () => {
+  expect(deviceClasses.nameRule?.('x'.repeat(254), false)).toEqual(['must be no more than 253 bytes'])
+  expect(deviceClasses.nameRule?.('x'.repeat(253), false)).toEqual([])
+  expect(deviceClasses.nameRule?.('Bad_', true)).toEqual([])
+})
+
+test.each<[requests: Json, isFrozen: boolean]>([
+  [{ storage: '2Gi' }, false],
+  [{}, false],
+  [null, true],
+])('a bound claim whose requests become %j: the spec is immutable: %j', async (requests, isFrozen) => {
+  const claim = (value: Json) =>
+    decodeObject(builtInType('io.k8s.api.core.v1.PersistentVolumeClaim'), {
+      metadata: { name: 'a' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: value } },
+      status: { phase: 'Bound' },
+    }).object as unknown as PersistentVolumeClaim
+  const enabled = { ...context, enabled: () => true }
+  const errors =
+    (await persistentVolumeClaims.validateUpdate?.(claim(requests), claim({ storage: '1Gi' }), enabled)) ?? []
+  expect(errors.some(({ field }) => field === 'spec')).toBe(isFrozen)
 })

@@ -1,4 +1,5 @@
 import { ownValue } from '../../base/own.ts'
+import { sentField } from '../../schema/emptied.ts'
 import { kept } from '../../base/parts.ts'
 import { errorsByName } from '../../validation/errors-of.ts'
 import type {
@@ -140,11 +141,13 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
       delete compared.storageClassName
   }
   if (claim.status?.phase === 'Bound') {
-    if (now.resources?.requests !== undefined) {
+    // requests without any are there, too, if the client sent them
+    const requests = now.resources && sentField(now.resources, 'requests')
+    if (requests !== undefined) {
       const storage = before.resources?.requests?.storage
       compared.resources = {
         ...now.resources,
-        requests: { ...now.resources.requests, ...(storage === undefined ? {} : { storage }) },
+        requests: { ...requests, ...(storage === undefined ? {} : { storage }) },
       }
     }
     if (before.volumeAttributesClassName === undefined) delete compared.volumeAttributesClassName

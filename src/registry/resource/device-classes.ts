@@ -2,7 +2,7 @@ import type { DeviceClass, DeviceClassSpec } from '../../api/resource/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { subdomainName } from '../../validation/names.ts'
+import { longName } from '../../validation/declared-formats.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { isExtended } from '../../validation/pod/resources.ts'
 import type { NameRule } from '../../validation/names.ts'
@@ -14,7 +14,7 @@ import { withSelectors } from './device-selectors.ts'
 import { listErrors, MAX_ENTRIES } from './names.ts'
 
 /** Validates only the generated name, not the generateName. */
-const className: NameRule = (name, prefix) => (prefix ? [] : subdomainName(name, false))
+const className: NameRule = (name, prefix) => (prefix ? [] : longName(name))
 
 export const deviceClasses: BuiltInDefinition<DeviceClass & KubeObject> = {
   printer: deviceClassPrinter,
