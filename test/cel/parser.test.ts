@@ -34,6 +34,10 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   '18446744073709551616u': ['1:1: invalid uint literal'],
   'for == 1': ['1:1: reserved identifier: for'],
   'a.`b`': ["1:3: unsupported syntax: '`'"],
+  "a.?'b'": [
+    "1:4: Syntax error: mismatched input ''b'' expecting {IDENTIFIER, ESC_IDENTIFIER}",
+    '1:4: unsupported ident kind',
+  ],
   'has(a)': ['1:5: invalid argument to has() macro'],
   '[1].all(1, true)': ['1:9: argument must be a simple name'],
   '[1].map(x.y, 1)': ['1:10: argument is not an identifier'],
