@@ -7,6 +7,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
 import { SIMULATED } from '../../api/simulated-node.ts'
 import { timeText } from '../../schema/time.ts'
+import { isExtended } from '../../validation/pod/resources.ts'
 import { clientsetFor, typedResource } from '../clientset.ts'
 import type { Controller } from '../controller.ts'
 import { freePodRange, nodeAddress } from './addresses.ts'
@@ -50,6 +51,11 @@ export const simulatedNode: Controller = {
           ...(capacity === undefined ? {} : { capacity, allocatable: allocatable ?? capacity }),
         }
       })
+    if (allocatableOf(known) !== undefined)
+      await nodes.updateStatusWithRetries(node, (object) => {
+        const allocatable = allocatableOf(object)
+        if (allocatable !== undefined) object.status = { ...object.status, allocatable }
+      })
     if (known.spec?.taints?.some(({ key }) => key === NOT_READY) === true)
       await nodes.updateWithRetries(node, ({ spec = {} }) => {
         spec.taints = (spec.taints ?? []).filter(({ key }) => key !== NOT_READY)
@@ -58,6 +64,24 @@ export const simulatedNode: Controller = {
     return renewNodeLease(known, clients, context)
   },
 }
+
+/**
+ * The allocatable amounts with the extended resources of the capacity, which a client may advertise there. Undefined
+ * where they have these already. A kubelet does so with each update of its status.
+ */
+function allocatableOf({ status = {} }: Node): Amounts | undefined {
+  const { capacity = {}, allocatable = {} } = status
+  const wanted = extendedIn(capacity)
+  const isSame =
+    extendedIn(allocatable).length === wanted.length &&
+    wanted.every(([name, amount]) => ownValue(allocatable, name) === amount)
+  if (isSame) return undefined
+  return Object.fromEntries([...Object.entries(allocatable).filter(([name]) => !isExtended(name)), ...wanted])
+}
+
+type Amounts = Readonly<Record<string, string>>
+
+const extendedIn = (amounts: Amounts) => Object.entries(amounts).filter(([name]) => isExtended(name))
 
 /** The status that a kubelet registers. */
 export function statusOf(node: Node, now: Date): NodeStatus {

@@ -228,7 +228,7 @@ describe('a pod that asks for such a resource', () => {
     await cluster.addClass({ extendedResourceName: 'example.com/gpu' })
     await cluster.addDevices('node-1', 'x')
     await clients.resource(NODES).updateStatusWithRetries(named('node-2'), ({ status = {} }) => {
-      status.allocatable = { ...status.allocatable, 'example.com/gpu': '4' }
+      status.capacity = { ...status.capacity, 'example.com/gpu': '4' }
     })
     await plane.settle()
     await addPod('many', 3)
