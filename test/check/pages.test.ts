@@ -105,6 +105,8 @@ test("docs/workloads.md counts upstream's tests", () => {
   expect(section).toContain(`Each of these ${passing.length} `)
   expect(section).toContain(`the suite has ${passing.length + others.length}.`)
   expect(section).toContain(`the other ${others.length} `)
+  const further = linesOf('further.txt').filter((line) => line.startsWith('['))
+  expect(section).toContain(`further.txt\` has ${further.length} tests`)
   const reasons = linesOf('needs-containers.txt').join('\n').split(/^# /m).slice(1)
   const counts = reasons.map((reason) => String(reason.split('\n').filter((line) => line.startsWith('[')).length))
   expect(found(section, /\((\d+)\)/g)).toEqual([...new Set(counts)].sort())

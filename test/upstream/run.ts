@@ -1,7 +1,8 @@
 // `E2E_TEST=FILE npm run upstream` runs tests of Kubernetes' conformance suite with its program e2e.test against a
 // Kedge with simulated nodes. tests.txt lists those that need no real container; needs-containers.txt lists those that
 // do, with the reason. A test of the suite in neither list is a failure, too. `--only REGEX`: tests whose names match.
-// `--minutes N`: gives up the rest after N minutes. `--tests FILE`: another list.
+// `--minutes N`: gives up the rest after N minutes. `--tests FILE`: another list,
+// further.txt for one: tests outside of the suite.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
