@@ -81,6 +81,7 @@ const SYSTEM_MANAGERS = new Set([
   'kube-apiserver',
   'kube-controller-manager',
   'kubernetes-service-cidr-controller',
+  'service-cidr-controller',
   'clusterrole-aggregation-controller',
   'api-priority-and-fairness-config-producer-v1',
   'api-priority-and-fairness-config-consumer-v1',
