@@ -13,7 +13,7 @@
  */
 import type { History } from '../src/storage/history.ts'
 import { SHORTEST } from '../src/storage/history.ts'
-import { revisionAt, timeOf } from '../src/storage/revision.ts'
+import { revisionAt, timeOf } from '../src/storage/revisions/revision.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import { beginRun } from './invocation.ts'
 import type { Log } from './log.ts'

@@ -3,7 +3,7 @@
  * the oldest objects are at the beginning of the log. No column or index is needed to find them.
  */
 import type { History } from '../src/storage/history.ts'
-import { revisionAt, timeOf } from '../src/storage/revision.ts'
+import { revisionAt, timeOf } from '../src/storage/revisions/revision.ts'
 import { beginRun } from './invocation.ts'
 import type { Log, WriteOutcome } from './log.ts'
 import type { Statements } from './statements.ts'

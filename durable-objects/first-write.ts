@@ -4,7 +4,7 @@
  * (src/storage/revision-places). When a shard is empty and its type is gone, the control shard drops it from the list;
  * the next write announces it again.
  */
-import type { TakenPlace } from '../src/storage/revision-places.ts'
+import type { TakenPlace } from '../src/storage/revisions/revision-places.ts'
 import type { Statements } from './statements.ts'
 
 interface Retirement {

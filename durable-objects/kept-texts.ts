@@ -3,7 +3,7 @@
  * isolate share one limit, because they share one memory: a shard that is read much keeps much.
  */
 import { BoundedMap } from '../src/base/bounded-map.ts'
-import type { StoredText } from '../src/storage/shard-protocol.ts'
+import type { StoredText } from '../src/storage/shards/shard-protocol.ts'
 
 /** In characters. */
 const TEXTS = { entries: 4096, size: 4 << 20 }

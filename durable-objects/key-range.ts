@@ -1,7 +1,7 @@
 /** The range of a shard's keys that a resource type, a namespace or a single object has. */
-import type { Selection } from '../src/storage/selection.ts'
-import { exactField } from '../src/storage/selection.ts'
-import type { KeyScope } from '../src/storage/shard-protocol.ts'
+import type { Selection } from '../src/storage/selectors/selection.ts'
+import { exactField } from '../src/storage/selectors/selection.ts'
+import type { KeyScope } from '../src/storage/shards/shard-protocol.ts'
 import { relationOf } from './relations.ts'
 import type { KeyRange, Narrowed, Needles } from './statements.ts'
 

@@ -4,11 +4,11 @@
  * every revision, and the value of a revision never changes.
  */
 import { turnOfOthers } from '../src/base/slices.ts'
-import type { ListCall, StreamShape } from '../src/storage/shard-protocol.ts'
+import type { ListCall, StreamShape } from '../src/storage/shards/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
-import { encodeHeader } from '../src/storage/shard-protocol.ts'
-import { memberText } from '../src/storage/value-text.ts'
-import { encodeFrame, eventLine } from '../src/storage/watch-batch.ts'
+import { encodeHeader } from '../src/storage/shards/shard-protocol.ts'
+import { memberText } from '../src/storage/streams/value-text.ts'
+import { encodeFrame, eventLine } from '../src/storage/watch/watch-batch.ts'
 import type { Page } from './log.ts'
 import type { Statements, ValueRow } from './statements.ts'
 

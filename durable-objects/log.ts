@@ -6,12 +6,18 @@
  * after the floor replaced. So a reader can ask for any revision from the floor on, and a watcher gets every event after it.
  */
 import { StorageError } from '../src/storage/errors.ts'
-import type { Place } from '../src/storage/revision.ts'
-import { lastRevisionAt, nextRevision, revisionAt } from '../src/storage/revision.ts'
-import type { Attempt, ListCall, StoredText, Written } from '../src/storage/shard-protocol.ts'
-import type { Newest } from '../src/storage/shards-here.ts'
+import type { Place } from '../src/storage/revisions/revision.ts'
+import { lastRevisionAt, nextRevision, revisionAt } from '../src/storage/revisions/revision.ts'
+import type { Attempt, ListCall, StoredText, Written } from '../src/storage/shards/shard-protocol.ts'
+import type { Newest } from '../src/storage/shards/shards-here.ts'
 import type { ListAt, NewValue, RestoredValue, Revision } from '../src/storage/storage.ts'
-import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from '../src/storage/value-text.ts'
+import {
+  MAX_VALUE_BYTES,
+  hasUid,
+  isTooLarge,
+  withOtherRevision,
+  withRevision,
+} from '../src/storage/streams/value-text.ts'
 import { rangeOf } from './key-range.ts'
 import { relationsOf } from './relations.ts'
 import { decodeSelectable, encodeSelectable } from './selectable.ts'
@@ -58,7 +64,7 @@ function difference(before: readonly string[], now: readonly string[]): typeof S
 }
 
 export class Log {
-  /** The state that the rest of this isolate sees (src/storage/shards-here.ts). */
+  /** The state that the rest of this isolate sees (src/storage/shards/shards-here.ts). */
   readonly newest: Newest = { revision: 0 }
   floor: Revision
   /** No watch may begin before this revision; 0 where only the floor counts. */

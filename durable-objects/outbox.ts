@@ -7,7 +7,7 @@
 import type { Clock } from '../src/base/clock.ts'
 import { BoundedMap } from '../src/base/bounded-map.ts'
 import { logError } from '../src/log/log.ts'
-import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'
+import type { OutboxReceiver } from '../src/storage/shards/shard-protocol.ts'
 import type { Statements } from './statements.ts'
 
 /** Rows in one delivery. */

@@ -2,8 +2,8 @@
  * Relations by which a list finds objects without looking at each of them: the uids of their owners, and the node of a
  * pod. A relation is a text beside the key. It narrows the rows; `matches` decides.
  */
-import type { Selection } from '../src/storage/selection.ts'
-import { exactField } from '../src/storage/selection.ts'
+import type { Selection } from '../src/storage/selectors/selection.ts'
+import { exactField } from '../src/storage/selectors/selection.ts'
 import type { Selectable } from '../src/storage/storage.ts'
 
 const NODE = 'spec.nodeName'

@@ -1,7 +1,7 @@
 /** The answer of an RPC method: its value, or the error that the caller throws again. */
 import { logError } from '../src/log/log.ts'
 import { StorageError, databaseFailure } from '../src/storage/errors.ts'
-import type { ShardRefusal, ShardReply } from '../src/storage/shard-protocol.ts'
+import type { ShardRefusal, ShardReply } from '../src/storage/shards/shard-protocol.ts'
 
 export function reply<Value>(answer: () => Value): ShardReply<Value> {
   try {

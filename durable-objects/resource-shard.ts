@@ -3,7 +3,7 @@
  * This file is its surface. Reads and writes are RPC methods; lists and watches are fetches, because they stream.
  * Only src/storage/shard-client calls them.
  */
-import type { ShardCalls } from '../src/storage/object-calls.ts'
+import type { ShardCalls } from '../src/storage/shards/object-calls.ts'
 import { platformClock } from '../src/base/clock.ts'
 import { logError } from '../src/log/log.ts'
 import { settingsOf } from '../src/settings.ts'
@@ -11,7 +11,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { migrate } from '../migrations/index.ts'
 import type { Env } from '../src/env.ts'
 import { StorageError, databaseFailure } from '../src/storage/errors.ts'
-import { encodeHeader } from '../src/storage/shard-protocol.ts'
+import { encodeHeader } from '../src/storage/shards/shard-protocol.ts'
 import type {
   Attempt,
   ListCall,
@@ -22,7 +22,7 @@ import type {
   StoredText,
   WatchCall,
   Written,
-} from '../src/storage/shard-protocol.ts'
+} from '../src/storage/shards/shard-protocol.ts'
 import type {
   KeyedValue,
   NewValue,
@@ -33,8 +33,8 @@ import type {
   StoredValue,
 } from '../src/storage/storage.ts'
 import { historyOf } from '../src/storage/history.ts'
-import { builtInPlace, customPlace, preferredIndex } from '../src/storage/places.ts'
-import { answeredHere, notHere } from '../src/storage/shards-here.ts'
+import { builtInPlace, customPlace, preferredIndex } from '../src/storage/revisions/places.ts'
+import { answeredHere, notHere } from '../src/storage/shards/shards-here.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { databaseProblem } from './check-database.ts'

@@ -1,6 +1,6 @@
 import { StorageError } from '../src/storage/errors.ts'
-import { SEALED } from '../src/storage/sealing.ts'
-import type { ListCall, WatchCall } from '../src/storage/shard-protocol.ts'
+import { SEALED } from '../src/storage/encryption/sealing.ts'
+import type { ListCall, WatchCall } from '../src/storage/shards/shard-protocol.ts'
 import type { NewValue } from '../src/storage/storage.ts'
 import type { Statements } from './statements.ts'
 

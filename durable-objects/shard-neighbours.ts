@@ -1,12 +1,17 @@
 /** The objects that a shard calls: the control shard and the controllers of its control plane. */
 import type { Clock } from '../src/base/clock.ts'
 import type { Env } from '../src/env.ts'
-import { shardStorage } from '../src/storage/shard-client.ts'
-import type { OutboxReceiver } from '../src/storage/shard-protocol.ts'
-import type { TakenPlace } from '../src/storage/revision-places.ts'
-import { givePlaceBack, takePlace } from '../src/storage/revision-places.ts'
+import { shardStorage } from '../src/storage/shards/shard-client.ts'
+import type { OutboxReceiver } from '../src/storage/shards/shard-protocol.ts'
+import type { TakenPlace } from '../src/storage/revisions/revision-places.ts'
+import { givePlaceBack, takePlace } from '../src/storage/revisions/revision-places.ts'
 import type { Revision, ShardName } from '../src/storage/storage.ts'
-import { CONTROL_SHARD, writtenShardRow, writtenShardsOf, writtenShardValue } from '../src/storage/written-shards.ts'
+import {
+  CONTROL_SHARD,
+  writtenShardRow,
+  writtenShardsOf,
+  writtenShardValue,
+} from '../src/storage/shards/written-shards.ts'
 
 /** @param name `TENANT/SHARD` */
 export function shardNamed(name: string): ShardName {

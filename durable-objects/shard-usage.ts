@@ -1,6 +1,6 @@
 /** A shard's statistics since it was constructed: the calls that woke it, and the billed rows. */
 import { ownValue, setOwn } from '../src/base/own.ts'
-import type { ShardStats } from '../src/storage/shard-protocol.ts'
+import type { ShardStats } from '../src/storage/shards/shard-protocol.ts'
 
 export class ShardUsage {
   /** Bound: the calls that a shard has. */

@@ -1,5 +1,5 @@
 /** All SQL of a shard, as a vocabulary: named statements with typed parameters and rows. */
-import type { StoredText } from '../src/storage/shard-protocol.ts'
+import type { StoredText } from '../src/storage/shards/shard-protocol.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import { KeptTexts } from './kept-texts.ts'
 import { MANY } from './relations.ts'

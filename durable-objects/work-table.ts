@@ -1,5 +1,5 @@
 import { BoundedMap } from '../src/base/bounded-map.ts'
-import type { WorkCount } from '../src/storage/object-calls.ts'
+import type { WorkCount } from '../src/storage/shards/object-calls.ts'
 
 /**
  * The work queue of the controllers: pairs of a controller and a key, each once, on disk. Failed work is due again after a

@@ -3,7 +3,7 @@
  * other code reads the result. A setting that is empty, too short, unreadable or contradictory is refused, and so is
  * an unknown name.
  */
-import type { ControllerCalls, ShardCalls } from './storage/object-calls.ts'
+import type { ControllerCalls, ShardCalls } from './storage/shards/object-calls.ts'
 
 export interface Env {
   /** The front of a local server, which writes the audit log to a file. */

@@ -20,7 +20,7 @@ import type { Workloads } from './settings/schema.ts'
 import type { Problem } from './settings/setting.ts'
 import { admissionOf, contradictionsIn, unmetNeeds } from './settings/together.ts'
 import type { TokenWebhookSetting } from './settings/tokens.ts'
-import type { EncryptionSetting } from './storage/encryption-setting.ts'
+import type { EncryptionSetting } from './storage/encryption/encryption-setting.ts'
 import type { HistorySetting } from './storage/history.ts'
 import { parseHistory } from './storage/history.ts'
 

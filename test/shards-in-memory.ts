@@ -4,8 +4,8 @@ import { platformClock } from '../src/base/clock.ts'
 import type { Env } from '../src/env.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import { memoryStorage } from '../src/storage/memory.ts'
-import { encodeHeader } from '../src/storage/shard-protocol.ts'
-import type { ListCall, ShardWrite } from '../src/storage/shard-protocol.ts'
+import { encodeHeader } from '../src/storage/shards/shard-protocol.ts'
+import type { ListCall, ShardWrite } from '../src/storage/shards/shard-protocol.ts'
 import type {
   KeyedValue,
   ListQuery,
@@ -18,8 +18,13 @@ import type {
   Storage,
 } from '../src/storage/storage.ts'
 
-import { encodeFrame, eventLine } from '../src/storage/watch-batch.ts'
-import { CONTROL_SHARD, writtenShardRow, writtenShardsOf, writtenShardValue } from '../src/storage/written-shards.ts'
+import { encodeFrame, eventLine } from '../src/storage/watch/watch-batch.ts'
+import {
+  CONTROL_SHARD,
+  writtenShardRow,
+  writtenShardsOf,
+  writtenShardValue,
+} from '../src/storage/shards/written-shards.ts'
 
 /** The existing objects as the first events of a watch: each line of a list becomes a frame with one event. */
 function inFrames(): TransformStream<Uint8Array, Uint8Array> {

@@ -4,11 +4,11 @@
  */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { StorageErrorCode } from '../src/storage/errors.ts'
-import { parseFieldSelector } from '../src/storage/field-selector.ts'
-import { parseLabelSelector } from '../src/storage/label-selector.ts'
-import { revisionAt, TICKS } from '../src/storage/revision.ts'
-import type { FieldPlace, Selection } from '../src/storage/selection.ts'
-import { everything } from '../src/storage/selection.ts'
+import { parseFieldSelector } from '../src/storage/selectors/field-selector.ts'
+import { parseLabelSelector } from '../src/storage/selectors/label-selector.ts'
+import { revisionAt, TICKS } from '../src/storage/revisions/revision.ts'
+import type { FieldPlace, Selection } from '../src/storage/selectors/selection.ts'
+import { everything } from '../src/storage/selectors/selection.ts'
 import type {
   Collection,
   ListAt,

@@ -2,8 +2,8 @@
  * CEL expressions of authentication and authorization configurations. Their compiler belongs to a higher layer;
  * server.ts and the CLI hand it in. It is loaded with the first configuration that has an expression.
  */
-import type { JsonLike } from '../cel/json-value.ts'
-import type { Value } from '../cel/value.ts'
+import type { JsonLike } from '../cel/values/json-value.ts'
+import type { Value } from '../cel/values/value.ts'
 
 /** The variables of an expression, and the type of its result: any, or bool. */
 export type ExpressionUse = 'claims to a value' | 'claims to a bool' | 'user to a bool' | 'access review to a bool'

@@ -1,8 +1,8 @@
 /** The attributes of a request for authorizers (apiserver's pkg/authorization/authorizer Attributes). */
 import type { UserInfo } from '../request/user-info.ts'
 import type { RequestInfo } from '../request/request-info.ts'
-import { parseFieldSelector } from '../storage/field-selector.ts'
-import type { FieldRequirement } from '../storage/selection.ts'
+import { parseFieldSelector } from '../storage/selectors/field-selector.ts'
+import type { FieldRequirement } from '../storage/selectors/selection.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
 
 export interface AuthorizationAttributes {

@@ -12,7 +12,7 @@ import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/core/v
 import type { ResourceSlice } from '../api/resource/v1.ts'
 import type { VolumeAttachment } from '../api/storage/v1.ts'
 import { parseStored } from '../json/parse-json.ts'
-import { linesOf } from '../storage/lines.ts'
+import { linesOf } from '../storage/streams/lines.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'

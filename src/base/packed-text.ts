@@ -17,7 +17,7 @@ const HASH_BITS = 13
 
 /** Maps the hash of four bytes to the position + 1 at which they occurred last. */
 const seen = new Int32Array(1 << HASH_BITS)
-/** Most definitions fit into buffers that are reused. A longer text gets its own (storage/lent-stream.ts says why). */
+/** Most definitions fit into buffers that are reused. A longer text gets its own (storage/streams/lent-stream.ts says why). */
 const MOST_PLAIN = 128 * 1024
 const plainBytes = new Uint8Array(MOST_PLAIN)
 const packedBytes = new Uint8Array(mostPacked(MOST_PLAIN))

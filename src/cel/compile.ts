@@ -1,13 +1,13 @@
 /** Compiles the text of an expression: parses it, checks its types, then validates literals and aggregates. */
 import type { Steps } from '../base/slices.ts'
 import { atOnce } from '../base/slices.ts'
-import type { CheckedExpression } from './checker.ts'
-import { checkInSteps } from './checker.ts'
+import type { CheckedExpression } from './checker/checker.ts'
+import { checkInSteps } from './checker/checker.ts'
 import type { Environment } from './environment.ts'
-import type { Issue } from './issues.ts'
-import { issuesText } from './issues.ts'
-import { parseInSteps } from './parse.ts'
-import { validateInSteps } from './validators.ts'
+import type { Issue } from './syntax/issues.ts'
+import { issuesText } from './syntax/issues.ts'
+import { parseInSteps } from './syntax/parse.ts'
+import { validateInSteps } from './checker/validators.ts'
 
 export type Compiled =
   | { readonly expression: CheckedExpression; readonly issues?: undefined }

@@ -1,7 +1,7 @@
 /** Declarations of an environment: variables, functions with overloads, and macros. Each library is one file. */
-import type { Call, Comprehension, Constant, Expression } from './ast.ts'
-import type { Type } from './type.ts'
-import type { Value } from './value.ts'
+import type { Call, Comprehension, Constant, Expression } from './syntax/ast.ts'
+import type { Type } from './checker/type.ts'
+import type { Value } from './values/value.ts'
 
 export interface Overload {
   /** cel-go's overload id (`add_int64`). Coverage, cost tables and duplicate checks use it. */

@@ -2,8 +2,8 @@
  * The variables, types, functions and macros that an expression may name. Immutable: `extend` makes a new environment.
  */
 import type { FunctionDeclaration, Library, Macro, Overload, VariableDeclaration } from './declarations.ts'
-import { standardMacros } from './macros.ts'
-import type { Type, TypeProvider } from './type.ts'
+import { standardMacros } from './syntax/macros.ts'
+import type { Type, TypeProvider } from './checker/type.ts'
 import {
   BOOL,
   BYTES,
@@ -18,9 +18,9 @@ import {
   TIMESTAMP,
   typeOf,
   UINT,
-} from './type.ts'
+} from './checker/type.ts'
 
-import { TypeValue } from './value.ts'
+import { TypeValue } from './values/value.ts'
 
 /** Types that expressions can name. */
 const namedTypes: ReadonlyMap<string, Type> = new Map([

@@ -4,15 +4,15 @@
  */
 import type { Steps } from '../base/slices.ts'
 import { atOnce } from '../base/slices.ts'
-import type { Call, Comprehension, Expression, Identifier, Literal } from './ast.ts'
-import { isLeaf } from './ast.ts'
-import { ACCUMULATOR } from './builder.ts'
-import type { CheckedExpression } from './checker.ts'
+import type { Call, Comprehension, Expression, Identifier, Literal } from './syntax/ast.ts'
+import { isLeaf } from './syntax/ast.ts'
+import { ACCUMULATOR } from './syntax/builder.ts'
+import type { CheckedExpression } from './checker/checker.ts'
 import type { CallEstimate, Overload, Range, SizedNode, SizeEstimator } from './declarations.ts'
 import { Pace } from './pace.ts'
-import { sizeOf } from './runtime-size.ts'
-import type { Type } from './type.ts'
-import { Uint } from './value.ts'
+import { sizeOf } from './values/runtime-size.ts'
+import type { Type } from './checker/type.ts'
+import { Uint } from './values/value.ts'
 
 /** Costs saturate at the largest uint64, as in cel-go. */
 export const MAX_COST = 2 ** 64 - 1

@@ -3,9 +3,9 @@
  * CompressionStream reads its source to the end and keeps the output in memory, even if the client reads nothing.
  */
 import { turnOfOthers } from '../base/slices.ts'
-import { availableReader } from '../storage/byte-chunks.ts'
-import type { ByteReader } from '../storage/byte-chunks.ts'
-import { LentBytes } from '../storage/lent-stream.ts'
+import { availableReader } from '../storage/streams/byte-chunks.ts'
+import type { ByteReader } from '../storage/streams/byte-chunks.ts'
+import { LentBytes } from '../storage/streams/lent-stream.ts'
 
 type Stream = ReadableStream<Uint8Array>
 

@@ -5,9 +5,9 @@
 
 import { joined } from '../base/bytes.ts'
 import type { RequestHeaders } from '../request/request-headers.ts'
-import { byteReader } from '../storage/byte-chunks.ts'
-import type { ByteReader } from '../storage/byte-chunks.ts'
-import { lentStream } from '../storage/lent-stream.ts'
+import { byteReader } from '../storage/streams/byte-chunks.ts'
+import type { ByteReader } from '../storage/streams/byte-chunks.ts'
+import { lentStream } from '../storage/streams/lent-stream.ts'
 import { recoded } from './coded-stream.ts'
 import type { Body } from './serialize.ts'
 import { bytesOf } from './serialize.ts'

@@ -7,7 +7,7 @@ import type { EncodedResource } from './encoded-resource.ts'
 import { asJson } from '../api/object.ts'
 import { encodeJson } from './encode.ts'
 import { parseStored } from '../json/parse-json.ts'
-import { mappedLines } from '../storage/lines.ts'
+import { mappedLines } from '../storage/streams/lines.ts'
 
 type Decorated = Pick<EncodedResource, 'strategy' | 'storageType'>
 

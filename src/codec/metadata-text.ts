@@ -1,4 +1,4 @@
-import { objectAt } from '../storage/value-text.ts'
+import { objectAt } from '../storage/streams/value-text.ts'
 
 const head = /^\{(?:"(?:kind|apiVersion)":"[^"\\]*",)*"metadata":(?=\{)/
 

@@ -13,10 +13,10 @@ import { isPlaced, slicesOfService } from '../outgoing/service-place.ts'
 import { API_SERVICES, isRemote } from '../registry/remote-groups.ts'
 import { timeText } from '../schema/time.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
-import { managerClients, serverClients } from './clientset.ts'
+import { managerClients, serverClients } from './client/clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
-import type { Judged } from './resource-client.ts'
-import { unlessGone } from './unless-gone.ts'
+import type { Judged } from './client/resource-client.ts'
+import { unlessGone } from './work/unless-gone.ts'
 
 /** Milliseconds between two checks of a remote service: SOON if it is unavailable and changed less than JUST ago. */
 const AGAIN = 30_000

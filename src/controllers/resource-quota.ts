@@ -16,7 +16,7 @@ import { isOverAt } from '../registry/quota/work.ts'
 import { wasWritten } from '../registry/written-types.ts'
 import { Quantity } from '../schema/quantity.ts'
 import { HopelessWork } from '../registry/hopeless-work.ts'
-import { managerClients } from './clientset.ts'
+import { managerClients } from './client/clientset.ts'
 import type { Controller, ControllerContext } from './controller.ts'
 
 const RESOURCE_QUOTAS: GroupResource = { group: '', resource: 'resourcequotas' }

@@ -10,7 +10,7 @@ import { storedResources } from '../registry/written-types.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { settingsOf } from '../settings.ts'
 import { storageOf } from '../storage/environment-storage.ts'
-import { forEachShard } from '../storage/for-each-shard.ts'
+import { forEachShard } from '../storage/shards/for-each-shard.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 
 /** Milliseconds in which a database must answer, and after which a bad one is checked again. */

@@ -11,8 +11,8 @@ import { builtInServed } from '../registry/built-in-served.ts'
 import { storedResources } from '../registry/written-types.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { storageOf } from '../storage/environment-storage.ts'
-import { forEachShard } from '../storage/for-each-shard.ts'
-import type { ShardStats } from '../storage/shard-protocol.ts'
+import { forEachShard } from '../storage/shards/for-each-shard.ts'
+import type { ShardStats } from '../storage/shards/shard-protocol.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 
 export async function serveShardStats(request: ApiRequest, served: ServedResources): Promise<Response> {

@@ -11,7 +11,7 @@ import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from
 import { StorageError } from '../storage/errors.ts'
 import type { ListAt, ListQuery, ListResult } from '../storage/storage.ts'
 import { listShape } from '../codec/respond.ts'
-import { lineBatches } from '../storage/lines.ts'
+import { lineBatches } from '../storage/streams/lines.ts'
 import { asksToRead, convertedLines, convertedTexts } from '../registry/converted.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { parseRevisionOfList } from './resource-version.ts'

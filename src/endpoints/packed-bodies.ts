@@ -5,7 +5,7 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import { joined } from '../base/bytes.ts'
 import { drain, recoded } from '../codec/coded-stream.ts'
-import type { ByteReader } from '../storage/byte-chunks.ts'
+import type { ByteReader } from '../storage/streams/byte-chunks.ts'
 
 /** The most bytes of gzip that an isolate keeps. */
 export const MAX_KEPT = 8 * 1024 * 1024

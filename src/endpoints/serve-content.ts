@@ -2,8 +2,8 @@
  * Serves a document as a file, with the conditions and ranges of RFC 9110 as in Go's http.ServeContent. Entity tags
  * are compared weakly for If-None-Match and strongly elsewhere. Any method is served.
  */
-import type { ByteReader } from '../storage/byte-chunks.ts'
-import { lentStream } from '../storage/lent-stream.ts'
+import type { ByteReader } from '../storage/streams/byte-chunks.ts'
+import { lentStream } from '../storage/streams/lent-stream.ts'
 
 export interface Content {
   /** A stream does not support ranges. */

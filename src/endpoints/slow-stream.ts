@@ -1,5 +1,5 @@
-import type { ByteReader } from '../storage/byte-chunks.ts'
-import { LentBytes } from '../storage/lent-stream.ts'
+import type { ByteReader } from '../storage/streams/byte-chunks.ts'
+import { LentBytes } from '../storage/streams/lent-stream.ts'
 
 /** UTF-16 units or bytes that fill a chunk. */
 const CHUNK = 128 * 1024

@@ -14,9 +14,9 @@ import { NodeUsage, podMetrics } from '../controllers/simulation/usage.ts'
 import type { RequestScope } from '../registry/resource-scope.ts'
 import { serverScope } from '../registry/scope.ts'
 import { parseListOptions } from '../request/options.ts'
-import { parseFieldSelector } from '../storage/field-selector.ts'
-import { linesOf } from '../storage/lines.ts'
-import type { Selection } from '../storage/selection.ts'
+import { parseFieldSelector } from '../storage/selectors/field-selector.ts'
+import { linesOf } from '../storage/streams/lines.ts'
+import type { Selection } from '../storage/selectors/selection.ts'
 import { selectionOf } from './selection.ts'
 
 /** Objects that are read between two turns of other requests. */

@@ -1,6 +1,6 @@
 /** The types of `request` and `namespaceObject` in admission expressions. */
-import type { Type, TypeProvider } from '../cel/type.ts'
-import { BOOL, DYN, INT, listOf, mapOf, STRING, structNamed, TIMESTAMP } from '../cel/type.ts'
+import type { Type, TypeProvider } from '../cel/checker/type.ts'
+import { BOOL, DYN, INT, listOf, mapOf, STRING, structNamed, TIMESTAMP } from '../cel/checker/type.ts'
 
 const named = (name: string): Type => structNamed(`kubernetes.${name}`)
 export const ADMISSION_REQUEST = named('AdmissionRequest')

@@ -1,10 +1,10 @@
 /** Converts the results of patch expressions to JSON. */
 import type { Json, JsonObject } from '../api/object.ts'
 import { setOwn } from '../base/own.ts'
-import { runtimeType, runtimeTypeName } from '../cel/runtime-types.ts'
-import { durationText, timestampText } from '../cel/times.ts'
-import type { Value } from '../cel/value.ts'
-import { Duration, ListValue, MapValue, Optional, Timestamp, Uint } from '../cel/value.ts'
+import { runtimeType, runtimeTypeName } from '../cel/values/runtime-types.ts'
+import { durationText, timestampText } from '../cel/values/times.ts'
+import type { Value } from '../cel/values/value.ts'
+import { Duration, ListValue, MapValue, Optional, Timestamp, Uint } from '../cel/values/value.ts'
 import { toBase64 } from '../x509/pem.ts'
 import { MadeObject } from './mutation-types.ts'
 

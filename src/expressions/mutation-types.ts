@@ -2,13 +2,13 @@
  * `Object{…}` and `JSONPatch{…}`, the results of mutating policies' expressions. An object may have any fields. The
  * name of its type is its path (`Object.spec.template`), and this is checked when the whole object exists.
  */
-import { equal, itemsOf } from '../cel/collections.ts'
-import { goTypeName } from '../cel/describe.ts'
-import type { Type, TypeProvider } from '../cel/type.ts'
-import { DYN, STRING, structNamed } from '../cel/type.ts'
-import type { Value } from '../cel/value.ts'
-import { CelError, ListValue, MapValue, ObjectValue } from '../cel/value.ts'
-import { metered, visit, work, WorkExceeded } from '../cel/work.ts'
+import { equal, itemsOf } from '../cel/values/collections.ts'
+import { goTypeName } from '../cel/values/describe.ts'
+import type { Type, TypeProvider } from '../cel/checker/type.ts'
+import { DYN, STRING, structNamed } from '../cel/checker/type.ts'
+import type { Value } from '../cel/values/value.ts'
+import { CelError, ListValue, MapValue, ObjectValue } from '../cel/values/value.ts'
+import { metered, visit, work, WorkExceeded } from '../cel/evaluation/work.ts'
 import { goQuote } from '../go/quote.ts'
 
 export const OBJECT = structNamed('Object')

@@ -4,8 +4,20 @@
  */
 import { mostOf } from '../base/extremes.ts'
 import type { PathSizes } from '../cel/estimate.ts'
-import type { Type, TypeProvider } from '../cel/type.ts'
-import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, listOf, mapOf, STRING, structNamed, TIMESTAMP } from '../cel/type.ts'
+import type { Type, TypeProvider } from '../cel/checker/type.ts'
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  STRING,
+  structNamed,
+  TIMESTAMP,
+} from '../cel/checker/type.ts'
 import type { Field, Structural, StructType } from '../schema/structural.ts'
 import { escapeField, isReserved } from './field-names.ts'
 import type { Shape } from './schema-facts.ts'

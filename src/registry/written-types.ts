@@ -4,7 +4,7 @@
  */
 import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
-import { WRITTEN_SHARDS } from '../storage/written-shards.ts'
+import { WRITTEN_SHARDS } from '../storage/shards/written-shards.ts'
 import type { ControlPlane, ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { Tenant } from '../storage/tenant.ts'

@@ -5,8 +5,8 @@
  */
 import { ownValue } from '../base/own.ts'
 import { parseInt64 } from '../go/int.ts'
-import { parseFieldSelector } from '../storage/field-selector.ts'
-import { parseLabelSelector } from '../storage/label-selector.ts'
+import { parseFieldSelector } from '../storage/selectors/field-selector.ts'
+import { parseLabelSelector } from '../storage/selectors/label-selector.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
 export interface RequestInfo {

@@ -1,7 +1,7 @@
 /** Settings with keys and certificates. */
 import * as z from 'zod/mini'
 import { base64ToBytes } from '../base/base64.ts'
-import type { EncryptionKey } from '../storage/encryption-setting.ts'
+import type { EncryptionKey } from '../storage/encryption/encryption-setting.ts'
 import { readAuthorities } from '../x509/client-chain.ts'
 import { publicHalfOf } from '../x509/key-pair.ts'
 import { pemBlocks } from '../x509/pem.ts'

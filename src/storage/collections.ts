@@ -8,7 +8,7 @@ import { groupResourceText } from '../api/group-version.ts'
 import { ownValue } from '../base/own.ts'
 import type { Collection } from './storage.ts'
 import { StorageNames } from './storage-names.ts'
-import { CONTROL_SHARD } from './written-shards.ts'
+import { CONTROL_SHARD } from './shards/written-shards.ts'
 import type { Tenant } from './tenant.ts'
 
 export { CONTROL_SHARD }

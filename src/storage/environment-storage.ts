@@ -2,11 +2,11 @@
 import { platformClock } from '../base/clock.ts'
 import type { Env } from '../env.ts'
 import { settingsOf } from '../settings.ts'
-import { encrypted } from './encrypted.ts'
-import { Sealer } from './sealing.ts'
-import type { ShardStorage } from './shard-client.ts'
-import { objectStorage, shardStorage } from './shard-client.ts'
-import type { TurnBudget } from './turn-budget.ts'
+import { encrypted } from './encryption/encrypted.ts'
+import { Sealer } from './encryption/sealing.ts'
+import type { ShardStorage } from './shards/shard-client.ts'
+import { objectStorage, shardStorage } from './shards/shard-client.ts'
+import type { TurnBudget } from './shards/turn-budget.ts'
 
 /** One for each environment of the isolate. It holds nothing of a request. */
 const storages = new WeakMap<Env, ShardStorage>()

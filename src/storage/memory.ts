@@ -6,13 +6,13 @@ import type { Clock } from '../base/clock.ts'
 import { leastOf } from '../base/extremes.ts'
 import { compareNames } from '../base/name-order.ts'
 import { StorageError } from './errors.ts'
-import { builtInPlace, CUSTOM_PLACES, customPlace } from './places.ts'
-import type { Place } from './revision.ts'
-import { lastRevisionAt, nextRevision, revisionAt } from './revision.ts'
-import { itemText } from './list-shape.ts'
-import type { Selection } from './selection.ts'
-import { matches, everything, selectsEverything } from './selection.ts'
-import { storedContent } from './stored-content.ts'
+import { builtInPlace, CUSTOM_PLACES, customPlace } from './revisions/places.ts'
+import type { Place } from './revisions/revision.ts'
+import { lastRevisionAt, nextRevision, revisionAt } from './revisions/revision.ts'
+import { itemText } from './streams/list-shape.ts'
+import type { Selection } from './selectors/selection.ts'
+import { matches, everything, selectsEverything } from './selectors/selection.ts'
+import { storedContent } from './encryption/stored-content.ts'
 import type {
   Collection,
   ListAt,
@@ -32,8 +32,8 @@ import type {
   WatchMark,
   WatchQuery,
 } from './storage.ts'
-import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from './value-text.ts'
-import { EncodedBatch, eventLine } from './watch-batch.ts'
+import { MAX_VALUE_BYTES, hasUid, isTooLarge, withOtherRevision, withRevision } from './streams/value-text.ts'
+import { EncodedBatch, eventLine } from './watch/watch-batch.ts'
 
 export interface MemoryStorage extends Storage {
   /** Makes everything older than `floor` unreadable. */

@@ -3,8 +3,8 @@
  * on which clients of Kubernetes rely: revisions of a shard grow strictly, a list is an exact snapshot, a watch neither
  * skips nor repeats nor reorders. One suite (test/storage-suite) holds every implementation to it.
  */
-import type { WatchBuffer } from './watch-buffer.ts'
-import type { Selection } from './selection.ts'
+import type { WatchBuffer } from './watch/watch-buffer.ts'
+import type { Selection } from './selectors/selection.ts'
 
 /** A version of a shard's state: a hybrid-logical-clock integer below 2^53. Outside it is decimal text. */
 export type Revision = number

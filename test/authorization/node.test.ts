@@ -4,7 +4,7 @@ import type { AuthorizationAttributes } from '../../src/authorization/attributes
 import { nodeAuthorizer } from '../../src/authorization/node.ts'
 import type { Env } from '../../src/env.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
-import { parseFieldSelector } from '../../src/storage/field-selector.ts'
+import { parseFieldSelector } from '../../src/storage/selectors/field-selector.ts'
 import { serverWith } from '../admission/plugin-outcome.ts'
 import type { MemoryServer } from '../request-in-memory.ts'
 

@@ -1,7 +1,7 @@
 /** A Worker with only a shard, which the bench fills and compacts. */
 import { platformClock } from '../../src/base/clock.ts'
 import { ResourceShard } from '../../durable-objects/resource-shard.ts'
-import { shardStorage } from '../../src/storage/shard-client.ts'
+import { shardStorage } from '../../src/storage/shards/shard-client.ts'
 import type { NewValue, Revision } from '../../src/storage/storage.ts'
 
 interface BenchEnv {

@@ -1,7 +1,7 @@
 /** The cases of expressions.ts: CEL expressions as in policies and definitions, about one object. */
 import type { Json, JsonObject } from '../../src/api/object.ts'
-import type { JsonLike } from '../../src/cel/json-value.ts'
-import { valueOfJson } from '../../src/cel/json-value.ts'
+import type { JsonLike } from '../../src/cel/values/json-value.ts'
+import { valueOfJson } from '../../src/cel/values/json-value.ts'
 import { compileAdmissionExpression } from '../../src/expressions/admission-expressions.ts'
 import { admissionEnvironment, PER_CALL_LIMIT } from '../../src/expressions/environments.ts'
 import { ruleTreeOf } from '../../src/expressions/rule-tree.ts'

@@ -47,7 +47,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/authorization/impersonation.ts': FILLED,
   'src/authorization/subject-index.ts': 'test/bounds/goes-with-its-object.test.ts: the index of a list of bindings',
   'src/authorization/webhook-authorizer.ts': 'test/base/bounded-map.test.ts: both key and value count',
-  'src/cel/patterns.ts': FILLED,
+  'src/cel/values/patterns.ts': FILLED,
   'src/cli/front/arriving.ts': 'test/cli/front/arriving.test.ts: up to 32 blocks are reused',
   'src/cli/front/connection-limits.ts':
     'test/cli/front/connection-limits.test.ts: an address without connections is forgotten',
@@ -60,11 +60,11 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/cli/front/tunnels.ts': FILLED,
   'src/codec/protobuf/kept-items.ts':
     'test/codec/protobuf/kept-items.test.ts: a list that the engine dropped counts no longer after two minutes',
-  'src/controllers/look-pace.ts': FILLED,
+  'src/controllers/work/look-pace.ts': FILLED,
   'src/controllers/nodes/tainted-nodes.ts':
     'test/controllers/nodes/tainted-nodes.test.ts: where more are tainted than are remembered',
-  'src/controllers/once-each.ts': BY_CLUSTERS,
-  'src/controllers/parsed-once.ts': FILLED,
+  'src/controllers/work/once-each.ts': BY_CLUSTERS,
+  'src/controllers/work/parsed-once.ts': FILLED,
   'src/controllers/scheduling/cluster-state.ts':
     'test/controllers/scheduling/cluster-state.test.ts: the scheduler keeps nothing of',
   'src/controllers/scheduling/node-state.ts': FILLED,
@@ -79,7 +79,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/controllers/simulation/stage-player.ts':
     'test/controllers/simulation/stages.test.ts: pods that are more than are known one by one',
   'src/controllers/simulation/stages.ts': FILLED,
-  'src/controllers/turns.ts': 'test/controllers/turns.test.ts: nothing is kept of what is done',
+  'src/controllers/work/turns.ts': 'test/controllers/work/turns.test.ts: nothing is kept of what is done',
   'src/controllers/workloads/endpoints/change-time.ts': FILLED,
   'src/controllers/workloads/daemon-set/back-off.ts': BY_CLUSTERS,
   'src/controllers/workloads/events/event-correlator.ts': FILLED,
@@ -114,13 +114,16 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/registry/owner-kinds.ts': 'test/registry/owner-kinds.test.ts: twenty thousand made-up kinds are told',
   'src/registry/served-groups.ts': 'test/bounds/goes-with-its-object.test.ts: what is served of a definition',
   'src/schema/path-element.ts': FILLED,
-  'src/storage/shard-client.ts': FILLED,
-  'src/storage/shard-watch.ts': 'test/storage/watch-buffer.test.ts: a hundred watches that nobody reads',
-  'src/storage/shards-here.ts': BY_CLUSTERS,
-  'src/storage/turn-budget.ts': 'test/storage/turn-budget.test.ts: thousands of callers leave nothing behind',
-  'src/storage/watch-buffer.ts': 'test/storage/watch-buffer.test.ts: a hundred users whose watches nobody reads',
-  'src/storage/write-pause.ts': FILLED,
-  'src/storage/writes-together.ts': 'test/storage/writes-together.test.ts: what thousands of writers began in one turn',
+  'src/storage/shards/shard-client.ts': FILLED,
+  'src/storage/watch/shard-watch.ts': 'test/storage/watch/watch-buffer.test.ts: a hundred watches that nobody reads',
+  'src/storage/shards/shards-here.ts': BY_CLUSTERS,
+  'src/storage/shards/turn-budget.ts':
+    'test/storage/shards/turn-budget.test.ts: thousands of callers leave nothing behind',
+  'src/storage/watch/watch-buffer.ts':
+    'test/storage/watch/watch-buffer.test.ts: a hundred users whose watches nobody reads',
+  'src/storage/shards/write-pause.ts': FILLED,
+  'src/storage/shards/writes-together.ts':
+    'test/storage/shards/writes-together.test.ts: what thousands of writers began in one turn',
   'src/tenancy/lazy-definition.ts':
     'test/tenancy/lazy-definition.test.ts: of many the schemas that were used last are kept',
   'src/tenancy/packing.ts': 'test/tenancy/packing.test.ts: all but the last are packed',
@@ -148,12 +151,12 @@ const notFilledByRequests: Readonly<Record<string, keyof typeof reasons>> = {
   'src/authentication/issuers/validate.ts': 'settings',
   'src/authorization/authorization-counts.ts': 'settings',
   'src/authorization/authorize.ts': 'a call',
-  'src/cel/parsed-parts.ts': 'a call',
+  'src/cel/syntax/parsed-parts.ts': 'a call',
   'src/cli/outgoing/answer.ts': 'a call',
   'src/cli/front/websocket-streams.ts': 'a call',
   'src/codec/table.ts': 'tables',
   'src/codec/yaml/scalar.ts': 'tables',
-  'src/controllers/in-turns.ts': 'a call',
+  'src/controllers/work/in-turns.ts': 'a call',
   'src/controllers/scheduling/devices/capacity.ts': 'a call',
   'src/controllers/scheduling/devices/constraints.ts': 'a call',
   'src/controllers/scheduling/devices/pools.ts': 'a call',
@@ -167,7 +170,7 @@ const notFilledByRequests: Readonly<Record<string, keyof typeof reasons>> = {
   'src/registry/admissionregistration/webhook-configurations.ts': 'tables',
   'src/registry/built-in-resource.ts': 'tables',
   'src/registry/built-in-served.ts': 'settings',
-  'src/registry/core/node-ports.ts': 'a call',
+  'src/registry/core/services/node-ports.ts': 'a call',
   'src/registry/definitions.ts': 'tables',
   'src/request/fault.ts': 'tables',
   'src/schema/built-in-members.ts': 'tables',
@@ -175,8 +178,8 @@ const notFilledByRequests: Readonly<Record<string, keyof typeof reasons>> = {
   'src/spdy/frames.ts': 'a call',
   'src/spdy/server-connection.ts': 'a call',
   'src/storage/memory.ts': 'tests',
-  'src/storage/pieces.ts': 'a call',
-  'src/storage/sealing.ts': 'settings',
+  'src/storage/streams/pieces.ts': 'a call',
+  'src/storage/encryption/sealing.ts': 'settings',
 }
 
 const files = globSync(['src/**/*.ts', 'durable-objects/**/*.ts'], { cwd: ROOT })

@@ -6,7 +6,7 @@ import { vi } from 'vitest'
 import type { Node, Service } from '../../src/api/core/v1.ts'
 import type { EndpointSlice } from '../../src/api/discovery/v1.ts'
 import { serveOutgoingCalls } from '../../src/cli/outgoing/calls.ts'
-import { onceEach } from '../../src/controllers/once-each.ts'
+import { onceEach } from '../../src/controllers/work/once-each.ts'
 import { untilRemoval } from '../../src/controllers/workloads/daemon-set/back-off.ts'
 import { planForClients } from '../../src/controllers/workloads/endpoints/slice-topology.ts'
 import { pumpWatch } from '../../src/endpoints/watch-stream.ts'
@@ -16,7 +16,7 @@ import { customServing } from '../../src/registry/custom-resources/custom-servin
 import type { ResourceEntry } from '../../src/registry/resources.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
 import { withDynamic } from '../../src/registry/served-groups.ts'
-import { answeredHere } from '../../src/storage/shards-here.ts'
+import { answeredHere } from '../../src/storage/shards/shards-here.ts'
 import { byFront } from '../../src/webhooks/by-front.ts'
 import { outgoingBinding } from '../outgoing-binding.ts'
 import type { Filled } from './filled.ts'
@@ -53,7 +53,7 @@ function customVersion(n: number): ResourceEntry {
 
 const rows: readonly Filled[] = [
   {
-    file: 'src/controllers/once-each.ts',
+    file: 'src/controllers/work/once-each.ts',
     how: 'an object that names many owners',
     fill() {
       const once = onceEach()
@@ -111,7 +111,7 @@ const rows: readonly Filled[] = [
       }),
   },
   {
-    file: 'src/storage/shards-here.ts',
+    file: 'src/storage/shards/shards-here.ts',
     how: 'control planes of one isolate',
     fill: () => times(300, (n) => answeredHere(`t${n}/control`, { revision: n }, n)),
   },

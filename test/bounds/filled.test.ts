@@ -22,9 +22,9 @@ import { measurementsOf, measureRequest } from '../../src/metrics/measurements.t
 import { authenticateToken } from '../../src/authentication/token-authenticator.ts'
 import { KeyQuestions } from '../../src/authentication/key-questions.ts'
 import { impersonate } from '../../src/authorization/impersonation.ts'
-import { compiledPattern } from '../../src/cel/patterns.ts'
-import { LookPace } from '../../src/controllers/look-pace.ts'
-import { parsedOnce } from '../../src/controllers/parsed-once.ts'
+import { compiledPattern } from '../../src/cel/values/patterns.ts'
+import { LookPace } from '../../src/controllers/work/look-pace.ts'
+import { parsedOnce } from '../../src/controllers/work/parsed-once.ts'
 import { changeTime } from '../../src/controllers/workloads/endpoints/change-time.ts'
 import { EventCorrelator } from '../../src/controllers/workloads/events/event-correlator.ts'
 import { WaitingLine } from '../../src/flowcontrol/waiting-line.ts'
@@ -37,7 +37,7 @@ import { RequestHeaders } from '../../src/request/request-headers.ts'
 import { keyElement, readPathElement } from '../../src/schema/path-element.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
 import { storageOf } from '../../src/storage/environment-storage.ts'
-import { WritePause } from '../../src/storage/write-pause.ts'
+import { WritePause } from '../../src/storage/shards/write-pause.ts'
 import { recentObject } from '../../src/tenancy/recent-objects.ts'
 import { goPatternError, loadPatterns } from '../../src/validation/go-pattern.ts'
 import { memoryServer } from '../request-in-memory.ts'
@@ -123,13 +123,13 @@ const rows: readonly Filled[] = [
     },
   },
   {
-    file: 'src/cel/patterns.ts',
+    file: 'src/cel/values/patterns.ts',
     how: 'patterns that objects bring',
     isCompiled: true,
     fill: () => times(60, (n) => compiledPattern(`${n}`.padEnd(5_000, 'x'))),
   },
   {
-    file: 'src/cel/patterns.ts',
+    file: 'src/cel/values/patterns.ts',
     isCompiled: true,
     how: 'many patterns',
     fill: () => times(600, (n) => compiledPattern(`p${n}`)),
@@ -166,7 +166,7 @@ const rows: readonly Filled[] = [
     },
   },
   {
-    file: 'src/controllers/look-pace.ts',
+    file: 'src/controllers/work/look-pace.ts',
     how: 'objects of a controller',
     fill() {
       const pace = new LookPace(() => 0)
@@ -174,7 +174,7 @@ const rows: readonly Filled[] = [
     },
   },
   {
-    file: 'src/controllers/parsed-once.ts',
+    file: 'src/controllers/work/parsed-once.ts',
     how: 'objects that controllers read',
     fill() {
       const { tenant } = memoryServer()
@@ -195,7 +195,7 @@ const rows: readonly Filled[] = [
     },
   },
   {
-    file: 'src/storage/shard-client.ts',
+    file: 'src/storage/shards/shard-client.ts',
     how: 'shards of many control planes',
     fill() {
       const storage = storageOf(memoryServer().env)
@@ -212,7 +212,7 @@ const rows: readonly Filled[] = [
     },
   },
   {
-    file: 'src/storage/write-pause.ts',
+    file: 'src/storage/shards/write-pause.ts',
     how: 'shards that fail',
     fill() {
       const pause = new WritePause(() => 0)

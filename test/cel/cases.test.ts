@@ -1,11 +1,11 @@
 /** Answers of cel-go in kube-apiserver's environment: value, type and cost, or the error (generate-cases.mjs). */
 import { describe, expect, test } from 'vitest'
 import { compile } from '../../src/cel/compile.ts'
-import { toText } from '../../src/cel/conversions.ts'
-import { ProgramError, programOf } from '../../src/cel/program.ts'
-import { runtimeTypeName } from '../../src/cel/runtime-types.ts'
-import type { Value } from '../../src/cel/value.ts'
-import { CelError, TypeValue } from '../../src/cel/value.ts'
+import { toText } from '../../src/cel/values/conversions.ts'
+import { ProgramError, programOf } from '../../src/cel/evaluation/program.ts'
+import { runtimeTypeName } from '../../src/cel/values/runtime-types.ts'
+import type { Value } from '../../src/cel/values/value.ts'
+import { CelError, TypeValue } from '../../src/cel/values/value.ts'
 import { resultTypeText } from '../../src/expressions/admission-expressions.ts'
 import { baseEnvironment } from '../../src/expressions/environments.ts'
 import recorded from '../fixtures/cel-cases.json' with { type: 'json' }

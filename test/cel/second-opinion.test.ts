@@ -7,9 +7,9 @@ import { evaluate } from '@marcbachmann/cel-js'
 import { describe, expect, test } from 'vitest'
 import fc from '../chance.ts'
 import { compile } from '../../src/cel/compile.ts'
-import { toText } from '../../src/cel/conversions.ts'
-import { programOf } from '../../src/cel/program.ts'
-import { CelError } from '../../src/cel/value.ts'
+import { toText } from '../../src/cel/values/conversions.ts'
+import { programOf } from '../../src/cel/evaluation/program.ts'
+import { CelError } from '../../src/cel/values/value.ts'
 import { baseEnvironment } from '../../src/expressions/environments.ts'
 import recorded from '../fixtures/cel-cases.json' with { type: 'json' }
 

@@ -1,13 +1,13 @@
 // An evaluation in steps gives the same value and cost as one without steps, wherever it stops.
 import { describe, expect, test } from 'vitest'
 import { compile } from '../../src/cel/compile.ts'
-import { CostExceeded, STOP } from '../../src/cel/frame.ts'
-import { asDouble, valueOfJson } from '../../src/cel/json-value.ts'
-import type { Program, Result } from '../../src/cel/program.ts'
-import { programOf } from '../../src/cel/program.ts'
-import { DYN, INT, listOf, mapOf, STRING } from '../../src/cel/type.ts'
-import type { Value } from '../../src/cel/value.ts'
-import { CelError, ListValue, MapValue, Optional } from '../../src/cel/value.ts'
+import { CostExceeded, STOP } from '../../src/cel/evaluation/frame.ts'
+import { asDouble, valueOfJson } from '../../src/cel/values/json-value.ts'
+import type { Program, Result } from '../../src/cel/evaluation/program.ts'
+import { programOf } from '../../src/cel/evaluation/program.ts'
+import { DYN, INT, listOf, mapOf, STRING } from '../../src/cel/checker/type.ts'
+import type { Value } from '../../src/cel/values/value.ts'
+import { CelError, ListValue, MapValue, Optional } from '../../src/cel/values/value.ts'
 import { baseEnvironment } from '../../src/expressions/environments.ts'
 import recorded from '../fixtures/cel-cases.json' with { type: 'json' }
 

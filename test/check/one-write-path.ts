@@ -6,7 +6,7 @@ const writers: ReadonlyMap<string, string> = new Map([
   ['src/registry/write/commit.ts', 'the end of the write path'],
   ['src/tenancy/control-snapshot.ts', 'a storage that passes calls on, and notes what they change'],
   ['src/registry/write/audited-scope.ts', 'a storage that passes calls on, and audits them'],
-  ['src/registry/core/node-ports.ts', 'the ports that are taken are no objects'],
+  ['src/registry/core/services/node-ports.ts', 'the ports that are taken are no objects'],
   ['src/bootstrap/ensure-bootstrapped.ts', 'first objects are one call to each shard; the mark is no object'],
 ])
 

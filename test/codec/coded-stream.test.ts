@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { recoded } from '../../src/codec/coded-stream.ts'
-import { lentStream } from '../../src/storage/lent-stream.ts'
+import { lentStream } from '../../src/storage/streams/lent-stream.ts'
 
 const PIECE = 16 * 1024
 const PIECES = 128

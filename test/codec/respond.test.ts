@@ -21,7 +21,7 @@ import type { Resource } from '../../src/registry/resource.ts'
 import { parseQuery } from '../../src/request/query-parameters.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import type { ListShape } from '../../src/storage/storage.ts'
-import { memberText } from '../../src/storage/value-text.ts'
+import { memberText } from '../../src/storage/streams/value-text.ts'
 import { fakeCustomScope, fakeRequest, fakeScope, METADATA, METADATA_LIST, TABLE } from './fake-scope.ts'
 import { builtInForms } from '../../src/codec/built-in-forms.ts'
 

@@ -2,8 +2,8 @@
 import { turnOfOthers } from '../../src/base/slices.ts'
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject, OwnerReference } from '../../src/api/object.ts'
-import { Clientset } from '../../src/controllers/clientset.ts'
-import type { ResourceClient } from '../../src/controllers/resource-client.ts'
+import { Clientset } from '../../src/controllers/client/clientset.ts'
+import type { ResourceClient } from '../../src/controllers/client/resource-client.ts'
 import type { ControllerContext, Sighting } from '../../src/controllers/controller.ts'
 import { controllerOf, userOf } from '../../src/controllers/controllers.ts'
 import type { Env } from '../../src/env.ts'
@@ -11,7 +11,7 @@ import { withoutAdmission } from '../../src/registry/write/admission.ts'
 import { freshServedResources } from '../../src/registry/served.ts'
 import type { DeleteOptions } from '../../src/request/options.ts'
 import { memoryServer } from '../request-in-memory.ts'
-import { named } from '../../src/controllers/resource-client.ts'
+import { named } from '../../src/controllers/client/resource-client.ts'
 
 interface Work {
   readonly controller: string

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import { perTenant } from '../../src/tenancy/tenant-state.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
-import { named } from '../../src/controllers/resource-client.ts'
+import { named } from '../../src/controllers/client/resource-client.ts'
 
 const STRIDE = Number(process.env['KEDGE_CRASH_STRIDE'] ?? 11)
 /** Seconds that pass. */

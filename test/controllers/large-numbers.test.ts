@@ -5,7 +5,7 @@ import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { durationOf } from '../../src/go/duration.ts'
 import { nextInt64 } from '../../src/go/int.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
-import { named } from '../../src/controllers/resource-client.ts'
+import { named } from '../../src/controllers/client/resource-client.ts'
 
 const LARGEST = 2n ** 63n - 1n
 const containers = [{ name: 'c', image: 'i' }]

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
-import { ResourceClient } from '../../src/controllers/resource-client.ts'
+import { ResourceClient } from '../../src/controllers/client/resource-client.ts'
 import type { ControlPlaneInMemory } from './control-plane.ts'
 import { EVENTS, newsIn } from './control-plane.ts'
 import { SimulatedPlane } from './workloads/simulated-plane.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ResourceQuota } from '../../src/api/core/v1.ts'
 import type { JsonObject } from '../../src/api/object.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
-import { named } from '../../src/controllers/resource-client.ts'
+import { named } from '../../src/controllers/client/resource-client.ts'
 
 const QUOTAS = { group: '', resource: 'resourcequotas' }
 const SECRETS = { group: '', resource: 'secrets' }

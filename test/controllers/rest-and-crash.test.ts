@@ -4,7 +4,7 @@ import type { Deployment } from '../../src/api/apps/v1.ts'
 import type { Node, Pod } from '../../src/api/core/v1.ts'
 import type { KubeObject } from '../../src/api/object.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
-import { named } from '../../src/controllers/resource-client.ts'
+import { named } from '../../src/controllers/client/resource-client.ts'
 
 const PODS = { group: '', resource: 'pods' }
 const DEPLOYMENTS = { group: 'apps', resource: 'deployments' }

@@ -2,7 +2,7 @@ import { platformClock } from '../../src/base/clock.ts'
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 import type { Env } from '../../src/env.ts'
-import { shardStorage } from '../../src/storage/shard-client.ts'
+import { shardStorage } from '../../src/storage/shards/shard-client.ts'
 
 const { SHARDS } = env as unknown as Env
 const storage = shardStorage(SHARDS, platformClock)

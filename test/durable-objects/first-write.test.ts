@@ -4,11 +4,11 @@ import { env } from 'cloudflare:workers'
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import type { Env } from '../../src/env.ts'
-import { preferredIndex } from '../../src/storage/places.ts'
-import { PLACES } from '../../src/storage/revision.ts'
-import { shardStorage } from '../../src/storage/shard-client.ts'
-import { CONTROL_SHARD, writtenShardsOf } from '../../src/storage/written-shards.ts'
-import { everything } from '../../src/storage/selection.ts'
+import { preferredIndex } from '../../src/storage/revisions/places.ts'
+import { PLACES } from '../../src/storage/revisions/revision.ts'
+import { shardStorage } from '../../src/storage/shards/shard-client.ts'
+import { CONTROL_SHARD, writtenShardsOf } from '../../src/storage/shards/written-shards.ts'
+import { everything } from '../../src/storage/selectors/selection.ts'
 
 const { SHARDS } = env as unknown as Env
 const storage = shardStorage(SHARDS, platformClock)

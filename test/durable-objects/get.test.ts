@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { platformClock } from '../../src/base/clock.ts'
 import type { Env } from '../../src/env.ts'
 import type { Collection } from '../../src/storage/storage.ts'
-import { shardStorage } from '../../src/storage/shard-client.ts'
-import { storedValue } from '../../src/storage/shard-protocol.ts'
+import { shardStorage } from '../../src/storage/shards/shard-client.ts'
+import { storedValue } from '../../src/storage/shards/shard-protocol.ts'
 
 const { SHARDS } = env as unknown as Env
 

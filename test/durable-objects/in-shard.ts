@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test'
 import type { ResourceShard } from '../../durable-objects/resource-shard.ts'
-import type { ShardCalls } from '../../src/storage/object-calls.ts'
+import type { ShardCalls } from '../../src/storage/shards/object-calls.ts'
 
 /** Runs `work` in the object, with methods that RPC callers cannot reach. */
 export const inShard = <Result>(

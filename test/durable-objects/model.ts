@@ -2,8 +2,8 @@
  * The answers that a shard must give, as plain functions of the history of all writes. The model has no cache, no
  * compaction and no messages.
  */
-import type { Selection } from '../../src/storage/selection.ts'
-import { matches } from '../../src/storage/selection.ts'
+import type { Selection } from '../../src/storage/selectors/selection.ts'
+import { matches } from '../../src/storage/selectors/selection.ts'
 import type { Revision, Selectable, WatchEventType } from '../../src/storage/storage.ts'
 
 export interface Write {

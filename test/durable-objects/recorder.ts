@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { OutboxReceiver, OutboxRow } from '../../src/storage/shard-protocol.ts'
+import type { OutboxReceiver, OutboxRow } from '../../src/storage/shards/shard-protocol.ts'
 
 /** Takes the place of the controllers, and keeps the rows that it receives. */
 export class Recorder extends DurableObject implements OutboxReceiver {

@@ -4,7 +4,7 @@ import { listAnswer } from '../../durable-objects/list-stream.ts'
 import { pick } from '../../durable-objects/selected-keys.ts'
 import type { States } from '../../durable-objects/selected-keys.ts'
 import type { CurrentRow, StateStatements, Statements } from '../../durable-objects/statements.ts'
-import { parseFieldSelector } from '../../src/storage/field-selector.ts'
+import { parseFieldSelector } from '../../src/storage/selectors/field-selector.ts'
 
 const KEYS = 4_000
 const VALUE = JSON.stringify({ spec: { text: 'x'.repeat(100_000) } })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually, until } from '../eventually.ts'
-import type { ShardStats } from '../../src/storage/shard-protocol.ts'
+import type { ShardStats } from '../../src/storage/shards/shard-protocol.ts'
 import type { BareEngine } from './bare-engine.ts'
 import { startBareEngine } from './bare-engine.ts'
 

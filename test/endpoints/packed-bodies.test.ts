@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import * as packedBodies from '../../src/endpoints/packed-bodies.ts'
-import { byteReader } from '../../src/storage/byte-chunks.ts'
-import { lentStream } from '../../src/storage/lent-stream.ts'
+import { byteReader } from '../../src/storage/streams/byte-chunks.ts'
+import { lentStream } from '../../src/storage/streams/lent-stream.ts'
 
 const { MAX_KEPT } = packedBodies
 const packedBody = (key: string, make: () => Stream): Stream =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { slowText } from '../../src/endpoints/slow-stream.ts'
-import { lentStream } from '../../src/storage/lent-stream.ts'
+import { lentStream } from '../../src/storage/streams/lent-stream.ts'
 
 const slowStream = (pieces: Iterable<string>): ReadableStream<Uint8Array> => lentStream(slowText(pieces))
 

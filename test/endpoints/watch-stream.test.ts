@@ -5,7 +5,7 @@ import type { WatchSink } from '../../src/endpoints/watch-sink.ts'
 import { pumpWatch } from '../../src/endpoints/watch-stream.ts'
 import type { RequestScope } from '../../src/registry/resource-scope.ts'
 import { StorageError } from '../../src/storage/errors.ts'
-import { everything } from '../../src/storage/selection.ts'
+import { everything } from '../../src/storage/selectors/selection.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 const logged: string[] = []

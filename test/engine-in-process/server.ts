@@ -6,7 +6,7 @@ import { ControllerManager } from '../../durable-objects/controller-manager.ts'
 import { ResourceShard } from '../../durable-objects/resource-shard.ts'
 import type { Env } from '../../src/env.ts'
 import { serve } from '../../src/server.ts'
-import type { ShardStats } from '../../src/storage/shard-protocol.ts'
+import type { ShardStats } from '../../src/storage/shards/shard-protocol.ts'
 import { objectNamespace } from './object-namespace.ts'
 
 const TOKEN = 'an-administrator-whose-token-is-long-enough'

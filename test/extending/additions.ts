@@ -134,8 +134,8 @@ const controller: Walk = {
       file: 'src/controllers/map-counter.ts',
       text: `/** Says on a Namespace how many ConfigMaps it has. Key: the namespace. */
 import type { Controller } from './controller.ts'
-import { managerClients } from './clientset.ts'
-import { named } from './resource-client.ts'
+import { managerClients } from './client/clientset.ts'
+import { named } from './client/resource-client.ts'
 
 export const mapCounter: Controller = {
   async reconcile(namespace, context) {
@@ -161,7 +161,7 @@ export const mapCounter: Controller = {
       insert: "  'map-counter': mapCounter,\n",
     },
     {
-      file: 'src/controllers/controller-users.ts',
+      file: 'src/controllers/client/controller-users.ts',
       before: "  'api-service-availability': API_SERVER,",
       insert: "  'map-counter': namespaces,\n",
     },
@@ -224,7 +224,7 @@ export function exampleOf(page: string): string {
   return `import type { Pod, PodSpec } from '../api/core/v1.ts'
 import type { OwnerReference } from '../api/meta/v1.ts'
 import type { KubeObject } from '../api/object.ts'
-import { clientsetFor, typedResource } from './clientset.ts'
+import { clientsetFor, typedResource } from './client/clientset.ts'
 import type { ControllerContext } from './controller.ts'
 
 export async function example(

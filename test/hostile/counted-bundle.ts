@@ -28,7 +28,7 @@ const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     SLICE_LENGTH: '2048',
     turnOfOthers: '(): Promise<void> => new Promise((resolve) => setImmediate(resolve))', // a millisecond sooner
   },
-  'storage/lines.ts': { SLICE: '2048' },
+  'storage/streams/lines.ts': { SLICE: '2048' },
   'validation/difference-text.ts': { MAX_STEPS: '1024', MAX_SHOWN: '64' },
   'validation/written-lines.ts': { AT_ONCE: '16' },
 }
@@ -39,7 +39,7 @@ const smaller: Plugin = {
     onLoad(
       {
         filter:
-          /\/src\/(?:api\/status|base\/(?:parts|slices)|json\/(?:parse-json|value-order)|codec\/(?:indent|list-body|yaml\/text)|storage\/lines|validation\/(?:difference-text|written-lines))\.ts$/,
+          /\/src\/(?:api\/status|base\/(?:parts|slices)|json\/(?:parse-json|value-order)|codec\/(?:indent|list-body|yaml\/text)|storage\/streams\/lines|validation\/(?:difference-text|written-lines))\.ts$/,
       },
       ({ path }) => {
         let contents = readFileSync(path, 'utf8')

@@ -2,7 +2,7 @@
 // nothing gives it more digits than the largest number has.
 import { afterEach, expect, test, vi } from 'vitest'
 import { parseJsonBytes, parseStored } from '../../src/json/parse-json.ts'
-import { toInt, toUint } from '../../src/cel/conversions.ts'
+import { toInt, toUint } from '../../src/cel/values/conversions.ts'
 import { parseBody } from '../../src/codec/parse-body.ts'
 import { loadYaml } from '../../src/codec/yaml/reader.ts'
 import { parseInt64 } from '../../src/go/int.ts'

@@ -6,7 +6,7 @@ import type { PersistentVolumeClaim, ResourceQuota } from '../../src/api/core/v1
 import type { Json } from '../../src/api/object.ts'
 import { decodeObject } from '../../src/codec/decode.ts'
 import { daemonSets } from '../../src/registry/apps/daemon-sets.ts'
-import { persistentVolumeClaims } from '../../src/registry/core/persistent-volume-claims.ts'
+import { persistentVolumeClaims } from '../../src/registry/core/volumes/persistent-volume-claims.ts'
 import { resourceQuotas } from '../../src/registry/core/resource-quotas.ts'
 import { metadataErrors } from '../../src/registry/rbac/metadata-errors.ts'
 import { deviceClasses } from '../../src/registry/resource/device-classes.ts'

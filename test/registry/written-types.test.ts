@@ -13,10 +13,10 @@ import { DEFINITIONS } from '../../src/registry/custom-resources/definition.ts'
 import { builtInResources } from '../../src/registry/resources.ts'
 import { builtInStorages } from '../../src/storage/collections.ts'
 import { writtenEntries, writtenShards } from '../../src/registry/written-types.ts'
-import { WRITTEN_SHARDS } from '../../src/storage/written-shards.ts'
+import { WRITTEN_SHARDS } from '../../src/storage/shards/written-shards.ts'
 import { freshControlSnapshot } from '../../src/tenancy/control-snapshot.ts'
 import { ControlPlaneInMemory } from '../controllers/control-plane.ts'
-import { named } from '../../src/controllers/resource-client.ts'
+import { named } from '../../src/controllers/client/resource-client.ts'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
 const COUNT = 12

@@ -3,7 +3,7 @@ import type { GroupResource } from '../../src/api/group-version.ts'
 import { builtInServed } from '../../src/registry/built-in-served.ts'
 import { receive } from '../../src/request/receive.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
-import { answeredHere, notHere } from '../../src/storage/shards-here.ts'
+import { answeredHere, notHere } from '../../src/storage/shards/shards-here.ts'
 import {
   SnapshotData,
   controlSnapshot,

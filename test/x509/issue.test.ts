@@ -1,7 +1,7 @@
 import { X509Certificate, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createAuthority } from '../../src/cli/data-directory/certificate.ts'
-import { signerProblem } from '../../src/controllers/certificate-signers.ts'
+import { signerProblem } from '../../src/controllers/access/certificate-signers.ts'
 import { BadRequestText, hasOwnSignature, parseCertificateRequest } from '../../src/x509/certificate-request.ts'
 import {
   bitString,

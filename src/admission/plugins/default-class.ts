@@ -2,11 +2,11 @@
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
-import { linesOf } from '../../storage/lines.ts'
+import { linesOf } from '../../storage/streams/lines.ts'
 import { collectionOf } from '../../storage/collections.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import type { ApiCall } from '../../request/context.ts'
-import { everything } from '../../storage/selection.ts'
+import { everything } from '../../storage/selectors/selection.ts'
 import { storageOf } from '../../storage/environment-storage.ts'
 
 /** @param annotations a class with the value "true" for any of them is a default */

@@ -3,10 +3,10 @@
  * between which other requests have their turn. Most expressions are cheap and run at once.
  */
 import { turnOfOthers } from '../../base/slices.ts'
-import type { Variables } from '../../cel/frame.ts'
-import { CostExceeded, STOP } from '../../cel/frame.ts'
-import type { Program, Result, Started } from '../../cel/program.ts'
-import { CelError } from '../../cel/value.ts'
+import type { Variables } from '../../cel/evaluation/frame.ts'
+import { CostExceeded, STOP } from '../../cel/evaluation/frame.ts'
+import type { Program, Result, Started } from '../../cel/evaluation/program.ts'
+import { CelError } from '../../cel/values/value.ts'
 
 /** Cost units between two turns: some milliseconds. */
 const STEP = 50_000

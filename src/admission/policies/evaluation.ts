@@ -2,12 +2,12 @@
  * Evaluates expressions about one request, one after the other within one budget (apiserver's plugin/cel activation).
  */
 import type { Json, JsonObject, KubeObject } from '../../api/object.ts'
-import type { JsonLike } from '../../cel/json-value.ts'
-import { valueOfJson } from '../../cel/json-value.ts'
-import { STOP } from '../../cel/frame.ts'
-import type { Program, Result, Started } from '../../cel/program.ts'
-import type { Value } from '../../cel/value.ts'
-import { CelError, MapValue } from '../../cel/value.ts'
+import type { JsonLike } from '../../cel/values/json-value.ts'
+import { valueOfJson } from '../../cel/values/json-value.ts'
+import { STOP } from '../../cel/evaluation/frame.ts'
+import type { Program, Result, Started } from '../../cel/evaluation/program.ts'
+import type { Value } from '../../cel/values/value.ts'
+import { CelError, MapValue } from '../../cel/values/value.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { AdmissionExpression, CompiledVariable } from '../../expressions/admission-expressions.ts'
 import { PER_CALL_LIMIT } from '../../expressions/environments.ts'

@@ -3,8 +3,8 @@
  */
 import type { AuditAnnotation, ValidatingAdmissionPolicySpec, Validation } from '../../api/admissionregistration/v1.ts'
 import { byteLength } from '../../base/utf8.ts'
-import type { Value } from '../../cel/value.ts'
-import { runtimeType, runtimeTypeName } from '../../cel/runtime-types.ts'
+import type { Value } from '../../cel/values/value.ts'
+import { runtimeType, runtimeTypeName } from '../../cel/values/runtime-types.ts'
 import { RUNTIME_BUDGET } from '../../expressions/environments.ts'
 import type { CompiledPolicy } from './compiled-policy.ts'
 import type { Evaluated, Subject } from './evaluation.ts'

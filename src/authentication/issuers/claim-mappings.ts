@@ -3,9 +3,9 @@
  * order.
  */
 import { ownValue } from '../../base/own.ts'
-import type { JsonLike } from '../../cel/json-value.ts'
-import type { Value } from '../../cel/value.ts'
-import { ListValue } from '../../cel/value.ts'
+import type { JsonLike } from '../../cel/values/json-value.ts'
+import type { Value } from '../../cel/values/value.ts'
+import { ListValue } from '../../cel/values/value.ts'
 import type { UserInfo } from '../../request/user-info.ts'
 import { CREDENTIAL_ID } from '../../request/user-info.ts'
 import type { Expression } from '../expression.ts'

@@ -2,7 +2,7 @@
  * ID tokens in compact form and their claims, as go-oidc reads them (OpenID Connect Core §2, §3.1.3.7). The errors
  * have the texts that kube-apiserver logs.
  */
-import type { JsonLike } from '../../cel/json-value.ts'
+import type { JsonLike } from '../../cel/values/json-value.ts'
 import { ownValue } from '../../base/own.ts'
 import { goQuote } from '../../go/quote.ts'
 import { TokenRefused } from '../token-answer.ts'

@@ -1,9 +1,9 @@
 /** The accessors of timestamps and durations, such as `getHours()`. */
 import type { FunctionDeclaration } from '../declarations.ts'
-import { calendarIn } from '../times.ts'
-import { DURATION, INT, STRING, TIMESTAMP } from '../type.ts'
-import type { Duration, Timestamp, Value } from '../value.ts'
-import { CelError } from '../value.ts'
+import { calendarIn } from '../values/times.ts'
+import { DURATION, INT, STRING, TIMESTAMP } from '../checker/type.ts'
+import type { Duration, Timestamp, Value } from '../values/value.ts'
+import { CelError } from '../values/value.ts'
 import { member } from './declare.ts'
 
 /** Declares an accessor of a calendar field of a timestamp, in UTC or in a time zone. */

@@ -5,10 +5,10 @@
 import { leastOf } from '../../base/extremes.ts'
 import { exactly, plus, reading, scaled, times } from '../estimate.ts'
 import type { Overload, Range, SizedNode, SizeEstimator } from '../declarations.ts'
-import { sizeOf, traversal } from '../runtime-size.ts'
-import type { Value } from '../value.ts'
-import { ListValue, MapValue } from '../value.ts'
-import { visit } from '../work.ts'
+import { sizeOf, traversal } from '../values/runtime-size.ts'
+import type { Value } from '../values/value.ts'
+import { ListValue, MapValue } from '../values/value.ts'
+import { visit } from '../evaluation/work.ts'
 
 export type Costs = Required<Pick<Overload, 'cost' | 'estimate'>>
 /** A cost that depends on the size of the result. */

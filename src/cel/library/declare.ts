@@ -1,7 +1,7 @@
 /** Helpers with which libraries declare functions. */
 import type { FunctionDeclaration, Overload, Run } from '../declarations.ts'
-import type { Type } from '../type.ts'
-import type { Value } from '../value.ts'
+import type { Type } from '../checker/type.ts'
+import type { Value } from '../values/value.ts'
 
 type Extra = Omit<Overload, 'id' | 'member' | 'parameters' | 'result'>
 

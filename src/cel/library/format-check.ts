@@ -1,9 +1,9 @@
 /** Checks `'…'.format([…])` at compile time if the pattern and the list are literals. */
-import type { Call, Expression } from '../ast.ts'
+import type { Call, Expression } from '../syntax/ast.ts'
 import type { Finding } from '../declarations.ts'
-import { runtimeTypeName } from '../runtime-types.ts'
-import type { Type } from '../type.ts'
-import { CelError } from '../value.ts'
+import { runtimeTypeName } from '../values/runtime-types.ts'
+import type { Type } from '../checker/type.ts'
+import { CelError } from '../values/value.ts'
 import { clauseAt, clauseProblems } from './format.ts'
 
 type TypeOf = (node: Expression) => Type

@@ -1,11 +1,11 @@
 /** `'%s is %.2f'.format([a, b])` with the output of cel-go's first formatter, in its locale en_US. */
 import { goQuote } from '../../go/quote.ts'
-import { toDouble, toText } from '../conversions.ts'
-import { runtimeType, runtimeTypeName } from '../runtime-types.ts'
-import { compareTexts } from '../order.ts'
-import type { Value } from '../value.ts'
-import { visit, work } from '../work.ts'
-import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } from '../value.ts'
+import { toDouble, toText } from '../values/conversions.ts'
+import { runtimeType, runtimeTypeName } from '../values/runtime-types.ts'
+import { compareTexts } from '../values/order.ts'
+import type { Value } from '../values/value.ts'
+import { visit, work } from '../evaluation/work.ts'
+import { CelError, Duration, ListValue, MapValue, Timestamp, TypeValue, Uint } from '../values/value.ts'
 
 /** Formats the argument of a clause, or returns an error. */
 type Clause = (value: Value) => string | CelError

@@ -1,11 +1,11 @@
 /** Optional values: `optional.of(x)`, `a.?b.orValue(c)`, `x.optMap(v, …)` (cel-go's optional library). */
-import type { Expression } from '../ast.ts'
-import { itemsOf, listFrom } from '../collections.ts'
+import type { Expression } from '../syntax/ast.ts'
+import { itemsOf, listFrom } from '../values/collections.ts'
 import type { ExpressionFactory, Library, Macro } from '../declarations.ts'
-import { BOOL, DYN, INT, listOf, mapOf, opaque, optionalOf, parameter, STRING } from '../type.ts'
-import type { Value } from '../value.ts'
-import { CelError, Duration, ListValue, MapValue, Optional, Timestamp, Uint } from '../value.ts'
-import { noSuchOverload } from '../numbers.ts'
+import { BOOL, DYN, INT, listOf, mapOf, opaque, optionalOf, parameter, STRING } from '../checker/type.ts'
+import type { Value } from '../values/value.ts'
+import { CelError, Duration, ListValue, MapValue, Optional, Timestamp, Uint } from '../values/value.ts'
+import { noSuchOverload } from '../values/numbers.ts'
 import { fn, member, overload, unary } from './declare.ts'
 
 const K = parameter('K')

@@ -1,13 +1,13 @@
 /** kube-apiserver's `find` and `findAll`, which search strings for RE2 patterns. */
-import { listFrom } from '../collections.ts'
+import { listFrom } from '../values/collections.ts'
 import type { Library } from '../declarations.ts'
 import type { Costs } from './costs.ts'
 import { matching } from './costs.ts'
-import { INT, listOf, STRING } from '../type.ts'
-import type { Value } from '../value.ts'
-import { CelError } from '../value.ts'
+import { INT, listOf, STRING } from '../checker/type.ts'
+import type { Value } from '../values/value.ts'
+import { CelError } from '../values/value.ts'
 import { fn, member } from './declare.ts'
-import { compiledPattern, textsFound } from '../patterns.ts'
+import { compiledPattern, textsFound } from '../values/patterns.ts'
 
 /** The caller has checked the types of the arguments. @param limit a negative limit means all matches */
 function matchesOf(text: Value | undefined, pattern: Value | undefined, limit: number): string[] | CelError {

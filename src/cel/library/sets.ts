@@ -1,11 +1,11 @@
 /** `sets.contains`, `sets.equivalent` and `sets.intersects` for lists. */
 import type { FunctionDeclaration, Library, Overload, SizedNode, SizeEstimator } from '../declarations.ts'
-import { isIn } from '../collections.ts'
-import { BOOL, listOf, parameter } from '../type.ts'
-import type { Value } from '../value.ts'
-import { ListValue } from '../value.ts'
-import { visit } from '../work.ts'
-import { sizeOf } from '../runtime-size.ts'
+import { isIn } from '../values/collections.ts'
+import { BOOL, listOf, parameter } from '../checker/type.ts'
+import type { Value } from '../values/value.ts'
+import { ListValue } from '../values/value.ts'
+import { visit } from '../evaluation/work.ts'
+import { sizeOf } from '../values/runtime-size.ts'
 import { fn, overload } from './declare.ts'
 
 const LIST = listOf(parameter('T'))

@@ -1,18 +1,18 @@
 /** CEL's standard functions (cel-spec's standard definitions), with the results of cel-go. */
-import { add, isAddable, isSubtractable, isWhole, negate, subtract } from '../arithmetic.ts'
-import { equal, isIn, isIncomparable, isNotComparedWith } from '../collections.ts'
-import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from '../conversions.ts'
+import { add, isAddable, isSubtractable, isWhole, negate, subtract } from '../values/arithmetic.ts'
+import { equal, isIn, isIncomparable, isNotComparedWith } from '../values/collections.ts'
+import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from '../values/conversions.ts'
 import type { FunctionDeclaration, Library, Overload } from '../declarations.ts'
 import { affix, lookingThrough, matching, readingBoth, readingOf, readingSmaller, searching } from './costs.ts'
 import type { Costs } from './costs.ts'
 import { calendarFunctions } from './calendar.ts'
 import { binary, member, overload, unary } from './declare.ts'
-import { divide, isNumber, modulo, multiply, noSuchOverload } from '../numbers.ts'
-import { compare, isComparable } from '../order.ts'
-import { compiledPattern, matches } from '../patterns.ts'
-import { runtimeType } from '../runtime-types.ts'
-import { sizeOf } from '../runtime-size.ts'
-import type { Type } from '../type.ts'
+import { divide, isNumber, modulo, multiply, noSuchOverload } from '../values/numbers.ts'
+import { compare, isComparable } from '../values/order.ts'
+import { compiledPattern, matches } from '../values/patterns.ts'
+import { runtimeType } from '../values/runtime-types.ts'
+import { sizeOf } from '../values/runtime-size.ts'
+import type { Type } from '../checker/type.ts'
 import {
   BOOL,
   BYTES,
@@ -27,9 +27,9 @@ import {
   TIMESTAMP,
   typeOf,
   UINT,
-} from '../type.ts'
-import type { Value } from '../value.ts'
-import { CelError, Duration, ListValue, MapValue, TypeValue } from '../value.ts'
+} from '../checker/type.ts'
+import type { Value } from '../values/value.ts'
+import { CelError, Duration, ListValue, MapValue, TypeValue } from '../values/value.ts'
 
 const A = parameter('A')
 const B = parameter('B')

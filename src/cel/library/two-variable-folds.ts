@@ -1,16 +1,16 @@
 /**
  * cel-go's two-variable comprehensions, such as `map.all(key, value, …)` and `list.transformList(index, element, …)`.
  */
-import type { Expression } from '../ast.ts'
-import { ValueMap } from '../collections.ts'
+import type { Expression } from '../syntax/ast.ts'
+import { ValueMap } from '../values/collections.ts'
 import type { ExpressionFactory, Library, Macro } from '../declarations.ts'
-import { allParts, appendParts, existsOneParts, existsParts } from '../macros.ts'
-import { ACCUMULATOR } from '../builder.ts'
-import { mapOf, parameter } from '../type.ts'
-import type { Value } from '../value.ts'
-import { CelError, MapValue } from '../value.ts'
-import { visit } from '../work.ts'
-import { describe } from '../describe.ts'
+import { allParts, appendParts, existsOneParts, existsParts } from '../syntax/macros.ts'
+import { ACCUMULATOR } from '../syntax/builder.ts'
+import { mapOf, parameter } from '../checker/type.ts'
+import type { Value } from '../values/value.ts'
+import { CelError, MapValue } from '../values/value.ts'
+import { visit } from '../evaluation/work.ts'
+import { describe } from '../values/describe.ts'
 import { binary, fn, overload } from './declare.ts'
 
 type Parts = ReturnType<typeof allParts>

@@ -1,6 +1,6 @@
 // The first objects of a server that simulates nodes: `kedge start`, `kedge start --nodes 3`.
-import type { ClusterAccess, Place } from '../../registry/core/simulated-cluster.ts'
-import { createSimulatedNodes, equipSimulatedNodes, STARTER } from '../../registry/core/simulated-cluster.ts'
+import type { ClusterAccess, Place } from '../../registry/simulation/simulated-cluster.ts'
+import { createSimulatedNodes, equipSimulatedNodes, STARTER } from '../../registry/simulation/simulated-cluster.ts'
 import { ask } from '../ask.ts'
 import type { Server } from './backup.ts'
 

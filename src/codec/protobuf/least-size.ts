@@ -5,7 +5,7 @@
 import type { Json } from '../../api/object.ts'
 import { eachName, eachPart, kept } from '../../base/parts.ts'
 import { requestEntityTooLarge } from '../../api/status.ts'
-import { MAX_VALUE_BYTES } from '../../storage/value-text.ts'
+import { MAX_VALUE_BYTES } from '../../storage/streams/value-text.ts'
 
 /**
  * A strategy may drop fields later, so this exceeds the limit of storage. With those fields, an object that a client

@@ -1,6 +1,6 @@
 import type { ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet } from '../../api/apps/v1.ts'
 import { parseApiVersion } from '../../api/group-version.ts'
-import { labelSelectorText } from '../../storage/label-selector-text.ts'
+import { labelSelectorText } from '../../storage/selectors/label-selector-text.ts'
 import { age, containerCells, labelsText, nameOf, printer } from './cells.ts'
 import { selectorCell } from './selector-text.ts'
 

@@ -1,5 +1,5 @@
 import type { LabelSelector } from '../../api/meta/v1.ts'
-import { labelSelectorText } from '../../storage/label-selector-text.ts'
+import { labelSelectorText } from '../../storage/selectors/label-selector-text.ts'
 
 /** The cell of a selector (metav1.FormatLabelSelector). */
 export function selectorCell(selector: LabelSelector | null | undefined): string {

@@ -9,10 +9,10 @@ import { DEFINITIONS, versionsOf } from '../../registry/custom-resources/definit
 import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../../registry/resources.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
-import { serverClients } from '../clientset.ts'
-import type { ResourceClient } from '../resource-client.ts'
+import { serverClients } from '../client/clientset.ts'
+import type { ResourceClient } from '../client/resource-client.ts'
 import type { Controller } from '../controller.ts'
-import { createUnlessThere, deleteIfThere } from '../unless-gone.ts'
+import { createUnlessThere, deleteIfThere } from '../work/unless-gone.ts'
 
 const API_SERVICES: GroupResource = { group: 'apiregistration.k8s.io', resource: 'apiservices' }
 const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'

@@ -4,7 +4,7 @@ import { approvalOf, isProtectedGroup } from '../../registry/apiextensions/appro
 import type { Approval } from '../../registry/apiextensions/approval.ts'
 import { setCondition } from '../../registry/apiextensions/custom-resource-definitions.ts'
 import { conditionOf, DEFINITIONS } from '../../registry/custom-resources/definition.ts'
-import { serverClients } from '../clientset.ts'
+import { serverClients } from '../client/clientset.ts'
 import type { Controller } from '../controller.ts'
 
 const TYPE = 'KubernetesAPIApprovalPolicyConformant'

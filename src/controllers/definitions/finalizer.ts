@@ -14,10 +14,10 @@ import {
 } from '../../registry/custom-resources/definition.ts'
 import { entryOf } from '../../registry/custom-resources/entries.ts'
 import { wasWritten } from '../../registry/written-types.ts'
-import { registryClients, serverClients } from '../clientset.ts'
-import type { ResourceClient } from '../resource-client.ts'
+import { registryClients, serverClients } from '../client/clientset.ts'
+import type { ResourceClient } from '../client/resource-client.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { untilNextLook } from '../waiting-time.ts'
+import { untilNextLook } from '../work/waiting-time.ts'
 
 export const crdFinalizerController: Controller = {
   neverGivesUp: true,

@@ -7,8 +7,8 @@ import type { KubeObject } from '../../api/object.ts'
 import { setCondition } from '../../registry/apiextensions/custom-resource-definitions.ts'
 import { conditionOf, DEFINITIONS, isConditionTrue } from '../../registry/custom-resources/definition.ts'
 import { freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
-import { serverClients } from '../clientset.ts'
-import type { ResourceClient } from '../resource-client.ts'
+import { serverClients } from '../client/clientset.ts'
+import type { ResourceClient } from '../client/resource-client.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 
 export const crdNamesController: Controller = {

@@ -5,11 +5,11 @@
 import type { Node } from '../../api/core/v1.ts'
 import { ownValue } from '../../base/own.ts'
 import { flatMapParts } from '../../base/parts.ts'
-import { NODE_TTL } from '../../registry/core/node-work.ts'
-import { clientsetFor, typedResource } from '../clientset.ts'
+import { NODE_TTL } from '../../registry/core/nodes/node-work.ts'
+import { clientsetFor, typedResource } from '../client/clientset.ts'
 import type { Controller } from '../controller.ts'
-import { inTurns, PLANNED, planned } from '../in-turns.ts'
-import { unlessGone } from '../unless-gone.ts'
+import { inTurns, PLANNED, planned } from '../work/in-turns.ts'
+import { unlessGone } from '../work/unless-gone.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
 

@@ -5,7 +5,7 @@ import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
 import { eachPart, kept } from '../../base/parts.ts'
-import { PLANNED } from '../in-turns.ts'
+import { PLANNED } from '../work/in-turns.ts'
 
 /** Milliseconds between two evictions in a healthy zone. No zone evicts nodes faster. */
 export const NODE_EVERY_MS = 10_000

@@ -4,7 +4,7 @@
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
 import type { Revision } from '../../storage/storage.ts'
-import type { Changes } from '../resource-client.ts'
+import type { Changes } from '../client/resource-client.ts'
 import { isFinished } from '../workloads/pods/pod-state.ts'
 import { NodeState } from './node-state.ts'
 import { PodInfo } from './pod-info.ts'

@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../../api/core/v1.ts'
 import type { Steps } from '../../base/slices.ts'
-import type { LabelRequirement } from '../../storage/selection.ts'
+import type { LabelRequirement } from '../../storage/selectors/selection.ts'
 import type { CycleWork } from './cycle-work.ts'
 import type { ClaimPlan } from './devices/claim-plan.ts'
 import type { DeviceFacts } from './devices/device-facts.ts'

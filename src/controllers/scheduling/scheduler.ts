@@ -13,11 +13,11 @@ import { settingsOf } from '../../settings.ts'
 import type { ControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { controlSnapshot, freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
-import type { Clientset } from '../clientset.ts'
-import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Clientset } from '../client/clientset.ts'
+import { clientsetFor, typedResource } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { isControllerOurs } from '../leadership.ts'
-import { isRefusal } from '../refusal.ts'
+import { isControllerOurs } from '../leader/leadership.ts'
+import { isRefusal } from '../work/refusal.ts'
 import { PODS } from '../workloads/pods/pod-control.ts'
 import type { Waiting } from './cluster-state.ts'
 import { ClusterState } from './cluster-state.ts'
@@ -50,7 +50,7 @@ import type { Unfit } from './schedule.ts'
 import { choose, failureMessage, Filters } from './schedule.ts'
 import type { ClusterEvent } from './wake-up.ts'
 import { isHelped } from './wake-up.ts'
-import type { WorkBudget } from '../../storage/turn-budget.ts'
+import type { WorkBudget } from '../../storage/shards/turn-budget.ts'
 import { WritesUnderWay } from './writes-under-way.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
@@ -64,7 +64,7 @@ const MOST_TRIED = 1_000
 const MOST_MS = 10_000
 /** Decisions between two looks at the writes that are under way and at the nodes. */
 const AT_ONCE = 4
-/** Pods whose writes are under way. src/storage/writes-together.ts commits writes together that arrive together. */
+/** Pods whose writes are under way. src/storage/shards/writes-together.ts commits writes together that arrive together. */
 const UNDER_WAY = 32
 
 const events: ReadonlySet<string> = new Set<ClusterEvent>(['VolumeChanged', 'DeviceChanged', 'NamespaceChanged'])

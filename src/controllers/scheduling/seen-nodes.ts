@@ -5,7 +5,7 @@
 import type { Node } from '../../api/core/v1.ts'
 import { readingRecent } from '../../tenancy/recent-objects.ts'
 import type { ControllerContext } from '../controller.ts'
-import type { ResourceClient } from '../resource-client.ts'
+import type { ResourceClient } from '../client/resource-client.ts'
 import type { ClusterState } from './cluster-state.ts'
 import type { NodeState } from './node-state.ts'
 

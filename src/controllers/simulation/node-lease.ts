@@ -6,11 +6,11 @@
 import type { Lease } from '../../api/coordination/v1.ts'
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { Clientset } from '../clientset.ts'
-import { typedResource } from '../clientset.ts'
+import type { Clientset } from '../client/clientset.ts'
+import { typedResource } from '../client/clientset.ts'
 import type { ControllerContext } from '../controller.ts'
-import { isHeld } from '../leadership.ts'
-import { isRefusal } from '../refusal.ts'
+import { isHeld } from '../leader/leadership.ts'
+import { isRefusal } from '../work/refusal.ts'
 
 const LEASES = typedResource<Lease>('coordination.k8s.io', 'leases')
 const NAMESPACE = 'kube-node-lease'

@@ -3,7 +3,7 @@
  */
 import type { Pod } from '../../api/core/v1.ts'
 import { claimNameOf, isReservedFor, notMadeFor } from '../../registry/resource/pod-claims.ts'
-import type { Clientset } from '../clientset.ts'
+import type { Clientset } from '../client/clientset.ts'
 import { RESOURCE_CLAIMS } from '../workloads/resource-claim/templates.ts'
 
 /** Whether the pod has claims and has not started yet. */

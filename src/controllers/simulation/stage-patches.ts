@@ -9,7 +9,7 @@ import type { TemplateFunction } from '../../go/template/execute.ts'
 import { runTemplate } from '../../go/template/execute.ts'
 import type { Value } from '../../go/template/functions.ts'
 import { TemplateError } from '../../go/template/tokens.ts'
-import type { FinalizerChange, StagePatch } from '../../registry/core/stages.ts'
+import type { FinalizerChange, StagePatch } from '../../registry/simulation/stages.ts'
 import type { NodeFacts } from './pod-lifecycle.ts'
 
 const TYPES = {

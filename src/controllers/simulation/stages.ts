@@ -1,11 +1,11 @@
 /** The Stages of a control plane. Without KWOK's CustomResourceDefinition there are none, and nothing is read. */
 import { BoundedMap } from '../../base/bounded-map.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { STAGES } from '../../registry/core/stage-work.ts'
-import type { Stage } from '../../registry/core/stages.ts'
-import { readStage } from '../../registry/core/stages.ts'
-import type { Clientset } from '../clientset.ts'
-import { typedResource } from '../clientset.ts'
+import { STAGES } from '../../registry/simulation/stage-work.ts'
+import type { Stage } from '../../registry/simulation/stages.ts'
+import { readStage } from '../../registry/simulation/stages.ts'
+import type { Clientset } from '../client/clientset.ts'
+import { typedResource } from '../client/clientset.ts'
 import type { EventRecorder } from '../workloads/events/events.ts'
 
 const RESOURCE = typedResource<KubeObject>(STAGES.group, STAGES.resource)

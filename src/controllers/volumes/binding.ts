@@ -1,7 +1,7 @@
 /** The writes that bind a volume and a claim, in kube-controller-manager's order. Each of them can be repeated. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.ts'
-import type { Clientset } from '../clientset.ts'
-import { typedResource } from '../clientset.ts'
+import type { Clientset } from '../client/clientset.ts'
+import { typedResource } from '../client/clientset.ts'
 import type { ControllerContext } from '../controller.ts'
 import { sameJson } from '../workloads/same-json.ts'
 import { annotation, BIND_COMPLETED, BOUND_BY_CONTROLLER, isFor } from './matching.ts'

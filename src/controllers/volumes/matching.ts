@@ -3,7 +3,7 @@ import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1.
 import type { StorageClass } from '../../api/storage/v1.ts'
 import { ownValue } from '../../base/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
-import { matchesLabels } from '../../storage/selection.ts'
+import { matchesLabels } from '../../storage/selectors/selection.ts'
 import { requirementsOf } from '../workloads/pods/pod-control.ts'
 
 export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed'

@@ -7,10 +7,10 @@ import { LEADER_LEASES } from '../../registry/workload-controllers.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import { definitions } from '../../registry/definitions.ts'
 import { workloadWork } from '../../registry/outbox.ts'
-import { clientsetFor, typedResource } from '../clientset.ts'
+import { clientsetFor, typedResource } from '../client/clientset.ts'
 import type { Controller } from '../controller.ts'
-import { observeLease } from '../leader-lease.ts'
-import { isOfLease } from '../leadership.ts'
+import { observeLease } from '../leader/leader-lease.ts'
+import { isOfLease } from '../leader/leadership.ts'
 
 /** Objects that are read in one turn. */
 const TOGETHER = 100

@@ -18,7 +18,7 @@ export function podsOfKey(key: string): PodsOfKey {
   try {
     const [namespace, labels] = JSON.parse(key) as unknown[]
     if (typeof namespace === 'string' && (labels === undefined || (typeof labels === 'object' && labels !== null)))
-      return { namespace, labels: labels as Readonly<Record<string, string>> | undefined } // written by registry/core/pod-work.ts
+      return { namespace, labels: labels as Readonly<Record<string, string>> | undefined } // written by registry/core/pods/pod-work.ts
   } catch {
     // refused below
   }

@@ -4,8 +4,8 @@
  */
 import type { Service } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { Clientset } from '../clientset.ts'
-import { clientsetFor } from '../clientset.ts'
+import type { Clientset } from '../client/clientset.ts'
+import { clientsetFor } from '../client/clientset.ts'
 import type { Controller } from '../controller.ts'
 import { SERVICES } from './endpoints/endpoint-slice.ts'
 import { EventRecorder } from './events/events.ts'

@@ -2,7 +2,7 @@
  * Keeps the number of pods of a ReplicaSet or ReplicationController (kube-controller-manager's replicaset controller,
  * which handles both). Key: NAMESPACE/NAME.
  */
-import { filtered, inTurns, planned } from '../in-turns.ts'
+import { filtered, inTurns, planned } from '../work/in-turns.ts'
 import type { ReplicaSet } from '../../api/apps/v1.ts'
 import type { Pod, ReplicationController } from '../../api/core/v1.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
@@ -11,8 +11,8 @@ import type { GroupVersionKind } from '../../api/group-version.ts'
 import { StatusError } from '../../api/status.ts'
 import { controllerRefOf } from '../../registry/work.ts'
 import { timeText } from '../../schema/time.ts'
-import type { Clientset, TypedResource } from '../clientset.ts'
-import { clientsetFor, typedResource } from '../clientset.ts'
+import type { Clientset, TypedResource } from '../client/clientset.ts'
+import { clientsetFor, typedResource } from '../client/clientset.ts'
 import type { Controller } from '../controller.ts'
 import { EventRecorder } from './events/events.ts'
 import { keyParts } from './key.ts'

@@ -4,7 +4,7 @@ import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../ap
 import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../base/own.ts'
 import { eachPart, kept } from '../../base/parts.ts'
-import { PLANNED } from '../in-turns.ts'
+import { PLANNED } from '../work/in-turns.ts'
 import { compareForDeletion, isAvailable, isReady, untilAvailable } from './pods/pod-state.ts'
 
 /** Pods that one reconciliation creates or deletes. */

@@ -1,7 +1,7 @@
 /** Keeps versions that a request has yet to read from compaction, however long the request takes. */
 import type { Clock } from '../../base/clock.ts'
 import { logError } from '../../log/log.ts'
-import { forEachShard } from '../../storage/for-each-shard.ts'
+import { forEachShard } from '../../storage/shards/for-each-shard.ts'
 import type { Revision, ShardName, Storage } from '../../storage/storage.ts'
 
 /** Milliseconds for which a shard holds the versions after each call. */

@@ -10,9 +10,9 @@ import { DEFAULT_SERVICE_ACCOUNT } from '../../registry/core/service-accounts.ts
 import { collectionOf } from '../../storage/collections.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import type { ApiRequest } from '../../request/context.ts'
-import { linesOf } from '../../storage/lines.ts'
-import { forEachShard } from '../../storage/for-each-shard.ts'
-import { everything } from '../../storage/selection.ts'
+import { linesOf } from '../../storage/streams/lines.ts'
+import { forEachShard } from '../../storage/shards/for-each-shard.ts'
+import { everything } from '../../storage/selectors/selection.ts'
 import { storageOf } from '../../storage/environment-storage.ts'
 import type { Revision } from '../../storage/storage.ts'
 

@@ -3,7 +3,7 @@
  * of this isolate since its start. A sum over isolates is like a sum over several servers.
  */
 import type { GroupResource } from '../../api/group-version.ts'
-import type { WorkCount } from '../../storage/object-calls.ts'
+import type { WorkCount } from '../../storage/shards/object-calls.ts'
 import { groupResourceText } from '../../api/group-version.ts'
 import { ownValue } from '../../base/own.ts'
 import { expressionTimes } from '../../expressions/expression-times.ts'

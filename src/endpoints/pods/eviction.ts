@@ -21,7 +21,7 @@ import { selectorMatches } from '../../validation/label-selectors.ts'
 import type { RequestScope, ResourceScope } from '../../registry/resource-scope.ts'
 import { loopbackScope } from '../../registry/scope.ts'
 import type { Verb } from '../../registry/serving.ts'
-import { isReady, setPodCondition } from '../../registry/core/pod-conditions.ts'
+import { isReady, setPodCondition } from '../../registry/core/pods/pod-conditions.ts'
 import { readPosted, respondDone } from './posted.ts'
 
 const EVICTION = { group: 'policy', version: 'v1', kind: 'Eviction' }

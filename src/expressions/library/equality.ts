@@ -3,10 +3,10 @@ import type { Library, Overload } from '../../cel/declarations.ts'
 import { exactly, reading } from '../../cel/estimate.ts'
 import { readingSmaller } from '../../cel/library/costs.ts'
 import { overload } from '../../cel/library/declare.ts'
-import type { Type } from '../../cel/type.ts'
-import { BOOL, parameter } from '../../cel/type.ts'
-import { sameType } from '../../cel/type-relations.ts'
-import { OpaqueValue } from '../../cel/value.ts'
+import type { Type } from '../../cel/checker/type.ts'
+import { BOOL, parameter } from '../../cel/checker/type.ts'
+import { sameType } from '../../cel/checker/type-relations.ts'
+import { OpaqueValue } from '../../cel/values/value.ts'
 
 const ofOneUnit: ReadonlySet<string> = new Set([
   'net.IP',

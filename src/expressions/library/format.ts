@@ -1,12 +1,12 @@
 /** kube-apiserver's `format` library: named formats of strings. `validate` returns the errors of a string. */
-import { listFrom } from '../../cel/collections.ts'
+import { listFrom } from '../../cel/values/collections.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { reading, scaled } from '../../cel/estimate.ts'
 import { costOfMatch, fixed } from '../../cel/library/costs.ts'
 import { fn, member, overload } from '../../cel/library/declare.ts'
-import { sizeOf } from '../../cel/runtime-size.ts'
-import { listOf, optionalOf, STRING, structNamed } from '../../cel/type.ts'
-import { OpaqueValue, Optional } from '../../cel/value.ts'
+import { sizeOf } from '../../cel/values/runtime-size.ts'
+import { listOf, optionalOf, STRING, structNamed } from '../../cel/checker/type.ts'
+import { OpaqueValue, Optional } from '../../cel/values/value.ts'
 import {
   label1035Name,
   labelName,

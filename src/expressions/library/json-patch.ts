@@ -2,7 +2,7 @@
 import type { Library } from '../../cel/declarations.ts'
 import { readingOf, sameSize } from '../../cel/library/costs.ts'
 import { fn, overload } from '../../cel/library/declare.ts'
-import { STRING } from '../../cel/type.ts'
+import { STRING } from '../../cel/checker/type.ts'
 
 export const jsonPatch: Library = {
   name: 'kubernetes.jsonpatch',

@@ -2,9 +2,9 @@
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
 import { fn, member, overload } from '../../cel/library/declare.ts'
-import { BOOL, DOUBLE, INT, STRING, structNamed } from '../../cel/type.ts'
-import type { Value } from '../../cel/value.ts'
-import { CelError, OpaqueValue } from '../../cel/value.ts'
+import { BOOL, DOUBLE, INT, STRING, structNamed } from '../../cel/checker/type.ts'
+import type { Value } from '../../cel/values/value.ts'
+import { CelError, OpaqueValue } from '../../cel/values/value.ts'
 import { Quantity, QuantityError } from '../../schema/quantity.ts'
 
 const QUANTITY = structNamed('kubernetes.Quantity')

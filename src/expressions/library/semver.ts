@@ -7,9 +7,9 @@ import { goQuote } from '../../go/quote.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf } from '../../cel/library/costs.ts'
 import { fn, member, overload } from '../../cel/library/declare.ts'
-import { BOOL, INT, STRING, structNamed } from '../../cel/type.ts'
-import type { Value } from '../../cel/value.ts'
-import { CelError, OpaqueValue } from '../../cel/value.ts'
+import { BOOL, INT, STRING, structNamed } from '../../cel/checker/type.ts'
+import type { Value } from '../../cel/values/value.ts'
+import { CelError, OpaqueValue } from '../../cel/values/value.ts'
 
 const SEMVER = structNamed('kubernetes.Semver')
 

@@ -1,12 +1,12 @@
 /** kube-apiserver's `url` library, which gives the parts of a URL. */
-import { listFrom, ValueMap } from '../../cel/collections.ts'
+import { listFrom, ValueMap } from '../../cel/values/collections.ts'
 import type { Library } from '../../cel/declarations.ts'
 import { fixed, readingOf, sameSize } from '../../cel/library/costs.ts'
 import { fn, member, overload } from '../../cel/library/declare.ts'
-import type { Type } from '../../cel/type.ts'
-import { BOOL, listOf, mapOf, STRING, structNamed } from '../../cel/type.ts'
-import type { Value } from '../../cel/value.ts'
-import { CelError, OpaqueValue } from '../../cel/value.ts'
+import type { Type } from '../../cel/checker/type.ts'
+import { BOOL, listOf, mapOf, STRING, structNamed } from '../../cel/checker/type.ts'
+import type { Value } from '../../cel/values/value.ts'
+import { CelError, OpaqueValue } from '../../cel/values/value.ts'
 import type { GoUrl } from '../../go/url.ts'
 import {
   escapedPath,

@@ -27,7 +27,7 @@ import {
 import { templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { samePodTemplate, sameSelector } from '../../validation/same-value.ts'
-import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
+import { dropDisabledPodFields } from '../core/pods/pod-disabled-fields.ts'
 import { daemonSetPrinter } from '../../codec/table/apps.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'

@@ -14,7 +14,7 @@ import { internalJson, selectorJson } from '../../validation/pod/internal-json.t
 import { hostnameWarnings, templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import { templateRules } from '../../validation/pod/pod-template.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
-import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
+import { dropDisabledPodFields } from '../core/pods/pod-disabled-fields.ts'
 import { sameSelector, sameTexts } from '../../validation/same-value.ts'
 import { deploymentPrinter } from '../../codec/table/apps.ts'
 import { defaultRule } from '../../schema/default-rules.ts'

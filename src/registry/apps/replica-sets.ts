@@ -7,7 +7,7 @@ import { hostnameWarnings, templateWarnings } from '../../validation/pod/pod-war
 import { selectorJson } from '../../validation/pod/internal-json.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { sameSelector } from '../../validation/same-value.ts'
-import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
+import { dropDisabledPodFields } from '../core/pods/pod-disabled-fields.ts'
 import { replicaSetPrinter } from '../../codec/table/apps.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { validateReplicaCounts, validateSelectorAndTemplate } from './workload.ts'

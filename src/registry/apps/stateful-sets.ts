@@ -29,7 +29,7 @@ import {
 import { claimWarnings, templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
+import { dropDisabledPodFields } from '../core/pods/pod-disabled-fields.ts'
 import { statefulSetPrinter } from '../../codec/table/apps.ts'
 import type { DefaultingContext } from '../../schema/default-rules.ts'
 import { defaultRule } from '../../schema/default-rules.ts'

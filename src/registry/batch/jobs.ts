@@ -17,7 +17,7 @@ import { NOT_MATCHED, templateRules } from '../../validation/pod/pod-template.ts
 import { hostnameWarnings } from '../../validation/pod/pod-warnings.ts'
 import type { PodRules } from '../../validation/pod/rules.ts'
 import { samePodSpec, samePodTemplate, sameSelector, sameValue } from '../../validation/same-value.ts'
-import { dropDisabledPodFields } from '../core/pod-disabled-fields.ts'
+import { dropDisabledPodFields } from '../core/pods/pod-disabled-fields.ts'
 import { jobPrinter } from '../../codec/table/batch.ts'
 import { goQuote } from '../../go/quote.ts'
 import { defaultRule } from '../../schema/default-rules.ts'

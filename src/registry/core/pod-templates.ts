@@ -4,7 +4,7 @@ import { templateRules, validatePodTemplate } from '../../validation/pod/pod-tem
 import { templateWarnings } from '../../validation/pod/pod-warnings.ts'
 import { podTemplatePrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { dropDisabledPodFields } from './pod-disabled-fields.ts'
+import { dropDisabledPodFields } from './pods/pod-disabled-fields.ts'
 
 const at = path('template')
 

@@ -4,7 +4,7 @@ import { ownValue } from '../../base/own.ts'
 import { defaultOf, isNullable } from '../../schema/from-openapi.ts'
 import { memberType } from '../../schema/prune.ts'
 import type { Structural } from '../../schema/structural.ts'
-import { fieldText } from '../../storage/selection.ts'
+import { fieldText } from '../../storage/selectors/selection.ts'
 import type { SelectableField } from '../resource.ts'
 
 /**

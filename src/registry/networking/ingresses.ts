@@ -18,7 +18,7 @@ import { dns1123Subdomain, pathSegmentName, regexText, subdomainName } from '../
 import { byteLength } from '../../base/utf8.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
-import { hostnameErrors } from '../core/service-validation.ts'
+import { hostnameErrors } from '../core/services/service-validation.ts'
 import { ingressPrinter } from '../../codec/table/networking.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { errorsOf } from '../../validation/errors-of.ts'

@@ -7,7 +7,7 @@ import { immutable } from '../../validation/field-rules.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { csiDriverPrinter } from '../../codec/table/storage.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { attachableRules } from '../core/volume-work.ts'
+import { attachableRules } from '../core/volumes/volume-work.ts'
 import type { StrategyContext } from '../strategy.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 

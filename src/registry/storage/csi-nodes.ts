@@ -9,7 +9,7 @@ import { validateCsiDriverName } from '../../validation/pod/volume-sources.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { csiNodePrinter } from '../../codec/table/storage.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { attachableRules } from '../core/volume-work.ts'
+import { attachableRules } from '../core/volumes/volume-work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 const MAX_NODE_ID = 256

@@ -11,7 +11,7 @@ import { selectorJson } from '../../validation/pod/internal-json.ts'
 import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
 import { sameSelector } from '../../validation/same-value.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { attachableRules } from '../core/volume-work.ts'
+import { attachableRules } from '../core/volumes/volume-work.ts'
 
 const topologyAt = path('nodeTopology')
 

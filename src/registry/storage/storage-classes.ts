@@ -18,7 +18,7 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { sameTexts } from '../../validation/same-value.ts'
 import { sortedMap } from '../../validation/sorted-map.ts'
 import { driverErrors, parameterErrors } from './class-rules.ts'
-import { classRules } from '../core/volume-work.ts'
+import { classRules } from '../core/volumes/volume-work.ts'
 
 const reclaimPolicies = ['Delete', 'Retain']
 const bindingModes = ['Immediate', 'WaitForFirstConsumer']

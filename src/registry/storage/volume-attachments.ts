@@ -15,10 +15,10 @@ import { internalJson } from '../../validation/pod/internal-json.ts'
 import { validateCsiDriverName } from '../../validation/pod/volume-sources.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import { sameValue } from '../../validation/same-value.ts'
-import { specErrors } from '../core/persistent-volume-validation.ts'
+import { specErrors } from '../core/volumes/persistent-volume-validation.ts'
 import { volumeAttachmentPrinter } from '../../codec/table/storage.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { attachableRules } from '../core/volume-work.ts'
+import { attachableRules } from '../core/volumes/volume-work.ts'
 
 const MAX_METADATA_BYTES = 256 * 1024
 const MAX_MESSAGE_BYTES = 1024

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { atOnce, isTurnDue, turn } from '../../../src/admission/policies/evaluation-turns.ts'
-import type { Program } from '../../../src/cel/program.ts'
+import type { Program } from '../../../src/cel/evaluation/program.ts'
 
 const costing = (cost: number): Program => ({ run: () => ({ value: true, cost }) }) as unknown as Program
 

@@ -1,6 +1,6 @@
 /** Values and types as cel-spec's test files write them (cel.expr.Value, cel.expr.Type). */
-import { listFrom, ValueMap } from '../../../src/cel/collections.ts'
-import type { Type } from '../../../src/cel/type.ts'
+import { listFrom, ValueMap } from '../../../src/cel/values/collections.ts'
+import type { Type } from '../../../src/cel/checker/type.ts'
 import {
   BOOL,
   BYTES,
@@ -17,9 +17,9 @@ import {
   typeOf,
   UINT,
   structNamed,
-} from '../../../src/cel/type.ts'
-import type { Value } from '../../../src/cel/value.ts'
-import { TypeValue, Uint } from '../../../src/cel/value.ts'
+} from '../../../src/cel/checker/type.ts'
+import type { Value } from '../../../src/cel/values/value.ts'
+import { TypeValue, Uint } from '../../../src/cel/values/value.ts'
 import type { Message } from './text-proto.ts'
 import { messageAt, messagesAt, textAt } from './text-proto.ts'
 

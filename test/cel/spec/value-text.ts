@@ -1,7 +1,7 @@
 /** A value as text that tells it from all others: types, order of lists, entries of maps in any order. */
-import { durationText, timestampText } from '../../../src/cel/times.ts'
-import { runtimeTypeName } from '../../../src/cel/runtime-types.ts'
-import type { Value } from '../../../src/cel/value.ts'
+import { durationText, timestampText } from '../../../src/cel/values/times.ts'
+import { runtimeTypeName } from '../../../src/cel/values/runtime-types.ts'
+import type { Value } from '../../../src/cel/values/value.ts'
 import {
   CelError,
   Duration,
@@ -13,7 +13,7 @@ import {
   Timestamp,
   TypeValue,
   Uint,
-} from '../../../src/cel/value.ts'
+} from '../../../src/cel/values/value.ts'
 
 export function valueText(value: Value): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint') return String(value)

@@ -6,7 +6,7 @@ import { conditionOf, DEFINITIONS } from '../../../src/registry/custom-resources
 import { nextInt64 } from '../../../src/go/int.ts'
 import { definition } from '../definition.ts'
 import { newPlane, of, reconcile } from '../reconcile.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 
 const THINGS = { group: 'example.com', resource: 'things' }
 const NAME = 'things.example.com'

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Event, Node, Pod, Taint } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 import { timeText } from '../../../src/schema/time.ts'
 
 const PODS = { group: '', resource: 'pods' }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { nodeTtl } from '../../../src/controllers/nodes/node-ttl.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 
 const NODES = { group: '', resource: 'nodes' }
 const TTL = 'node.alpha.kubernetes.io/ttl'

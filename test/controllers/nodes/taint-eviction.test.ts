@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Event, Node, Taint, Toleration } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
-import { named, ResourceClient } from '../../../src/controllers/resource-client.ts'
+import { named, ResourceClient } from '../../../src/controllers/client/resource-client.ts'
 import { StatusError } from '../../../src/api/status.ts'
 
 const PODS = { group: '', resource: 'pods' }

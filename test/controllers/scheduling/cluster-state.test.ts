@@ -1,8 +1,8 @@
 // What the scheduler and simulated kubelets keep between two looks, filled with what a client may write.
 import { expect, test, vi } from 'vitest'
 import type { Node, Pod } from '../../../src/api/core/v1.ts'
-import { clientsetFor } from '../../../src/controllers/clientset.ts'
-import type { Changes } from '../../../src/controllers/resource-client.ts'
+import { clientsetFor } from '../../../src/controllers/client/clientset.ts'
+import type { Changes } from '../../../src/controllers/client/resource-client.ts'
 import { ClusterState } from '../../../src/controllers/scheduling/cluster-state.ts'
 import { NodeState } from '../../../src/controllers/scheduling/node-state.ts'
 import { KubeletState } from '../../../src/controllers/simulation/kubelet-state.ts'

@@ -5,12 +5,12 @@
 import { expect, test } from 'vitest'
 import type { Node, Pod } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
+import { clientsetFor, typedResource } from '../../../src/controllers/client/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { podCondition } from '../../../src/controllers/workloads/pods/pod-state.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 import puzzles from './puzzles.json' with { type: 'json' }
 
 const SERVICES = typedResource('', 'services')

@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Event, Node, Pod, PodSpec } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
-import type { Clientset } from '../../../src/controllers/clientset.ts'
-import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
+import type { Clientset } from '../../../src/controllers/client/clientset.ts'
+import { clientsetFor, typedResource } from '../../../src/controllers/client/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
-import { named, ResourceClient } from '../../../src/controllers/resource-client.ts'
+import { named, ResourceClient } from '../../../src/controllers/client/resource-client.ts'
 import { StatusError } from '../../../src/api/status.ts'
 
 const STATEFUL_SETS = typedResource('apps', 'statefulsets')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
 

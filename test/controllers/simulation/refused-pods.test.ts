@@ -4,7 +4,7 @@ import type { Node, Pod } from '../../../src/api/core/v1.ts'
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 import { KubeletState } from '../../../src/controllers/simulation/kubelet-state.ts'
 import type { Revision } from '../../../src/storage/storage.ts'
 

@@ -3,14 +3,14 @@ import { beforeEach, expect, test } from 'vitest'
 import type { Pod } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { DeviceClass, ResourceSlice } from '../../../src/api/resource/v1.ts'
-import { typedResource } from '../../../src/controllers/clientset.ts'
+import { typedResource } from '../../../src/controllers/client/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../../src/controllers/workloads/resource-claim/templates.ts'
 import { EVENTS, newsIn } from '../control-plane.ts'
 import { SimulatedPlane } from '../workloads/simulated-plane.ts'
 import { plainPod } from '../plain-pod.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 
 const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
 const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')

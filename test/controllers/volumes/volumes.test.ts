@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { StorageClass } from '../../../src/api/storage/v1.ts'
-import type { Clientset } from '../../../src/controllers/clientset.ts'
-import { clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
+import type { Clientset } from '../../../src/controllers/client/clientset.ts'
+import { clientsetFor, typedResource } from '../../../src/controllers/client/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { CLAIMS, VOLUMES } from '../../../src/controllers/volumes/binding.ts'
 import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
 import { plainPod } from '../plain-pod.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 
 const STORAGE_CLASSES = typedResource<StorageClass & KubeObject>('storage.k8s.io', 'storageclasses')
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientsetFor } from '../../../src/controllers/clientset.ts'
+import { clientsetFor } from '../../../src/controllers/client/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { DEPLOYMENTS } from '../../../src/controllers/workloads/deployment/deployment.ts'
 import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'

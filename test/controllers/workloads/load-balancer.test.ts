@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Service } from '../../../src/api/core/v1.ts'
-import type { Clientset } from '../../../src/controllers/clientset.ts'
-import { clientsetFor } from '../../../src/controllers/clientset.ts'
+import type { Clientset } from '../../../src/controllers/client/clientset.ts'
+import { clientsetFor } from '../../../src/controllers/client/clientset.ts'
 import { SERVICES } from '../../../src/controllers/workloads/endpoints/endpoint-slice.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 
 let plane: ControlPlaneInMemory
 let clients: Clientset

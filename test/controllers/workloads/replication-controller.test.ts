@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
 import { REPLICA_SETS, REPLICATION_CONTROLLERS } from '../../../src/controllers/workloads/replica-set.ts'
 import { SimulatedPlane } from './simulated-plane.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 
 test('a ReplicationController keeps as many pods as it asks for', async () => {
   const simulated = await SimulatedPlane.start('node-1')

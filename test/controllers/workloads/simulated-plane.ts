@@ -1,9 +1,9 @@
 /** A control plane in memory with simulated nodes, whose controllers work as time passes. */
-import { clientsetFor } from '../../../src/controllers/clientset.ts'
-import type { Clientset } from '../../../src/controllers/clientset.ts'
+import { clientsetFor } from '../../../src/controllers/client/clientset.ts'
+import type { Clientset } from '../../../src/controllers/client/clientset.ts'
 import { NODES } from '../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../src/controllers/workloads/pods/pod-control.ts'
-import { typedResource } from '../../../src/controllers/clientset.ts'
+import { typedResource } from '../../../src/controllers/client/clientset.ts'
 import type { Event, Pod } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ControlPlaneInMemory } from '../control-plane.ts'

@@ -2,8 +2,8 @@
 import { platformClock } from '../../../src/base/clock.ts'
 import { ResourceShard as Shard } from '../../../durable-objects/resource-shard.ts'
 import type { Env } from '../../../src/env.ts'
-import { everything } from '../../../src/storage/selection.ts'
-import { shardStorage } from '../../../src/storage/shard-client.ts'
+import { everything } from '../../../src/storage/selectors/selection.ts'
+import { shardStorage } from '../../../src/storage/shards/shard-client.ts'
 
 /** A shard that can be made to end as deploys and moves end it: at once, with all its sockets. */
 export class ResourceShard extends Shard {

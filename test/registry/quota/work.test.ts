@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../src/api/object.ts'
 import { evaluatorOf } from '../../../src/registry/quota/evaluators.ts'
 import { resourceQuotas } from '../../../src/registry/core/resource-quotas.ts'
 import { changesUsage, isOverAt } from '../../../src/registry/quota/work.ts'
-import { revisionAt } from '../../../src/storage/revision.ts'
+import { revisionAt } from '../../../src/storage/revisions/revision.ts'
 
 type Quota = KubeObject & ResourceQuota
 

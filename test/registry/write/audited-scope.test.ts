@@ -1,14 +1,14 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { GroupResource } from '../../../src/api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
-import { Clientset, clientsetFor, typedResource } from '../../../src/controllers/clientset.ts'
+import { Clientset, clientsetFor, typedResource } from '../../../src/controllers/client/clientset.ts'
 import { withoutAdmission } from '../../../src/registry/write/admission.ts'
-import { controllerUsers } from '../../../src/controllers/controller-users.ts'
+import { controllerUsers } from '../../../src/controllers/client/controller-users.ts'
 import type { ControllerContext } from '../../../src/controllers/controller.ts'
 import type { Env } from '../../../src/env.ts'
 import { servedResources } from '../../../src/registry/served.ts'
 import { memoryServer } from '../../request-in-memory.ts'
-import { named } from '../../../src/controllers/resource-client.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
 
 interface Event {
   readonly stage: string

@@ -2,13 +2,13 @@
  * Runs a pod on every eligible node (kube-controller-manager's daemonset controller). Key: NAMESPACE/NAME. A changed
  * node queues `daemon-set-node`, whose key is the node's name.
  */
-import { inTurns, PLANNED, planned } from '../../in-turns.ts'
+import { inTurns, PLANNED, planned } from '../../work/in-turns.ts'
 import { leastOf } from '../../../base/extremes.ts'
 import type { DaemonSet, DaemonSetStatus } from '../../../api/apps/v1.ts'
 import type { Node, Pod } from '../../../api/core/v1.ts'
 import { ownValue } from '../../../base/own.ts'
 import { eachPart, kept } from '../../../base/parts.ts'
-import { clientsetFor, typedResource } from '../../clientset.ts'
+import { clientsetFor, typedResource } from '../../client/clientset.ts'
 import type { Controller } from '../../controller.ts'
 import { untilRemoval } from './back-off.ts'
 import { DAEMON_SET, DAEMON_SETS, cleanUpHistory, daemonHistory, hashOf } from './history.ts'

@@ -2,7 +2,7 @@
 import type { DaemonSet } from '../../../api/apps/v1.ts'
 import type { Node, Pod } from '../../../api/core/v1.ts'
 import { eachPart, flatMapParts, kept, mapParts } from '../../../base/parts.ts'
-import { PLANNED } from '../../in-turns.ts'
+import { PLANNED } from '../../work/in-turns.ts'
 import { scaled } from '../deployment/numbers.ts'
 import { hashOf } from './history.ts'
 import { eligible, isUpdated, targetNode } from './nodes.ts'

@@ -7,7 +7,7 @@ import type { Pod, Service } from '../../../api/core/v1.ts'
 import { eachPart, kept } from '../../../base/parts.ts'
 import type { Tenant } from '../../../storage/tenant.ts'
 import { perTenant } from '../../../tenancy/tenant-state.ts'
-import { PLANNED } from '../../in-turns.ts'
+import { PLANNED } from '../../work/in-turns.ts'
 import { isReady, podCondition } from '../pods/pod-state.ts'
 import { hasEndpoint } from './service-endpoints.ts'
 

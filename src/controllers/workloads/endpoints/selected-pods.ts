@@ -4,9 +4,9 @@
  * changed nodes, which concern Services that distribute their endpoints by zones.
  */
 import { ownValue } from '../../../base/own.ts'
-import { clientsetFor } from '../../clientset.ts'
+import { clientsetFor } from '../../client/clientset.ts'
 import type { Controller, ControllerContext } from '../../controller.ts'
-import { NODES_OF_ZONES } from '../../../registry/core/node-work.ts'
+import { NODES_OF_ZONES } from '../../../registry/core/nodes/node-work.ts'
 import { podsOfKey } from '../key.ts'
 import { SERVICES } from './endpoint-slice.ts'
 import { selectsPods } from './service-endpoints.ts'

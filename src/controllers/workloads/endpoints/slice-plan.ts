@@ -4,7 +4,7 @@ import type { Endpoint, EndpointPort, EndpointSlice } from '../../../api/discove
 import { cloneJson } from '../../../json/clone-json.ts'
 import { ownValue } from '../../../base/own.ts'
 import { eachPart, kept } from '../../../base/parts.ts'
-import { PLANNED } from '../../in-turns.ts'
+import { PLANNED } from '../../work/in-turns.ts'
 import { controllerRefTo } from '../pods/pod-control.ts'
 import { sameJson } from '../same-json.ts'
 import { hasAddress } from './service-endpoints.ts'

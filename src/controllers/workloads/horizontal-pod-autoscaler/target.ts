@@ -7,9 +7,9 @@ import { notFound, notServed, StatusError } from '../../../api/status.ts'
 import { goQuote } from '../../../go/quote.ts'
 import type { ResourceEntry } from '../../../registry/resources.ts'
 import { isAnnounced } from '../../../registry/autoscaling/autoscaled-work.ts'
-import type { Clientset } from '../../clientset.ts'
+import type { Clientset } from '../../client/clientset.ts'
 import type { ControllerContext } from '../../controller.ts'
-import type { ResourceClient } from '../../resource-client.ts'
+import type { ResourceClient } from '../../client/resource-client.ts'
 
 export interface ScaleTarget {
   readonly scale: Scale

@@ -2,17 +2,17 @@
  * Runs Jobs (kube-controller-manager's job controller). Key: NAMESPACE/NAME. The controller counts an ended pod once:
  * it writes the uid into the status, then removes the pod's finalizer, then removes the uid.
  */
-import { inTurns } from '../../in-turns.ts'
+import { inTurns } from '../../work/in-turns.ts'
 import { leastOf } from '../../../base/extremes.ts'
 import type { Job, JobCondition, JobStatus } from '../../../api/batch/v1.ts'
 import type { Pod } from '../../../api/core/v1.ts'
 import { cloneJson } from '../../../json/clone-json.ts'
 import { timeText } from '../../../schema/time.ts'
-import type { Clientset } from '../../clientset.ts'
-import { clientsetFor } from '../../clientset.ts'
+import type { Clientset } from '../../client/clientset.ts'
+import { clientsetFor } from '../../client/clientset.ts'
 import type { Controller, ControllerContext } from '../../controller.ts'
-import type { ResourceClient } from '../../resource-client.ts'
-import { deleteIfThere } from '../../unless-gone.ts'
+import type { ResourceClient } from '../../client/resource-client.ts'
+import { deleteIfThere } from '../../work/unless-gone.ts'
 import { EventRecorder } from '../events/events.ts'
 import { forgetBackOff, knownBackOff, nextBackOff, rememberBackOff } from './back-off.ts'
 import { indexOf } from './indexes.ts'

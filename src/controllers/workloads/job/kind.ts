@@ -1,6 +1,6 @@
 import type { Job } from '../../../api/batch/v1.ts'
 import type { GroupVersionKind } from '../../../api/group-version.ts'
-import { typedResource } from '../../clientset.ts'
+import { typedResource } from '../../client/clientset.ts'
 
 export const JOBS = typedResource<Job>('batch', 'jobs')
 export const JOB: GroupVersionKind = { group: 'batch', version: 'v1', kind: 'Job' }

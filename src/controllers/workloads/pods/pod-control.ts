@@ -1,7 +1,7 @@
 /**
  * Creates, deletes, adopts and releases pods for their owners, with Events (kube-controller-manager's PodControl).
  */
-import { eachInTurns, inTurns } from '../../in-turns.ts'
+import { eachInTurns, inTurns } from '../../work/in-turns.ts'
 import type { Pod, PodTemplateSpec } from '../../../api/core/v1.ts'
 import { cloneJson } from '../../../json/clone-json.ts'
 import type { KubeObject, OwnerReference } from '../../../api/object.ts'
@@ -10,15 +10,15 @@ import { apiVersionOf } from '../../../api/group-version.ts'
 import type { GroupVersionKind } from '../../../api/group-version.ts'
 import { controllerRefOf } from '../../../registry/work.ts'
 import type { LabelSelector } from '../../../api/meta/v1.ts'
-import { labelSelectorRequirements } from '../../../storage/label-selector.ts'
-import { labelSelectorText } from '../../../storage/label-selector-text.ts'
-import type { LabelRequirement } from '../../../storage/selection.ts'
-import { matchesLabels } from '../../../storage/selection.ts'
-import type { WorkBudget } from '../../../storage/turn-budget.ts'
-import type { Clientset, TypedResource } from '../../clientset.ts'
-import { typedResource } from '../../clientset.ts'
-import type { ListOptions, ResourceClient } from '../../resource-client.ts'
-import { deleteIfThere, unlessGone } from '../../unless-gone.ts'
+import { labelSelectorRequirements } from '../../../storage/selectors/label-selector.ts'
+import { labelSelectorText } from '../../../storage/selectors/label-selector-text.ts'
+import type { LabelRequirement } from '../../../storage/selectors/selection.ts'
+import { matchesLabels } from '../../../storage/selectors/selection.ts'
+import type { WorkBudget } from '../../../storage/shards/turn-budget.ts'
+import type { Clientset, TypedResource } from '../../client/clientset.ts'
+import { typedResource } from '../../client/clientset.ts'
+import type { ListOptions, ResourceClient } from '../../client/resource-client.ts'
+import { deleteIfThere, unlessGone } from '../../work/unless-gone.ts'
 import type { EventRecorder } from '../events/events.ts'
 
 /** The requirements of a validated selector, whose members are present. */

@@ -2,7 +2,7 @@
 import { mostOf } from '../../../base/extremes.ts'
 import type { Pod, PodCondition } from '../../../api/core/v1.ts'
 import { ownValue } from '../../../base/own.ts'
-import { isFinished } from '../../../registry/core/pod-conditions.ts'
+import { isFinished } from '../../../registry/core/pods/pod-conditions.ts'
 
 export { isFinished }
 

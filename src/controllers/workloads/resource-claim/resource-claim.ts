@@ -16,11 +16,11 @@ import {
   notMadeFor,
   podOfClaim,
 } from '../../../registry/resource/pod-claims.ts'
-import type { Clientset } from '../../clientset.ts'
-import { clientsetFor } from '../../clientset.ts'
+import type { Clientset } from '../../client/clientset.ts'
+import { clientsetFor } from '../../client/clientset.ts'
 import type { Controller, ControllerContext } from '../../controller.ts'
-import { inTurns } from '../../in-turns.ts'
-import { deleteIfThere } from '../../unless-gone.ts'
+import { inTurns } from '../../work/in-turns.ts'
+import { deleteIfThere } from '../../work/unless-gone.ts'
 import { keyParts } from '../key.ts'
 import { PODS } from '../pods/pod-control.ts'
 import { claimsOfPod, RESOURCE_CLAIMS } from './templates.ts'

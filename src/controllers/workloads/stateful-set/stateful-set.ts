@@ -6,7 +6,7 @@
 import type { StatefulSet } from '../../../api/apps/v1.ts'
 import type { Pod } from '../../../api/core/v1.ts'
 import { settingsOf } from '../../../settings.ts'
-import { clientsetFor, typedResource } from '../../clientset.ts'
+import { clientsetFor, typedResource } from '../../client/clientset.ts'
 import type { Controller } from '../../controller.ts'
 import { EventRecorder } from '../events/events.ts'
 import { keyParts } from '../key.ts'

@@ -10,8 +10,8 @@ import type { JsonObject, KubeObject, OwnerReference } from '../../../api/object
 import { canonical } from '../../../codec/encode.ts'
 import { builtInType } from '../../../schema/built-in.ts'
 import { samePodTemplate } from '../../../validation/same-value.ts'
-import type { Clientset } from '../../clientset.ts'
-import { typedResource } from '../../clientset.ts'
+import type { Clientset } from '../../client/clientset.ts'
+import { typedResource } from '../../client/clientset.ts'
 import { dependentsOf } from '../pods/pod-control.ts'
 
 export const REVISIONS = typedResource<ControllerRevision>('apps', 'controllerrevisions')

@@ -3,15 +3,15 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Pod } from '../../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../../src/api/object.ts'
 import type { DeviceClass } from '../../../../src/api/resource/v1.ts'
-import type { Clientset } from '../../../../src/controllers/clientset.ts'
-import { clientsetFor, typedResource } from '../../../../src/controllers/clientset.ts'
+import type { Clientset } from '../../../../src/controllers/client/clientset.ts'
+import { clientsetFor, typedResource } from '../../../../src/controllers/client/clientset.ts'
 import { ClaimWrites, NotReserved } from '../../../../src/controllers/scheduling/devices/claim-writes.ts'
 import { DeviceFacts } from '../../../../src/controllers/scheduling/devices/device-facts.ts'
 import type { Claim } from '../../../../src/controllers/scheduling/devices/requests.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../../../src/controllers/workloads/resource-claim/templates.ts'
 import { ControlPlaneInMemory } from '../../control-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
 

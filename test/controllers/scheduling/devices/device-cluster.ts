@@ -1,8 +1,8 @@
 /** A control plane in memory with two simulated nodes, and the devices that tests add to them. */
 import type { KubeObject } from '../../../../src/api/object.ts'
 import type { DeviceClass, ResourceSlice } from '../../../../src/api/resource/v1.ts'
-import type { Clientset } from '../../../../src/controllers/clientset.ts'
-import { clientsetFor, typedResource } from '../../../../src/controllers/clientset.ts'
+import type { Clientset } from '../../../../src/controllers/client/clientset.ts'
+import { clientsetFor, typedResource } from '../../../../src/controllers/client/clientset.ts'
 import { NODES } from '../../../../src/controllers/simulation/simulated-node.ts'
 import { ControlPlaneInMemory } from '../../control-plane.ts'
 

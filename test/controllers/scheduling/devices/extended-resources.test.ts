@@ -1,7 +1,7 @@
 /** Extended resources that device classes stand for, on a control plane in memory whose nodes are simulated. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Container, Pod } from '../../../../src/api/core/v1.ts'
-import type { Clientset } from '../../../../src/controllers/clientset.ts'
+import type { Clientset } from '../../../../src/controllers/client/clientset.ts'
 import { extendedRequests } from '../../../../src/controllers/scheduling/devices/extended-resources.ts'
 import { NODES } from '../../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
@@ -10,7 +10,7 @@ import { ExtendedResources } from '../../../../src/registry/resource/extended-cl
 import type { ControlPlaneInMemory } from '../../control-plane.ts'
 import { plainPod } from '../../plain-pod.ts'
 import { DeviceCluster } from './device-cluster.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 const deviceClass = (name: string, extendedResourceName?: string, creationTimestamp = '2026-01-01T00:00:00Z') => ({
   kind: 'DeviceClass',

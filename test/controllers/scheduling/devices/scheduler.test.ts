@@ -3,15 +3,15 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Pod } from '../../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../../src/api/object.ts'
 import type { DeviceRequest } from '../../../../src/api/resource/v1.ts'
-import type { Clientset } from '../../../../src/controllers/clientset.ts'
-import { typedResource } from '../../../../src/controllers/clientset.ts'
+import type { Clientset } from '../../../../src/controllers/client/clientset.ts'
+import { typedResource } from '../../../../src/controllers/client/clientset.ts'
 import { NODES } from '../../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
 import { RESOURCE_CLAIMS } from '../../../../src/controllers/workloads/resource-claim/templates.ts'
 import type { ControlPlaneInMemory } from '../../control-plane.ts'
 import { plainPod } from '../../plain-pod.ts'
 import { DeviceCluster, SLICES } from './device-cluster.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 let cluster: DeviceCluster
 let plane: ControlPlaneInMemory

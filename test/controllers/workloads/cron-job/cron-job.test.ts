@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { CronJob, CronJobSpec, Job } from '../../../../src/api/batch/v1.ts'
-import type { Clientset } from '../../../../src/controllers/clientset.ts'
-import { typedResource } from '../../../../src/controllers/clientset.ts'
+import type { Clientset } from '../../../../src/controllers/client/clientset.ts'
+import { typedResource } from '../../../../src/controllers/client/clientset.ts'
 import { byStart } from '../../../../src/controllers/workloads/cron-job/cron-job.ts'
 import { cronTimes, mostRecent } from '../../../../src/controllers/workloads/cron-job/cron-times.ts'
 import { JOBS } from '../../../../src/controllers/workloads/job/kind.ts'
@@ -10,7 +10,7 @@ import type { ControlPlaneInMemory } from '../../control-plane.ts'
 import { EVENTS, newsIn } from '../../control-plane.ts'
 import { keepingFromDeletion } from '../../keep-from-deletion.ts'
 import { SimulatedPlane } from '../simulated-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 const CRON_JOBS = typedResource<CronJob>('batch', 'cronjobs')
 

@@ -5,7 +5,7 @@ import { DAEMON_SETS } from '../../../../src/controllers/workloads/daemon-set/hi
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
 import { REVISIONS } from '../../../../src/controllers/workloads/templates/revisions.ts'
 import { SimulatedPlane } from '../simulated-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 let simulated: SimulatedPlane
 beforeEach(async () => {

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Deployment, ReplicaSet } from '../../../../src/api/apps/v1.ts'
 import type { Pod } from '../../../../src/api/core/v1.ts'
-import { clientsetFor } from '../../../../src/controllers/clientset.ts'
-import type { Clientset } from '../../../../src/controllers/clientset.ts'
+import { clientsetFor } from '../../../../src/controllers/client/clientset.ts'
+import type { Clientset } from '../../../../src/controllers/client/clientset.ts'
 import { NODES } from '../../../../src/controllers/simulation/simulated-node.ts'
 import { DEPLOYMENTS } from '../../../../src/controllers/workloads/deployment/deployment.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
 import { REPLICA_SETS } from '../../../../src/controllers/workloads/replica-set.ts'
 import { ControlPlaneInMemory } from '../../control-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 let plane: ControlPlaneInMemory
 let clients: Clientset

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Endpoints, EndpointSubset, Service } from '../../../../src/api/core/v1.ts'
 import type { EndpointSlice } from '../../../../src/api/discovery/v1.ts'
 import type { KubeObject } from '../../../../src/api/object.ts'
-import { typedResource } from '../../../../src/controllers/clientset.ts'
+import { typedResource } from '../../../../src/controllers/client/clientset.ts'
 import { SERVICES } from '../../../../src/controllers/workloads/endpoints/endpoint-slice.ts'
 import { SimulatedPlane } from '../simulated-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 const ENDPOINTS = typedResource<KubeObject & Endpoints>('', 'endpoints')
 const SLICES = typedResource<KubeObject & EndpointSlice>('discovery.k8s.io', 'endpointslices')

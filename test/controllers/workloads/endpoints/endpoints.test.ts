@@ -2,15 +2,15 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Endpoints, Pod, Service } from '../../../../src/api/core/v1.ts'
 import type { EndpointSlice } from '../../../../src/api/discovery/v1.ts'
 import type { KubeObject } from '../../../../src/api/object.ts'
-import type { Clientset } from '../../../../src/controllers/clientset.ts'
-import { clientsetFor, typedResource } from '../../../../src/controllers/clientset.ts'
+import type { Clientset } from '../../../../src/controllers/client/clientset.ts'
+import { clientsetFor, typedResource } from '../../../../src/controllers/client/clientset.ts'
 import { SERVICES } from '../../../../src/controllers/workloads/endpoints/endpoint-slice.ts'
 import { subsetsOf } from '../../../../src/controllers/workloads/endpoints/endpoints.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
 import { endpointOf } from '../../../../src/controllers/workloads/endpoints/service-endpoints.ts'
 import { planSlices } from '../../../../src/controllers/workloads/endpoints/slice-plan.ts'
 import { ControlPlaneInMemory } from '../../control-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 const ENDPOINTS = typedResource<KubeObject & Endpoints>('', 'endpoints')
 const SLICES = typedResource<KubeObject & EndpointSlice>('discovery.k8s.io', 'endpointslices')

@@ -7,7 +7,7 @@ import type { ScaleTarget } from '../../../../src/controllers/workloads/horizont
 import { scaleTargetOf } from '../../../../src/controllers/workloads/horizontal-pod-autoscaler/target.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
 import { SimulatedPlane } from '../simulated-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 let simulated: SimulatedPlane
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Job, JobSpec } from '../../../../src/api/batch/v1.ts'
 import type { Event, Pod } from '../../../../src/api/core/v1.ts'
-import type { Clientset } from '../../../../src/controllers/clientset.ts'
+import type { Clientset } from '../../../../src/controllers/client/clientset.ts'
 import { JOBS } from '../../../../src/controllers/workloads/job/kind.ts'
 import { Indexes } from '../../../../src/controllers/workloads/job/indexes.ts'
 import { jobState } from '../../../../src/controllers/workloads/job/state.ts'
@@ -10,7 +10,7 @@ import type { ControlPlaneInMemory } from '../../control-plane.ts'
 import { EVENTS } from '../../control-plane.ts'
 import { keepingFromDeletion } from '../../keep-from-deletion.ts'
 import { SimulatedPlane } from '../simulated-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 let plane: ControlPlaneInMemory
 let clients: Clientset

@@ -3,7 +3,7 @@ import type { Pod } from '../../../../src/api/core/v1.ts'
 import { NODES } from '../../../../src/controllers/simulation/simulated-node.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
 import { SimulatedPlane } from '../simulated-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 let simulated: SimulatedPlane
 beforeEach(async () => {

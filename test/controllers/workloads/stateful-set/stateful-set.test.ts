@@ -3,12 +3,12 @@ import type { StatefulSet } from '../../../../src/api/apps/v1.ts'
 import type { PersistentVolumeClaim, Pod } from '../../../../src/api/core/v1.ts'
 import type { StorageClass } from '../../../../src/api/storage/v1.ts'
 import type { KubeObject } from '../../../../src/api/object.ts'
-import { typedResource } from '../../../../src/controllers/clientset.ts'
+import { typedResource } from '../../../../src/controllers/client/clientset.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
 import { STATEFUL_SETS } from '../../../../src/controllers/workloads/stateful-set/stateful-set.ts'
 import { REVISIONS } from '../../../../src/controllers/workloads/templates/revisions.ts'
 import { SimulatedPlane } from '../simulated-plane.ts'
-import { named } from '../../../../src/controllers/resource-client.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
 
 const CLASSES = typedResource<KubeObject & StorageClass>('storage.k8s.io', 'storageclasses')
 const CLAIMS = typedResource<KubeObject & PersistentVolumeClaim>('', 'persistentvolumeclaims')

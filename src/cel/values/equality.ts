@@ -1,0 +1,27 @@
+/**
+ * Equality of bytes, timestamps, durations, types, opaque values and objects. collections.ts compares the other values.
+ */
+import { sameType } from '../checker/type-relations.ts'
+import type { Value } from './value.ts'
+import { Duration, ObjectValue, OpaqueValue, Timestamp, TypeValue } from './value.ts'
+
+export function equalOthers(a: Value, b: Value): boolean {
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b)
+  if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
+  if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
+  if (a instanceof TypeValue) return b instanceof TypeValue && sameRuntimeType(a, b)
+  if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.equals(b)
+  if (a instanceof ObjectValue) return b instanceof ObjectValue && a.equals(b)
+  return false
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}
+
+/** At run time all lists have the same type, and so have all maps. */
+function sameRuntimeType({ type: a }: TypeValue, { type: b }: TypeValue): boolean {
+  if (a.kind === 'list' || a.kind === 'map' || a.kind === 'type') return a.kind === b.kind
+  if (a.kind === 'opaque') return b.kind === 'opaque' && a.name === b.name
+  return sameType(a, b)
+}

@@ -1,0 +1,69 @@
+/**
+ * Writes an Event about an object whose owner is in another namespace, because the collector may delete the object for
+ * that (kube-controller-manager's garbage collector). An owner must be in the namespace of its dependents, or in none.
+ */
+import type { Event } from '../../api/core/v1.ts'
+import type { KubeObject, OwnerReference } from '../../api/object.ts'
+import { timeText } from '../../schema/time.ts'
+import { managerClients } from '../client/clientset.ts'
+import type { ControllerContext } from '../controller.ts'
+import type { Found } from './owners.ts'
+import { findObject, ownerEntry } from './owners.ts'
+import { isRefusal } from '../work/refusal.ts'
+
+const EVENTS = { group: '', resource: 'events' }
+const COMPONENT = 'garbage-collector-controller'
+
+export async function reportForeignOwners(context: ControllerContext, dependent: Found): Promise<void> {
+  for (const owner of dependent.object.metadata.ownerReferences ?? [])
+    if (await isElsewhere(context, owner, dependent.namespace)) await report(context, dependent, owner)
+}
+
+async function isElsewhere(context: ControllerContext, owner: OwnerReference, namespace: string): Promise<boolean> {
+  const entry = await ownerEntry(context, owner)
+  if (entry === undefined || !entry.namespaced || !entry.persisted) return false
+  const { group, resource } = entry.storage
+  const { name = '', uid = '' } = owner
+  if (namespace !== '' && (await findObject(context, { group, resource, namespace, name, uid })) !== undefined)
+    return false
+  const named = await managerClients(context)
+    .resource({ group, resource })
+    .list({ fields: { 'metadata.name': name } })
+  return named.some(({ metadata }) => metadata.uid === uid)
+}
+
+async function report(context: ControllerContext, dependent: Found, owner: OwnerReference): Promise<void> {
+  const { object, namespace } = dependent
+  const { kind, apiVersion, metadata } = object
+  const now = context.now()
+  const time = timeText(now)
+  const within = namespace === '' ? 'default' : namespace
+  const identity = `[${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}]`
+  const event: KubeObject & Event = {
+    kind: 'Event',
+    apiVersion: 'v1',
+    metadata: { name: `${metadata.name}.${(BigInt(now.getTime()) * 1_000_000n).toString(16)}`, namespace: within },
+    involvedObject: {
+      kind,
+      apiVersion,
+      name: metadata.name,
+      uid: metadata.uid,
+      ...(namespace === '' ? {} : { namespace }),
+    },
+    reason: 'OwnerRefInvalidNamespace',
+    message: `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`,
+    source: { component: COMPONENT },
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+    type: 'Warning',
+    reportingComponent: COMPONENT,
+    reportingInstance: '',
+  }
+  await managerClients(context).resource(EVENTS, within).create(event).catch(ignoreRefused)
+}
+
+/** Ignores that the namespace is gone or the name is taken: the Event is only a hint, so nothing retries it. */
+function ignoreRefused(error: unknown): void {
+  if (!isRefusal(error)) throw error
+}

@@ -1,0 +1,47 @@
+/**
+ * The server's own objects. Restores deleted objects that the server needs, for example Service default/kubernetes, and
+ * adds those of a new release or other settings to an existing control plane. Admission applies. Validation does not: a
+ * local server may have an address that validation refuses in Endpoints.
+ */
+import { admissionChain } from '../../admission/chain.ts'
+import { restoreServerObjects, writeEdition } from '../../bootstrap/ensure-bootstrapped.ts'
+import { storageOf } from '../../storage/environment-storage.ts'
+import { freshControlSnapshot, noticingControlWrites } from '../../tenancy/control-snapshot.ts'
+import type { NewControlPlane } from '../../tenancy/control-snapshot.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
+
+/** Key: a namespace that may be new, or empty. */
+export const restoredServerObjects: Controller = {
+  neverGivesUp: true,
+  async reconcile(namespace, context) {
+    const unwritten = await restoreServerObjects(planeOf(context), admissionChain)
+    if (namespace !== '')
+      for (const controller of ['service-account', 'root-ca-publisher'] as const)
+        context.later(controller, namespace, 0)
+    if (unwritten.length > 0) throw unwritten[0]!.why
+    return undefined
+  },
+}
+
+/** Key: an object that could not be written before; or empty, for all objects. */
+export const serverEdition: Controller = {
+  neverGivesUp: true,
+  async reconcile(key, context) {
+    const plane = planeOf(context)
+    const snapshot = await freshControlSnapshot(plane)
+    const unwritten = await writeEdition(plane, snapshot, admissionChain, key === '' ? undefined : key)
+    if (key !== '' && unwritten.length > 0) throw unwritten[0]!.why
+    // a retry writes only one object: it must not restore other objects that a user deleted meanwhile
+    for (const one of unwritten) context.later('server-edition', one.key, 0)
+    return undefined
+  },
+}
+
+const planeOf = (context: ControllerContext): NewControlPlane => ({
+  env: context.env,
+  tenant: context.tenant,
+  isObject: true,
+  waitUntil: (work) => context.waitUntil(work),
+  now: context.now(),
+  storage: noticingControlWrites(storageOf(context.env)),
+})

@@ -1,0 +1,10 @@
+import type { Controller } from '../controller.ts'
+import type { Topic } from '../../registry/topic.ts'
+
+/** Hands its key to `controller` after `delay` milliseconds, which then handles several changes at once. */
+export const afterAWhile = (controller: Topic, delay: number): Controller => ({
+  reconcile(key, context) {
+    context.later(controller, key, delay)
+    return Promise.resolve(undefined)
+  },
+})

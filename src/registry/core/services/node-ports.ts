@@ -1,0 +1,230 @@
+/**
+ * Node ports. The shard of the Services keeps a record for each allocated port. The create of that record is the
+ * allocation. Records are no API objects: clients cannot list or watch them.
+ */
+import { mostOf } from '../../../base/extremes.ts'
+import type { Service } from '../../../api/core/v1.ts'
+import { linesOf } from '../../../storage/streams/lines.ts'
+import { parseStored } from '../../../json/parse-json.ts'
+import { StorageError } from '../../../storage/errors.ts'
+import { everything } from '../../../storage/selectors/selection.ts'
+import type { Collection, NewValue, RestoredValue, StoredValue } from '../../../storage/storage.ts'
+import type { Tenant } from '../../../storage/tenant.ts'
+import type { GroupResource } from '../../../api/group-version.ts'
+import type { KubeObject } from '../../../api/object.ts'
+import { collectionOf } from '../../../storage/collections.ts'
+import { liveOf } from '../../../codec/stored-object.ts'
+import type { StrategyContext } from '../../strategy.ts'
+import { ORPHAN_AGE } from './orphan-age.ts'
+
+export const FIRST_NODE_PORT = 30000
+export const LAST_NODE_PORT = 32767
+/**
+ * Automatic allocation starts here. It leaves the ports before, a thirty-second of the range, for ports that users
+ * choose.
+ */
+const FIRST_AUTOMATIC = FIRST_NODE_PORT + 86
+const GUESSES = 8
+/** Orphans that one write frees. */
+const ORPHANS = 64
+/** A dry run answers this port in place of an allocated one. No Service can have it. */
+const DRY_RUN_PORT = LAST_NODE_PORT + 2
+
+const services = { group: '', resource: 'services' }
+
+/** A failed allocation. The message is that of kube-apiserver. */
+export class NodePortError extends Error {
+  override readonly name = 'NodePortError'
+}
+
+interface PortRecord {
+  readonly service: string
+  /** Milliseconds since 1970. */
+  readonly since: number
+}
+
+interface StoredRecord {
+  readonly metadata: { readonly resourceVersion: string }
+  readonly port: number
+  readonly record: PortRecord
+}
+
+/** The ports of one write. It never allocates a port twice, not even on a dry run. */
+export class NodePorts {
+  private readonly taken: number[] = []
+
+  constructor(
+    private readonly context: StrategyContext,
+    private readonly service: string,
+  ) {}
+
+  /** @throws NodePortError */
+  async take(port: number): Promise<void> {
+    if (this.context.dryRun) {
+      const isTaken = this.taken.includes(port) || (isInRange(port) && (await this.read(port)) !== undefined)
+      if (isTaken) throw new NodePortError('provided port is already allocated')
+    } else {
+      if (!isInRange(port))
+        throw new NodePortError(
+          `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`,
+        )
+      const isTaken = (await this.claim(port)) || ((await this.removeOrphan(port)) && (await this.claim(port)))
+      if (!isTaken) throw new NodePortError('provided port is already allocated')
+    }
+    this.taken.push(port)
+  }
+
+  /** @throws NodePortError if no port is free */
+  async takeAny(): Promise<number> {
+    const port = this.context.dryRun ? this.shown() : await this.findFree()
+    this.taken.push(port)
+    return port
+  }
+
+  async release(port: number): Promise<void> {
+    if (this.context.dryRun || !isInRange(port)) return
+    const stored = await this.read(port)
+    if (stored !== undefined) await this.remove(port, stored)
+  }
+
+  private shown(): number {
+    return this.taken.length === 0 ? DRY_RUN_PORT : mostOf(this.taken) + 1
+  }
+
+  private async findFree(): Promise<number> {
+    for (let guess = 0; guess < GUESSES; guess++) {
+      const [random = 0] = crypto.getRandomValues(new Uint32Array(1))
+      const port = FIRST_AUTOMATIC + (random % (LAST_NODE_PORT - FIRST_AUTOMATIC + 1))
+      if (await this.claim(port)) return port
+    }
+    const found = (await this.findUnused()) ?? ((await this.removeOrphans()) ? await this.findUnused() : undefined)
+    if (found === undefined) throw new NodePortError('range is full')
+    return found
+  }
+
+  private async findUnused(): Promise<number | undefined> {
+    const used = new Set<number>()
+    for await (const { port } of this.records()) used.add(port)
+    for (const [from, to] of [
+      [FIRST_AUTOMATIC, LAST_NODE_PORT],
+      [FIRST_NODE_PORT, FIRST_AUTOMATIC - 1],
+    ] as const)
+      for (let port = from; port <= to; port++) if (!used.has(port) && (await this.claim(port))) return port
+    return undefined
+  }
+
+  private async *records(): AsyncGenerator<StoredRecord> {
+    // `recordOf` wrote the record
+    for await (const text of this.texts(this.collection)) yield parseStored(text) as unknown as StoredRecord
+  }
+
+  private async *texts(collection: Collection): AsyncGenerator<string> {
+    const { values } = await this.context.storage.list(collection, { selection: everything, at: { kind: 'latest' } })
+    yield* linesOf(values)
+  }
+
+  private async claim(port: number): Promise<boolean> {
+    try {
+      await this.context.storage.create(this.collection, String(port), this.recordOf(port))
+      return true
+    } catch (error) {
+      if (error instanceof StorageError && error.code === 'KeyExists') return false
+      throw error
+    }
+  }
+
+  private recordOf(port: number): NewValue {
+    return valueOf(port, { service: this.service, since: this.context.now.getTime() })
+  }
+
+  private read(port: number): Promise<StoredValue | undefined> {
+    return this.context.storage.get(this.collection, String(port))
+  }
+
+  /** @returns false if another Service has the port by now */
+  private async remove(port: number, { revision }: Pick<StoredValue, 'revision'>): Promise<boolean> {
+    try {
+      await this.context.storage.delete(this.collection, String(port), this.recordOf(port), revision)
+    } catch (error) {
+      if (!(error instanceof StorageError) || (error.code !== 'KeyNotFound' && error.code !== 'Conflict')) throw error
+      return error.code === 'KeyNotFound'
+    }
+    return true
+  }
+
+  /** Frees an old record whose Service was never stored, or was lost between two writes. */
+  private async removeOrphan(port: number): Promise<boolean> {
+    const stored = await this.read(port)
+    if (stored === undefined) return true
+    const { record } = parseStored(stored.text) as unknown as { record: PortRecord }
+    if (!this.mayBeOrphan(record)) return false
+    const { tenant, storage } = this.context
+    const owner = await storage.get(collectionOf(tenant, services), record.service)
+    if (owner !== undefined && portsOf(liveOf(owner).object).includes(port)) return false
+    return this.remove(port, stored)
+  }
+
+  private mayBeOrphan({ since }: PortRecord): boolean {
+    return since <= this.context.now.getTime() - ORPHAN_AGE
+  }
+
+  /**
+   * Frees orphans where no port is left: nobody asks for them by number.
+   * @returns whether there were any
+   */
+  private async removeOrphans(): Promise<boolean> {
+    const old: StoredRecord[] = []
+    for await (const one of this.records()) if (this.mayBeOrphan(one.record)) old.push(one)
+    if (old.length === 0) return false
+    // read later: a Service whose record is old was written before
+    const used = new Set<number>()
+    for await (const text of this.texts(collectionOf(this.context.tenant, services)))
+      for (const port of portsOf(liveOf({ revision: 0, text }).object)) used.add(port)
+    const orphans = old.filter(({ port }) => !used.has(port)).slice(0, ORPHANS)
+    for (const { port, metadata } of orphans) await this.remove(port, { revision: Number(metadata.resourceVersion) })
+    return orphans.length > 0
+  }
+
+  private get collection(): Collection {
+    return recordsOf(this.context.tenant)
+  }
+}
+
+const recordsOf = (tenant: Tenant): Collection => ({ ...collectionOf(tenant, services), prefix: 'nodeports' })
+
+function valueOf(port: number, record: PortRecord): NewValue {
+  const uid = crypto.randomUUID()
+  const start = `{"metadata":{"name":"${port}","uid":"${uid}","resourceVersion":"`
+  return { text: `${start}"},"port":${port},"record":${JSON.stringify(record)}}`, at: start.length, uid }
+}
+
+/** The records of restored Services. A backup has objects only. */
+export class RestoredPorts {
+  /** Bound: the range. */
+  private readonly known = new Set<number>()
+  readonly collection: Collection
+
+  constructor(tenant: Tenant) {
+    this.collection = recordsOf(tenant)
+  }
+
+  /** Each record has its port as revision, which is smaller than those of objects. */
+  of(service: Service & KubeObject): RestoredValue[] {
+    const { namespace, name } = service.metadata
+    const added = portsOf(service).filter((port) => isInRange(port) && !this.known.has(port))
+    return [...new Set(added)].map((port) => {
+      this.known.add(port)
+      return { key: String(port), revision: port, value: valueOf(port, { service: `${namespace}/${name}`, since: 0 }) }
+    })
+  }
+}
+
+export const isServices = ({ group, resource }: GroupResource): boolean => group === '' && resource === 'services'
+
+/** All node ports of a Service. */
+export const portsOf = ({ spec }: Service): number[] =>
+  [...(spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0), spec?.healthCheckNodePort ?? 0].filter(
+    (port) => port !== 0,
+  )
+
+const isInRange = (port: number) => port >= FIRST_NODE_PORT && port <= LAST_NODE_PORT

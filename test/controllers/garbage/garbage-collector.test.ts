@@ -1,0 +1,262 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Event } from '../../../src/api/core/v1.ts'
+import type { JsonObject, OwnerReference } from '../../../src/api/object.ts'
+import { ownedIn } from '../../../src/registry/collector-work.ts'
+import { CONFIG_MAPS, ControlPlaneInMemory, EVENTS, ownedBy } from '../control-plane.ts'
+import { named } from '../../../src/controllers/client/resource-client.ts'
+
+const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
+const WIDGETS = { group: 'example.com', resource: 'widgets' }
+const PRIORITY_CLASSES = { group: 'scheduling.k8s.io', resource: 'priorityclasses' }
+
+let plane: ControlPlaneInMemory
+
+beforeEach(async () => {
+  plane = new ControlPlaneInMemory()
+  await plane.context() // its first use writes what a new control plane has
+  await plane.settle()
+})
+
+const absent = (uid: string, owner: Partial<OwnerReference> = {}): OwnerReference => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  name: 'absent',
+  uid,
+  ...owner,
+})
+
+const definition = (versions = ['v1']): JsonObject => ({
+  kind: 'CustomResourceDefinition',
+  apiVersion: 'apiextensions.k8s.io/v1',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    scope: 'Namespaced',
+    versions: versions.map((name, at) => ({
+      name,
+      served: true,
+      storage: at === 0,
+      schema: { openAPIV3Schema: { type: 'object' } },
+    })),
+  },
+})
+
+const widget = (name: string, ownerReferences: readonly OwnerReference[] = []): JsonObject =>
+  ({
+    kind: 'Widget',
+    apiVersion: 'example.com/v1',
+    metadata: { name, namespace: 'default', ownerReferences },
+  }) as unknown as JsonObject
+
+const priorityClass = (ownerReferences: OwnerReference[]): JsonObject =>
+  ({
+    kind: 'PriorityClass',
+    apiVersion: 'scheduling.k8s.io/v1',
+    value: 1,
+    metadata: { name: 'wide', ownerReferences },
+  }) as unknown as JsonObject
+
+describe('objects that name owners when they are written', () => {
+  test('bring the same work, and all of them are looked at', async () => {
+    const owners = [absent('u1')]
+    for (const name of ['one', 'other']) await plane.configMap(name, owners)
+    await plane.configMap('of-another', [absent('u2')])
+    await plane.configMap('of-none')
+    const works = plane.waiting.filter((work) => work.startsWith('owned '))
+    expect(new Set(works).size).toBe(2)
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(['of-none'])
+  })
+
+  test.each([{}, { owners: [absent('u1')] }])(
+    'are known from work of earlier releases, which names one: %j',
+    (more) => {
+      const one = { ...CONFIG_MAPS, namespace: 'default', name: 'dependent', uid: 'u2' }
+      expect(ownedIn(JSON.stringify({ ...one, ...more }))).toEqual(one)
+    },
+  )
+})
+
+describe('an owner that cannot be judged is not gone', () => {
+  test.each<[string, OwnerReference[], 'kept' | 'collected']>([
+    ['an owner that is gone', [absent('u1')], 'collected'],
+    ['two of them', [absent('u1'), absent('u2', { kind: 'Secret' })], 'collected'],
+    ['a group that is not served', [absent('u1', { apiVersion: 'nope.example.com/v1', kind: 'Nope' })], 'kept'],
+    ['a version that is not served', [absent('u1', { apiVersion: 'apps/v9', kind: 'Deployment' })], 'kept'],
+    ['a kind of which no objects are kept', [absent('u1', { kind: 'Binding' })], 'collected'],
+    ['an absent owner beside an unknown one', [absent('u1'), absent('u2', { kind: 'Nope' })], 'kept'],
+    ['an unknown owner beside an absent one', [absent('u2', { kind: 'Nope' }), absent('u1')], 'kept'],
+  ])('%s', async (_, owners, expected) => {
+    await plane.configMap('dependent', owners)
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(expected === 'kept' ? ['dependent'] : [])
+    if (expected === 'kept')
+      expect((await plane.get(CONFIG_MAPS, 'default', 'dependent'))?.metadata.ownerReferences).toHaveLength(
+        owners.length,
+      )
+    expect(plane.waiting).toEqual([])
+  })
+
+  test('a namespaced owner of a cluster-scoped object', async () => {
+    await plane.create(PRIORITY_CLASSES, priorityClass([absent('u1')]))
+    await plane.settle()
+    expect(await plane.names(PRIORITY_CLASSES)).toContain('wide')
+  })
+
+  test('kept objects are judged once the kind is served', async () => {
+    await plane.configMap('dependent', [absent('u1', { apiVersion: 'example.com/v1', kind: 'Widget' })])
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(['dependent'])
+    await plane.create(DEFINITIONS, definition())
+    await plane.settle()
+    await plane.pass(60_000)
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual([])
+  })
+
+  test('two references to an owner, one of them wrong: it has its owner', async () => {
+    const owner = await plane.configMap('owner')
+    await plane.configMap('dependent', [ownedBy(owner), ownedBy(owner, { name: 'other' })])
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(['dependent', 'owner'])
+  })
+})
+
+describe('an owner of another namespace', () => {
+  const reported = async () => {
+    const events = (await (await plane.client(EVENTS, '')).list()) as Event[]
+    return events.map(({ metadata, involvedObject, type, reason, message, source }) => ({
+      namespace: metadata?.namespace,
+      involvedObject,
+      type,
+      reason,
+      message,
+      source,
+    }))
+  }
+
+  test('is reported, and counts as none', async () => {
+    const owner = await plane.create(
+      { group: '', resource: 'secrets' },
+      {
+        kind: 'Secret',
+        apiVersion: 'v1',
+        metadata: { name: 'owner', namespace: 'kube-system' },
+      },
+    )
+    const dependent = await plane.configMap('dependent', [ownedBy(owner)])
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual([])
+    expect(await reported()).toEqual([
+      {
+        namespace: 'default',
+        involvedObject: {
+          kind: 'ConfigMap',
+          apiVersion: 'v1',
+          namespace: 'default',
+          name: 'dependent',
+          uid: dependent.metadata.uid,
+        },
+        type: 'Warning',
+        reason: 'OwnerRefInvalidNamespace',
+        message: `ownerRef [v1/Secret, namespace: default, name: owner, uid: ${owner.metadata.uid}] does not exist in namespace "default"`,
+        source: { component: 'garbage-collector-controller' },
+      },
+    ])
+  })
+
+  test('of a cluster-scoped object is reported in default, and the object is kept', async () => {
+    const owner = await plane.configMap('owner')
+    await plane.create(PRIORITY_CLASSES, priorityClass([ownedBy(owner)]))
+    await plane.settle()
+    expect(await plane.names(PRIORITY_CLASSES)).toContain('wide')
+    expect(await reported()).toMatchObject([
+      {
+        namespace: 'default',
+        involvedObject: { kind: 'PriorityClass', name: 'wide' },
+        message: `ownerRef [v1/ConfigMap, namespace: , name: owner, uid: ${owner.metadata.uid}] does not exist in namespace ""`,
+      },
+    ])
+  })
+})
+
+describe('after a definition is deleted', () => {
+  test('the dependents of its objects are deleted', async () => {
+    await plane.create(DEFINITIONS, definition())
+    await plane.settle()
+    const [one, two] = [await plane.create(WIDGETS, widget('one')), await plane.create(WIDGETS, widget('two'))]
+    await plane.configMap('dependent', [ownedBy(one), ownedBy(two)])
+    await plane.settle()
+    await plane.delete(DEFINITIONS, '', 'widgets.example.com')
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual([])
+  })
+
+  test('nobody looks for its objects, and when it comes back they are found again', async () => {
+    for (const name of ['first', 'second']) {
+      await plane.create(DEFINITIONS, definition())
+      await plane.settle()
+      await plane.create(WIDGETS, widget(name, [ownedBy(await plane.configMap(`owner-of-${name}`))]))
+      expect((await plane.context()).dependentsOf('ConfigMap')).toMatchObject([WIDGETS])
+      await plane.delete(CONFIG_MAPS, 'default', `owner-of-${name}`)
+      await plane.settle()
+      expect(await plane.names(WIDGETS, 'default')).toEqual([])
+      await plane.delete(DEFINITIONS, '', 'widgets.example.com')
+      await plane.settle()
+      expect((await plane.context()).dependentsOf('ConfigMap')).toEqual([])
+    }
+  })
+
+  test('objects that stayed behind are found again when their kind is served', async () => {
+    await plane.create(DEFINITIONS, definition())
+    await plane.settle()
+    await plane.create(WIDGETS, widget('stays', [ownedBy(await plane.configMap('owner'))]))
+    const { forgetDependents } = await plane.context()
+    forgetDependents(WIDGETS)
+    plane.add('kind-served', JSON.stringify({ ...WIDGETS, kind: 'Widget' }), 0)
+    await plane.settle()
+    await plane.delete(CONFIG_MAPS, 'default', 'owner')
+    await plane.settle()
+    expect(await plane.names(WIDGETS, 'default')).toEqual([])
+  })
+
+  test('other dependents of the kinds that owned its objects are still collected', async () => {
+    plane.announce('ConfigMap', WIDGETS)
+    const owner = await plane.configMap('owner')
+    await plane.configMap('dependent', [ownedBy(owner, { blockOwnerDeletion: true })])
+    await plane.settle()
+    await plane.delete(CONFIG_MAPS, 'default', 'owner', { propagationPolicy: 'Foreground' })
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual([])
+    expect(plane.waiting).toEqual([])
+  })
+})
+
+test('of a new object whose owner is there to stay, the owner alone is read', async () => {
+  const owner = await plane.create(PRIORITY_CLASSES, priorityClass([]))
+  await plane.settle()
+  await plane.configMap('dependent', [ownedBy(owner)])
+  plane.asked.clear()
+  await plane.settle()
+  expect([...plane.asked]).toContain('priorityclasses.scheduling.k8s.io')
+  expect([...plane.asked]).not.toContain('configmaps')
+})
+
+describe('a circle of owners that is deleted in the foreground ends', () => {
+  test.each([1, 2, 3, 5])('of %i', async (size) => {
+    const names = Array.from({ length: size }, (_, n) => `c${n}`)
+    const objects = []
+    for (const name of names) objects.push(await plane.configMap(name))
+    const client = await plane.client(CONFIG_MAPS, 'default')
+    for (const [n, name] of names.entries()) {
+      const owner = ownedBy(objects[(n + 1) % size]!, { blockOwnerDeletion: true, controller: true })
+      await client.updateWithRetries(named(name), ({ metadata }) => (metadata.ownerReferences = [owner]))
+    }
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(names)
+    await plane.delete(CONFIG_MAPS, 'default', 'c0', { propagationPolicy: 'Foreground' })
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual([])
+    expect(plane.waiting).toEqual([])
+  })
+})

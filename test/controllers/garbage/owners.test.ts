@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { KubeObject, OwnerReference } from '../../../src/api/object.ts'
+import { findObject, stateOf, waitsForDependents } from '../../../src/controllers/garbage/owners.ts'
+import type { ControlPlaneInMemory } from '../control-plane.ts'
+import { CONFIG_MAPS, ownedBy } from '../control-plane.ts'
+import { newPlane } from '../reconcile.ts'
+
+describe('an owner is', () => {
+  let plane: ControlPlaneInMemory
+  let owner: KubeObject
+  beforeAll(async () => {
+    plane = await newPlane()
+    owner = await plane.configMap('owner')
+  })
+
+  test.each<[string, Partial<OwnerReference>, string, string]>([
+    ['present', {}, 'default', 'present'],
+    ['gone, from another namespace', {}, 'kube-system', 'gone'],
+    ['gone, when another one has its name', { uid: 'another' }, 'default', 'gone'],
+    ['gone, when nothing has its name', { name: 'nothing' }, 'default', 'gone'],
+    [
+      'gone, when no object of its kind is kept',
+      { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' },
+      'default',
+      'gone',
+    ],
+    ['unknown, when its kind is not served', { kind: 'Thing', apiVersion: 'example.com/v1' }, 'default', 'unknown'],
+    ['unknown, when its version is none', { apiVersion: 'a/b/c' }, 'default', 'unknown'],
+    ['unknown to what has no namespace', {}, '', 'unknown'],
+  ])('%s', async (_what, more, namespace, expected) => {
+    const { state } = await stateOf(await plane.context('owned'), ownedBy(owner, more), namespace)
+    expect(state).toBe(expected)
+  })
+
+  test('gone once it was seen to go, though its kind is not served any more', async () => {
+    const context = await plane.context('owned')
+    const reference = { kind: 'Thing', apiVersion: 'example.com/v1', name: 'a', uid: 'u' }
+    expect(await stateOf(context, reference, 'default')).toMatchObject({ state: 'unknown' })
+    context.absentOwners.add({ uid: 'u', ownerKind: 'Thing.example.com', namespace: 'default' })
+    expect(await stateOf(context, reference, 'default')).toEqual({ state: 'gone' })
+    expect(await stateOf(context, reference, 'kube-system')).toMatchObject({ state: 'unknown' })
+  })
+
+  test('found by name and uid', async () => {
+    const context = await plane.context('owned')
+    const key = { ...CONFIG_MAPS, namespace: 'default', name: 'owner', uid: owner.metadata.uid! }
+    expect((await findObject(context, key))?.object.metadata.name).toBe('owner')
+    expect(await findObject(context, { ...key, uid: 'another' })).toBeUndefined()
+  })
+})
+
+test.each<[object, boolean]>([
+  [{ finalizers: ['foregroundDeletion'], deletionTimestamp: '2026-01-01T00:00:00Z' }, true],
+  [{ finalizers: ['foregroundDeletion'] }, false],
+  [{ finalizers: ['orphan'], deletionTimestamp: '2026-01-01T00:00:00Z' }, false],
+])('%j waits for dependents: %s', (metadata, waits) => {
+  expect(waitsForDependents({ metadata } as KubeObject)).toBe(waits)
+})

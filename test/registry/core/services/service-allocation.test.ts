@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest'
+import type { Service, ServiceSpec } from '../../../../src/api/core/v1.ts'
+import { StatusError } from '../../../../src/api/status.ts'
+import type { Env } from '../../../../src/env.ts'
+import { collectionOf } from '../../../../src/storage/collections.ts'
+import { FIRST_NODE_PORT, LAST_NODE_PORT } from '../../../../src/registry/core/services/node-ports.ts'
+import { allocateForService, releaseService } from '../../../../src/registry/core/services/service-allocation.ts'
+import type { WriteContext } from '../../../../src/registry/strategy.ts'
+import { resourceScope } from '../../../../src/registry/scope.ts'
+import { builtInServed } from '../../../../src/registry/built-in-served.ts'
+import { withoutAdmission } from '../../../../src/registry/write/admission.ts'
+import { everything } from '../../../../src/storage/selectors/selection.ts'
+import type { Storage } from '../../../../src/storage/storage.ts'
+import { memoryServer } from '../../../request-in-memory.ts'
+
+const START = Date.parse('2026-01-01T00:00:00Z')
+
+function cluster(range = '10.96.0.0/28', settings: Partial<Env> = {}) {
+  const server = memoryServer({ KEDGE_SERVICE_RANGE: range, ...settings })
+  const { storage, tenant } = server
+  const entry = builtInServed(server.env).resources.find('', 'v1', 'services')!
+  const context = (over: Partial<WriteContext> = {}): WriteContext => {
+    server.now = over.now ?? new Date(START)
+    const request = server.request('/api/v1/namespaces/default/services')
+    const scope = resourceScope(request, entry, { name: '', subresource: '', namespace: 'default' })
+    return { ...scope.strategyContext(false), admission: withoutAdmission, ...over }
+  }
+  const count = async (prefix: string, shard = prefix) => {
+    const { count: found, values } = await storage.list(
+      { tenant: tenant.uid, shard, prefix },
+      { selection: everything, at: { kind: 'latest' }, counted: true },
+    )
+    await values.cancel()
+    return found ?? 0
+  }
+  const ips = () => count(collectionOf(tenant, { group: 'networking.k8s.io', resource: 'ipaddresses' }).prefix)
+  const ports = () => count('nodeports', 'services')
+  return { context, ips, ports }
+}
+
+const service = (spec: ServiceSpec, name = 's'): Service => ({
+  metadata: { name, namespace: 'default' },
+  spec: { type: 'ClusterIP', ports: [{ name: 'http', port: 80, protocol: 'TCP' }], selector: { app: 'x' }, ...spec },
+})
+
+const message = (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing was thrown',
+    (error: unknown) => (error instanceof StatusError ? error.message : String(error)),
+  )
+
+describe('cluster IPs', () => {
+  test('an address is taken, and given back when the write fails', async () => {
+    const { context, ips } = cluster()
+    const one = service({})
+    const allocation = await allocateForService(one, undefined, context())
+    expect(one.spec).toMatchObject({ ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })
+    expect(one.spec?.clusterIPs).toEqual([one.spec?.clusterIP])
+    expect(await ips()).toBe(1)
+    await allocation.revert()
+    expect(await ips()).toBe(0)
+  })
+
+  test('an address is taken where addresses are not served', async () => {
+    const { context, ips } = cluster('10.96.0.0/28', { KEDGE_RUNTIME_CONFIG: 'networking.k8s.io/v1=false' })
+    const allocation = await allocateForService(service({}), undefined, context())
+    expect(await ips()).toBe(1)
+    await allocation.revert()
+    expect(await ips()).toBe(0)
+  })
+
+  test('two Services never have one address, and a full range says so', async () => {
+    const { context, ips } = cluster()
+    const found = await Promise.all(
+      Array.from({ length: 14 }, async (_, index) => {
+        const one = service({}, `s${index}`)
+        await allocateForService(one, undefined, context())
+        return one.spec?.clusterIP
+      }),
+    )
+    expect(new Set(found).size).toBe(14)
+    expect(await ips()).toBe(14)
+    expect(await message(allocateForService(service({}), undefined, context()))).toBe(
+      'Internal error occurred: failed to allocate a serviceIP for Service "s": range is full',
+    )
+  })
+
+  test.each([
+    ['10.96.0.5', 'provided IP is already allocated'],
+    ['10.97.0.5', 'the provided network does not match the current range'],
+    ['10.96.0.0', 'the provided network does not match the current range'],
+    ['10.96.0.15', 'the provided network does not match the current range'],
+  ])('%s: %s', async (clusterIP, why) => {
+    const { context } = cluster()
+    await allocateForService(service({ clusterIP: '10.96.0.5' }, 'first'), undefined, context())
+    expect(await message(allocateForService(service({ clusterIP }), undefined, context()))).toBe(
+      `Service "s" is invalid: spec.clusterIPs: Invalid value: ["${clusterIP}"]: failed to allocate IP ${clusterIP}: ${why}`,
+    )
+  })
+
+  test('an address whose Service never came to be is free again after three minutes', async () => {
+    const { context } = cluster()
+    await allocateForService(service({ clusterIP: '10.96.0.5' }, 'lost'), undefined, context())
+    const later = context({ now: new Date(START + 181_000) })
+    const one = service({ clusterIP: '10.96.0.5' })
+    await allocateForService(one, undefined, later)
+    expect(one.spec?.clusterIP).toBe('10.96.0.5')
+  })
+
+  test('what a Service has taken whose body came slowly stays, because it may still be written', async () => {
+    const { context } = cluster()
+    const taken: ServiceSpec = {
+      type: 'NodePort',
+      clusterIP: '10.96.0.5',
+      ports: [{ port: 80, protocol: 'TCP', nodePort: 30_500 }],
+    }
+    // the time of a request is that of its beginning
+    await allocateForService(service(taken, 'slow'), undefined, context())
+    const other = context({ now: new Date(START + 95_000) })
+    for (const spec of [taken, { ...taken, clusterIP: 'None' }])
+      expect(await message(allocateForService(service(spec), undefined, other))).toContain('is already allocated')
+  })
+
+  test('a lost address that two Services ask for goes to one of them', async () => {
+    const { context, ips } = cluster()
+    await allocateForService(service({ clusterIP: '10.96.0.5' }, 'lost'), undefined, context())
+    const later = context({ now: new Date(START + 181_000) })
+    const gate = Promise.withResolvers<void>()
+    const isAsked = Promise.withResolvers<void>()
+    // the first one that finds it lost removes it when the other one has it
+    const slow: WriteContext = {
+      ...later,
+      loopback(verb, resource) {
+        const scope = later.loopback(verb, resource)
+        const remove: Storage['delete'] = async (...asked) => {
+          isAsked.resolve()
+          await gate.promise
+          return scope.storage.delete(...asked)
+        }
+        return verb === 'delete' ? { ...scope, storage: { ...scope.storage, delete: remove } } : scope
+      },
+    }
+    const first = message(allocateForService(service({ clusterIP: '10.96.0.5' }, 'a'), undefined, slow))
+    await isAsked.promise
+    expect(await message(allocateForService(service({ clusterIP: '10.96.0.5' }, 'b'), undefined, later))).toBe(
+      'nothing was thrown',
+    )
+    gate.resolve()
+    expect(await first).toContain('provided IP is already allocated')
+    expect(await ips()).toBe(1)
+  })
+
+  test('a range that is full of lost addresses is free again after three minutes', async () => {
+    const { context, ips } = cluster()
+    for (let n = 0; n < 14; n++) await allocateForService(service({}, `lost-${n}`), undefined, context())
+    const soon = context({ now: new Date(START + 119_000) })
+    expect(await message(allocateForService(service({}), undefined, soon))).toContain('range is full')
+    const later = context({ now: new Date(START + 181_000) })
+    const found = await Promise.all(
+      Array.from({ length: 14 }, async (_, n) => {
+        const one = service({}, `s${n}`)
+        await allocateForService(one, undefined, later)
+        return one.spec?.clusterIP
+      }),
+    )
+    expect(new Set(found).size).toBe(14)
+    expect(await ips()).toBe(14)
+    expect(await message(allocateForService(service({}), undefined, later))).toContain('range is full')
+  })
+
+  test('a dry run takes nothing', async () => {
+    const { context, ips, ports } = cluster()
+    await allocateForService(service({ type: 'NodePort' }), undefined, context({ dryRun: true }))
+    expect([await ips(), await ports()]).toEqual([0, 0])
+  })
+
+  test('headless without selector: both families, no address', async () => {
+    const { context, ips } = cluster()
+    const one = service({ clusterIP: 'None', selector: undefined })
+    await allocateForService(one, undefined, context())
+    expect(one.spec).toMatchObject({ ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' })
+    expect(await ips()).toBe(0)
+  })
+})
+
+describe('node ports', () => {
+  test('are kept by the names of the ports, given back with the type, and with the Service', async () => {
+    const { context, ips, ports } = cluster()
+    const one = service({ type: 'NodePort' })
+    await allocateForService(one, undefined, context())
+    const port = one.spec?.ports?.[0]?.nodePort
+    const changed = service({ type: 'NodePort', ports: [{ name: 'http', port: 81, protocol: 'TCP' }] })
+    await (await allocateForService(changed, one, context())).commit()
+    expect(changed.spec?.ports?.[0]?.nodePort).toBe(port)
+    const inside = service({ ...structuredClone(changed.spec), type: 'ClusterIP' })
+    await (await allocateForService(inside, changed, context())).commit()
+    expect([await ips(), await ports()]).toEqual([1, 0])
+    await releaseService(inside, context())
+    expect(await ips()).toBe(0)
+  })
+
+  test('one that is taken refuses the Service and gives its address back', async () => {
+    const { context, ips, ports } = cluster()
+    const spec = (): ServiceSpec => ({ type: 'NodePort', ports: [{ port: 80, protocol: 'TCP', nodePort: 30100 }] })
+    await allocateForService(service(spec(), 'first'), undefined, context())
+    expect(await message(allocateForService(service(spec()), undefined, context()))).toBe(
+      'Service "s" is invalid: spec.ports[0].nodePort: Invalid value: 30100: provided port is already allocated',
+    )
+    expect([await ips(), await ports()]).toEqual([1, 1])
+  })
+
+  test('a range that is full of lost ones is free again after three minutes', async () => {
+    const { context, ports } = cluster()
+    const all = Array.from({ length: LAST_NODE_PORT - FIRST_NODE_PORT + 1 }, (_, n) => FIRST_NODE_PORT + n)
+    const lost = service({
+      type: 'NodePort',
+      ports: all.map((nodePort) => ({ name: `p${nodePort}`, port: 80, nodePort })),
+    })
+    await allocateForService(lost, undefined, context())
+    expect(await ports()).toBe(all.length)
+    const one = () => service({ type: 'NodePort', clusterIP: 'None', ports: [{ port: 80, protocol: 'TCP' }] })
+    const soon = context({ now: new Date(START + 119_000) })
+    expect(await message(allocateForService(one(), undefined, soon))).toContain('range is full')
+    const found = one()
+    await allocateForService(found, undefined, context({ now: new Date(START + 181_000) }))
+    expect(all).toContain(found.spec?.ports?.[0]?.nodePort)
+  })
+
+  test('outside of the range', async () => {
+    const { context } = cluster()
+    const one = service({ type: 'NodePort', ports: [{ port: 80, protocol: 'TCP', nodePort: 80 }] })
+    expect(await message(allocateForService(one, undefined, context()))).toBe(
+      'Service "s" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
+    )
+  })
+})
