@@ -1,4 +1,4 @@
-import type { AbsentOwner } from '../src/registry/collector-work.ts'
+import type { AbsentOwner } from '../src/registry/work/collector-work.ts'
 import type { AbsentOwners } from '../src/controllers/controller.ts'
 
 /** The most owners that are kept, as in kube-controller-manager's garbage collector. The oldest one goes first. */

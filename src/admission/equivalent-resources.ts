@@ -1,8 +1,8 @@
 /** Resources that show the same objects in other versions or groups (apimachinery's EquivalentResourceMapper). */
 import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
-import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
-import { builtInServed } from '../registry/built-in-served.ts'
-import { servedAt } from '../registry/served.ts'
+import type { ResourceEntry, ServedResources } from '../registry/served/resources.ts'
+import { builtInServed } from '../registry/served/built-in-served.ts'
+import { servedAt } from '../registry/served/served.ts'
 import { controlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { Attributes } from './attributes.ts'
 

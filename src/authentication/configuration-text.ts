@@ -4,8 +4,8 @@
  */
 import * as z from 'zod/mini'
 import { plainJson } from '../json/json.ts'
-import { DecodeError } from '../codec/decode-problems.ts'
-import { parseBody, strictErrors } from '../codec/parse-body.ts'
+import { DecodeError } from '../codec/decode/decode-problems.ts'
+import { parseBody, strictErrors } from '../codec/decode/parse-body.ts'
 import { loadYaml } from '../codec/yaml/reader.ts'
 import { goQuote } from '../go/quote.ts'
 

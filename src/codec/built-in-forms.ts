@@ -1,8 +1,8 @@
 /** The forms of built-in resources. They are Go structs, so members have a fixed order and list items have no kind. */
 import { stringify } from '../json/write-json.ts'
 import { builtInType } from '../schema/built-in.ts'
-import { encodeJson } from './encode.ts'
-import { internalTypeName } from './partial-object-metadata.ts'
+import { encodeJson } from './encode/encode.ts'
+import { internalTypeName } from './encode/partial-object-metadata.ts'
 import type { ResourceForms } from './resource-forms.ts'
 import { builtInLayout } from './table.ts'
 

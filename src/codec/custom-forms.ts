@@ -3,7 +3,7 @@
  * its kind.
  */
 import { stringifySorted } from '../json/write-json.ts'
-import { encodeJson } from './encode.ts'
+import { encodeJson } from './encode/encode.ts'
 import type { ResourceForms } from './resource-forms.ts'
 import { customLayout, customScaleLayout, readCustomLayout } from './table.ts'
 

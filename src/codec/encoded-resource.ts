@@ -2,7 +2,7 @@ import type { CustomResourceColumnDefinition } from '../api/apiextensions/v1.ts'
 import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
-import type { Presentation } from './presentation.ts'
+import type { Presentation } from './encode/presentation.ts'
 import type { ResourceForms } from './resource-forms.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { GroupKind } from '../api/group-version.ts'
 import type { JsonObject } from '../api/object.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { EncodedResource } from './encoded-resource.ts'
-import type { EncodeOptions } from './encode.ts'
+import type { EncodeOptions } from './encode/encode.ts'
 import type { TableLayout } from './table.ts'
 
 /**

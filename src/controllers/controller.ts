@@ -1,12 +1,12 @@
 import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
-import type { ServedResources } from '../registry/resources.ts'
+import type { ServedResources } from '../registry/served/resources.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { WorkBudget } from '../storage/shards/turn-budget.ts'
 import type { Tenant } from '../storage/tenant.ts'
-import type { AbsentOwner } from '../registry/collector-work.ts'
+import type { AbsentOwner } from '../registry/work/collector-work.ts'
 import type { UserInfo } from '../request/user-info.ts'
-import type { Topic } from '../registry/topic.ts'
+import type { Topic } from '../registry/work/topic.ts'
 
 export interface ControllerContext {
   readonly env: Env

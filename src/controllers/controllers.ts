@@ -29,9 +29,9 @@ import { deletedServiceAccount, serviceAccountSecret } from './access/service-ac
 import { controllerUsers } from './client/controller-users.ts'
 import { API_SERVER } from '../request/user-info.ts'
 import type { UserInfo } from '../request/user-info.ts'
-import type { WorkloadTopic } from '../registry/workload-controllers.ts'
+import type { WorkloadTopic } from '../registry/work/workload-controllers.ts'
 import { isOurs } from './leader/leadership.ts'
-import type { Topic } from '../registry/topic.ts'
+import type { Topic } from '../registry/work/topic.ts'
 import { validatingAdmissionPolicyStatus } from './policies/validating-admission-policy-status.ts'
 import { volumeProtection } from './volumes/volume-protection.ts'
 

@@ -5,7 +5,7 @@
 import { nodeLifecycle } from './nodes/node-lifecycle.ts'
 import { nodeTtlController } from './nodes/node-ttl.ts'
 import { taintEviction } from './nodes/taint-eviction.ts'
-import type { WorkloadTopic } from '../registry/workload-controllers.ts'
+import type { WorkloadTopic } from '../registry/work/workload-controllers.ts'
 import type { Controller } from './controller.ts'
 import { leaderLease } from './leader/leader-lease.ts'
 import { schedulerController } from './scheduling/scheduler.ts'

@@ -3,8 +3,8 @@
  * Verb, namespace and names come from the RequestInfo, which was authorized. The method can only lead to a refusal.
  */
 import { badRequest, madeBy, notServed } from '../api/status.ts'
-import type { ResourceEntry } from '../registry/resources.ts'
-import type { Verb } from '../registry/serving.ts'
+import type { ResourceEntry } from '../registry/served/resources.ts'
+import type { Verb } from '../registry/served/serving.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { withoutEmptyNamespace } from '../request/request-info.ts'
 

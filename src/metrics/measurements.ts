@@ -4,7 +4,7 @@
  */
 import { isFinished } from '../codec/respond.ts'
 import type { Env } from '../env.ts'
-import { builtInServed } from '../registry/built-in-served.ts'
+import { builtInServed } from '../registry/served/built-in-served.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { perTenant } from '../tenancy/tenant-state.ts'

@@ -4,7 +4,7 @@
  */
 import { append } from '../base/append.ts'
 import { escapeHtml } from '../json/write-json.ts'
-import type { ServedVersion } from '../registry/resources.ts'
+import type { ServedVersion } from '../registry/served/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'
 import { modelMembers } from './custom-resources.ts'

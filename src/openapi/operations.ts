@@ -4,8 +4,8 @@
  */
 import { append } from '../base/append.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
-import type { ResourceEntry, SubresourceEntry } from '../registry/resources.ts'
-import type { OperationDialect } from '../registry/serving.ts'
+import type { ResourceEntry, SubresourceEntry } from '../registry/served/resources.ts'
+import type { OperationDialect } from '../registry/served/serving.ts'
 import { builtInType, typeOfKind } from '../schema/built-in.ts'
 import type { Structural } from '../schema/structural.ts'
 import type { Describe } from '../schema/to-openapi.ts'

@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { JsonObject } from '../api/object.ts'
-import type { ResourceEntry } from '../registry/resources.ts'
+import type { ResourceEntry } from '../registry/served/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import type { Member } from './members.ts'
 import type { OpenApiSettings, PathItem } from './operation.ts'

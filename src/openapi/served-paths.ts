@@ -1,5 +1,5 @@
 /** What both OpenAPI versions are made from: the paths of a group version, and the models that they refer to. */
-import type { ServedVersion } from '../registry/resources.ts'
+import type { ServedVersion } from '../registry/served/resources.ts'
 import { builtInTypeNames, structuralOf } from '../schema/built-in.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { groupVersionPath } from './fixed-paths.ts'

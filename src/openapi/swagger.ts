@@ -4,7 +4,7 @@
  */
 import { append } from '../base/append.ts'
 import type { Json, JsonObject } from '../api/object.ts'
-import type { ResourceEntry, ServedResources } from '../registry/resources.ts'
+import type { ResourceEntry, ServedResources } from '../registry/served/resources.ts'
 import type { Describe } from '../schema/to-openapi.ts'
 import { closureOf, kindEntry, openApiModel } from '../schema/to-openapi.ts'
 import { modelMembers } from './custom-resources.ts'

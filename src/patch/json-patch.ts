@@ -4,9 +4,9 @@
  */
 import { flatMapParts, kept, mapParts } from '../base/parts.ts'
 import { badRequest, requestEntityTooLarge } from '../api/status.ts'
-import { decodeObject } from '../codec/decode.ts'
-import { decodeUnstructured } from '../codec/decode-untyped.ts'
-import { DecodeError } from '../codec/decode-problems.ts'
+import { decodeObject } from '../codec/decode/decode.ts'
+import { decodeUnstructured } from '../codec/decode/decode-untyped.ts'
+import { DecodeError } from '../codec/decode/decode-problems.ts'
 import { quoteJson } from '../json/write-json.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { NumberLiteral } from '../json/numbers.ts'

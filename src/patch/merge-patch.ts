@@ -1,8 +1,8 @@
 /** JSON merge patch (RFC 7386) as evanphx/json-patch does it. */
 import { eachName, kept, mapParts } from '../base/parts.ts'
 import { badRequest } from '../api/status.ts'
-import { decodeUnstructured } from '../codec/decode-untyped.ts'
-import { DecodeError } from '../codec/decode-problems.ts'
+import { decodeUnstructured } from '../codec/decode/decode-untyped.ts'
+import { DecodeError } from '../codec/decode/decode-problems.ts'
 import type { JsonTree } from '../json/json.ts'
 import { OpenList, OpenMap, closed, copyOf, isMap, openedInParts } from './json-document.ts'
 import type { DocumentNode } from './json-document.ts'

@@ -5,12 +5,12 @@
  */
 import type { PodTemplateSpec } from '../api/core/v1.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { Presentation } from '../codec/presentation.ts'
+import type { Presentation } from '../codec/encode/presentation.ts'
 import type { DefaultRule } from '../schema/default-rules.ts'
 import type { Conversion } from './conversion.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Strategy } from './strategy.ts'
-import type { WorkRules } from './work.ts'
+import type { WorkRules } from './work/work.ts'
 
 export interface BuiltInDefinition<O extends KubeObject = KubeObject> extends Strategy<O>, WorkRules<O>, Presentation {
   /**

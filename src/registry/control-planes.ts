@@ -7,7 +7,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
 import { CONTROL_PLANES, readControlPlane, ROOT } from '../tenancy/control-plane-spec.ts'
 import type { Strategy } from './strategy.ts'
-import type { WorkRules } from './work.ts'
+import type { WorkRules } from './work/work.ts'
 
 export const isOfControlPlanes = ({ group, resource }: GroupResource): boolean =>
   group === CONTROL_PLANES.group && resource === CONTROL_PLANES.resource

@@ -8,7 +8,7 @@ import { ANONYMOUS } from '../request/user-info.ts'
 import { collectionOf } from '../storage/collections.ts'
 import { storageOf } from '../storage/environment-storage.ts'
 import type { Collection, StoredValue } from '../storage/storage.ts'
-import { builtInServed } from './built-in-served.ts'
+import { builtInServed } from './served/built-in-served.ts'
 
 /** Verbs whose first step reads the object. */
 const VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch'])

@@ -3,7 +3,7 @@ import { builtInResource } from './built-in-resource.ts'
 import { versionsRead } from './custom-resources/compiled-versions.ts'
 import { customResource } from './custom-resources/custom-resource.ts'
 import type { Resource } from './resource.ts'
-import type { ResourceEntry } from './resources.ts'
+import type { ResourceEntry } from './served/resources.ts'
 
 /**
  * The resource of an entry, or a subresource of it. No other code asks whether a resource is built-in or custom

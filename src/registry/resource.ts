@@ -1,7 +1,7 @@
 import type { Growth } from '../codec/encoded-resource.ts'
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { Presentation } from '../codec/presentation.ts'
+import type { Presentation } from '../codec/encode/presentation.ts'
 import type { ResourceForms } from '../codec/resource-forms.ts'
 import type { ConvertVersion } from '../patch/object-versions.ts'
 import type { ResetFields } from '../patch/reset-fields.ts'
@@ -10,9 +10,9 @@ import type { ApiCall } from '../request/context.ts'
 import type { KindDefaults } from '../schema/default-rules.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { ResourceEntry } from './resources.ts'
+import type { ResourceEntry } from './served/resources.ts'
 import type { Strategy } from './strategy.ts'
-import type { WorkRules } from './work.ts'
+import type { WorkRules } from './work/work.ts'
 
 /**
  * All facts about a resource, or about one of its subresources, in one version. It has no data of single objects.

@@ -5,7 +5,7 @@
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { asJson } from '../api/object.ts'
 import { kept } from '../base/parts.ts'
-import { encodeJson, encodeKeepingEmpty } from '../codec/encode.ts'
+import { encodeJson, encodeKeepingEmpty } from '../codec/encode/encode.ts'
 import { endOfMetadata } from '../codec/metadata-text.ts'
 import type { Live } from '../codec/stored-object.ts'
 import type { StructType } from '../schema/structural.ts'

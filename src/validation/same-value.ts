@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/object.ts'
 import { valuesEqualApart } from '../json/value-order.ts'
-import { sameWritten } from '../codec/same-written.ts'
+import { sameWritten } from '../codec/encode/same-written.ts'
 import { builtInType } from '../schema/built-in.ts'
 
 /**

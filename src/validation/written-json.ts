@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../api/object.ts'
-import { encodeJson } from '../codec/encode.ts'
+import { encodeJson } from '../codec/encode/encode.ts'
 import { builtInType } from '../schema/built-in.ts'
 
 /**

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../src/api/object.ts'
 import { create } from '../../src/registry/write/create.ts'
 import { update } from '../../src/registry/write/update.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
-import { servedResources } from '../../src/registry/served.ts'
+import { servedResources } from '../../src/registry/served/served.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 async function creating(

@@ -1,7 +1,7 @@
 /** The cases of admission.ts: the admission chain over a Pod, in a namespace without limits and in one with limits. */
 import { admissionChain } from '../../src/admission/chain.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
-import { servedResources } from '../../src/registry/served.ts'
+import { servedResources } from '../../src/registry/served/served.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
 import { pluginServer } from '../admission/plugin-server.ts'
 

@@ -88,8 +88,9 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
     'test/controllers/workloads/horizontal-pod-autoscaler/behavior.test.ts: is bounded by the longest window',
   'src/controllers/workloads/endpoints/slice-topology.ts': BY_CLUSTERS,
   'src/endpoints/aggregation/remote-documents.ts': FILLED,
-  'src/endpoints/packed-bodies.ts': 'test/endpoints/packed-bodies.test.ts: what is too large is made each time',
-  'src/endpoints/watch-stream.ts': BY_CLUSTERS,
+  'src/endpoints/documents/packed-bodies.ts':
+    'test/endpoints/documents/packed-bodies.test.ts: what is too large is made each time',
+  'src/endpoints/watch/watch-stream.ts': BY_CLUSTERS,
   'src/flowcontrol/admit-request.ts': FILLED,
   'src/flowcontrol/arrivals.ts':
     'test/flowcontrol/arrivals.test.ts: those that are complete, and small ones, do not count',
@@ -111,8 +112,8 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/registry/custom-resources/entries.ts':
     'test/bounds/goes-with-its-object.test.ts: what is served of a definition',
   'src/registry/custom-resources/watched-kinds.ts': FILLED,
-  'src/registry/owner-kinds.ts': 'test/registry/owner-kinds.test.ts: twenty thousand made-up kinds are told',
-  'src/registry/served-groups.ts': 'test/bounds/goes-with-its-object.test.ts: what is served of a definition',
+  'src/registry/work/owner-kinds.ts': 'test/registry/work/owner-kinds.test.ts: twenty thousand made-up kinds are told',
+  'src/registry/served/served-groups.ts': 'test/bounds/goes-with-its-object.test.ts: what is served of a definition',
   'src/schema/path-element.ts': FILLED,
   'src/storage/shards/shard-client.ts': FILLED,
   'src/storage/watch/shard-watch.ts': 'test/storage/watch/watch-buffer.test.ts: a hundred watches that nobody reads',
@@ -169,7 +170,7 @@ const notFilledByRequests: Readonly<Record<string, keyof typeof reasons>> = {
   'src/openapi/render-v2.ts': 'tables',
   'src/registry/admissionregistration/webhook-configurations.ts': 'tables',
   'src/registry/built-in-resource.ts': 'tables',
-  'src/registry/built-in-served.ts': 'settings',
+  'src/registry/served/built-in-served.ts': 'settings',
   'src/registry/core/services/node-ports.ts': 'a call',
   'src/registry/definitions.ts': 'tables',
   'src/request/fault.ts': 'tables',

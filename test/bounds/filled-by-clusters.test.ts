@@ -9,13 +9,13 @@ import { serveOutgoingCalls } from '../../src/cli/outgoing/calls.ts'
 import { onceEach } from '../../src/controllers/work/once-each.ts'
 import { untilRemoval } from '../../src/controllers/workloads/daemon-set/back-off.ts'
 import { planForClients } from '../../src/controllers/workloads/endpoints/slice-topology.ts'
-import { pumpWatch } from '../../src/endpoints/watch-stream.ts'
+import { pumpWatch } from '../../src/endpoints/watch/watch-stream.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'
 import { customModelName } from '../../src/registry/custom-resources/custom-model-name.ts'
 import { customServing } from '../../src/registry/custom-resources/custom-serving.ts'
-import type { ResourceEntry } from '../../src/registry/resources.ts'
-import { builtInResources } from '../../src/registry/resources.ts'
-import { withDynamic } from '../../src/registry/served-groups.ts'
+import type { ResourceEntry } from '../../src/registry/served/resources.ts'
+import { builtInResources } from '../../src/registry/served/resources.ts'
+import { withDynamic } from '../../src/registry/served/served-groups.ts'
 import { answeredHere } from '../../src/storage/shards/shards-here.ts'
 import { byFront } from '../../src/webhooks/by-front.ts'
 import { outgoingBinding } from '../outgoing-binding.ts'
@@ -85,7 +85,7 @@ const rows: readonly Filled[] = [
     },
   },
   {
-    file: 'src/endpoints/watch-stream.ts',
+    file: 'src/endpoints/watch/watch-stream.ts',
     how: 'users with long names who watch',
     fill: () =>
       times(300, (n) => {

@@ -8,8 +8,8 @@ import type { RoleBinding } from '../../src/api/rbac/v1.ts'
 import { bindingsFor } from '../../src/authorization/subject-index.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'
 import { customGroup, entryOf } from '../../src/registry/custom-resources/entries.ts'
-import { builtInResources } from '../../src/registry/resources.ts'
-import { withDynamic } from '../../src/registry/served-groups.ts'
+import { builtInResources } from '../../src/registry/served/resources.ts'
+import { withDynamic } from '../../src/registry/served/served-groups.ts'
 import { SnapshotData } from '../../src/tenancy/snapshot-data.ts'
 
 setFlagsFromString('--expose-gc')

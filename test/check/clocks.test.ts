@@ -3,11 +3,11 @@ import { clockProblemsIn } from './clocks.ts'
 
 describe('a source file', () => {
   it.each([
-    ['src/endpoints/get.ts', 'const now = Date.now()', 1],
-    ['src/endpoints/get.ts', 'const now = new Date()', 1],
-    ['src/endpoints/get.ts', 'const since = performance.now()', 1],
-    ['src/endpoints/get.ts', "import { platformClock } from '../api/clock.ts'", 1],
-    ['src/endpoints/get.ts', 'const at = new Date(request.clock())', 0],
+    ['src/endpoints/verbs/get.ts', 'const now = Date.now()', 1],
+    ['src/endpoints/verbs/get.ts', 'const now = new Date()', 1],
+    ['src/endpoints/verbs/get.ts', 'const since = performance.now()', 1],
+    ['src/endpoints/verbs/get.ts', "import { platformClock } from '../api/clock.ts'", 1],
+    ['src/endpoints/verbs/get.ts', 'const at = new Date(request.clock())', 0],
     ['src/index.ts', "import { platformClock } from './api/clock.ts'", 0],
     ['src/index.ts', 'const now = Date.now()', 1],
     ['src/base/clock.ts', 'export const platformClock: Clock = () => Date.now()', 0],

@@ -24,7 +24,7 @@ const up = new Set([
 
 /** The file that passes a function to another one, where the path does not follow an import. */
 const chosen: ReadonlyMap<string, string> = new Map([
-  ['src/endpoints/get.ts', 'src/endpoints/handlers.ts'],
+  ['src/endpoints/verbs/get.ts', 'src/endpoints/handlers.ts'],
   ['src/storage/shards/shard-client.ts', 'src/storage/environment-storage.ts'],
 ])
 

@@ -21,7 +21,7 @@ import type { Finding } from './own-keys.ts'
 /** The places that may test it, each with its reason. Entries may only be removed. */
 export const askers: ReadonlyMap<string, string> = new Map([
   ['src/registry/resource-of.ts', 'chooses the implementation'],
-  ['src/registry/resources.ts', 'leaves the definition out of what is said of an entry as JSON'],
+  ['src/registry/served/resources.ts', 'leaves the definition out of what is said of an entry as JSON'],
 ])
 
 /** The member of an entry that holds its CustomResourceDefinition. */

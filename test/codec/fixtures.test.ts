@@ -1,8 +1,8 @@
 /** Decodes every Kubernetes fixture from each serialization and encodes it in the others, byte for byte. */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
-import { decodeObject } from '../../src/codec/decode.ts'
-import { canonical, encodeJson } from '../../src/codec/encode.ts'
+import { decodeObject } from '../../src/codec/decode/decode.ts'
+import { canonical, encodeJson } from '../../src/codec/encode/encode.ts'
 import { plainJson } from '../../src/json/json.ts'
 import { stringify } from '../../src/json/write-json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ControllerName } from '../../src/configuration/controllers.ts'
 import { parseControllers, switchable } from '../../src/configuration/controllers.ts'
-import { workloadTopics } from '../../src/registry/workload-controllers.ts'
+import { workloadTopics } from '../../src/registry/work/workload-controllers.ts'
 
 describe('--controllers', () => {
   test.each<[string, readonly ControllerName[], readonly ControllerName[]]>([

@@ -8,7 +8,7 @@ import type { ControllerContext, Sighting } from '../../src/controllers/controll
 import { controllerOf, userOf } from '../../src/controllers/controllers.ts'
 import type { Env } from '../../src/env.ts'
 import { withoutAdmission } from '../../src/registry/write/admission.ts'
-import { freshServedResources } from '../../src/registry/served.ts'
+import { freshServedResources } from '../../src/registry/served/served.ts'
 import type { DeleteOptions } from '../../src/request/options.ts'
 import { memoryServer } from '../request-in-memory.ts'
 import { named } from '../../src/controllers/client/resource-client.ts'

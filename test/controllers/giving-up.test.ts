@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { controllers } from '../../src/controllers/controllers.ts'
-import type { Topic } from '../../src/registry/topic.ts'
-import { workloadTopics } from '../../src/registry/workload-controllers.ts'
+import type { Topic } from '../../src/registry/work/topic.ts'
+import { workloadTopics } from '../../src/registry/work/workload-controllers.ts'
 
 describe('work that is refused again and again', () => {
   // a quota may be raised, or a webhook repaired, after any time

@@ -1,7 +1,7 @@
 /** One controller alone, on a control plane in memory whose own work is done. */
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
-import type { Topic } from '../../src/registry/topic.ts'
+import type { Topic } from '../../src/registry/work/topic.ts'
 import { controllers } from '../../src/controllers/controllers.ts'
 import { ControlPlaneInMemory } from './control-plane.ts'
 

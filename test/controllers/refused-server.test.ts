@@ -1,6 +1,6 @@
 // What admission refuses to kube-apiserver's own requests (its loopback client) holds them back, and is done when it is allowed.
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Topic } from '../../src/registry/topic.ts'
+import type { Topic } from '../../src/registry/work/topic.ts'
 import type { GroupResource } from '../../src/api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../src/api/object.ts'
 import { controllers } from '../../src/controllers/controllers.ts'

@@ -1,6 +1,6 @@
 // These tests run in workerd: its CompressionStream has no backpressure.
 import { expect, test } from 'vitest'
-import { compressible, compressibleStream } from '../../src/codec/compression.ts'
+import { compressible, compressibleStream } from '../../src/codec/negotiation/compression.ts'
 
 const CHUNK = 64 * 1024
 const CHUNKS = 200

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { negotiateOutput } from '../../src/codec/negotiate.ts'
+import { negotiateOutput } from '../../src/codec/negotiation/negotiate.ts'
 import { respondObject } from '../../src/codec/respond.ts'
 import { resourceScope } from '../../src/registry/scope.ts'
-import { servedResources } from '../../src/registry/served.ts'
+import { servedResources } from '../../src/registry/served/served.ts'
 import { memoryServer } from '../request-in-memory.ts'
 import { customForms } from '../../src/codec/custom-forms.ts'
 

@@ -3,12 +3,12 @@ import { describe, expect, test, vi } from 'vitest'
 import { respondStatus } from '../../src/codec/respond.ts'
 import { serveFixedPath } from '../../src/endpoints/fixed-paths.ts'
 import type { Env } from '../../src/env.ts'
-import { builtInServed } from '../../src/registry/built-in-served.ts'
-import { servedResources } from '../../src/registry/served.ts'
+import { builtInServed } from '../../src/registry/served/built-in-served.ts'
+import { servedResources } from '../../src/registry/served/served.ts'
 import { receive } from '../../src/request/receive.ts'
 
 // nothing here reaches storage
-vi.mock(import('../../src/registry/served.ts'), async (original) => {
+vi.mock(import('../../src/registry/served/served.ts'), async (original) => {
   const served = await original()
   const resources = async ({ env }: { readonly env: Env }) => builtInServed(env).resources
   return { ...served, servedResources: resources, freshServedResources: resources }

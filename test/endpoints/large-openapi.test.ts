@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { serveOpenApiV3 } from '../../src/endpoints/openapi.ts'
+import { serveOpenApiV3 } from '../../src/endpoints/documents/openapi.ts'
 import { protobufV3 } from '../../src/openapi/protobuf.ts'
 import { customServing } from '../../src/registry/custom-resources/custom-serving.ts'
-import { builtInResources } from '../../src/registry/resources.ts'
-import { withDynamic } from '../../src/registry/served-groups.ts'
+import { builtInResources } from '../../src/registry/served/resources.ts'
+import { withDynamic } from '../../src/registry/served/served-groups.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
 test('a large document of custom resources in protobuf is sent in slices, and is that of its JSON', async () => {

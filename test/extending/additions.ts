@@ -124,7 +124,7 @@ export const labelKeeper: AdmissionPlugin = {
 const controller: Walk = {
   heading: 'A controller',
   additions: [
-    { file: 'src/registry/topic.ts', before: "  | 'api-service-availability'", insert: "  | 'map-counter'\n" },
+    { file: 'src/registry/work/topic.ts', before: "  | 'api-service-availability'", insert: "  | 'map-counter'\n" },
     {
       file: 'src/registry/core/config-maps.ts',
       before: '    // the server writes a new CA into this ConfigMap',

@@ -2,9 +2,9 @@
 // limit on concurrent requests.
 import { beforeEach, expect, test, vi } from 'vitest'
 import { privilegedPaths } from '../../src/authorization/privileged-paths.ts'
-import { rootPaths } from '../../src/endpoints/root-paths.ts'
+import { rootPaths } from '../../src/endpoints/documents/root-paths.ts'
 import { flowState } from '../../src/flowcontrol/admit-request.ts'
-import { builtInServed } from '../../src/registry/built-in-served.ts'
+import { builtInServed } from '../../src/registry/served/built-in-served.ts'
 import { answer } from '../../src/server.ts'
 import { CONTROL_SHARD } from '../../src/storage/collections.ts'
 import { memoryServer } from '../request-in-memory.ts'

@@ -18,8 +18,8 @@ const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'json/parse-json.ts': { STORED_AT_ONCE: '256' },
   'json/value-order.ts': { FEW: '16' },
   'api/status.ts': { MAX_PROBLEMS: '32', MAX_REPORTED: '4096' },
-  'codec/list-body.ts': { AT_ONCE: '256' },
-  'codec/indent.ts': { SOME: '256' },
+  'codec/encode/list-body.ts': { AT_ONCE: '256' },
+  'codec/encode/indent.ts': { SOME: '256' },
   'codec/yaml/text.ts': { CHARACTERS: '256' },
   'base/slices.ts': {
     LARGE: '256',
@@ -39,7 +39,7 @@ const smaller: Plugin = {
     onLoad(
       {
         filter:
-          /\/src\/(?:api\/status|base\/(?:parts|slices)|json\/(?:parse-json|value-order)|codec\/(?:indent|list-body|yaml\/text)|storage\/streams\/lines|validation\/(?:difference-text|written-lines))\.ts$/,
+          /\/src\/(?:api\/status|base\/(?:parts|slices)|json\/(?:parse-json|value-order)|codec\/(?:encode\/(?:indent|list-body)|yaml\/text)|storage\/streams\/lines|validation\/(?:difference-text|written-lines))\.ts$/,
       },
       ({ path }) => {
         let contents = readFileSync(path, 'utf8')

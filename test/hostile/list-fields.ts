@@ -1,7 +1,7 @@
 // Each list field and each map field of each built-in kind, with an object that fills it and the URL for that object.
 import type { Json, JsonObject } from '../../src/api/object.ts'
 import { apiVersionOf } from '../../src/api/group-version.ts'
-import { builtInResources } from '../../src/registry/resources.ts'
+import { builtInResources } from '../../src/registry/served/resources.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
 import type { ListType, MapType, Structural, StructType } from '../../src/schema/structural.ts'
 

@@ -3,7 +3,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { parseJsonBytes, parseStored } from '../../src/json/parse-json.ts'
 import { toInt, toUint } from '../../src/cel/values/conversions.ts'
-import { parseBody } from '../../src/codec/parse-body.ts'
+import { parseBody } from '../../src/codec/decode/parse-body.ts'
 import { loadYaml } from '../../src/codec/yaml/reader.ts'
 import { parseInt64 } from '../../src/go/int.ts'
 import { Quantity } from '../../src/schema/quantity.ts'

@@ -114,6 +114,6 @@ test('an answer that is full of warnings adds as many headers as kube-apiserver 
   const warnings = times(20_000, (n) => `warning ${n} ${'x'.repeat(50)}`)
   const { object, warnings: told } = await creating('validating', [hook('a', responding({ allowed: true, warnings }))])
   expect(object).toBeDefined()
-  const { warningHeaders } = await import('../../src/codec/warnings.ts')
+  const { warningHeaders } = await import('../../src/codec/negotiation/warnings.ts')
   expect([...warningHeaders(told)].join('').length).toBeLessThan(8192)
 })

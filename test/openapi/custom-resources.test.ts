@@ -6,9 +6,9 @@ import { protobufPieces, protobufV2 } from '../../src/openapi/protobuf.ts'
 import { textOf } from '../../src/openapi/members.ts'
 import type { OpenApiDocument, OpenApiStream } from '../../src/openapi/documents.ts'
 import { openApiDocuments } from '../../src/openapi/documents.ts'
-import { builtInResources } from '../../src/registry/resources.ts'
-import { withDynamic } from '../../src/registry/served-groups.ts'
-import type { CustomOpenApi, ResourceEntry } from '../../src/registry/resources.ts'
+import { builtInResources } from '../../src/registry/served/resources.ts'
+import { withDynamic } from '../../src/registry/served/served-groups.ts'
+import type { CustomOpenApi, ResourceEntry } from '../../src/registry/served/resources.ts'
 import type { JsonObject } from '../../src/api/object.ts'
 
 const served = builtInResources()

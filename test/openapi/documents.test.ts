@@ -3,7 +3,7 @@ import type { OpenApiDocument, OpenApiDocuments } from '../../src/openapi/docume
 import { openApiDocuments } from '../../src/openapi/documents.ts'
 import { protobufV2 } from '../../src/openapi/protobuf.ts'
 import { openApiTexts } from '../../src/openapi/texts.ts'
-import { builtInResources } from '../../src/registry/resources.ts'
+import { builtInResources } from '../../src/registry/served/resources.ts'
 
 /** SHA-512 of the whole OpenAPI v2 document of kube-apiserver 1.36.3 as compact JSON, key order included. */
 const SWAGGER =

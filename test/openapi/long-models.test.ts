@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
 import { modelMembers } from '../../src/openapi/custom-resources.ts'
 import { madeMembers } from '../../src/openapi/members.ts'
-import type { ResourceEntry } from '../../src/registry/resources.ts'
+import type { ResourceEntry } from '../../src/registry/served/resources.ts'
 import type { OpenApiVersion } from '../../src/schema/to-openapi.ts'
 
 const PROPERTIES = 20_000

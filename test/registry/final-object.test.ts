@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import { asJson } from '../../src/api/object.ts'
-import { encodeJson } from '../../src/codec/encode.ts'
+import { encodeJson } from '../../src/codec/encode/encode.ts'
 import { FinalObject, newValueOf } from '../../src/registry/stored-form.ts'
 import { typeOfKind } from '../../src/schema/built-in.ts'
 import { customKindType } from '../../src/schema/from-openapi.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../../src/api/object.ts'
-import { decodeObject } from '../../src/codec/decode.ts'
+import { decodeObject } from '../../src/codec/decode/decode.ts'
 import { copyWithEmptied, hasEmptied, sentField } from '../../src/schema/emptied.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import { internalJson } from '../../src/validation/pod/internal-json.ts'

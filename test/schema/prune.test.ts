@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
-import { decodeObject } from '../../src/codec/decode.ts'
+import { decodeObject } from '../../src/codec/decode/decode.ts'
 import { applyStructuralDefaults } from '../../src/schema/structural-default.ts'
 import { customKindType } from '../../src/schema/from-openapi.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { GroupResource } from '../../src/api/group-version.ts'
-import { builtInServed } from '../../src/registry/built-in-served.ts'
+import { builtInServed } from '../../src/registry/served/built-in-served.ts'
 import { receive } from '../../src/request/receive.ts'
 import { collectionOf } from '../../src/storage/collections.ts'
 import { answeredHere, notHere } from '../../src/storage/shards/shards-here.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { path } from '../../src/api/field.ts'
 import type { Json, ObjectMeta } from '../../src/api/object.ts'
-import { decodeObject } from '../../src/codec/decode.ts'
+import { decodeObject } from '../../src/codec/decode/decode.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 import { subdomainName } from '../../src/validation/names.ts'
 import {

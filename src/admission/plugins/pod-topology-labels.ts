@@ -1,7 +1,7 @@
 /** PodTopologyLabels (KEP-4742): a pod gets the labels of its node's zone and region. */
 import type { Binding, Node } from '../../api/core/v1.ts'
 import { ownValue } from '../../base/own.ts'
-import { builtInServed } from '../../registry/built-in-served.ts'
+import { builtInServed } from '../../registry/served/built-in-served.ts'
 import { recentObject } from '../../tenancy/recent-objects.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { isOfPods, podOf } from './pod-attributes.ts'

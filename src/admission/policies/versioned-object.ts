@@ -6,7 +6,7 @@ import { asWritten } from '../../patch/object-forms.ts'
 import type { ApiCall } from '../../request/context.ts'
 import { walked } from '../../request/turns.ts'
 import { readyResource, resourceOf } from '../../registry/resource-of.ts'
-import type { ResourceEntry } from '../../registry/resources.ts'
+import type { ResourceEntry } from '../../registry/served/resources.ts'
 import { typeOfKind } from '../../schema/built-in.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { AdmissionResponse, AdmissionReview } from '../../api/admission/v1.
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { stringify } from '../../json/write-json.ts'
 import { lazy } from '../../base/lazy.ts'
-import { encodeJson } from '../../codec/encode.ts'
+import { encodeJson } from '../../codec/encode/encode.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { StructType } from '../../schema/structural.ts'
 import { kindText } from '../../webhooks/review-reply.ts'

@@ -22,7 +22,7 @@ import type { Asked, Response } from './admission-review.ts'
 import { JSON_PATCH } from './admission-review.ts'
 import { CallingWebhookError } from './ask.ts'
 import type { Webhook } from './configured-webhooks.ts'
-import type { ResourceEntry } from '../../registry/resources.ts'
+import type { ResourceEntry } from '../../registry/served/resources.ts'
 
 /** The result of one webhook. */
 export interface Mutation {

@@ -3,7 +3,7 @@
  * of 64 bits are exact and any input is bounded.
  */
 import { byteLength, decodeUtf8 } from '../../base/utf8.ts'
-import { DecodeError } from '../decode-problems.ts'
+import { DecodeError } from '../decode/decode-problems.ts'
 
 /** Bytes that are no message of their type; the texts are those of kube-apiserver's generated code. */
 export class ProtobufError extends DecodeError {

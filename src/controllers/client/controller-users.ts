@@ -1,7 +1,7 @@
 /** The user of each controller: the ServiceAccount that the same controller of Kubernetes has, or kube-apiserver's. */
 import type { CONTROLLER_ACCOUNTS } from '../../bootstrap/controller-accounts.ts'
 import { serviceAccountGroups, serviceAccountUser } from '../../authentication/service-account-name.ts'
-import type { Topic } from '../../registry/topic.ts'
+import type { Topic } from '../../registry/work/topic.ts'
 import type { UserInfo } from '../../request/user-info.ts'
 import { API_SERVER, authenticated } from '../../request/user-info.ts'
 

@@ -13,7 +13,7 @@ import {
   versionNamed,
 } from '../../registry/custom-resources/definition.ts'
 import { entryOf } from '../../registry/custom-resources/entries.ts'
-import { wasWritten } from '../../registry/written-types.ts'
+import { wasWritten } from '../../registry/served/written-types.ts'
 import { registryClients, serverClients } from '../client/clientset.ts'
 import type { ResourceClient } from '../client/resource-client.ts'
 import type { Controller, ControllerContext } from '../controller.ts'

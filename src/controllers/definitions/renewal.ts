@@ -6,7 +6,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import { DEFINITIONS } from '../../registry/custom-resources/definition.ts'
 import { renewWatches } from '../../registry/custom-resources/renew-watches.ts'
-import { wasWritten } from '../../registry/written-types.ts'
+import { wasWritten } from '../../registry/served/written-types.ts'
 import { collectionOf, customStorageOf, groupResourceNamed } from '../../storage/collections.ts'
 import { storageOf } from '../../storage/environment-storage.ts'
 import { freshControlSnapshot } from '../../tenancy/control-snapshot.ts'

@@ -6,16 +6,22 @@
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
-import { wasWritten } from '../../registry/written-types.ts'
-import type { FreedOwners, ObjectKey, OwnedObjects } from '../../registry/collector-work.ts'
-import { deletedOwnerIn, freedOwnersIn, objectKeyIn, ownedIn, servedKindIn } from '../../registry/collector-work.ts'
+import { wasWritten } from '../../registry/served/written-types.ts'
+import type { FreedOwners, ObjectKey, OwnedObjects } from '../../registry/work/collector-work.ts'
+import {
+  deletedOwnerIn,
+  freedOwnersIn,
+  objectKeyIn,
+  ownedIn,
+  servedKindIn,
+} from '../../registry/work/collector-work.ts'
 import { managerClients } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { forEachAnyway } from '../work/each-anyway.ts'
 import { reportForeignOwners } from './foreign-owners.ts'
 import { countAgain } from '../resource-quota.ts'
 import { lookAtNamespace } from '../namespaces/namespace.ts'
-import { FOREGROUND, ORPHAN, ownerKindOf, ownerKindsOf } from '../../registry/owner-kinds.ts'
+import { FOREGROUND, ORPHAN, ownerKindOf, ownerKindsOf } from '../../registry/work/owner-kinds.ts'
 import type { Found, OwnerState } from './owners.ts'
 import { findObject, stateOf, waitsForDependents } from './owners.ts'
 

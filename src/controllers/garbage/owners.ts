@@ -4,11 +4,11 @@
  */
 import { parseApiVersion } from '../../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
-import type { ResourceEntry } from '../../registry/resources.ts'
-import type { ObjectKey } from '../../registry/collector-work.ts'
+import type { ResourceEntry } from '../../registry/served/resources.ts'
+import type { ObjectKey } from '../../registry/work/collector-work.ts'
 import { managerClients } from '../client/clientset.ts'
 import type { ControllerContext } from '../controller.ts'
-import { FOREGROUND, ownerKindOf } from '../../registry/owner-kinds.ts'
+import { FOREGROUND, ownerKindOf } from '../../registry/work/owner-kinds.ts'
 
 /** An object that was read, and its key. */
 export interface Found extends ObjectKey {

@@ -5,9 +5,9 @@
  * begin. Key: the name of the Lease.
  */
 import type { Lease } from '../../api/coordination/v1.ts'
-import { HopelessWork } from '../../registry/hopeless-work.ts'
+import { HopelessWork } from '../../registry/work/hopeless-work.ts'
 import { SIMULATED } from '../../api/simulated-node.ts'
-import { LEADER_LEASES } from '../../registry/workload-controllers.ts'
+import { LEADER_LEASES } from '../../registry/work/workload-controllers.ts'
 import { clientsetFor, typedResource } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { NODES } from '../simulation/simulated-node.ts'

@@ -1,9 +1,9 @@
 /** Decides whether this server does a controller's work, or a kube-controller-manager or kube-scheduler that leads. */
 import type { ControllerName } from '../../configuration/controllers.ts'
-import type { Topic } from '../../registry/topic.ts'
-import type { LeaderLease } from '../../registry/workload-controllers.ts'
-import { isSwitchedOn, leaseOf, workloadTopics } from '../../registry/workload-controllers.ts'
-import type { WorkloadTopic } from '../../registry/workload-controllers.ts'
+import type { Topic } from '../../registry/work/topic.ts'
+import type { LeaderLease } from '../../registry/work/workload-controllers.ts'
+import { isSwitchedOn, leaseOf, workloadTopics } from '../../registry/work/workload-controllers.ts'
+import type { WorkloadTopic } from '../../registry/work/workload-controllers.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import type { ControllerContext } from '../controller.ts'
 

@@ -1,7 +1,7 @@
 /** The served kinds that the rules of an admission policy name, found by the rules of a RESTMapper. */
 import type { NamedRuleWithOperations } from '../../api/admissionregistration/v1.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
-import type { ServedResources } from '../../registry/resources.ts'
+import type { ServedResources } from '../../registry/served/resources.ts'
 
 /** The most kinds of one rule. After a rule with more kinds the controller checks no further rules of the policy. */
 const MAX_KINDS = 10

@@ -3,7 +3,7 @@ import type { Container, Pod, PodAffinityTerm, Toleration, WeightedPodAffinityTe
 import { charactersOf } from '../../base/bounded-map.ts'
 import { ownValue } from '../../base/own.ts'
 import { podAmounts } from '../../registry/quota/pod-resources.ts'
-import { controllerRefOf } from '../../registry/work.ts'
+import { controllerRefOf } from '../../registry/work/work.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import type { LabelRequirement } from '../../storage/selectors/selection.ts'
 import { matchesLabels } from '../../storage/selectors/selection.ts'

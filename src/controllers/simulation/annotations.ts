@@ -3,7 +3,7 @@ import type { Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../base/own.ts'
 import type { CommandOutcome, Printed } from './commands.ts'
 import { outcomeOf } from './commands.ts'
-import { controllerRefOf } from '../../registry/work.ts'
+import { controllerRefOf } from '../../registry/work/work.ts'
 import { Quantity } from '../../schema/quantity.ts'
 
 const PREFIX = 'kedge.dev/'

@@ -5,7 +5,7 @@
 import type { PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError } from '../../api/status.ts'
-import { controllerRefOf } from '../../registry/work.ts'
+import { controllerRefOf } from '../../registry/work/work.ts'
 import { clientsetFor } from '../client/clientset.ts'
 import type { Controller } from '../controller.ts'
 import type { ResourceClient } from '../client/resource-client.ts'

@@ -11,7 +11,7 @@ import { untilNextLook } from '../work/waiting-time.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { definitionOf } from '../../registry/definitions.ts'
 import { protectedKey } from '../../registry/protection-finalizers.ts'
-import type { ListObjects } from '../../registry/work.ts'
+import type { ListObjects } from '../../registry/work/work.ts'
 import { groupResourceNamed } from '../../storage/collections.ts'
 
 /**

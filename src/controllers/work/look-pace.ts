@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from '../../base/bounded-map.ts'
 import { ownValue } from '../../base/own.ts'
-import type { Topic } from '../../registry/topic.ts'
+import type { Topic } from '../../registry/work/topic.ts'
 
 /** Milliseconds between two reconciliations of a key. */
 const paces: Partial<Readonly<Record<Topic, number>>> = {

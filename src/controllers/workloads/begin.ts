@@ -3,10 +3,10 @@
  * has left, for the work that only the holder did; or empty, for all work.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { LEADER_LEASES } from '../../registry/workload-controllers.ts'
+import { LEADER_LEASES } from '../../registry/work/workload-controllers.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import { definitions } from '../../registry/definitions.ts'
-import { workloadWork } from '../../registry/outbox.ts'
+import { workloadWork } from '../../registry/work/outbox.ts'
 import { clientsetFor, typedResource } from '../client/clientset.ts'
 import type { Controller } from '../controller.ts'
 import { observeLease } from '../leader/leader-lease.ts'

@@ -1,4 +1,4 @@
-import { HopelessWork } from '../../registry/hopeless-work.ts'
+import { HopelessWork } from '../../registry/work/hopeless-work.ts'
 
 /** The parts of `NAMESPACE/NAME`. Each key is checked, because keys outlive a release. @throws HopelessWork */
 export function keyParts(key: string): [namespace: string, name: string] {

@@ -1,7 +1,7 @@
 /** Passes the answer of another server to the client. */
 import type { ExchangeAnswer, Upgraded } from '../../outgoing/exchange.ts'
 import { endToEnd } from '../../outgoing/exchange.ts'
-import { textResponse } from '../text-response.ts'
+import { textResponse } from '../documents/text-response.ts'
 
 /**
  * The platform knows the length of a body, and the ticket of a tunnel is only for this server. Which other origins may

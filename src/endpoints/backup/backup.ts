@@ -4,7 +4,7 @@
  */
 import type { GroupResource } from '../../api/group-version.ts'
 import { collectionOf } from '../../storage/collections.ts'
-import { storedResources, writtenShards } from '../../registry/written-types.ts'
+import { storedResources, writtenShards } from '../../registry/served/written-types.ts'
 import { logError } from '../../log/log.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import { byteChunks } from '../../storage/streams/byte-chunks.ts'

@@ -16,7 +16,7 @@ import {
   isBuiltInStorage,
 } from '../../storage/collections.ts'
 import { DEFINITIONS } from '../../registry/custom-resources/definition.ts'
-import { storedResources, writtenShards } from '../../registry/written-types.ts'
+import { storedResources, writtenShards } from '../../registry/served/written-types.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { revisionAt } from '../../storage/revisions/revision.ts'
 import { storageOf } from '../../storage/environment-storage.ts'

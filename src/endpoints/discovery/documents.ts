@@ -9,7 +9,7 @@ import type {
   ServedResources,
   ServedVersion,
   SubresourceEntry,
-} from '../../registry/resources.ts'
+} from '../../registry/served/resources.ts'
 
 /**
  * `/api`.

@@ -1,10 +1,10 @@
 /** Answers with a document that belongs to no resource, in the negotiated form. */
 import type { JsonObject } from '../../api/object.ts'
 import { stringify } from '../../json/write-json.ts'
-import { mediaTypes } from '../../codec/negotiate.ts'
+import { mediaTypes } from '../../codec/negotiation/negotiate.ts'
 import { answerHeaders } from '../../codec/respond.ts'
-import { isBinary, serializeBinary, serializeText } from '../../codec/serialize.ts'
-import type { Form } from '../../codec/serialize.ts'
+import { isBinary, serializeBinary, serializeText } from '../../codec/encode/serialize.ts'
+import type { Form } from '../../codec/encode/serialize.ts'
 import { builtInType } from '../../schema/built-in.ts'
 
 export interface DocumentResponse {

@@ -37,7 +37,7 @@ import { choiceErrors, FAILURE_POLICIES, matchErrors, mutableOperationErrors, RE
 import { kindRightErrors } from './parameter-rights.ts'
 import type { StrategyContext } from '../strategy.ts'
 import { staticNameWarnings } from './static-names.ts'
-import { work } from '../work.ts'
+import { work } from '../work/work.ts'
 import { errorsOf, weightOfExpressions } from '../../validation/errors-of.ts'
 
 type ValidatingPolicy = ValidatingAdmissionPolicy & KubeObject

@@ -13,7 +13,7 @@ import { verdictOn } from '../../authorization/authorize.ts'
 import { sortedKeys } from '../../base/name-order.ts'
 import type { UserInfo } from '../../request/user-info.ts'
 import { freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
-import { freshServedResources } from '../served.ts'
+import { freshServedResources } from '../served/served.ts'
 import type { StrategyContext } from '../strategy.ts'
 
 type Policies = 'validatingadmissionpolicies' | 'mutatingadmissionpolicies'

@@ -1,10 +1,10 @@
 /** Which writes of CustomResourceDefinitions are work for controllers. */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { ServedKind } from '../collector-work.ts'
+import type { ServedKind } from '../work/collector-work.ts'
 import { isEstablished, versionsOf } from '../custom-resources/definition.ts'
-import type { Change, Work } from '../work.ts'
-import { work } from '../work.ts'
+import type { Change, Work } from '../work/work.ts'
+import { work } from '../work/work.ts'
 import { APPROVED_BY, isProtectedGroup } from './approval.ts'
 
 type Definition = KubeObject & CustomResourceDefinition

@@ -12,7 +12,7 @@ import { timeText } from '../../schema/time.ts'
 import { apiServicePrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { metricsServiceWork } from '../autoscaling/autoscaled-work.ts'
-import { work } from '../work.ts'
+import { work } from '../work/work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 export const apiServices: BuiltInDefinition<APIService> = {

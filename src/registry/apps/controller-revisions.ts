@@ -7,7 +7,7 @@ import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { sameValue } from '../../validation/same-value.ts'
 import { controllerRevisionPrinter } from '../../codec/table/apps.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { dependentWork } from '../work.ts'
+import { dependentWork } from '../work/work.ts'
 
 const data = path('data')
 

@@ -32,7 +32,7 @@ import { daemonSetPrinter } from '../../codec/table/apps.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { validateCollisionCount } from './workload.ts'
-import { itself } from '../work.ts'
+import { itself } from '../work/work.ts'
 
 const spec = path('spec')
 const status = path('status')

@@ -21,7 +21,7 @@ import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { notMoreThan, validateCollisionCount, validateSelectorAndTemplate } from './workload.ts'
 import { scalableWork } from '../autoscaling/autoscaled-work.ts'
-import { itself } from '../work.ts'
+import { itself } from '../work/work.ts'
 
 const spec = path('spec')
 const status = path('status')

@@ -12,7 +12,7 @@ import { replicaSetPrinter } from '../../codec/table/apps.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { validateReplicaCounts, validateSelectorAndTemplate } from './workload.ts'
 import { scalableWork } from '../autoscaling/autoscaled-work.ts'
-import { dependentWork, itself } from '../work.ts'
+import { dependentWork, itself } from '../work/work.ts'
 
 const spec = path('spec')
 const status = path('status')

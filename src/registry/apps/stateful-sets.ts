@@ -37,7 +37,7 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 import type { StrategyContext } from '../strategy.ts'
 import { notMoreThan, validateCollisionCount } from './workload.ts'
 import { scalableWork } from '../autoscaling/autoscaled-work.ts'
-import { itself } from '../work.ts'
+import { itself } from '../work/work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 import { eachPart, flatMapParts, kept } from '../../base/parts.ts'
 

@@ -9,10 +9,10 @@ import type { GroupKind } from '../../api/group-version.ts'
 import { groupKindText } from '../../api/group-version.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
-import { ownerKindOf } from '../owner-kinds.ts'
-import type { Work, WorkloadRule } from '../work.ts'
-import { controllerRefOf, keyOf } from '../work.ts'
-import { ownersTopics } from '../workload-controllers.ts'
+import { ownerKindOf } from '../work/owner-kinds.ts'
+import type { Work, WorkloadRule } from '../work/work.ts'
+import { controllerRefOf, keyOf } from '../work/work.ts'
+import { ownersTopics } from '../work/workload-controllers.ts'
 
 /** Kinds with a scale subresource whose writes are work for the autoscalers that name them. */
 const announced: ReadonlySet<string> = new Set([

@@ -14,7 +14,7 @@ import { dropDisabledPodFields } from '../core/pods/pod-disabled-fields.ts'
 import { cronJobPrinter } from '../../codec/table/batch.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { jobSpecWarnings, validateJobSpec } from './job-spec.ts'
-import { itself } from '../work.ts'
+import { itself } from '../work/work.ts'
 
 const spec = path('spec')
 const jobSpecAt = spec.child('jobTemplate', 'spec')

@@ -25,8 +25,8 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 import type { StrategyContext } from '../strategy.ts'
 import { jobSpecWarnings, validateJobSpec } from './job-spec.ts'
 import { isTrue, validateJobStatusUpdate } from './job-status.ts'
-import type { WorkloadRule } from '../work.ts'
-import { itself, keyOf, ownersWork } from '../work.ts'
+import type { WorkloadRule } from '../work/work.ts'
+import { itself, keyOf, ownersWork } from '../work/work.ts'
 
 const spec = path('spec')
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid'

@@ -24,7 +24,7 @@ import type { BuiltInDefinition } from '../built-in-definition.ts'
 import type { UpdateStrategy } from '../strategy.ts'
 import { signerNameErrors } from './signer-name.ts'
 import { uriProblem } from '../../x509/uri-names.ts'
-import { work } from '../work.ts'
+import { work } from '../work/work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 type Request = CertificateSigningRequest & KubeObject

@@ -5,9 +5,9 @@ import { forbiddenField, invalidValue, notSupported, path } from '../../api/fiel
 import { nonNegative, validateQualifiedName } from '../../validation/field-rules.ts'
 import { leasePrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import type { Change, Work } from '../work.ts'
-import { work } from '../work.ts'
-import { LEADER_LEASES } from '../workload-controllers.ts'
+import type { Change, Work } from '../work/work.ts'
+import { work } from '../work/work.ts'
+import { LEADER_LEASES } from '../work/workload-controllers.ts'
 
 const spec = path('spec')
 export const OLDEST = 'OldestEmulationVersion'

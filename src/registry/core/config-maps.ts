@@ -10,7 +10,7 @@ import { sameTexts } from '../../validation/same-value.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { configMapPrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { keyOf, work } from '../work.ts'
+import { keyOf, work } from '../work/work.ts'
 import { countEvaluator } from '../quota/count-evaluator.ts'
 
 export const ROOT_CA = 'kube-root-ca.crt'

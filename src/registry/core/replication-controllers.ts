@@ -12,7 +12,7 @@ import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { dropDisabledPodFields } from './pods/pod-disabled-fields.ts'
 import { scalableWork } from '../autoscaling/autoscaled-work.ts'
-import { itself } from '../work.ts'
+import { itself } from '../work/work.ts'
 import { countEvaluator } from '../quota/count-evaluator.ts'
 
 const spec = path('spec')

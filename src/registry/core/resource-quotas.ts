@@ -9,7 +9,7 @@ import { validateAmount, validateResourceName } from '../../validation/pod/resou
 import { resourceQuotaPrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { chargedIn, isNewLimit } from '../quota/work.ts'
-import { keyOf, storedOnce, work } from '../work.ts'
+import { keyOf, storedOnce, work } from '../work/work.ts'
 import { countEvaluator } from '../quota/count-evaluator.ts'
 import { errorsByName, errorsOf } from '../../validation/errors-of.ts'
 

@@ -3,7 +3,7 @@ import { subdomainName } from '../../validation/names.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { serviceAccountPrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { keyOf, work } from '../work.ts'
+import { keyOf, work } from '../work/work.ts'
 
 export const DEFAULT_SERVICE_ACCOUNT = 'default'
 const ENFORCED = 'kubernetes.io/enforce-mountable-secrets'

@@ -1,9 +1,9 @@
 /** How apiextensions' handler serves custom resources (pkg/apiserver/customresource_handler.go). */
 import { badRequest, madeBy, methodNotSupported, notFound } from '../../api/status.ts'
 import type { RequestInfo } from '../../request/request-info.ts'
-import type { ResourceEntry } from '../resources.ts'
-import type { OperationDialect, Serving, Verb } from '../serving.ts'
-import { verbOf } from '../serving.ts'
+import type { ResourceEntry } from '../served/resources.ts'
+import type { OperationDialect, Serving, Verb } from '../served/serving.ts'
+import { verbOf } from '../served/serving.ts'
 
 const subresourceVerbs: readonly string[] = ['get', 'update', 'patch'] satisfies Verb[]
 

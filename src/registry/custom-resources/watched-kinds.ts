@@ -6,8 +6,8 @@ import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import { BoundedMap } from '../../base/bounded-map.ts'
 import type { ControlPlane } from '../../tenancy/control-snapshot.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
-import { mayHaveObjects } from '../written-types.ts'
-import type { ResourceEntry } from '../resources.ts'
+import { mayHaveObjects } from '../served/written-types.ts'
+import type { ResourceEntry } from '../served/resources.ts'
 
 /** UIDs of announced definitions. The isolate announces an evicted one again. */
 const announcedOf = perTenant(

@@ -20,7 +20,7 @@ import { flowSchemaPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { conditionErrors, conditionsAlone } from './conditions.ts'
 import { EXEMPT, mandatoryFlowSchemas } from './mandatory-objects.ts'
-import { work } from '../work.ts'
+import { work } from '../work/work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 const SPEC_TYPE = 'io.k8s.api.flowcontrol.v1.FlowSchemaSpec'

@@ -17,7 +17,7 @@ import { priorityLevelConfigurationPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { conditionErrors, conditionsAlone } from './conditions.ts'
 import { EXEMPT, mandatoryPriorityLevels } from './mandatory-objects.ts'
-import { work } from '../work.ts'
+import { work } from '../work/work.ts'
 
 const SPEC_TYPE = 'io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec'
 const NOT_NEGATIVE = 'must be a non-negative integer'

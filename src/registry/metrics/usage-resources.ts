@@ -7,12 +7,12 @@ import type { CustomResourceColumnDefinition, CustomResourceDefinition } from '.
 import { lazy } from '../../base/lazy.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { builtInServing } from '../built-in-serving.ts'
+import { builtInServing } from '../served/built-in-serving.ts'
 import { customServing } from '../custom-resources/custom-serving.ts'
 import { versionNamed } from '../custom-resources/definition.ts'
 import { entryOf } from '../custom-resources/entries.ts'
-import type { ResourceEntry, ServedGroup } from '../resources.ts'
-import type { Serving } from '../serving.ts'
+import type { ResourceEntry, ServedGroup } from '../served/resources.ts'
+import type { Serving } from '../served/serving.ts'
 
 export const METRICS = { group: 'metrics.k8s.io', version: 'v1beta1' } as const
 

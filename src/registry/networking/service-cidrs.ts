@@ -6,7 +6,7 @@ import { cidrErrors, parseCidr } from '../../api/ip-addresses.ts'
 import { FIELD_IS_IMMUTABLE } from '../../validation/object-meta.ts'
 import { serviceCidrPrinter } from '../../codec/table/networking.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { itself } from '../work.ts'
+import { itself } from '../work/work.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 

@@ -8,7 +8,7 @@ import { internalJson } from '../../validation/pod/internal-json.ts'
 import { oneOf } from '../../validation/pod/security-context.ts'
 import { podDisruptionBudgetPrinter } from '../../codec/table/policies.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
-import { itself } from '../work.ts'
+import { itself } from '../work/work.ts'
 
 const spec = path('spec')
 const status = path('status')

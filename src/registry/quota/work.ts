@@ -1,7 +1,7 @@
 /** Which writes are work for the quota controller. */
 import type { ResourceQuota } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { Change } from '../work.ts'
+import type { Change } from '../work/work.ts'
 import { isSame } from './amounts.ts'
 import type { Evaluator } from './evaluator.ts'
 

@@ -9,7 +9,7 @@ import { validateKindMetaUpdate } from '../../validation/object-meta.ts'
 import { metadataErrors } from './metadata-errors.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { rulesErrors } from './policy-rules.ts'
-import { work } from '../work.ts'
+import { work } from '../work/work.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 
 export const roles: BuiltInDefinition<Role & KubeObject> = {

@@ -4,8 +4,8 @@
  */
 import type { Pod } from '../../api/core/v1.ts'
 import type { DeviceClass, ResourceClaim, ResourceSlice } from '../../api/resource/v1.ts'
-import type { Change, Work, WorkloadRule } from '../work.ts'
-import { keyOf } from '../work.ts'
+import type { Change, Work, WorkloadRule } from '../work/work.ts'
+import { keyOf } from '../work/work.ts'
 import { isExtendedClaim } from './extended-claims.ts'
 import { claimNamesOf, isPodDone, podOfClaim } from './pod-claims.ts'
 import { SIMULATED_DRIVER } from './simulated-driver.ts'

@@ -20,7 +20,7 @@ import { writtenJson } from '../../validation/written-json.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import type { StrategyContext } from '../strategy.ts'
-import { isSwitchedOn } from '../workload-controllers.ts'
+import { isSwitchedOn } from '../work/workload-controllers.ts'
 
 export const MODELS = 'io.k8s.api.scheduling.v1alpha2.'
 export const MAX_CLAIMS = 4

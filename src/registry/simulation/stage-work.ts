@@ -6,7 +6,7 @@ import type { GroupResource } from '../../api/group-version.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { WorkRules } from '../work.ts'
+import type { WorkRules } from '../work/work.ts'
 
 export const STAGES = { group: 'kwok.x-k8s.io', resource: 'stages' } as const
 

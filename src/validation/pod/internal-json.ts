@@ -10,7 +10,7 @@ import { sortedKeys } from '../../base/name-order.ts'
 import { eachName, kept, mapParts } from '../../base/parts.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { sortedMap } from '../sorted-map.ts'
-import { canonical } from '../../codec/encode.ts'
+import { canonical } from '../../codec/encode/encode.ts'
 import { builtInType } from '../../schema/built-in.ts'
 import type { SpecialName, Structural, StructType } from '../../schema/structural.ts'
 

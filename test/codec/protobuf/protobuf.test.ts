@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
-import { decodeObject } from '../../../src/codec/decode.ts'
-import { encodeJson } from '../../../src/codec/encode.ts'
+import { decodeObject } from '../../../src/codec/decode/decode.ts'
+import { encodeJson } from '../../../src/codec/encode/encode.ts'
 import {
   encodeProtobuf,
   itemHead,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Json, KubeObject } from '../../../src/api/object.ts'
 import { builtInLayout } from '../../../src/codec/table.ts'
-import { zeroObject } from '../../../src/codec/zero-object.ts'
-import { encodeJson } from '../../../src/codec/encode.ts'
-import { builtInResources } from '../../../src/registry/resources.ts'
+import { zeroObject } from '../../../src/codec/encode/zero-object.ts'
+import { encodeJson } from '../../../src/codec/encode/encode.ts'
+import { builtInResources } from '../../../src/registry/served/resources.ts'
 import { fakeRequest, fakeScope, NOW } from '../fake-scope.ts'
 
 const ago = (seconds: number) => new Date(NOW.getTime() - seconds * 1000).toISOString()

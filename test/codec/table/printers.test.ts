@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { columnsOf, defaultColumns } from '../../../src/codec/table/columns.ts'
 import { definitionOf } from '../../../src/registry/definitions.ts'
-import { builtInResources } from '../../../src/registry/resources.ts'
+import { builtInResources } from '../../../src/registry/served/resources.ts'
 
 const NOW = new Date('2026-01-01T00:00:00Z')
 const object = { metadata: { name: 'a', namespace: 'default', creationTimestamp: '2026-01-01T00:00:00Z' } }

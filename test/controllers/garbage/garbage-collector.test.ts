@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Event } from '../../../src/api/core/v1.ts'
 import type { JsonObject, OwnerReference } from '../../../src/api/object.ts'
-import { ownedIn } from '../../../src/registry/collector-work.ts'
+import { ownedIn } from '../../../src/registry/work/collector-work.ts'
 import { CONFIG_MAPS, ControlPlaneInMemory, EVENTS, ownedBy } from '../control-plane.ts'
 import { named } from '../../../src/controllers/client/resource-client.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { matchedKinds } from '../../../src/controllers/policies/matched-kinds.ts'
-import { builtInServed } from '../../../src/registry/built-in-served.ts'
+import { builtInServed } from '../../../src/registry/served/built-in-served.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 
 const { resources } = builtInServed(memoryServer().env)

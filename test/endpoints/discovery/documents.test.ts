@@ -8,11 +8,11 @@ import {
   apiResourceList,
   apiVersions,
 } from '../../../src/endpoints/discovery/documents.ts'
-import { rootPaths } from '../../../src/endpoints/root-paths.ts'
-import { versionInfo } from '../../../src/endpoints/version.ts'
+import { rootPaths } from '../../../src/endpoints/documents/root-paths.ts'
+import { versionInfo } from '../../../src/endpoints/documents/version.ts'
 import { parseFeatureGates } from '../../../src/api/feature-gates.ts'
-import { builtInResources } from '../../../src/registry/resources.ts'
-import type { ServedResources } from '../../../src/registry/resources.ts'
+import { builtInResources } from '../../../src/registry/served/resources.ts'
+import type { ServedResources } from '../../../src/registry/served/resources.ts'
 import hashes from './document-hashes.json' with { type: 'json' }
 
 /** SHA-256 of the compact JSON of every document that kube-apiserver 1.36.3 answers, `serverAddress` set to this. */

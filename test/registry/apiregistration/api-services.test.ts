@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { APIService, APIServiceSpec } from '../../../src/api/apiregistration/v1.ts'
 import { messageOf } from '../../../src/api/field.ts'
 import { apiServices } from '../../../src/registry/apiregistration/api-services.ts'
-import { remoteGroups } from '../../../src/registry/remote-groups.ts'
-import { builtInResources } from '../../../src/registry/resources.ts'
-import { withDynamic } from '../../../src/registry/served-groups.ts'
+import { remoteGroups } from '../../../src/registry/served/remote-groups.ts'
+import { builtInResources } from '../../../src/registry/served/resources.ts'
+import { withDynamic } from '../../../src/registry/served/served-groups.ts'
 import type { StrategyContext } from '../../../src/registry/strategy.ts'
 
 const service = { namespace: 'default', name: 'backend', port: 443 }

@@ -6,7 +6,7 @@ import { withoutAdmission } from '../../../src/registry/write/admission.ts'
 import { controllerUsers } from '../../../src/controllers/client/controller-users.ts'
 import type { ControllerContext } from '../../../src/controllers/controller.ts'
 import type { Env } from '../../../src/env.ts'
-import { servedResources } from '../../../src/registry/served.ts'
+import { servedResources } from '../../../src/registry/served/served.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 import { named } from '../../../src/controllers/client/resource-client.ts'
 

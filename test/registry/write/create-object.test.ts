@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { resourceScope } from '../../../src/registry/scope.ts'
-import { servedResources } from '../../../src/registry/served.ts'
+import { servedResources } from '../../../src/registry/served/served.ts'
 import { withoutAdmission } from '../../../src/registry/write/admission.ts'
 import { createObject } from '../../../src/registry/write/create-object.ts'
 import type { StorageErrorCode } from '../../../src/storage/errors.ts'

@@ -6,7 +6,7 @@ import { resourceScope } from '../../../src/registry/scope.ts'
 import type { Admission } from '../../../src/registry/write/admission.ts'
 import { withoutAdmission } from '../../../src/registry/write/admission.ts'
 import { deleteObject } from '../../../src/registry/write/delete.ts'
-import { servedResources } from '../../../src/registry/served.ts'
+import { servedResources } from '../../../src/registry/served/served.ts'
 import type { DeleteOptions } from '../../../src/request/options.ts'
 import { memoryServer } from '../../request-in-memory.ts'
 

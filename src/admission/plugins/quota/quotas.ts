@@ -6,7 +6,7 @@
 import type { ResourceQuota } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { BoundedMap } from '../../../base/bounded-map.ts'
-import { mayHaveObjects } from '../../../registry/written-types.ts'
+import { mayHaveObjects } from '../../../registry/served/written-types.ts'
 import type { ApiCall } from '../../../request/context.ts'
 import { storedObjects } from '../../../tenancy/stored-objects.ts'
 import { perTenant } from '../../../tenancy/tenant-state.ts'

@@ -17,7 +17,7 @@ import {
 import { conditionOf, hasProgressDeadline, newCondition, PROGRESSING, setCondition } from './status.ts'
 import { controllerRefTo } from '../pods/pod-control.ts'
 import { templateHash } from '../templates/hash.ts'
-import { controllerRefOf } from '../../../registry/work.ts'
+import { controllerRefOf } from '../../../registry/work/work.ts'
 
 const LONGEST_NAME = 253
 

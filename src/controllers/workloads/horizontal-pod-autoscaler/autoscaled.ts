@@ -2,15 +2,15 @@
  * Queues the autoscalers that a write concerns (registry/autoscaling/autoscaled-work.ts), after the sync period of
  * kube-controller-manager.
  */
-import { HopelessWork } from '../../../registry/hopeless-work.ts'
-import { ownerKindOf } from '../../../registry/owner-kinds.ts'
-import { mayHaveObjects } from '../../../registry/written-types.ts'
+import { HopelessWork } from '../../../registry/work/hopeless-work.ts'
+import { ownerKindOf } from '../../../registry/work/owner-kinds.ts'
+import { mayHaveObjects } from '../../../registry/served/written-types.ts'
 import { afterAWhile } from '../../work/after-a-while.ts'
 import { clientsetFor } from '../../client/clientset.ts'
 import type { Controller } from '../../controller.ts'
 import { AUTOSCALERS } from './horizontal-pod-autoscaler.ts'
 import { PERIOD_MS } from './history.ts'
-import { keyOf } from '../../../registry/work.ts'
+import { keyOf } from '../../../registry/work/work.ts'
 
 /** Key: NAMESPACE/NAME of the autoscaler. */
 export const writtenAutoscaler = afterAWhile('horizontal-pod-autoscaler', PERIOD_MS)

@@ -4,7 +4,7 @@
  */
 import type { Job } from '../../../api/batch/v1.ts'
 import type { Pod } from '../../../api/core/v1.ts'
-import { controllerRefOf } from '../../../registry/work.ts'
+import { controllerRefOf } from '../../../registry/work/work.ts'
 import type { Clientset } from '../../client/clientset.ts'
 import { clientsetFor } from '../../client/clientset.ts'
 import type { Controller } from '../../controller.ts'

@@ -6,7 +6,7 @@
 import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import type { ResourceClaim, ResourceClaimConsumerReference } from '../../../api/resource/v1.ts'
-import { HopelessWork } from '../../../registry/hopeless-work.ts'
+import { HopelessWork } from '../../../registry/work/hopeless-work.ts'
 import {
   CLAIM_FINALIZER,
   claimNameOf,

@@ -1,6 +1,6 @@
 /** Which writes of namespaces are work for workload controllers. */
 import type { Workloads } from '../../../settings/schema.ts'
-import type { Change, Work, WorkloadRule } from '../../work.ts'
+import type { Change, Work, WorkloadRule } from '../../work/work.ts'
 
 /** Terms of inter-pod affinity select namespaces by their labels. */
 function affinityWork({ object, old }: Change, mode: Workloads): readonly Work[] {

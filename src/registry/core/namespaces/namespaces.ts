@@ -13,7 +13,7 @@ import {
 import { namespacePrinter } from '../../../codec/table/core.ts'
 import { defaultRule } from '../../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../../built-in-definition.ts'
-import { work } from '../../work.ts'
+import { work } from '../../work/work.ts'
 import { namespaceRules } from './namespace-work.ts'
 import { errorsOf } from '../../../validation/errors-of.ts'
 

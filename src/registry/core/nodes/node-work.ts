@@ -2,8 +2,8 @@
 import type { Node } from '../../../api/core/v1.ts'
 import { ownValue } from '../../../base/own.ts'
 import type { Workloads } from '../../../settings/schema.ts'
-import type { Change, Work, WorkloadRule } from '../../work.ts'
-import { keyOf } from '../../work.ts'
+import type { Change, Work, WorkloadRule } from '../../work/work.ts'
+import { keyOf } from '../../work/work.ts'
 import { SIMULATED } from '../../../api/simulated-node.ts'
 
 function nodesWork({ object, old }: Change, mode: Workloads): readonly Work[] {

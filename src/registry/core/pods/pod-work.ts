@@ -4,9 +4,9 @@ import type { KubeObject } from '../../../api/object.ts'
 import type { Workloads } from '../../../settings/schema.ts'
 import { usageWork } from '../../autoscaling/autoscaled-work.ts'
 import { podClaimsWork } from '../../resource/claim-work.ts'
-import type { Topic } from '../../topic.ts'
-import type { Change, Work, WorkloadRule } from '../../work.ts'
-import { controllerRefOf, dependentWork, keyOf } from '../../work.ts'
+import type { Topic } from '../../work/topic.ts'
+import type { Change, Work, WorkloadRule } from '../../work/work.ts'
+import { controllerRefOf, dependentWork, keyOf } from '../../work/work.ts'
 
 /**
  * A key contains the pod's labels. If they have more characters than this, the key has only the namespace, and stands

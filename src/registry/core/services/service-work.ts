@@ -2,8 +2,8 @@
 import type { Service } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { ownValue } from '../../../base/own.ts'
-import type { Change, Work, WorkloadRule } from '../../work.ts'
-import { keyOf } from '../../work.ts'
+import type { Change, Work, WorkloadRule } from '../../work/work.ts'
+import { keyOf } from '../../work/work.ts'
 
 /** Work after every write of a Service. After its deletion the controller removes the Endpoints. */
 function servicesWork({ object, old }: Change): readonly Work[] {

@@ -1,8 +1,8 @@
 /** Which writes of claims, volumes and their classes are work for workload controllers. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1.ts'
 import type { Workloads } from '../../../settings/schema.ts'
-import type { Change, Work, WorkloadRule } from '../../work.ts'
-import { controllerRefOf, keyOf } from '../../work.ts'
+import type { Change, Work, WorkloadRule } from '../../work/work.ts'
+import { controllerRefOf, keyOf } from '../../work/work.ts'
 
 /** The scheduler retries pending pods after these writes, as it does after writes of pods and nodes. */
 const VOLUME_CHANGED = { topic: 'scheduler', payload: 'VolumeChanged' } as const

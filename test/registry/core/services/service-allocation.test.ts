@@ -7,7 +7,7 @@ import { FIRST_NODE_PORT, LAST_NODE_PORT } from '../../../../src/registry/core/s
 import { allocateForService, releaseService } from '../../../../src/registry/core/services/service-allocation.ts'
 import type { WriteContext } from '../../../../src/registry/strategy.ts'
 import { resourceScope } from '../../../../src/registry/scope.ts'
-import { builtInServed } from '../../../../src/registry/built-in-served.ts'
+import { builtInServed } from '../../../../src/registry/served/built-in-served.ts'
 import { withoutAdmission } from '../../../../src/registry/write/admission.ts'
 import { everything } from '../../../../src/storage/selectors/selection.ts'
 import type { Storage } from '../../../../src/storage/storage.ts'

@@ -1,0 +1,196 @@
+/**
+ * The client's end of a watch: formats the events of storage, keeps the connection alive, and ends it in time. All
+ * timers of a watch run here in the Worker, because a timer in the shard would keep it awake.
+ */
+import { noteFault } from '../../request/fault.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import { largeItems } from '../../base/few-at-once.ts'
+import { inPartsAwaiting } from '../../base/parts.ts'
+import { LARGE, turnOfOthers } from '../../base/slices.ts'
+import { decoratedText } from '../../codec/encode/decorate.ts'
+import { Source } from '../../codec/encode/present.ts'
+import type { WatchFramer } from '../../codec/encode/watch-framer.ts'
+import { expired, resourceVersionTooLarge, StatusError } from '../../api/status.ts'
+import { ConversionError } from '../../registry/custom-resources/conversion-webhook.ts'
+import { perTenant } from '../../tenancy/tenant-state.ts'
+import { WatchBuffer } from '../../storage/watch/watch-buffer.ts'
+import { StorageError } from '../../storage/errors.ts'
+import type { Watch, WatchBatch, WatchQuery } from '../../storage/storage.ts'
+import { asksToRead, convertedTexts } from '../../registry/converted.ts'
+import type { RequestScope } from '../../registry/resource-scope.ts'
+import { statusFor } from '../../storage/storage-status.ts'
+import { ClientGone, turnUnlessGone } from '../../base/client-gone.ts'
+import type { WatchSink } from './watch-sink.ts'
+
+/** How often a client that asked for bookmarks gets one, and when the last ones come before the end of the watch. */
+const BOOKMARK_MS = 60_000
+const HEARTBEAT_MS = 30_000
+const LAST_BOOKMARKS_MS = [2_000, 1_000]
+
+export interface WatchPlan {
+  readonly query: WatchQuery
+  /**
+   * Existing objects come first, in their present state: the request has no `resourceVersion`, or wants initial
+   * events.
+   */
+  readonly isOfNow: boolean
+  readonly bookmarks: boolean
+  /** The length of the watch. */
+  readonly seconds: number
+}
+
+export async function pumpWatch(
+  scope: RequestScope,
+  framer: WatchFramer,
+  sink: WatchSink,
+  plan: WatchPlan,
+): Promise<void> {
+  let watch: Watch | undefined
+  const timers = new Timers()
+  const end = () => {
+    timers.clear()
+    watch?.cancel()
+    sink.close()
+  }
+  timers.after(plan.seconds * 1000, end)
+  sink.onGone(end)
+  try {
+    watch = await scope.storage.watch(scope.collection, { ...plan.query, buffer: watchBufferOf(scope.request) })
+    const stream = watch
+    if (plan.bookmarks) {
+      timers.every(BOOKMARK_MS, () => stream.ping())
+      for (const before of LAST_BOOKMARKS_MS)
+        if (plan.seconds * 1000 > before) timers.after(plan.seconds * 1000 - before, () => stream.ping())
+    } else
+      timers.every(HEARTBEAT_MS, () => {
+        sink.heartbeat()
+        // keeps a quiet watch ahead of compaction, and notices a lost shard
+        stream.ping()
+      })
+    let show = plan.query.from === undefined && scope.resource.strategy.decorator !== undefined
+    let isInitial = plan.isOfNow
+    let isStuck = false
+    for await (const batch of watch.messages) {
+      if (isStuck) continue
+      try {
+        const decorate = show ? (text: string) => decoratedText(scope.resource, text) : undefined
+        await forward(framer, sink, await inRequestVersions(scope, batch), plan.bookmarks, decorate)
+      } catch (error) {
+        if (!(error instanceof ConversionError)) throw error
+        if (isInitial) {
+          await sink.send(framer.error(await notYet(scope)))
+          break
+        }
+        // no more events and no bookmarks: the client's next watch then begins before the event that it missed
+        isStuck = true
+      }
+      if (batch.mark?.kind === 'synced') show = isInitial = false
+    }
+  } catch (error) {
+    // the requested version is not reached yet: no events until the stream ends
+    if (error instanceof StorageError && error.code === 'FutureRevision' && plan.query.from !== undefined) return
+    if (isMistake(error)) noteFault('watch', error, scope.request)
+    const status = watchError(scope, error)
+    if (status !== undefined) await sink.send(framer.error(status)).catch(() => {})
+  }
+  end()
+}
+
+/** Converts the events of a batch together. */
+async function inRequestVersions(scope: RequestScope, batch: WatchBatch): Promise<WatchBatch> {
+  if (!asksToRead(scope) || scope.resource.storedAsServed) return batch
+  const events = [...batch].filter((message) => message.kind === 'event')
+  const given = events.map(({ text }) => text)
+  const texts = await convertedTexts(scope, given)
+  const converted = events.map((event, at) => ({ ...event, text: texts[at]! }))
+  return {
+    lines: new Uint8Array(),
+    ...(batch.mark === undefined ? {} : { mark: batch.mark }),
+    [Symbol.iterator]: () => converted.values(),
+  }
+}
+
+/** @param shown the text for clients by stored text, where the two differ */
+async function forward(
+  framer: WatchFramer,
+  sink: WatchSink,
+  batch: WatchBatch,
+  bookmarks: boolean,
+  decorate?: (text: string) => string,
+): Promise<void> {
+  if (framer.passesLines && sink.takesLines && decorate === undefined) {
+    if (batch.lines.length > 0) await sink.send(batch.lines)
+  } else {
+    let length = 0
+    for (const message of batch) {
+      if (message.kind !== 'event') continue
+      const { type, text } = message
+      if (length > LARGE) {
+        await turnOfOthers()
+        length = 0
+      }
+      const weight = framer.weigh(text.length)
+      length += weight
+      const source = Source.ofText(decorate?.(text) ?? text)
+      const made = () => framer.event(type, source)
+      const inItsParts = () => inPartsAwaiting(made, turnUnlessGone(sink.hasGone))
+      const sent = weight > LARGE ? await largeItems.run(weight, inItsParts, sink.hasGone) : made()
+      source.forget()
+      await sink.send(sent)
+    }
+  }
+  const { mark } = batch
+  if (mark !== undefined && bookmarks) await sink.send(framer.bookmark(mark.revision, mark.kind === 'synced'))
+}
+
+/** By user. Dropping the buffer of a user with open watches is harmless: the user's next watch gets a new buffer. */
+const buffers = perTenant(
+  'is of requests under way',
+  () => new BoundedMap<string, WatchBuffer>({ entries: 10_000, size: 1024 * 1024, sizeOf: ({ length }) => length }),
+)
+
+const watchBufferOf = ({ tenant, user }: RequestScope['request']): WatchBuffer =>
+  buffers(tenant).getOrMake(user.name, () => new WatchBuffer())
+
+/** Whether the error is the server's mistake: the client is still there, and no Status describes the error. */
+const isMistake = (error: unknown): boolean =>
+  !(error instanceof ClientGone || error instanceof StatusError || error instanceof StorageError)
+
+/**
+ * kube-apiserver's cache of a version stops before an object that the webhook cannot convert, so the answer is that
+ * its version is too large.
+ */
+async function notYet({ storage, collection }: RequestScope): Promise<StatusError> {
+  const revision = await storage.revision(collection)
+  return resourceVersionTooLarge(revision, revision - 1, 1)
+}
+
+/** The ERROR event before the stream ends; undefined where the client only has to watch again. */
+function watchError({ resource: { gvr: resource } }: RequestScope, error: unknown): StatusError | undefined {
+  // an event that cannot be written in the client's form ends the stream without an ERROR event
+  if (!(error instanceof StorageError)) return undefined
+  if (error.code === 'Compacted') return expired(`too old resource version: ${error.revision} (${error.current})`)
+  if (error.code === 'FutureRevision') return resourceVersionTooLarge(error.revision, error.current, 1)
+  if (error.code === 'Overloaded') return undefined
+  return statusFor(error, resource, '')
+}
+
+class Timers {
+  /** Bound: the timers of one watch. */
+  private readonly clears: (() => void)[] = []
+
+  after(milliseconds: number, work: () => void): void {
+    // a delay that is too long for a timer would fire at once
+    const timer = setTimeout(work, Math.min(milliseconds, 2 ** 31 - 1))
+    this.clears.push(() => clearTimeout(timer))
+  }
+
+  every(milliseconds: number, work: () => void): void {
+    const timer = setInterval(work, milliseconds)
+    this.clears.push(() => clearInterval(timer))
+  }
+
+  clear(): void {
+    for (const clear of this.clears.splice(0)) clear()
+  }
+}

@@ -1,0 +1,53 @@
+import { checkStream, negotiateOutput } from '../../codec/negotiation/negotiate.ts'
+import { watchFramer } from '../../codec/encode/watch-framer.ts'
+import { watchHeaders } from '../../codec/respond.ts'
+import { parseListOptions } from '../../request/options.ts'
+import type { ListOptions } from '../../request/options.ts'
+import { settingsOf } from '../../settings.ts'
+import type { WatchQuery } from '../../storage/storage.ts'
+import type { RequestScope } from '../../registry/resource-scope.ts'
+import { parseRevisionOfWatch } from '../verbs/resource-version.ts'
+import { selectionOf } from '../verbs/selection.ts'
+import { socketSink, streamSink, wantsSocket } from './watch-sink.ts'
+import { pumpWatch } from './watch-stream.ts'
+
+/**
+ * Without timeoutSeconds a watch ends after half an hour to an hour, at random, so that not all clients return at
+ * once.
+ */
+const DEFAULT_SECONDS = 30 * 60
+
+export async function watch(scope: RequestScope): Promise<Response> {
+  const { request } = scope
+  const output = negotiateOutput(request, { kind: 'watch', forms: scope.resource.forms })
+  const options = parseListOptions(request.query, true, settingsOf(request.env).gates.enabled('WatchList'))
+  const selection = selectionOf(scope, options)
+  const namespace = scope.resource.namespaced && scope.place.namespace !== '' ? scope.place.namespace : undefined
+  const revision = options.resourceVersion === '' ? 0 : parseRevisionOfWatch(options.resourceVersion)
+  checkStream(request, output)
+  const seconds = options.timeoutSeconds ? Math.max(1, options.timeoutSeconds) : DEFAULT_SECONDS * (1 + Math.random())
+  await scope.resource.announceWatch?.(request)
+  const beginning = await beginningOf(scope, options, revision)
+  const framer = watchFramer(scope.resource, output, request.clock)
+  const sink = wantsSocket(request.headers)
+    ? socketSink(request.headers, framer.isText)
+    : streamSink(watchHeaders(scope, output), framer.isText)
+  if (sink instanceof Response) return sink
+  const isOfNow = options.sendInitialEvents === true || options.resourceVersion === ''
+  const bookmarks = options.allowWatchBookmarks
+  const plan = { query: { namespace, selection, ...beginning }, isOfNow, bookmarks, seconds }
+  request.waitUntil(pumpWatch(scope, framer, sink, plan))
+  return sink.response
+}
+
+/** Where the watch begins: after a revision, or with the existing objects (WatchList, KEP-3157). */
+async function beginningOf(
+  scope: RequestScope,
+  { sendInitialEvents }: ListOptions,
+  revision: number,
+): Promise<Pick<WatchQuery, 'from' | 'notOlderThan'>> {
+  if (sendInitialEvents === true) return revision === 0 ? {} : { notOlderThan: revision }
+  if (revision !== 0) return { from: revision }
+  if (sendInitialEvents === false) return { from: await scope.storage.revision(scope.collection) }
+  return {}
+}

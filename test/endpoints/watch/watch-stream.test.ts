@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { WatchFramer } from '../../../src/codec/encode/watch-framer.ts'
+import { ClientGone } from '../../../src/base/client-gone.ts'
+import type { WatchSink } from '../../../src/endpoints/watch/watch-sink.ts'
+import { pumpWatch } from '../../../src/endpoints/watch/watch-stream.ts'
+import type { RequestScope } from '../../../src/registry/resource-scope.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
+import { everything } from '../../../src/storage/selectors/selection.ts'
+import { memoryServer } from '../../request-in-memory.ts'
+
+const logged: string[] = []
+beforeEach(() => {
+  logged.length = 0
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void logged.push(line))
+})
+afterEach(() => vi.restoreAllMocks())
+
+/** Runs a watch whose first event throws the error. Returns the text that the client gets, and the log. */
+async function watchWith(error: Error) {
+  const request = memoryServer().request('/api/v1/namespaces/default/pods?watch=true')
+  const sent: Uint8Array[] = []
+  let closed = 0
+  const sink: WatchSink = {
+    response: new Response(),
+    takesLines: false,
+    send: async (frame) => void sent.push(frame),
+    heartbeat() {},
+    close: () => closed++,
+    onGone() {},
+    hasGone: () => false,
+  }
+  const watch = {
+    messages: (async function* () {
+      yield* []
+      throw error
+    })(),
+    ping() {},
+    cancel() {},
+  }
+  const scope = {
+    request,
+    resource: { group: '', version: 'v1', resource: 'pods' },
+    strategy: {},
+    storage: { watch: async () => watch },
+  } as unknown as RequestScope // a watch looks at nothing else
+  const framer = { error: () => new Uint8Array([1]) } as unknown as WatchFramer
+  const plan = {
+    isOfNow: false,
+    query: { selection: everything, from: 1, namespace: undefined },
+    bookmarks: true,
+    seconds: 60,
+  }
+  await pumpWatch(scope, framer, sink, plan)
+  return { sent: sent.length, closed }
+}
+
+describe('a watch that breaks off', () => {
+  it('by a mistake of the server ends, and the log names the request', async () => {
+    expect(await watchWith(new TypeError('no such field'))).toEqual({ sent: 0, closed: 1 })
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+      {
+        message: 'a watch broke off',
+        auditID: 'audit',
+        method: 'GET',
+        path: '/api/v1/namespaces/default/pods',
+        user: 'system:anonymous',
+        error: 'no such field',
+      },
+    ])
+  })
+
+  it.each([
+    ['the client has gone', new ClientGone('the client is gone'), 0],
+    ['storage has a code for it, which the client is told', new StorageError('Compacted', 1, 2), 1],
+    ['the shard has too much to do', new StorageError('Overloaded'), 0],
+  ])('because %s is no mistake', async (_, error, sent) => {
+    expect(await watchWith(error)).toEqual({ sent, closed: 1 })
+    expect(logged).toEqual([])
+  })
+})
