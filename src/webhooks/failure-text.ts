@@ -29,6 +29,9 @@ export const BUSY_IN_ALL = 'BUSY_IN_ALL'
 /** An address that no user may have this server connect with. */
 export const NOT_ALLOWED = 'NOT_ALLOWED'
 
+/** The name that was called is only the common name of the certificate's subject. */
+export const LEGACY_COMMON_NAME = 'LEGACY_COMMON_NAME'
+
 const dialled: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connect: connection refused',
   EHOSTUNREACH: 'connect: no route to host',
@@ -50,6 +53,7 @@ const certificates: Readonly<Record<string, string>> = {
   ),
   CERT_HAS_EXPIRED: 'certificate has expired or is not yet valid',
   CERT_NOT_YET_VALID: 'certificate has expired or is not yet valid',
+  [LEGACY_COMMON_NAME]: 'certificate relies on legacy Common Name field, use SANs instead',
   INVALID_PURPOSE: 'certificate specifies an incompatible key usage',
 }
 

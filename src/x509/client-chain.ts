@@ -1,6 +1,6 @@
 /**
  * Whether a chain of certificates ends in an authority and its leaf may be a TLS client (RFC 5280, section 6), with
- * the choices of Go's crypto/x509.
+ * the choices of Go's crypto/x509: a certificate among the authorities is trusted itself.
  */
 import { leastOf, mostOf } from '../base/extremes.ts'
 import type { Certificate } from './certificate.ts'
@@ -44,7 +44,8 @@ export async function validClientChain(
     if (leaf === undefined) return undefined
     if (presented.length > MAX_INTERMEDIATES + 1) return undefined
     if (!mayBeClient(leaf)) return undefined
-    const path = await pathOf([leaf], intermediates, authorities)
+    const isTrusted = authorities.some((authority) => isSame(authority, leaf))
+    const path = isTrusted ? [leaf] : await pathOf([leaf], intermediates, authorities)
     if (path === undefined || !isUnconstrained(path)) return undefined
     path.forEach(checkExtensions)
     const notBefore = mostOf(path.map((certificate) => certificate.notBefore))
@@ -92,6 +93,9 @@ const mayIssueToClients = (authority: Certificate, below: number): boolean =>
 async function isIssuedBy(certificate: Certificate, authority: Certificate): Promise<boolean> {
   return sameBytes(certificate.issuer, authority.subject) && isSignedBy(certificate.signed, authority.publicKey)
 }
+
+const isSame = (a: Certificate, b: Certificate): boolean =>
+  sameBytes(a.signed.bytes, b.signed.bytes) && sameBytes(a.signed.signature, b.signed.signature)
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, index) => byte === b[index])

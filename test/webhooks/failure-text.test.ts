@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CallFailure } from '../../src/webhooks/failure-text.ts'
-import { DEADLINE, failureText } from '../../src/webhooks/failure-text.ts'
+import { DEADLINE, failureText, LEGACY_COMMON_NAME } from '../../src/webhooks/failure-text.ts'
 
 const wrongName = (host: string, names: string): Partial<CallFailure> => ({
   code: 'ERR_TLS_CERT_ALTNAME_INVALID',
@@ -30,6 +30,7 @@ test.each<[Partial<CallFailure>, string]>([
     wrongName('10.0.0.2', 'DNS:a.example'),
     `${untrusted}cannot validate certificate for 10.0.0.2 because it doesn't contain any IP SANs`,
   ],
+  [{ code: LEGACY_COMMON_NAME }, `${untrusted}certificate relies on legacy Common Name field, use SANs instead`],
   [{ code: 'toString', message: 'as Node says it' }, 'as Node says it'],
 ])('%j', (failure, text) => {
   expect(failureText({ code: '', message: '', ...failure })).toBe(text)

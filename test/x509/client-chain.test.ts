@@ -75,6 +75,18 @@ test.each<[what: string, extensions: Uint8Array[], expected: boolean]>([
   expect(await isValid(root, await make({ by: root, extensions }))).toBe(expected)
 })
 
+test('a certificate that is in the bundle itself is trusted, if it is one of a client', async () => {
+  const leaf = await make({ by: middle, extensions: client })
+  const twin = await make({ by: middle, extensions: client })
+  const server = await make({ by: middle, extensions: [purposes(SERVER_AUTH)] })
+  const ended = await make({ by: middle, extensions: client, to: new Date(now.getTime() - hour) })
+  expect(await isValid(leaf, leaf)).toBe(true)
+  expect(await isValid(twin, leaf), 'another of the same name').toBe(false)
+  expect(await isValid(server, server)).toBe(false)
+  expect(await isValid(ended, ended)).toBe(false)
+  expect(await isValid(leaf, await make({ by: leaf, extensions: client })), 'it is no authority').toBe(false)
+})
+
 test.each<[what: string, Partial<Wanted>]>([
   ['not yet', { from: new Date(now.getTime() + hour) }],
   ['no longer', { to: new Date(now.getTime() - hour) }],

@@ -53,7 +53,7 @@ function leadsTo(
   const rest = new Set(sent)
   for (;;) {
     const last = path.at(-1)!
-    if (authorities.some((authority) => isSignedBy(last, authority))) break
+    if (authorities.some((authority) => isSignedBy(last, authority) || authority.raw.equals(certificate.raw))) break
     const next = [...rest].find((other) => other.ca && last.checkIssued(other))
     if (next === undefined) return false
     rest.delete(next)

@@ -17,6 +17,7 @@ import type { PassedCall } from '../../outgoing/by-front.ts'
 import type { Credential } from '../data-directory/certificate.ts'
 import { listenAt } from '../engine/listen-at.ts'
 import { failureOf } from './failure.ts'
+import { goTrust } from './go-trust.ts'
 import { Tunnels } from '../front/tunnels.ts'
 import type { Tunnel } from '../front/tunnels.ts'
 import { WebSocketStream, handshake } from '../front/websocket-streams.ts'
@@ -64,7 +65,7 @@ export async function serveOutgoingExchanges(
 
 class OutgoingExchanges {
   readonly #options = { keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS }
-  readonly #agents = { https: new HttpsAgent(this.#options), http: new HttpAgent(this.#options) }
+  readonly #agents = { https: new HttpsAgent({ ...this.#options, ...goTrust }), http: new HttpAgent(this.#options) }
   readonly #credentials: Credentials
   readonly #tunnels: Tunnels
   /** By host and port, the number of requests in progress. Bound: MAX_UNDER_WAY. */
@@ -142,9 +143,12 @@ class OutgoingExchanges {
     for (const [name, value] of call.headers) headers.set(name, [...(headers.get(name) ?? []), octets(value)])
     if (hasBody && ![...headers.keys()].some((name) => name.toLowerCase() === 'content-length'))
       headers.set('Transfer-Encoding', ['chunked'])
-    const tls = isSecure ? this.#tls(call) : {}
+    // an agent's connection may have been made without this check of addresses
+    const hasAgent = upgrades !== true && isProxied !== true
     const options: RequestOptions = {
-      ...tls,
+      ...(isSecure ? this.#tls(call) : {}),
+      // an agent has it once: Node keeps no connection of a request that brings a check of its own
+      ...(isSecure && !hasAgent ? goTrust : {}),
       method,
       // the authorized path: URL would resolve its dots
       path: pathOf(url),
@@ -152,8 +156,7 @@ class OutgoingExchanges {
         [...headers].map(([name, [first = '', ...more]]) => [name, more.length === 0 ? first : [first, ...more]]),
       ),
       signal,
-      // an agent's connection may have been made without this check of addresses
-      agent: upgrades === true || isProxied === true ? false : isSecure ? this.#agents.https : this.#agents.http,
+      agent: hasAgent && (isSecure ? this.#agents.https : this.#agents.http),
       ...(isProxied === true ? { lookup: proxyableLookup } : {}),
     }
     const request = (isSecure ? httpsRequest : httpRequest)(url, options)

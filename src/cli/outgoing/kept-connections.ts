@@ -8,6 +8,7 @@ import { CallFailed } from '../../webhooks/outgoing-call.ts'
 import { arriving } from '../front/arriving.ts'
 import type { Ending } from './call-ending.ts'
 import { OutgoingAnswer } from './answer.ts'
+import { goTrust } from './go-trust.ts'
 import type { ReadAnswer } from './answer.ts'
 
 /** The server of a connection, and everything else that distinguishes connections. */
@@ -81,6 +82,7 @@ function optionsFor({ host, port, serverName, caBundle, clientCertificate }: Pla
     port,
     servername: serverName ?? (isIP(host) === 0 ? host : ''),
     ALPNProtocols: ['http/1.1'],
+    ...goTrust,
     ...(caBundle === undefined ? {} : { ca: caBundle }),
     ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
   }

@@ -243,6 +243,14 @@ describe('client certificates', () => {
     })
   })
 
+  test('one that is itself among the authorities', async () => {
+    const other = await createAuthority(SUBJECT, new Date(), 1)
+    const client = await issue(other, { subject, usage: 'client', days: 1 }, new Date())
+    await before(echo(), undefined, { clientAuthorities: [client.certificate] })
+    const { cf } = bodyOf(await exchange(`GET / HTTP/1.1\r\n${HEADERS}\r\n`, client)) as { cf: object }
+    expect(cf).toMatchObject({ tlsClientAuth: { certVerified: 'SUCCESS' } })
+  })
+
   describe('with authorities in between', async () => {
     const now = new Date()
     const extensions = [authorityBit(), keyUsage(5)]

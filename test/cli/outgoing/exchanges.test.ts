@@ -1,13 +1,10 @@
 /** The front forwards requests for the engine: the tests check what the server receives and what comes back. */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import type { ReadableStream as NodeReadable } from 'node:stream/web'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createAuthority, issue } from '../../../src/cli/data-directory/certificate.ts'
@@ -17,6 +14,7 @@ import { wholeAnswer } from '../../../src/outgoing/bounded-answer.ts'
 import { exchangeByFront } from '../../../src/outgoing/by-front.ts'
 import type { ExchangeCall } from '../../../src/outgoing/exchange.ts'
 import { eventually } from '../../eventually.ts'
+import { bindingTo } from './streaming-binding.ts'
 
 const subject = { commonName: 'backends' }
 const authority = await createAuthority(subject, new Date(), 30)
@@ -32,22 +30,6 @@ afterAll(() => {
   rmSync(directory, { recursive: true })
 })
 
-/** Stands for the engine's service binding. */
-const bindingTo = (socketPath: string) => ({
-  fetch: (url: string, init: RequestInit): Promise<Response> =>
-    new Promise((resolve, reject) => {
-      const request = httpRequest({ socketPath, path: new URL(url).pathname, method: 'POST' }, (answer) => {
-        const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)])
-        // Node and the DOM declare the same stream type twice
-        const body = Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>
-        resolve(new Response(body, { status: answer.statusCode ?? 0, headers }))
-      })
-      request.on('error', reject)
-      if (typeof init.body === 'string') request.end(init.body)
-      // as above
-      else Readable.fromWeb(init.body as unknown as NodeReadable).pipe(request)
-    }),
-})
 const binding = bindingTo(socket)
 
 const closing: (() => void)[] = []
