@@ -10,6 +10,7 @@ import { goQuote } from '../go/quote.ts'
 import { placeOfService } from '../outgoing/service-place.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { pemBlocks } from '../x509/pem.ts'
+import { callUrl, cleanPath } from './call-url.ts'
 import type { OutgoingAnswer, OutgoingCall, TakeRoom } from './outgoing-call.ts'
 import { CallFailed } from './outgoing-call.ts'
 import { outgoingOf } from './way-out.ts'
@@ -95,7 +96,7 @@ export async function callServer(
   timeoutMs: number,
   take: TakeRoom,
 ): Promise<OutgoingAnswer> {
-  const url = `${withPath(server)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
+  const url = `${callUrl(server)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
   const call = { url, serverName, caBundle: authority, ...presented(credentials), timeoutMs }
   return posted(url, () => outgoingOf(plane.env)(call, review, plane.gone?.(), take))
 }
@@ -158,9 +159,7 @@ async function placeOf(plane: ControlPlane, service: NonNullable<WebhookClientCo
 }
 
 function urlOf({ url = '', service }: WebhookClientConfig): string {
-  if (service === undefined) return withPath(url)
+  if (service === undefined) return callUrl(url)
   const { name, namespace, port = HTTPS, path = '' } = service
-  return `https://${name}.${namespace}.svc:${port}${path.startsWith('/') ? path : `/${path}`}`
+  return `https://${name}.${namespace}.svc:${port}${cleanPath(path)}`
 }
-
-const withPath = (url: string): string => (/^https:\/\/[^/]*$/.test(url) ? `${url}/` : url)
