@@ -129,39 +129,47 @@ const replaced = async ({ scopeOf }: { scopeOf: (version: string) => Promise<Req
 
 type Server = Awaited<ReturnType<typeof serverWith>>
 
-describe('a request in v2 of an object that is stored in v1', () => {
-  const requests: [string, (server: Server) => Promise<unknown>][] = [
-    ['get', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a' }))],
-    ['get of its status', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a', subresource: 'status' }))],
-    ['get of its scale', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a', subresource: 'scale' }))],
-    ...['', '?limit=5', '?resourceVersion=0'].map((query): [string, (server: Server) => Promise<unknown>] => [
-      `list ${query}`,
-      async ({ scopeOf }) => list(await scopeOf('v2', { query })),
-    ]),
-    [
-      'update',
-      async (server) => update(await server.scopeOf('v2', { method: 'PUT', name: 'a', body: await replaced(server) })),
-    ],
-    [
-      'merge patch',
-      async ({ scopeOf }) => patch(await scopeOf('v2', { method: 'PATCH', name: 'a', body: labelled, type: MERGE })),
-    ],
-    [
-      'merge patch of its status',
-      async ({ scopeOf }) =>
-        patch(await scopeOf('v2', { method: 'PATCH', name: 'a', subresource: 'status', body: labelled, type: MERGE })),
-    ],
-    [
-      'apply',
-      async ({ scopeOf }) =>
-        patch(
-          await scopeOf('v2', { method: 'PATCH', name: 'a', query: '?fieldManager=m', body: thing('v2'), type: APPLY }),
-        ),
-    ],
-    ['delete', async ({ scopeOf }) => deleteOne(await scopeOf('v2', { method: 'DELETE', name: 'a' }))],
-    ['deletecollection', async ({ scopeOf }) => deleteCollection(await scopeOf('v2', { method: 'DELETE' }))],
-  ]
+/** Requests in v2 of an object that is stored in v1. */
+const requests: [string, (server: Server) => Promise<Response>][] = [
+  ['get', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a' }))],
+  ['get of its status', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a', subresource: 'status' }))],
+  ['get of its scale', async ({ scopeOf }) => get(await scopeOf('v2', { name: 'a', subresource: 'scale' }))],
+  ...['', '?limit=5', '?resourceVersion=0'].map((query): [string, (server: Server) => Promise<Response>] => [
+    `list ${query}`,
+    async ({ scopeOf }) => list(await scopeOf('v2', { query })),
+  ]),
+  [
+    'update',
+    async (server) => update(await server.scopeOf('v2', { method: 'PUT', name: 'a', body: await replaced(server) })),
+  ],
+  [
+    'merge patch',
+    async ({ scopeOf }) => patch(await scopeOf('v2', { method: 'PATCH', name: 'a', body: labelled, type: MERGE })),
+  ],
+  [
+    'merge patch of its status',
+    async ({ scopeOf }) =>
+      patch(await scopeOf('v2', { method: 'PATCH', name: 'a', subresource: 'status', body: labelled, type: MERGE })),
+  ],
+  [
+    'update of its scale',
+    async ({ scopeOf }) => {
+      const scale = { metadata: { name: 'a' }, spec: { replicas: 2 } }
+      return update(await scopeOf('v2', { method: 'PUT', name: 'a', subresource: 'scale', body: scale }))
+    },
+  ],
+  [
+    'apply',
+    async ({ scopeOf }) =>
+      patch(
+        await scopeOf('v2', { method: 'PATCH', name: 'a', query: '?fieldManager=m', body: thing('v2'), type: APPLY }),
+      ),
+  ],
+  ['delete', async ({ scopeOf }) => deleteOne(await scopeOf('v2', { method: 'DELETE', name: 'a' }))],
+  ['deletecollection', async ({ scopeOf }) => deleteCollection(await scopeOf('v2', { method: 'DELETE' }))],
+]
 
+describe('a request in v2 of an object that is stored in v1', () => {
   test.each(requests)('%s fails and changes nothing', async (_, send) => {
     const server = await serverWith('Webhook')
     await server.put(thing('v1'))
@@ -441,6 +449,38 @@ describe('a webhook that converts', () => {
     await deleteOne(await scopeOf('v2', { method: 'DELETE', name: 'a' }))
     expect(await stored()).toEqual([])
   })
+
+  test.each(['v1', 'v2'])(
+    'marks what has finalizers, and answers in the version of the request: %s',
+    async (version) => {
+      const { scopeOf, put, stored } = await serverConverting('v1')
+      await put(thing('v1', { uid: 'u', finalizers: ['example.com/keep'] }))
+      const waiting = { ...shown(version), metadata: { deletionTimestamp: expect.any(String) } }
+      for (let time = 1; time <= 2; time++)
+        expect(await json(deleteOne(await scopeOf(version, { method: 'DELETE', name: 'a' })))).toMatchObject(waiting)
+      expect(await json(get(await scopeOf(version, { name: 'a' })))).toMatchObject(waiting)
+      expect((await stored()).map((text) => JSON.parse(text) as object)).toMatchObject([shown('v1')])
+    },
+  )
+
+  test.each(requests)(
+    'answers a %s in the version of the request, whether something keeps the object or not',
+    async (_, send) => {
+      for (const finalizers of [[], ['example.com/keep']]) {
+        const server = await serverConverting('v1')
+        await server.put(thing('v1', { uid: 'u', finalizers }))
+        const { status, body } = await send(server).then(async (response) => ({
+          status: response.status,
+          body: (await response.json()) as any,
+        }))
+        expect(status).toBe(200)
+        const objects = (body.items ?? [body]) as { kind?: string; apiVersion: string; spec: object }[]
+        for (const { kind = 'Thing', apiVersion, spec } of objects)
+          if (kind === 'Thing') expect({ apiVersion, spec }).toMatchObject(shown('v2'))
+          else expect(['Scale', 'Status']).toContain(kind)
+      }
+    },
+  )
 
   test('may change labels and annotations, and nothing else of the metadata', async () => {
     const change = (object: any) => ({

@@ -120,7 +120,8 @@ async function markOrRemove(
     const gone = !stays && (metadata.deletionGracePeriodSeconds ?? 0) === 0
     if (dryRun) return { object, gone }
     const marked = await writeIfChanged(scope, object, live)
-    return gone ? remove(scope, marked, mode) : { object: marked.object, gone: false }
+    if (gone) return remove(scope, marked, mode)
+    return { object: marked === live ? live.object : await servedForm(scope, marked), gone: false }
   }
   await scope.resource.strategy.prepareForDelete?.(object, scope.strategyContext(dryRun))
   if (dryRun) return { object, gone: true }
@@ -273,9 +274,14 @@ async function writeIfChanged(scope: ResourceScope, object: KubeObject, live: Li
 async function remove(scope: ResourceScope, live: Live, { admission }: WriteMode): Promise<Deleted> {
   const last = await commitDelete(scope, live)
   await scope.resource.strategy.afterDelete?.(live.object, { ...scope.strategyContext(false), admission })
-  // an answer converts by itself, unless that asks a webhook
-  const [served] = asksToRead(scope) ? await scope.resource.converter!.toServed([last.object], 'stored') : []
-  return { object: served ?? last.object, gone: true }
+  return { object: await servedForm(scope, last), gone: true }
+}
+
+/** What the answer encodes of a stored object. It converts by itself, unless that asks a webhook. */
+async function servedForm(scope: ResourceScope, { object }: Live): Promise<KubeObject> {
+  if (!asksToRead(scope)) return object
+  const [served] = await scope.resource.converter!.toServed([object], 'stored')
+  return served!
 }
 
 /** Whether this write removes the last finalizer or grace period that kept the object. */
