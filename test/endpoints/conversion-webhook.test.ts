@@ -468,7 +468,8 @@ describe('a webhook that converts', () => {
     async (_, send) => {
       for (const finalizers of [[], ['example.com/keep']]) {
         const server = await serverConverting('v1')
-        await server.put(thing('v1', { uid: 'u', finalizers }))
+        const { spec, ...rest } = thing('v1', { uid: 'u', finalizers })
+        await server.put({ ...rest, spec: { ...spec, replicas: 1 } })
         const { status, body } = await send(server).then(async (response) => ({
           status: response.status,
           body: (await response.json()) as any,
