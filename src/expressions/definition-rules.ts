@@ -15,7 +15,8 @@ import { structuralOf } from '../schema/from-openapi.ts'
 import type { Structural } from '../schema/structural.ts'
 import type { CompiledRule, MaybeCompiled } from './schema-rules.ts'
 import { compileRules, weightOfRule } from './schema-rules.ts'
-import { maxCardinality } from './schema-types.ts'
+import { shapeOf } from './schema-facts.ts'
+import { declaredTypeOf, maxCardinality } from './schema-types.ts'
 
 /** The cost limit of one rule, over all values for which it may run. */
 const RULE_LIMIT = 10_000_000
@@ -75,7 +76,19 @@ class SchemaRules {
   }
 }
 
+/**
+ * Whether expressions see the values of a schema. Where the schema around it has rules, or one further out,
+ * kube-apiserver takes the type from there. It finds none for the items of what is no list, nor for the values of what
+ * is no map.
+ */
+type Sight = 'outside of rules' | 'seen' | 'hidden' | 'without a type'
+
+/** Where a schema stands in the one around it. */
+type Step = 'property' | 'value' | 'item'
+
 class Scope implements RuleScope {
+  private ownSight: Sight | undefined
+
   constructor(
     private readonly all: SchemaRules,
     private readonly schema: JSONSchemaProps,
@@ -88,7 +101,25 @@ class Scope implements RuleScope {
      * below it have no old value.
      */
     private readonly uncorrelated?: FieldPath,
+    private readonly around?: { readonly scope: Scope; readonly step: Step },
   ) {}
+
+  private get sight(): Sight {
+    return (this.ownSight ??= this.findSight())
+  }
+
+  private findSight(): Sight {
+    const { around } = this
+    const outer = around?.scope.sight ?? 'outside of rules'
+    if (outer === 'hidden') return 'hidden'
+    if (outer === 'seen' && around !== undefined && around.step !== 'property') {
+      const { is } = shapeOf(around.scope.structural)
+      if (is !== (around.step === 'item' ? 'list' : 'map')) return 'without a type'
+    }
+    const hasRules = (this.schema['x-kubernetes-validations'] ?? []).length > 0
+    if (outer === 'outside of rules' && !hasRules) return 'outside of rules'
+    return declaredTypeOf(this.structural, '', this.isRoot) === undefined ? 'hidden' : 'seen'
+  }
 
   property(schema: JSONSchemaProps, name: string, at: FieldPath): RuleScope {
     const { structural } = this
@@ -97,6 +128,7 @@ class Scope implements RuleScope {
     const isCorrelated = mapType === undefined || mapType === 'granular' || mapType === 'atomic'
     return this.below(
       schema,
+      'property',
       structural.shape === 'struct' ? structural.field(name)?.type : undefined,
       isCorrelated ? undefined : at,
     )
@@ -104,7 +136,7 @@ class Scope implements RuleScope {
 
   values(schema: JSONSchemaProps): RuleScope {
     const { structural } = this
-    return this.below(schema, structural.shape === 'map' ? structural.value : undefined)
+    return this.below(schema, 'value', structural.shape === 'map' ? structural.value : undefined)
   }
 
   items(schema: JSONSchemaProps, at: FieldPath): RuleScope {
@@ -112,13 +144,19 @@ class Scope implements RuleScope {
     const isCorrelated = this.schema['x-kubernetes-list-type'] === 'map'
     return this.below(
       schema,
+      'item',
       structural.shape === 'list' ? structural.element : undefined,
       isCorrelated ? undefined : at,
     )
   }
 
   /** @param structural undefined: the parent's type does not contain the schema, so it is converted on its own */
-  private below(schema: JSONSchemaProps, structural: Structural | undefined, uncorrelated?: FieldPath): RuleScope {
+  private below(
+    schema: JSONSchemaProps,
+    step: Step,
+    structural: Structural | undefined,
+    uncorrelated?: FieldPath,
+  ): RuleScope {
     const factor = elementsOf(this.schema)
     const { cardinality } = this
     return new Scope(
@@ -128,6 +166,7 @@ class Scope implements RuleScope {
       schema['x-kubernetes-embedded-resource'] === true,
       cardinality === undefined || factor === undefined ? undefined : Math.min(cardinality * factor, MAX_COST),
       this.uncorrelated ?? uncorrelated,
+      { scope: this, step },
     )
   }
 
@@ -135,8 +174,9 @@ class Scope implements RuleScope {
     const sources = this.schema['x-kubernetes-validations'] ?? []
     const here = at.child('x-kubernetes-validations')
     const { rules, times } = kept(sources, () => {
-      const compiled = compileRules(sources, this.structural, this.isRoot)
-      if (compiled === undefined) this.tellUntyped(here)
+      const { sight } = this
+      const compiled = sight === 'seen' ? compileRules(sources, this.structural, this.isRoot) : undefined
+      if (compiled === undefined) this.tellUntyped(here, sight)
       return {
         rules: compiled?.rules ?? [],
         times: this.cardinality ?? (compiled === undefined ? 0 : maxCardinality(compiled.node)),
@@ -152,14 +192,12 @@ class Scope implements RuleScope {
     )
   }
 
-  private tellUntyped(at: FieldPath): void {
-    const why = 'unable to convert structural schema to CEL declarations'
-    this.all.tell(
-      internalFieldError(
-        at,
-        `internal error: failed to construct type information for x-kubernetes-validations rules: ${why}`,
-      ),
-    )
+  private tellUntyped(at: FieldPath, sight: Sight): void {
+    const why =
+      sight === 'without a type'
+        ? 'failed to convert to declType for CEL validation rules'
+        : 'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations'
+    this.all.tell(internalFieldError(at, why))
   }
 
   private checkRule({ source, rule, message, usesOldSelf }: CompiledRule, at: FieldPath, times: number): void {

@@ -42,8 +42,7 @@ export function shapeOf(schema: Structural): Shape {
   }
 }
 
-const isOpen = ({ value }: MapType): boolean =>
-  value.shape === 'struct' && value.validation !== undefined && Object.keys(value.validation).length === 0
+const isOpen = ({ value }: MapType): boolean => value.shape === 'untyped' && value.undeclared !== undefined
 
 function specialShape(special: Extract<Structural, { shape: 'special' }>['special']): Shape {
   switch (special) {

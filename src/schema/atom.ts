@@ -129,21 +129,31 @@ function makeAtom(type: Structural, preserving: boolean): Atom {
           atomic: type.mapType === 'atomic',
           declared: () => undefined,
           get others() {
-            return atomOf(type.value, preserving)
+            return atomOfOthers(type.value, preserving)
           },
           deduced: false,
         },
       }
-    case 'struct':
-      return { map: structMap(type, preserving || type.preserveUnknownFields === true) }
+    case 'struct': {
+      const map = structMap(type, preserving || type.preserveUnknownFields === true)
+      // a schema that declares properties but no type allows other values, too
+      return isOfAnyType(type) ? { scalar: 'untyped', list: untypedList, map } : { map }
+    }
     case 'untyped':
       return deduced
   }
 }
 
+/** `additionalProperties: false` allows no other members. */
+const atomOfOthers = (type: Structural, preserving: boolean): Atom | undefined =>
+  type.shape === 'untyped' && type.undeclared === 'forbidden' ? undefined : atomOf(type, preserving)
+
 /** Server-side apply accepts any scalar where a string has a format other than `byte`. */
 const stringFormat = (format: Json | undefined): Atom =>
   format === undefined || format === '' || format === 'byte' ? string : anyScalar
+
+const isOfAnyType = ({ heldAs, typeMeta, validation }: StructType): boolean =>
+  heldAs === 'unstructured' && !typeMeta && validation !== undefined && validation['type'] === undefined
 
 function structMap(type: StructType, preserving: boolean): MapAtom {
   const isObject = type.typeMeta || type.embeddedResource === true
@@ -165,7 +175,7 @@ function structMap(type: StructType, preserving: boolean): MapAtom {
   return {
     atomic: type.mapType === 'atomic',
     declared,
-    others: preserving || empty ? deduced : undefined,
+    others: preserving || empty ? deduced : type.others && atomOfOthers(type.others, preserving),
     deduced: empty,
   }
 }

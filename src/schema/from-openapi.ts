@@ -6,7 +6,7 @@ import type { GroupVersionKind } from '../api/group-version.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { lazy } from '../base/lazy.ts'
-import { ownValue, setOwn } from '../base/own.ts'
+import { isEmpty, ownValue, setOwn } from '../base/own.ts'
 import { builtInType } from './built-in.ts'
 import type { Field, ListType, PatchStrategy, Scalar, Structural, StructType, ValueValidation } from './structural.ts'
 
@@ -45,19 +45,28 @@ export function structuralOf(schema: JsonObject): Structural {
     case 'boolean':
       return { shape: 'leaf', scalar: scalars[schema['type']], validation }
     default:
-      if (additionalProperties !== undefined && additionalProperties !== null)
-        return {
-          shape: 'map',
-          // `true` declares nothing below; validation of the definition refuses `false`
-          value: isJsonObject(additionalProperties) ? structuralOf(additionalProperties) : new SchemaStruct({}),
-          ...mapTypeOf(schema),
-          validation,
-        }
+      if (isGiven(additionalProperties) && !hasProperties(schema))
+        return { shape: 'map', value: othersOf(additionalProperties), ...mapTypeOf(schema), validation }
       if (schema['type'] === undefined && properties === undefined && !isEmbedded(schema) && preserves(schema))
         return { shape: 'untyped', validation }
       return new SchemaStruct(schema)
   }
 }
+
+const isGiven = (value: Json | undefined): value is Json => value !== undefined && value !== null
+const hasProperties = ({ properties }: JsonObject): boolean => isJsonObject(properties) && !isEmpty(properties)
+
+/** The type of the members that `additionalProperties` keeps. Only a schema declares what is inside of them. */
+const othersOf = (additionalProperties: Json): Structural =>
+  isJsonObject(additionalProperties)
+    ? structuralOf(additionalProperties)
+    : undeclared[additionalProperties === false ? 'forbidden' : 'allowed']
+
+// no null is removed where no schema declares the value
+const undeclared = {
+  allowed: { shape: 'untyped', undeclared: 'allowed', validation: { nullable: true } },
+  forbidden: { shape: 'untyped', undeclared: 'forbidden', validation: { nullable: true } },
+} satisfies Record<string, Structural>
 
 const scalars: Readonly<Record<'string' | 'integer' | 'number' | 'boolean', Scalar>> = {
   string: 'string',
@@ -92,6 +101,7 @@ class SchemaStruct implements StructType {
   readonly mapType: 'granular' | 'atomic'
   readonly preserveUnknownFields?: boolean
   readonly embeddedResource?: boolean
+  readonly others?: Structural
   private readonly properties: JsonObject
   private readonly required: () => ReadonlySet<unknown>
   private readonly schema: JsonObject
@@ -111,6 +121,9 @@ class SchemaStruct implements StructType {
     this.mapType = schema['x-kubernetes-map-type'] === 'atomic' ? 'atomic' : 'granular'
     if (preserves(schema)) this.preserveUnknownFields = true
     if (isEmbedded(schema)) this.embeddedResource = true
+    // the root has none, nor has an object without properties, which is a map
+    if (root === undefined && hasProperties(schema) && isGiven(schema['additionalProperties']))
+      this.others = othersOf(schema['additionalProperties'])
     this.properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
     this.required = lazy(() => new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : []))
     this.known = new Map(root?.own.map((field) => [field.name, field]))
@@ -246,10 +259,10 @@ function declaresDefaults(schema: JsonObject): boolean {
     case 'boolean':
       return false
     default: {
-      if (values !== undefined && values !== null) return isWith(values)
-      if (!isJsonObject(properties)) return false
+      if (!isJsonObject(properties)) return isWith(values)
       let known = haveDefaults.get(schema)
-      if (known === undefined) haveDefaults.set(schema, (known = Object.values(properties).some(isWith)))
+      if (known === undefined)
+        haveDefaults.set(schema, (known = isWith(values) || Object.values(properties).some(isWith)))
       return known
     }
   }

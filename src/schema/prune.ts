@@ -23,7 +23,7 @@ export const pruneAny = (type: Structural, value: Json): void => pruneValue(valu
 
 /** The type of a member, where the schema declares one. */
 export function memberType(type: Structural | undefined, name: string): Structural | undefined {
-  if (type?.shape === 'struct') return type.field(name)?.type
+  if (type?.shape === 'struct') return type.field(name)?.type ?? type.others
   return type?.shape === 'map' ? type.value : undefined
 }
 
@@ -33,9 +33,11 @@ export const elementType = (type: Structural | undefined): Structural | undefine
 export const isWholeObject = (type: Structural | undefined): boolean =>
   type?.shape === 'struct' && (type.typeMeta || type.embeddedResource === true)
 
+const isAnything = (type: Structural): boolean => type.shape === 'untyped' && type.undeclared === undefined
+
 /** @param type undefined: the schema declares neither the value nor anything inside of it */
 function pruneValue(value: Json | undefined, type: Structural | undefined, path: string, unknown: string[]): void {
-  if (type !== undefined && (type.shape === 'untyped' || preservesUnknown(type)))
+  if (type !== undefined && (isAnything(type) || preservesUnknown(type)))
     return pruneDeclared(value, type, path, unknown)
   if (Array.isArray(value)) {
     eachPart(value, (item, index) => pruneValue(item, elementType(type), `${path}[${index}]`, unknown))

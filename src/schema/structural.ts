@@ -99,9 +99,11 @@ export interface StructType {
   readonly message?: readonly MessageMember[]
   /** x-kubernetes-unions, as OpenAPI publishes them. */
   readonly unions?: Json
-  /** CRD only: x-kubernetes-preserve-unknown-fields, x-kubernetes-embedded-resource, and the schema of other keys. */
+  /** CRD only: x-kubernetes-preserve-unknown-fields, x-kubernetes-embedded-resource. */
   readonly preserveUnknownFields?: boolean
   readonly embeddedResource?: boolean
+  /** CRD only: the type of the members beside the declared ones, where `additionalProperties` keeps them. */
+  readonly others?: Structural
   /**
    * CRD only: the number of declared properties, the fields with a default, and whether the schema has a default
    * anywhere inside.
@@ -118,6 +120,11 @@ export type MessageMember = { readonly field: Field } | { readonly inline: Struc
 /** A value of any JSON type. In a CRD: x-kubernetes-preserve-unknown-fields without type and properties. */
 export interface Untyped {
   readonly shape: 'untyped'
+  /**
+   * CRD only: a member that `additionalProperties: true` keeps. Pruning removes the members of all objects inside of
+   * it, because no schema declares them. `false`: the member is invalid, but pruning keeps it all the same.
+   */
+  readonly undeclared?: 'allowed' | 'forbidden'
   readonly validation?: ValueValidation
 }
 

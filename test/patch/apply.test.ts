@@ -245,6 +245,29 @@ describe('custom resources', () => {
     expect(story.content).toEqual({ spec: { s: ['y', 'z'] } })
   })
 
+  test.each<[string, JsonObject]>([
+    ['beside properties', { additionalProperties: true }],
+    ['alone', { properties: undefined as never, additionalProperties: true }],
+  ])('additionalProperties: true %s allows members of any type', (_, more) => {
+    const story = new Story(stories({ a: { type: 'string' } }, more)).apply('u', { spec: { a: 'x', b: 1, l: [1] } })
+    expect(story.owners).toEqual({ 'Apply u': { 'f:spec': { 'f:a': {}, 'f:b': {}, 'f:l': {} } } })
+  })
+
+  test('additionalProperties: false allows none', () => {
+    const story = new Story(stories({}, { properties: undefined as never, additionalProperties: false }))
+    const refused = refusal(() => story.apply('u', { spec: { a: {} } }))
+    expect(refused.message).toMatch('.spec.a: field not declared in schema')
+  })
+
+  test('a schema that has properties, but no type, allows other values', () => {
+    const any = { type: undefined as never, 'x-kubernetes-preserve-unknown-fields': true }
+    const story = new Story(stories({ a: { type: 'string' } }, any))
+    // no object has a list as its spec in TypeScript
+    story.apply('u', { spec: [1] as never })
+    expect(story.owners).toEqual({ 'Apply u': { 'f:spec': {} } })
+    expect(refusal(() => story.apply('u', { spec: { a: 1 } })).message).toMatch('.spec.a: expected string')
+  })
+
   test('lists without a type, and maps that say so, are owned as a whole', () => {
     const atomic = {
       l: { type: 'array', items: { type: 'string' } },

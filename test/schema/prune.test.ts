@@ -39,6 +39,20 @@ test('what preserves unknown fields keeps them, but for those within what is dec
   })
 })
 
+test.each<[string, JsonObject, JsonObject, JsonObject]>([
+  ['beside properties', { properties: { a: { type: 'string', default: 'x' } } }, {}, { a: 'x' }],
+  [
+    'keeps members, but nothing inside of their objects',
+    { properties: { a: { type: 'string' } } },
+    { b: 1, c: { d: 1 }, e: [{ f: 1 }, [{ g: 1 }], 2], h: null, a: null },
+    { b: 1, c: {}, e: [{}, [{}], 2], h: null },
+  ],
+  ['without properties does the same', {}, { b: 1, c: { d: 1 }, h: null }, { b: 1, c: {}, h: null }],
+])('additionalProperties: true %s', (_, schema, given, expected) => {
+  const spec = { type: 'object', additionalProperties: true, ...schema }
+  expect(decoded({ spec }, { ...thing, spec: given }).object).toEqual({ ...thing, spec: expected })
+})
+
 test('defaults fill what is absent, and nulls where none may be', () => {
   const spec = {
     type: 'object',
