@@ -21,8 +21,12 @@ let mark: string | undefined
 
 export function newValueOf(type: StructType, object: KubeObject, strategy: Strategy): NewValue {
   const marked = kept(object, () => markedObject(object))
-  return valueOf(withoutMark(encodeJson(type, marked)), object, strategy)
+  return valueOf(withoutMark(encodeJson(type, marked, { keepEmpty: isStoredInJson(type) })), object, strategy)
 }
+
+/** kube-apiserver stores these kinds in JSON, which tells empty lists from absent ones. */
+const isStoredInJson = ({ gvk }: StructType): boolean =>
+  gvk?.kind === 'CustomResourceDefinition' || gvk?.kind === 'APIService'
 
 /** JSON with a gap for the revision. */
 type Gapped = Pick<NewValue, 'text' | 'at'>
@@ -82,7 +86,7 @@ export class FinalObject {
     const gapped = withoutMark(marked)
     const { text, at } = gapped
     if (!text.startsWith(BEFORE_GAP, at - BEFORE_GAP.length)) return undefined
-    if (!hasKeptEmpty) this.gapped = gapped
+    if (!hasKeptEmpty || isStoredInJson(this.type)) this.gapped = gapped
     return version === undefined
       ? text.slice(0, at - BEFORE_GAP.length) + text.slice(at + 1)
       : text.slice(0, at) + version + text.slice(at)

@@ -97,6 +97,8 @@ export interface Strategy<O extends KubeObject = KubeObject> extends UpdateStrat
   readonly countsStatus?: boolean
   /** A list or map that a client sends empty, and that was absent, raises the generation. Default false. */
   readonly countsEmptied?: boolean
+  /** Whether a client sent what storage cannot hold. It raises the generation, although the stored object is the same. */
+  isMoreThanStored?(object: O): boolean
   /** Fields of disabled features raise the generation before the server drops them. Default false. */
   readonly countsDropped?: boolean
   /** The generation is always 1. Default false. */

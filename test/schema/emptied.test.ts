@@ -21,6 +21,16 @@ describe('lists and maps that were sent empty', () => {
     expect(spec['ingress']).toEqual(Array.isArray(known) && known.length > 0 ? known : undefined)
   })
 
+  test.each<[sent: Json, known: unknown]>([
+    [true, null],
+    [[], []],
+    [null, undefined],
+  ])('what is no schema is none: %j', (sent, known) => {
+    const schema = decoded('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps', { items: sent })
+    expect(schema).not.toHaveProperty('items')
+    expect(sentField(schema, 'items')).toEqual(known)
+  })
+
   test('are known of a copy too, until something stands in their place', () => {
     const copy = copyWithEmptied(decoded(POLICY, { podSelector: { matchLabels: {} }, policyTypes: [] }))
     expect(hasEmptied(copy)).toBe(true)

@@ -160,12 +160,13 @@ class Decoder {
     const decoded = this.value(field.type, value, object[name], field.pointer)
     this.path.pop()
     this.fields.length = depth
-    if (decoded !== undefined && (!isLeftOut(field, decoded) || tellsEmptyFromNone(type, name, decoded)))
+    const isKept = !isNoSchema(field.type, decoded)
+    if (decoded !== undefined && isKept && (!isLeftOut(field, decoded) || tellsEmptyFromNone(type, name, decoded)))
       object[name] = decoded // own key: a field
     else {
       // own key: a field
       if (object[name] !== undefined) delete object[name]
-      if (decoded !== undefined && (field.type.shape === 'list' || field.type.shape === 'map'))
+      if (decoded !== undefined && (!isKept || field.type.shape === 'list' || field.type.shape === 'map'))
         noteEmptied(object, name, decoded)
     }
   }
@@ -395,3 +396,9 @@ const typeMeta = new Map(
 const typeMetaField = (type: StructType, name: string) => (type.typeMeta ? typeMeta.get(name) : undefined)
 
 const structName = (type: StructType) => type.name.slice(type.name.lastIndexOf('.') + 1)
+
+/** What is no schema leaves JSONSchemaPropsOrArray empty. */
+const isNoSchema = (type: Structural, decoded: Json | undefined): boolean =>
+  type.shape === 'special' &&
+  type.special === 'schemaOrArray' &&
+  (decoded === null || (Array.isArray(decoded) && decoded.length === 0))

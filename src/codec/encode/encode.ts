@@ -16,7 +16,7 @@ export interface EncodeOptions {
   /**
    * Writes empty lists and maps as they are. By default they are null where they can't be left out: kube-apiserver
    * stores objects in protobuf, which has no difference between empty and absent ones. Kinds that are never stored keep
-   * them.
+   * them, and so does storage of kinds that kube-apiserver stores in JSON.
    */
   readonly keepEmpty?: boolean
 }

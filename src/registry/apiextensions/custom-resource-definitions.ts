@@ -3,6 +3,7 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
   CustomResourceDefinitionStatus,
+  JSONSchemaProps,
 } from '../../api/apiextensions/v1.ts'
 import { isKnownFormat } from '../../validation/value-formats.ts'
 import { conditionOf, versionsOf } from '../custom-resources/definition.ts'
@@ -12,8 +13,9 @@ import { definitionHasRules, loadRuleEngine } from '../custom-resources/rules.ts
 import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import type { FieldError } from '../../api/field.ts'
-import { inPartsAwaiting, kept, resuming } from '../../base/parts.ts'
+import { inPartsAwaiting, kept, resuming, somePart } from '../../base/parts.ts'
 import { turnOfOthers } from '../../base/slices.ts'
+import { sentField } from '../../schema/emptied.ts'
 import { timeText } from '../../schema/time.ts'
 import { wasWritten } from '../served/written-types.ts'
 import { customStorageOf, groupResourceNamed } from '../../storage/collections.ts'
@@ -30,6 +32,12 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
   withoutTable: ['status'],
   work: definitionWork,
   hasGeneration: true,
+  /** Storage has no `items` that are no schema. */
+  isMoreThanStored: (definition) =>
+    somePart(versionsOf(definition), ({ schema }) => {
+      const root = schema?.openAPIV3Schema
+      return root !== undefined && someSchema(root, hasItemsWithoutSchema)
+    }),
   allowUnconditionalUpdate: false,
   storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
   hasGenericMetadata: true,
@@ -83,6 +91,9 @@ export const customResourceDefinitions: BuiltInDefinition<CustomResourceDefiniti
     },
   },
 }
+
+const hasItemsWithoutSchema = (schema: JSONSchemaProps): boolean =>
+  schema.items === undefined && sentField(schema, 'items') !== undefined
 
 /** Rules take long whatever the size of their definition: the server compiles them, and runs them on defaults. */
 async function validated(

@@ -13,6 +13,7 @@ import { ownValue } from '../../base/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 
 import { errorsByName } from '../../validation/errors-of.ts'
+import { internalItems } from '../../validation/apiextensions/internal-form.ts'
 import { pathProblem } from '../../validation/apiextensions/schema-path.ts'
 import { repeatsIn } from '../../base/lookup.ts'
 import { errorsOf } from '../../validation/errors-of.ts'
@@ -209,9 +210,18 @@ function mapListProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
   if (listType !== 'map') return errors
   const here = at.child('x-kubernetes-list-map-keys')
   if (keys.length === 0) errors.push(required(here, 'must not be empty if x-kubernetes-list-type is map'))
-  if (schema.items === undefined)
+  const items = sentField(schema, 'items')
+  const item = oneSchema(items)
+  if (items === undefined)
     errors.push(required(at.child('items'), 'must have a schema if x-kubernetes-list-type is map'))
-  const item = oneSchema(schema.items)
+  else if (item === undefined)
+    errors.push(
+      invalidValue(
+        at.child('items'),
+        internalItems(items),
+        'must only have a single schema if x-kubernetes-list-type is map',
+      ),
+    )
   if (item === undefined) return errors
   if (item.type !== 'object')
     return [

@@ -1,5 +1,6 @@
 /** Validates each version of a CustomResourceDefinition: its schema, subresources, columns and selectable fields. */
 import { append } from '../../base/append.ts'
+import { ownValue } from '../../base/own.ts'
 import { apart, kept } from '../../base/parts.ts'
 import type {
   CustomResourceColumnDefinition,
@@ -14,7 +15,7 @@ import { duplicate, forbiddenField, invalidValue, required, tooMany } from '../.
 import { isPrint } from '../../base/unicode.ts'
 import type { RuleEngine } from '../custom-resources/rules.ts'
 import { DefaultRules, validateDefaults } from './default-validation.ts'
-import { internalSchema } from '../../validation/apiextensions/internal-form.ts'
+import { internalSchema, zeroSchema } from '../../validation/apiextensions/internal-form.ts'
 import { pathProblem } from '../../validation/apiextensions/schema-path.ts'
 import { validateSchema } from './schema-validation.ts'
 import { structuralError, validateStructural } from './structural-validation.ts'
@@ -150,7 +151,7 @@ function rootProblems(schema: JSONSchemaProps, at: FieldPath): FieldError[] {
         ),
       ]
     }
-    if (value === null || value === '' || value === false || AT_ROOT.includes(name)) continue
+    if (value === ownValue(zeroSchema(), name) || AT_ROOT.includes(name)) continue
     return [
       invalidValue(
         at.child('openAPIV3Schema'),

@@ -141,7 +141,11 @@ export function ensureNamespace(scope: ResourceScope, { metadata }: KubeObject):
 }
 
 function keepStatus(scope: ResourceScope, object: KubeObject, old: KubeObject): void {
-  if (hasStatus(scope.resource.entry)) Object.assign(object, { status: (old as { status?: unknown }).status })
+  if (!hasStatus(scope.resource.entry)) return
+  const { status } = asJson(old)
+  // a member that is undefined is a member, which rules of a schema would look at
+  if (status === undefined) delete asJson(object)['status']
+  else asJson(object)['status'] = status
 }
 
 /** Restores everything but status and metadata. */
@@ -157,12 +161,14 @@ const BESIDE_SPEC = new Set(['metadata', 'status'])
 
 /** Whether everything but metadata and status is unchanged. */
 function sameSpec(scope: ResourceScope, object: KubeObject, old: KubeObject): boolean {
-  const { countsStatus } = scope.resource.strategy
+  const { countsStatus, countsEmptied, isMoreThanStored } = scope.resource.strategy
   const ignored = { metadata: {}, ...(countsStatus ? {} : { status: undefined }) }
   const bare = kept(object, () => ({ ...object, ...ignored }))
   const before = kept(old, () => ({ ...old, ...ignored }))
   return (
-    isSameWritten(scope, bare, before) && !(scope.resource.strategy.countsEmptied && hasEmptied(object, BESIDE_SPEC))
+    isSameWritten(scope, bare, before) &&
+    !(countsEmptied && hasEmptied(object, BESIDE_SPEC)) &&
+    isMoreThanStored?.(object) !== true
   )
 }
 

@@ -12,9 +12,10 @@ import type {
   SelectableField,
   ValidationRule,
 } from '../../api/apiextensions/v1.ts'
-import type { Json } from '../../api/object.ts'
+import type { Json, JsonObject } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
-import { ownValue } from '../../base/own.ts'
+import { lazy } from '../../base/lazy.ts'
+import { sentField } from '../../schema/emptied.ts'
 import { valuesEqual } from '../../json/value-order.ts'
 
 export interface InternalSpec {
@@ -66,8 +67,10 @@ const struct =
     const from = isJsonObject(value) ? value : {}
     return Object.fromEntries(
       shape.map(([go, json, zero, below]) => {
-        const member = ownValue(from, json)
-        if (member === undefined || member === null) return [go, zero]
+        const member = sentField(from, json)
+        // what the client sent for `items`, and is no schema
+        const isNone = member === null && below !== orArray
+        if (member === undefined || isNone) return [go, zero]
         return [go, below === undefined ? member : below()(member)]
       }),
     )
@@ -86,7 +89,7 @@ const orBool = (): Dump => (value) =>
 const orArray = (): Dump => (value) =>
   Array.isArray(value)
     ? { Schema: null, JSONSchemas: value.map(schema()) }
-    : { Schema: schema()(value), JSONSchemas: null }
+    : { Schema: value === null ? null : schema()(value), JSONSchemas: null }
 
 const ruleDump: Dump = struct([
   ['Rule', 'rule', ''],
@@ -205,6 +208,12 @@ export const internalVersions = (versions: readonly CustomResourceDefinitionVers
 
 /** A schema in kube-apiserver's error texts. */
 export const internalSchema = (value: unknown): Json => schemaDump(value as Json)
+
+/** The value of `items` in kube-apiserver's error texts. */
+export const internalItems = (value: unknown): Json => orArray()(value as Json)
+
+/** The fields of an empty schema. */
+export const zeroSchema = lazy(() => schemaDump({}) as JsonObject)
 
 /** A rule in kube-apiserver's error texts. */
 export const internalRule = (rule: ValidationRule): Json => ruleDump(rule as unknown as Json)

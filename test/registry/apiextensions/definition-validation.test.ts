@@ -274,6 +274,55 @@ describe('rules', () => {
       ],
     ],
     [
+      'a rule on a property beside additionalProperties: true, which is no map',
+      {
+        ...numbers,
+        additionalProperties: true,
+        'x-kubernetes-validations': [{ rule: 'has(self.n)' }, { rule: 'has(self.m)' }],
+      },
+      [
+        `${here}.x-kubernetes-validations[1].rule: Invalid value: ${dump('has(self.m)')}: compilation failed: ERROR: <input>:1:4: undefined field 'm'\n | has(self.m)\n | ...^`,
+      ],
+    ],
+    [
+      'rules of the items of what is no list, within another rule',
+      {
+        type: 'object',
+        properties: {
+          a: {
+            type: 'string',
+            items: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self != ""' }] },
+            'x-kubernetes-validations': [{ rule: 'self != ""' }],
+          },
+          b: {
+            type: 'string',
+            additionalProperties: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self != ""' }] },
+            'x-kubernetes-validations': [{ rule: 'self != ""' }],
+          },
+          c: {
+            type: 'string',
+            items: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self != ""' }] },
+          },
+        },
+      },
+      ['a].items', 'b].additionalProperties'].map(
+        (name) =>
+          `${here}.properties[${name}.x-kubernetes-validations: Internal error: failed to convert to declType for CEL validation rules`,
+      ),
+    ],
+    [
+      'a rule on what has no type, and one inside of it',
+      {
+        'x-kubernetes-preserve-unknown-fields': true,
+        properties: { n: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0' }] } },
+        'x-kubernetes-validations': [{ rule: 'true' }],
+      },
+      ['.properties[n]', ''].map(
+        (name) =>
+          `${here}${name}.x-kubernetes-validations: Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations`,
+      ),
+    ],
+    [
       'a default that breaks its rule',
       { type: 'string', default: 'a', 'x-kubernetes-validations': [{ rule: 'self != "a"' }] },
       [`${here}.default: Invalid value: "a": failed rule: self != "a"`],
