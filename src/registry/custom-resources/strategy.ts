@@ -118,6 +118,8 @@ export function customStrategy(
       status: {
         prepareForUpdate(object, old) {
           const { managedFields } = object.metadata
+          // a patch may have changed the kind
+          if (old.kind !== undefined) object.kind = old.kind
           // a status update changes only managedFields in the metadata
           object.metadata = { ...structuredClone(old.metadata), resourceVersion: object.metadata.resourceVersion }
           if (managedFields === undefined) delete object.metadata.managedFields
