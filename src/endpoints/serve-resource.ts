@@ -4,7 +4,7 @@ import type { Authorized } from '../authorization/authorized.ts'
 import { assertAuthorized } from '../authorization/authorized.ts'
 import type { ApiRequest } from '../request/context.ts'
 import type { ResourceEntry, ServedResources } from '../registry/served/resources.ts'
-import { checkNameParameter } from '../registry/store.ts'
+import { checkNameParameter } from '../registry/key-name.ts'
 import { serveRemote } from './aggregation/proxy.ts'
 import { freshServedResources } from '../registry/served/served.ts'
 import type { Handlers } from './handlers.ts'
@@ -44,7 +44,8 @@ export async function serveResource(
   if (reading !== undefined) await reading
   request.stage.maker = 'handler'
   const scope = resourceScope(request, entry, route)
-  if (route.name !== '') checkNameParameter(route.name)
+  // the other handlers check the name when they make the key of its object
+  if (route.name !== '' && scope.resource.endpoint !== undefined) checkNameParameter(route.name)
   return perform(authorized, route, scope, table)
 }
 

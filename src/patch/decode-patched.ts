@@ -90,16 +90,16 @@ function decodeCustom(type: StructType, kind: GroupVersionKind, tree: JsonTree, 
     kept(tree, () => copyOf(tree)),
   )
   if (found.apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
-  const errors: FieldError[] = []
   const apiVersion = apiVersionOf(kind)
-  if (found.kind !== kind.kind) errors.push(invalidValue(path('kind'), found.kind, `must be ${kind.kind}`))
-  if (found.apiVersion !== apiVersion)
+  if (found.apiVersion !== apiVersion) {
+    const errors: FieldError[] = []
+    if (found.kind !== kind.kind) errors.push(invalidValue(path('kind'), found.kind, `must be ${kind.kind}`))
     errors.push(invalidValue(path('apiVersion'), found.apiVersion, `must be ${apiVersion}`))
-  if (errors.length > 0) {
     throw invalid({ group: version.group, kind: found.kind }, nameOf(object), errors)
   }
   applyDefaults(type, object)
-  return { object: withKind(object, kind), strict }
+  // validation refuses another kind, after errors of names and versions
+  return { object: withKind(object, { ...kind, kind: found.kind }), strict }
 }
 
 function nameOf({ metadata }: JsonObject): string {

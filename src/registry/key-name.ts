@@ -3,11 +3,16 @@ import { goQuote } from '../go/quote.ts'
 import { pathSegmentName } from '../validation/names.ts'
 
 /**
- * Checks a name from a body before the server looks for its object. Names in URLs need no check.
+ * Checks a name from a body before the server looks for its object.
  * @throws StatusError 400 if no key in storage can have the name
  */
 export function checkKeyName(name: string): void {
   if (name === '') throw badRequest('Name parameter required.')
+  checkNameParameter(name)
+}
+
+/** Refuses a name that no object can have. @throws StatusError 400 */
+export function checkNameParameter(name: string): void {
   const problems = pathSegmentName(name, false)
   if (problems.length > 0) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problems.join(';')}`)
 }

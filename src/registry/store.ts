@@ -1,22 +1,13 @@
 /** Reads stored objects for verbs, and makes the keys that messages name. */
 import type { KubeObject } from '../api/object.ts'
 import { HEAVY, turnOfHeavy } from '../base/slices.ts'
-import { badRequest } from '../api/status.ts'
 import { grown } from '../codec/encoded-resource.ts'
 import { liveOf } from '../codec/stored-object.ts'
 import type { Live } from '../codec/stored-object.ts'
-import { goQuote } from '../go/quote.ts'
 import { takeFirstRead } from './first-read.ts'
 import { keyOf } from './resource-scope.ts'
 import type { ResourceScope } from './resource-scope.ts'
 import { isLargeIn, walked } from '../request/turns.ts'
-import { pathSegmentName } from '../validation/names.ts'
-
-/** Refuses a name that no object can have, before the server asks storage. @throws 400 */
-export function checkNameParameter(name: string): void {
-  const [problem] = pathSegmentName(name, false)
-  if (problem !== undefined) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problem}`)
-}
 
 export async function readLive(
   scope: ResourceScope,
