@@ -99,6 +99,8 @@ export interface View {
   readonly kind: GroupVersionKind
   readonly type: StructType
   of(object: KubeObject): KubeObject
+  /** The view that a write begins with, where it differs from the one that a reader gets. */
+  toChange?(object: KubeObject): KubeObject
   /**
    * Writes the fields that the view may change, and its resourceVersion, into `object`, an object of `resource`.
    * @throws 422; 409 if the view has the UID of another object

@@ -12,33 +12,39 @@ import { scaleView } from '../scale.ts'
 import type { View } from '../resource.ts'
 import { nestedInteger, nestedString, pathParts } from './nested.ts'
 
+/** The replicas that a writer of a scale gets of an object that has none: int32's least. */
+const UNSET = -(2 ** 31)
+
 export function customScaleView(
   { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath }: CustomResourceSubresourceScale,
   group: string,
 ): View {
   const specPath = pathParts(specReplicasPath)
   const { kind } = scaleView
+  const scaleOf = (object: KubeObject, replicasOfNone: number): Scale => {
+    const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+    const spec = nestedInteger(object, specPath)
+    const status = nestedInteger(object, pathParts(statusReplicasPath))
+    const selector = labelSelectorPath ? nestedString(object, pathParts(labelSelectorPath)) : { value: undefined }
+    for (const { error } of [spec, status, selector] as { error?: string }[])
+      if (error !== undefined) throw internalError(error)
+    const replicas = spec.value ?? replicasOfNone
+    return {
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+      // a column shows no zero that the Scale leaves out
+      spec: replicas === 0 ? {} : { replicas },
+      status: { replicas: status.value ?? 0, ...(selector.value ? { selector: selector.value } : {}) },
+    }
+  }
   return {
     kind,
     get type() {
       return scaleView.type
     },
-    of(object): KubeObject {
-      const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
-      const spec = nestedInteger(object, specPath)
-      const status = nestedInteger(object, pathParts(statusReplicasPath))
-      const selector = labelSelectorPath ? nestedString(object, pathParts(labelSelectorPath)) : { value: undefined }
-      for (const { error } of [spec, status, selector] as { error?: string }[])
-        if (error !== undefined) throw internalError(error)
-      const scale: Scale = {
-        kind: 'Scale',
-        apiVersion: 'autoscaling/v1',
-        metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-        spec: { replicas: spec.value ?? 0 },
-        status: { replicas: status.value ?? 0, ...(selector.value ? { selector: selector.value } : {}) },
-      }
-      return scale
-    },
+    of: (object) => scaleOf(object, 0),
+    toChange: (object) => scaleOf(object, UNSET),
     /** A client can set replicas on an object that has none, but such an object has no scale to read. */
     checkRead(object) {
       if (nestedInteger(object, specPath).value === undefined)
@@ -47,6 +53,8 @@ export function customScaleView(
     into(object, view) {
       const scale = view as Scale
       const replicas = scale.spec?.replicas ?? 0
+      if (replicas === UNSET)
+        throw badRequest(`the spec replicas field ${JSON.stringify(specReplicasPath)} cannot be empty`)
       setNested(object as unknown as JsonObject, specPath, replicas, specReplicasPath)
       if (scale.metadata.resourceVersion) object.metadata.resourceVersion = scale.metadata.resourceVersion
     },

@@ -26,7 +26,7 @@ export async function throughView(
   const replicasIn: ReplicasPath =
     view.replicasIn ?? ((version) => (parseApiVersion(version)?.group === kind.group ? SPEC_REPLICAS : undefined))
   const { managedFields } = live.metadata
-  const before = view.of(live)
+  const before = view.toChange?.(live) ?? view.of(live)
   const owners = ownersOfScale(managedFields, replicasIn)
   const wanted = write({
     ...before,
