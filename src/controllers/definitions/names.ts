@@ -5,7 +5,7 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../../api/apiextensions/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { setCondition } from '../../registry/apiextensions/custom-resource-definitions.ts'
-import { conditionOf, DEFINITIONS, isConditionTrue } from '../../registry/custom-resources/definition.ts'
+import { conditionOf, DEFINITIONS, isConditionTrue, sameNames } from '../../registry/custom-resources/definition.ts'
 import { freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { serverClients } from '../client/clientset.ts'
 import type { ResourceClient } from '../client/resource-client.ts'
@@ -49,8 +49,7 @@ async function acceptNames(
   inGroup: readonly Definition[],
   context: ControllerContext,
 ): Promise<Definition | undefined> {
-  const { spec, status } = definition
-  if (sameNames(spec?.names, status?.acceptedNames)) return undefined
+  const { status } = definition
   const { names, problem } = namesFor(definition, inGroup)
   const before = conditionOf(definition, 'NamesAccepted')
   const condition =
@@ -142,15 +141,4 @@ async function establish(
       message: 'the initial names have been accepted',
     }),
   )
-}
-
-function sameNames(
-  a: CustomResourceDefinitionNames | undefined,
-  b: CustomResourceDefinitionNames | undefined,
-): boolean {
-  const text = (names: CustomResourceDefinitionNames | undefined) => {
-    const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names ?? {}
-    return JSON.stringify([plural, singular, kind, listKind, shortNames, categories])
-  }
-  return text(a) === text(b)
 }

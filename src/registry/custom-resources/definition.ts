@@ -2,6 +2,7 @@
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
+  CustomResourceDefinitionNames,
   CustomResourceDefinitionVersion,
 } from '../../api/apiextensions/v1.ts'
 import type { GroupResource } from '../../api/group-version.ts'
@@ -39,3 +40,15 @@ export const storageVersion = (definition: CustomResourceDefinition): string =>
   versionsOf(definition).find(({ storage }) => storage)?.name ?? ''
 
 export const isNamespaced = ({ spec }: CustomResourceDefinition): boolean => spec?.scope === 'Namespaced'
+
+/** Whether names are equal, apart from empty ones. */
+export function sameNames(
+  a: CustomResourceDefinitionNames | undefined,
+  b: CustomResourceDefinitionNames | undefined,
+): boolean {
+  const text = (names: CustomResourceDefinitionNames | undefined) => {
+    const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names ?? {}
+    return JSON.stringify([plural, singular, kind, listKind, shortNames, categories])
+  }
+  return text(a) === text(b)
+}

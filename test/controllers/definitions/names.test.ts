@@ -1,6 +1,6 @@
 import { turnOfOthers } from '../../../src/base/slices.ts'
 import { afterEach, expect, test, vi } from 'vitest'
-import type { CustomResourceDefinition } from '../../../src/api/apiextensions/v1.ts'
+import type { CustomResourceDefinition, CustomResourceDefinitionStatus } from '../../../src/api/apiextensions/v1.ts'
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ControllerContext } from '../../../src/controllers/controller.ts'
 import { API_SERVER } from '../../../src/request/user-info.ts'
@@ -89,4 +89,19 @@ test('the work for one does not grow with the number of definitions of other gro
     expect(await conditions(server, 'as.example.com')).toEqual(['True', 'True'])
   }
   expect(counts[1]).toBe(counts[0])
+})
+
+test.each<[string, CustomResourceDefinitionStatus['acceptedNames']]>([
+  ['other names', { plural: 'things', kind: 'Other' }],
+  ['the names', { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' }],
+])('%s without conditions become accepted ones', async (_, acceptedNames) => {
+  const server = memoryServer()
+  const wanted = definition('things', 'example.com', 'Thing')
+  const status: CustomResourceDefinitionStatus = { acceptedNames, conditions: [], storedVersions: ['v1'] }
+  await server.put(DEFINITIONS.group, DEFINITIONS.resource, Object.assign(wanted, { status }))
+  await crdNamesController.reconcile('things.example.com', await contextOf(server))
+  expect(await conditions(server, 'things.example.com')).toEqual(['True', 'True'])
+  const snapshot = await freshControlSnapshot(server)
+  const found = snapshot.get<KubeObject & CustomResourceDefinition>(DEFINITIONS, 'things.example.com')!
+  expect(found.status?.acceptedNames).toEqual(found.spec?.names)
 })
