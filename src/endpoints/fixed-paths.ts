@@ -183,12 +183,12 @@ routes.onError((error) => {
   throw error
 })
 
-/** Paths below `/apis`: `GROUP` or `GROUP/VERSION`, with or without a slash at the end. */
+/** Paths below `/apis`: `GROUP` or `GROUP/VERSION`, with any number of slashes at the end. */
 function serveGroup(request: ApiRequest, served: ServedResources, names: readonly string[]): Response {
   const [name = '', ...rest] = names
   const group = name === '' ? undefined : served.group(name)
   if (group === undefined) return notFoundText()
-  if (rest.length === 0 || (rest.length === 1 && rest[0] === '')) return serveApiGroup(request, group)
+  if (rest.every((one) => one === '')) return serveApiGroup(request, group)
   return serveGroupVersion(request, served, name, rest)
 }
 

@@ -119,3 +119,13 @@ test('an answer to a write has no defaults that its version sets at the decoding
   expect(body.spec).toEqual({ shared: 'x' })
   expect((await ask('GET', 'v2/things/a')).body.spec).toEqual({ shared: 'x' })
 })
+
+test.each([
+  [true, true],
+  [false, false],
+])('discovery lists a storage version hash where the stored version is served: %j', async (served, hasHash) => {
+  const { ask } = await serverWith([{ ...versionOf('v1', true, {}), served }, versionOf('v2', false, {})])
+  const { body } = await ask('GET', 'v2')
+  const { resources } = body as { resources: object[] }
+  expect(resources.map((resource) => 'storageVersionHash' in resource)).toEqual([hasHash])
+})

@@ -62,6 +62,8 @@ describe('which paths there are', () => {
     ['GET', '/api/v1/watch', 500, TEXT, 'Internal Server Error: "/api/v1/watch": failed to create RequestInfo'],
     ['PATCH', '/apis', 200, JSON_TYPE, '{"kind":"APIGroupList","apiVersion":"v1"'],
     ['PUT', '/apis/apps', 200, JSON_TYPE, '{"kind":"APIGroup","apiVersion":"v1","name":"apps"'],
+    ['GET', '/apis/apps///', 200, JSON_TYPE, '{"kind":"APIGroup","apiVersion":"v1","name":"apps"'],
+    ['GET', '/apis/nosuch.example.com//', 404, TEXT, '404 page not found\n'],
     ['PUT', '/apis/apiregistration.k8s.io', 405, JSON_TYPE, '{"kind":"Status"'],
     ['GET', '/apis/apps%2Fv1', 200, JSON_TYPE, '{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"apps/v1"'],
     ['GET', '/apis/apps/v9', 404, JSON_TYPE, '{"kind":"Status"'],

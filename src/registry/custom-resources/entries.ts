@@ -12,7 +12,7 @@ import type { ResourceEntry, ServedGroup, ServedVersion, SubresourceEntry } from
 import { CUSTOM_GROUP_PRIORITY, CUSTOM_VERSION_PRIORITY } from '../served/resources.ts'
 import { sortedVersions } from '../served/served-groups.ts'
 import { compareVersions } from '../../api/version-order.ts'
-import { isEstablished, isNamespaced, isTerminating, storageVersion, versionsOf } from './definition.ts'
+import { isEstablished, isNamespaced, isTerminating, storageVersion, versionNamed, versionsOf } from './definition.ts'
 
 /** The verbs in the order of kube-apiserver's discovery. */
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
@@ -70,7 +70,10 @@ class DefinitionEntries {
   /** Bound: the versions of the definition. */
   private readonly byVersion = new Map<string, ResourceEntry>()
   readonly stored: string
-  readonly storageHash = lazy(() => storageVersionHash(this.definition, this.stored))
+  /** Undefined where no client can ask for the stored version. */
+  readonly storageHash = lazy(() =>
+    versionNamed(this.definition, this.stored)?.served ? storageVersionHash(this.definition, this.stored) : undefined,
+  )
   /** The newest version that is served and not deprecated. */
   private readonly newest = lazy(() => newestOf(this.definition))
 
