@@ -205,11 +205,11 @@ function toObject({ toObject, config, kind, unconvertible }: Application, merged
   }
 }
 
-/** `NAMESPACE/NAME; apps/v1, Kind=Deployment`, read from the configuration. */
-function identityOf(config: JsonObject): string {
-  const metadata = isJsonObject(config['metadata']) ? config['metadata'] : {}
+/** `NAMESPACE/NAME; apps/v1, Kind=Deployment`, read from the object. */
+function identityOf(object: JsonObject): string {
+  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {}
   const text = (value: Json | undefined) => (typeof value === 'string' ? value : '')
-  return `${text(metadata['namespace'])}/${text(metadata['name'])}; ${kindText(kindOf(config))}`
+  return `${text(metadata['namespace'])}/${text(metadata['name'])}; ${kindText(kindOf(object))}`
 }
 
 interface Updated {
@@ -231,7 +231,7 @@ function* update(
   const current = yield* inParts(() =>
     live === undefined ? emptyObject(type, apiVersion) : asWritten(type, withoutManagedFields(live)),
   )
-  yield* inParts(() => mustBeTyped(() => checkType(atom, current, 'allowed'), 'live', config))
+  yield* inParts(() => mustBeTyped(() => checkType(atom, current, 'allowed'), 'live', current))
 
   const converter = versionConverter(convert)
   const versioned = (value: Json): Versioned => ({ type, apiVersion, value })
@@ -254,11 +254,13 @@ function* update(
   return { merged, managers: yield* losing(managers, versions, key) }
 }
 
-function mustBeTyped(check: () => void, which: string, config: JsonObject): void {
+function mustBeTyped(check: () => void, which: string, object: Json): void {
   try {
     check()
   } catch (error) {
-    throw plainError(`failed to create typed ${which} object (${identityOf(config)}): ${messageOf(error)}`)
+    throw plainError(
+      `failed to create typed ${which} object (${identityOf(isJsonObject(object) ? object : {})}): ${messageOf(error)}`,
+    )
   }
 }
 

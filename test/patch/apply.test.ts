@@ -259,6 +259,15 @@ describe('custom resources', () => {
     expect(refused.message).toMatch('.spec.a: field not declared in schema')
   })
 
+  test('an object that no longer has its type is named by its own metadata', () => {
+    const story = new Story(stories({ a: { type: 'string' } })).write('u', { spec: { a: 'x' } })
+    Object.assign(story.object!, { spec: { a: 1 } })
+    story.object!.metadata.namespace = 'there'
+    expect(refusal(() => story.apply('ci', { spec: { a: 'y' } })).message).toMatch(
+      /^failed to create typed live object \(there\/[^;]+; example.com\/v1, Kind=Story\): .spec.a: expected string/,
+    )
+  })
+
   test('a schema that has properties, but no type, allows other values', () => {
     const any = { type: undefined as never, 'x-kubernetes-preserve-unknown-fields': true }
     const story = new Story(stories({ a: { type: 'string' } }, any))
