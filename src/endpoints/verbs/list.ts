@@ -8,6 +8,7 @@ import { parseListOptions } from '../../request/options.ts'
 import type { ListOptions } from '../../request/options.ts'
 import type { ContinueToken } from '../../storage/continue-token.ts'
 import { inconsistentContinueToken, nextContinueToken, parseContinueToken } from '../../storage/continue-token.ts'
+import type { Selection } from '../../storage/selectors/selection.ts'
 import { StorageError } from '../../storage/errors.ts'
 import type { ListAt, ListQuery, ListResult } from '../../storage/storage.ts'
 import { listShape } from '../../codec/respond.ts'
@@ -90,7 +91,7 @@ export async function listed(
   query: Omit<ListQuery, 'at' | 'limit' | 'start'>,
   state?: ListAt,
 ): Promise<ListResult> {
-  const { token, ...where } = placeOf(scope, options, query.namespace)
+  const { token, ...where } = placeOf(scope, options, query)
   try {
     return await scope.storage.list(scope.collection, { ...query, ...where, ...(state && { at: state }) })
   } catch (error) {
@@ -108,7 +109,7 @@ export async function listed(
 function placeOf(
   scope: RequestScope,
   options: ListOptions,
-  namespace: string | undefined,
+  { selection, namespace }: Pick<ListQuery, 'selection' | 'namespace'>,
 ): { at: ListAt; limit?: number; start?: string; token?: ContinueToken } {
   const { resourceVersion, resourceVersionMatch } = options
   const paging = options.limit > 0 ? { limit: options.limit } : {}
@@ -120,10 +121,18 @@ function placeOf(
     const at: ListAt = token.revision === 'latest' ? { kind: 'latest' } : { kind: 'exact', revision: token.revision }
     return { at, start: token.start, token, ...(resourceVersion === '0' && cached ? {} : paging) }
   }
-  if (resourceVersion === '') return { at: { kind: 'latest' }, ...paging }
+  const isOne = selectsOne(scope, selection, namespace)
+  if (resourceVersion === '') return { at: { kind: 'latest' }, ...(isOne ? {} : paging) }
   const revision = parseRevisionOfList(resourceVersion)
   // any state will do: kube-apiserver answers from its cache, and ignores the limit
   if (revision === 0) return { at: { kind: 'latest' }, ...(cached ? {} : paging) }
-  const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && options.limit > 0)
-  return { at: { kind: exact ? 'exact' : 'notOlderThan', revision }, ...paging }
+  const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && options.limit > 0 && !isOne)
+  return { at: { kind: exact ? 'exact' : 'notOlderThan', revision }, ...(isOne ? {} : paging) }
+}
+
+/** Whether a selection names one object. kube-apiserver reads this one, and its limit has no meaning. */
+function selectsOne({ resource }: RequestScope, { fields }: Selection, namespace: string | undefined): boolean {
+  const names = (field: string) => fields.some((one) => one.field === field && one.operator === '=' && one.value !== '')
+  const hasNamespace = !resource.namespaced || namespace !== undefined || names('metadata.namespace')
+  return hasNamespace && names('metadata.name')
 }
