@@ -129,3 +129,21 @@ test.each([
   const { resources } = body as { resources: object[] }
   expect(resources.map((resource) => 'storageVersionHash' in resource)).toEqual([hasHash])
 })
+
+test.each([
+  ['the version of the request', 'v1', 200],
+  ['another version', 'v2', 409],
+])('metadata in an applied status, which a manager owns in %s (%s): %i', async (_, version, code) => {
+  const versions = ['v1', 'v2'].map((name) => ({ ...versionOf(name, name === 'v1', {}), subresources: { status: {} } }))
+  const { ask } = await serverWith(versions)
+  const labelled = (name: string, label: string) => ({
+    apiVersion: `example.com/${name}`,
+    kind: 'Thing',
+    metadata: { name: 'a', labels: { l: label } },
+  })
+  const APPLY = 'application/apply-patch+yaml'
+  await ask('PATCH', 'v1/things/a?fieldManager=one', APPLY, labelled('v1', '1'))
+  const path = `${version}/things/a/status?fieldManager=other`
+  const answered = await ask('PATCH', path, APPLY, labelled(version, '2')).catch((error: { code: number }) => error)
+  expect(answered.code).toBe(code)
+})

@@ -125,13 +125,13 @@ const strategyOf = (strategy: Strategy, definition: CustomResourceDefinition, re
   isTerminating(definition) ? withoutCreates(strategy, resource) : strategy
 
 /**
- * kube-apiserver resets fields of the main resource only in the version of the request.
+ * kube-apiserver resets fields only in the version of the request.
  * @param apiVersion that version
  */
 export function customResetFields(apiVersion: string, withStatus: boolean, subresource: string): ResetFields {
-  if (subresource === 'status') return withoutSpecAndMetadata
-  if (subresource !== '' || !withStatus) return everything
-  return (version) => (version === apiVersion ? withoutStatus(version) : undefined)
+  const reset = subresource === 'status' ? withoutSpecAndMetadata : withoutStatus
+  if (subresource !== 'status' && (subresource !== '' || !withStatus)) return everything
+  return (version) => (version === apiVersion ? reset(version) : undefined)
 }
 
 /** Converts managed fields without the webhook. It assumes that fields have the same names in all versions. */
