@@ -161,7 +161,7 @@ export class Story {
     const { kind, resource, type } = this.of
     const withStatus = type.field('status') !== undefined
     return type.goType === undefined
-      ? customResetFields(apiVersionOf(kind), withStatus, subresource)
+      ? customResetFields(apiVersionOf(kind), subresource, () => withStatus)
       : builtInResetFields(definitionOf({ group: kind.group, resource }), withStatus, subresource)
   }
 }

@@ -15,7 +15,6 @@ import { controlPlaneRules, isOfControlPlanes, withControlPlaneChecks } from '..
 import { isOfStages, stageRules, withStageWarnings } from '../simulation/stage-work.ts'
 import type { Strategy } from '../strategy.ts'
 import type { Resource } from '../resource.ts'
-import { hasStatus } from '../resource.ts'
 import type { ResourceEntry } from '../served/resources.ts'
 import type { WorkRules } from '../work/work.ts'
 import { compiledVersion, currentForm, inVersion, renamedTo, servedForm } from './compiled-versions.ts'
@@ -94,7 +93,7 @@ export function customResource(
       version === storage.version &&
       !(hasDefaults && hasOtherVersions(definition)) &&
       type.field('status')?.default === undefined,
-    resetFields: customResetFields(apiVersionOf(entry), hasStatus(entry), subresource),
+    resetFields: customResetFields(apiVersionOf(entry), subresource, (version) => hasStatusIn(definition, version)),
     storagePrefix: `${group}/${resource}`,
     convertVersion: () => (view === undefined ? betweenVersions(tenant, definition) : undefined),
     afterConversion: (object) => object,
@@ -113,6 +112,11 @@ function checkVersions(definition: CustomResourceDefinition, object: KubeObject,
     throw plainError(`request to convert CR from an invalid group/version: ${apiVersion}`)
 }
 
+function hasStatusIn(definition: CustomResourceDefinition, apiVersion: string): boolean {
+  const { group, version = '' } = parseApiVersion(apiVersion) ?? {}
+  return group === definition.spec?.group && versionNamed(definition, version)?.subresources?.status !== undefined
+}
+
 const hasOtherVersions = ({ spec }: CustomResourceDefinition): boolean => (spec?.versions?.length ?? 0) > 1
 
 /** Adds the checks of Stages and ControlPlanes, which this server runs itself. */
@@ -125,13 +129,19 @@ const strategyOf = (strategy: Strategy, definition: CustomResourceDefinition, re
   isTerminating(definition) ? withoutCreates(strategy, resource) : strategy
 
 /**
- * kube-apiserver resets fields only in the version of the request.
- * @param apiVersion that version
+ * kube-apiserver resets fields of the main resource only in the version of the request, and those of a status in all
+ * versions with this subresource.
+ * @param apiVersion the version of the request
+ * @param hasStatusIn whether an apiVersion of the kind has the status subresource
  */
-export function customResetFields(apiVersion: string, withStatus: boolean, subresource: string): ResetFields {
-  const reset = subresource === 'status' ? withoutSpecAndMetadata : withoutStatus
-  if (subresource !== 'status' && (subresource !== '' || !withStatus)) return everything
-  return (version) => (version === apiVersion ? reset(version) : undefined)
+export function customResetFields(
+  apiVersion: string,
+  subresource: string,
+  hasStatusIn: (apiVersion: string) => boolean,
+): ResetFields {
+  if (subresource === 'status') return (version) => (hasStatusIn(version) ? withoutSpecAndMetadata(version) : undefined)
+  if (subresource !== '' || !hasStatusIn(apiVersion)) return everything
+  return (version) => (version === apiVersion ? withoutStatus(version) : undefined)
 }
 
 /** Converts managed fields without the webhook. It assumes that fields have the same names in all versions. */
