@@ -8,7 +8,7 @@ import { atOnce } from '../base/slices.ts'
 import type { Steps } from '../base/slices.ts'
 import type { GroupVersionKind } from '../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version.ts'
-import { isJsonObject } from '../api/object.ts'
+import { asJson, isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { StatusError, badRequest, plainError } from '../api/status.ts'
 import { atomOf } from '../schema/atom.ts'
@@ -187,7 +187,11 @@ function* untrackedManagers(application: Application): Steps<Managers> {
       new Map(),
     )
   } catch (error) {
-    throw plainError(`failed to create manager for existing fields: ${messageOf(error)}`)
+    const why =
+      error instanceof TypeMismatch
+        ? `failed to convert new object (${identityOf(asJson(live))}) to smd typed: ${error.message}`
+        : messageOf(error)
+    throw plainError(`failed to create manager for existing fields: ${why}`)
   }
 }
 

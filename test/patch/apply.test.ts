@@ -268,6 +268,15 @@ describe('custom resources', () => {
     )
   })
 
+  test('an object without managers that no longer has its type has no first manager', () => {
+    const story = new Story(stories({ a: { type: 'string' } })).write('u', { spec: { a: 'x' } })
+    Object.assign(story.object!, { spec: { a: 1 } })
+    delete story.object!.metadata.managedFields
+    expect(refusal(() => story.apply('ci', { spec: { a: 'y' } })).message).toMatch(
+      /^failed to create manager for existing fields: failed to convert new object \(\/[^;]+; example.com\/v1, Kind=Story\) to smd typed: .spec.a: expected string/,
+    )
+  })
+
   test('a schema that has properties, but no type, allows other values', () => {
     const any = { type: undefined as never, 'x-kubernetes-preserve-unknown-fields': true }
     const story = new Story(stories({ a: { type: 'string' } }, any))

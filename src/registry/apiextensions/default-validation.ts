@@ -120,19 +120,23 @@ function defaultProblems(
   const json = schema as unknown as JsonObject
   const errors: FieldError[] = []
   if (requiresPruned && inMeta === undefined && !isPruned(schema, value))
-    errors.push(invalidValue(at, value, 'must not have unknown fields'))
+    errors.push(invalidDefault(at, value, 'must not have unknown fields'))
   const shown = inMeta === undefined ? value : kept(schema, () => inMeta.around(value))
   const type = structuralOf((inMeta?.object ?? schema) as unknown as JsonObject)
   const here = inMeta === undefined ? at : FieldPath.root
   const coerced = kept(schema, () => coercedDefault(type, shown, here))
   const embedded = 'problem' in coerced ? [coerced.problem] : validateEmbedded(type, coerced.value, here, false)
   if (embedded.length > 0 && inMeta !== undefined)
-    return [...errors, invalidValue(at, value, `must result in valid metadata: ${messageOf(embedded)}`)]
+    return [...errors, invalidDefault(at, value, `must result in valid metadata: ${messageOf(embedded)}`)]
   if (embedded.length > 0) return [...errors, ...embedded]
   const checked = inMeta === undefined && 'value' in coerced ? coerced.value : value
   const values = withoutIntOrString(() => validateValue(json, checked, at))
   return [...errors, ...(values.length > 0 ? values : byRules(json, at))]
 }
+
+/** Go writes the names of free JSON in order. */
+const invalidDefault = (at: FieldPath, value: Json, detail: string): FieldError =>
+  typeof value === 'object' ? invalidValueText(at, stringifySorted(value), detail) : invalidValue(at, value, detail)
 
 /** The default with the normal metadata of its embedded objects, or the first that they cannot have. */
 function coercedDefault(

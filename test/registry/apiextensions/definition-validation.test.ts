@@ -42,6 +42,11 @@ test.each<Case>([
     [`${at}.properties[a].type: Required value: must not be empty for specified object fields`],
   ],
   [
+    'a default with unknown fields, whose names are in order',
+    { type: 'object', properties: { a: { type: 'object', default: { y: 1, b: '<', 10: 0 } } } },
+    [`${at}.properties[a].default: Invalid value: {"10":0,"b":"\\u003c","y":1}: must not have unknown fields`],
+  ],
+  [
     'no items',
     { type: 'object', properties: { a: { type: 'array' } } },
     [`${at}.properties[a].items: Required value: must be specified`],
