@@ -167,8 +167,12 @@ async function foreground(context: ControllerContext, owner: Found): Promise<voi
         (reference) => reference.uid === owner.uid && reference.blockOwnerDeletion === true,
       ),
   )
-  if (blocking.length === 0) await dropFinalizer(context, owner, FOREGROUND)
-  await collectUnowned(context, dependents)
+  try {
+    // Before the finalizer goes: another finalizer may keep the owner, which then looks like one that stays.
+    await collectUnowned(context, dependents)
+  } finally {
+    if (blocking.length === 0) await dropFinalizer(context, owner, FOREGROUND)
+  }
 }
 
 async function orphan(context: ControllerContext, owner: Found): Promise<void> {

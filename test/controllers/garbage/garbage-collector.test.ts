@@ -242,6 +242,19 @@ test('of a new object whose owner is there to stay, the owner alone is read', as
   expect([...plane.asked]).not.toContain('configmaps')
 })
 
+test.each([undefined, false])(
+  'a dependent of an owner in foreground deletion, which another finalizer keeps, is deleted: blockOwnerDeletion %j',
+  async (blockOwnerDeletion) => {
+    const owner = await plane.configMap('owner', [], ['example.com/keep'])
+    await plane.configMap('dependent', [ownedBy(owner, { blockOwnerDeletion })])
+    await plane.settle()
+    await plane.delete(CONFIG_MAPS, 'default', 'owner', { propagationPolicy: 'Foreground' })
+    await plane.settle()
+    expect(await plane.names(CONFIG_MAPS, 'default')).toEqual(['owner'])
+    expect((await plane.get(CONFIG_MAPS, 'default', 'owner'))?.metadata.finalizers).toEqual(['example.com/keep'])
+  },
+)
+
 describe('a circle of owners that is deleted in the foreground ends', () => {
   test.each([1, 2, 3, 5])('of %i', async (size) => {
     const names = Array.from({ length: size }, (_, n) => `c${n}`)
