@@ -117,7 +117,6 @@ const mayHaveNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort'
 const same = (a: readonly string[] = [], b: readonly string[] = []): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 function warnings(service: Service): string[] {
-  if (service.metadata.deletionTimestamp !== undefined) return []
   const now = specOf(service)
   const { clusterIP, clusterIPs = [], externalIPs = [], type, loadBalancerIP, trafficDistribution } = now
   const texts: string[] = []
