@@ -172,6 +172,7 @@ function* untrackedManagers(application: Application): Steps<Managers> {
       `failed to create manager for existing fields: failed to convert live object (/; ${kindText(kind)}) to proper version: ${application.unconvertible}`,
     )
   try {
+    yield* inParts(() => checkType(atomOf(type), asWritten(type, withoutManagedFields(live)), 'allowed'))
     return yield* stepsAfter(
       {
         type,

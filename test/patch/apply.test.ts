@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/api/object.ts'
 import { StatusError } from '../../src/api/status.ts'
+import { typeOfKind } from '../../src/schema/built-in.ts'
 import { customKindType } from '../../src/schema/from-openapi.ts'
 import { Story, configMaps, deployments, services } from './story.ts'
 import type { Actor } from './story.ts'
@@ -217,6 +218,15 @@ describe('values that do not fit their type', () => {
   ])('%j is refused', (config, message) => {
     expect(refusal(() => new Story(configMaps).apply('a', config))).toEqual({ code: 400, message })
   })
+})
+
+test('a list whose elements lack their keys is one problem of an object without managers', () => {
+  const { type, kind } = services
+  const accounts: Actor = { kind: { ...kind, kind: 'ServiceAccount' }, resource: 'serviceaccounts', type }
+  const story = new Story({ ...accounts, type: typeOfKind(accounts.kind)! }).write('u', {})
+  Object.assign(story.object!, { secrets: [{}, {}] })
+  delete story.object!.metadata.managedFields
+  expect(refusal(() => story.apply('ci', {})).message).toMatch(/ to smd typed: \.secrets: element 0: [^:]*$/)
 })
 
 describe('custom resources', () => {
