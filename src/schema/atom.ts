@@ -152,17 +152,21 @@ const atomOfOthers = (type: Structural, preserving: boolean): Atom | undefined =
 const stringFormat = (format: Json | undefined): Atom =>
   format === undefined || format === '' || format === 'byte' ? string : anyScalar
 
-const isOfAnyType = ({ heldAs, typeMeta, validation }: StructType): boolean =>
-  heldAs === 'unstructured' && !typeMeta && validation !== undefined && validation['type'] === undefined
+/** Only a type that comes from a schema has constraints of it. */
+const hasSchema = ({ validation }: StructType): boolean => validation !== undefined
+
+const isOfAnyType = (type: StructType): boolean =>
+  hasSchema(type) && !type.typeMeta && type.validation?.['type'] === undefined
 
 function structMap(type: StructType, preserving: boolean): MapAtom {
   const isObject = type.typeMeta || type.embeddedResource === true
   const implied: Readonly<Record<string, Atom>> = isObject ? { apiVersion: string, kind: string } : {}
   const find = (name: string): Atom | undefined => {
+    // metadata has its type whatever the schema around it says
+    if (isObject && hasSchema(type) && name === 'metadata') return objectMeta()
     const field = type.field(name)
     if (field !== undefined) return atomOf(field.type, preserving)
-    if (Object.hasOwn(implied, name)) return ownValue(implied, name)
-    return isObject && name === 'metadata' ? objectMeta() : undefined
+    return Object.hasOwn(implied, name) ? ownValue(implied, name) : undefined
   }
   const found = new Map<string, Atom>()
   const declared = (name: string): Atom | undefined => {

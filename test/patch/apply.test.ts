@@ -287,6 +287,23 @@ describe('custom resources', () => {
     )
   })
 
+  test('metadata has its own type where the root preserves unknown fields, and where an object inside declares it', () => {
+    const embedded = {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      properties: { metadata: { type: 'object' }, spec: { type: 'string' } },
+    }
+    const root = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { spec: embedded } }
+    const actor: Actor = { kind, resource: 'stories', type: customKindType('com.example.v1.Story', kind, root) }
+    const refused = (sent: JsonObject) => refusal(() => new Story(actor).apply('u', sent)).message
+    expect(refused({ metadata: { name: 'a', unknown: 1 } })).toMatch('.metadata.unknown: field not declared in schema')
+    expect(refused({ spec: { metadata: { unknown: 1 } } })).toMatch('.spec.metadata.unknown: field not declared')
+    const story = new Story(actor).apply('u', { spec: { metadata: { finalizers: ['x'] } }, other: { a: 1 } })
+    expect(story.owners).toEqual({
+      'Apply u': { 'f:other': { '.': {}, 'f:a': {} }, 'f:spec': { 'f:metadata': { 'f:finalizers': { 'v:"x"': {} } } } },
+    })
+  })
+
   test('a schema that has properties, but no type, allows other values', () => {
     const any = { type: undefined as never, 'x-kubernetes-preserve-unknown-fields': true }
     const story = new Story(stories({ a: { type: 'string' } }, any))
