@@ -13,7 +13,7 @@ import { bearerToken, socketOffer } from './bearer-token.ts'
 import type { SocketOffer } from './bearer-token.ts'
 import { mayBeAnonymous } from './issuers/issuers.ts'
 import { clientAuthority } from './client-authority.ts'
-import { presentedCertificate } from './client-certificate.ts'
+import { KUBELET_CLIENT, presentedCertificate } from './client-certificate.ts'
 import { requestHeaderUser, saysForWhom } from './request-header.ts'
 import type { TokenAnswer } from './token-answer.ts'
 import { TokenRefused } from './token-answer.ts'
@@ -80,7 +80,9 @@ function byCertificate(request: ApiRequest): Finding | Promise<Finding> {
   if (presented === undefined) return 'nothing'
   const { env, now } = request
   const ofCertificate = (user: UserInfo | undefined): Finding =>
-    user === undefined ? 'refused' : { user: readsUid(env) ? user : { ...user, uid: '' } }
+    user === undefined || user.name === KUBELET_CLIENT
+      ? 'refused'
+      : { user: readsUid(env) ? user : { ...user, uid: '' } }
   const authority = clientAuthority(settingsOf(env).authority)
   const known = authority?.known(presented, now)
   if (known !== undefined) return ofCertificate(known)

@@ -41,3 +41,10 @@ export function certificateChain({ certRFC9440 = '', certChainRFC9440 = '' }: Cl
     return fromBase64(base64)
   })
 }
+
+/**
+ * The name in the certificate that a server shows to kubelets. Kubelets ask what it may do, so it is of system:masters.
+ * Nodes say where they are, and one of them may lead such a request back to a server of this control plane. So the
+ * certificate is good at kubelets alone.
+ */
+export const KUBELET_CLIENT = 'kube-apiserver-kubelet-client'

@@ -2,6 +2,7 @@
 import type { APIService } from '../api/apiregistration/v1.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import { SYSTEM_MASTERS } from '../request/user-info.ts'
+import type { ApiRequest } from '../request/context.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import type { ExchangeAnswer, ExchangeCall, Upgraded } from './exchange.ts'
 import type { HeaderPairs } from './proxied-headers.ts'
@@ -44,7 +45,7 @@ export const placeOfApiService = (
 
 /** @throws CallFailed */
 export function askApiService(
-  plane: Pick<ControlPlane, 'env' | 'tenant' | 'gone'>,
+  plane: Pick<ControlPlane, 'env' | 'tenant' | 'gone'> & Pick<Partial<ApiRequest>, 'delegate'>,
   { spec = {} }: APIService,
   { base, serverName }: ServicePlace,
   { target, headers, user, body = null, ...call }: Asked,

@@ -9,6 +9,7 @@ import { settingsOf } from '../settings.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import { eachStoredObject } from '../tenancy/stored-objects.ts'
+import { hostPort } from './host-port.ts'
 import { isOnSimulatedNode, refusalAt } from './simulated-node.ts'
 import { CallFailed } from '../webhooks/outgoing-call.ts'
 
@@ -108,6 +109,3 @@ export function endpointOf(
 }
 
 const anyOf = (count: number): number => Math.floor(Math.random() * count)
-
-export const hostPort = (host: string, port: number | string): string =>
-  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`

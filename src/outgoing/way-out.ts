@@ -7,7 +7,21 @@ import type { Exchange } from './exchange.ts'
 
 const ways = new WeakMap<object, Exchange>()
 
-export function exchangeOf({ env }: Pick<ControlPlane, 'env'>): Exchange {
+/** A request that asks another server. */
+interface Asking extends Pick<ControlPlane, 'env'> {
+  /** Gives its seat back: the other server may take any time, and its client's other requests need not wait for it. */
+  delegate?(): void
+}
+
+export function exchangeOf(asking: Asking): Exchange {
+  const way = wayOf(asking)
+  return (...call) => {
+    asking.delegate?.()
+    return way(...call)
+  }
+}
+
+function wayOf({ env }: Asking): Exchange {
   let way = ways.get(env)
   if (way === undefined) {
     const network = { fetch: (url: string, init: RequestInit) => fetch(url, init) }

@@ -66,6 +66,10 @@ const bad: readonly (readonly [what: string, certificate: ClientCertificate])[] 
   ['of which is not said whether it was verified', { certPresented: '1', certRFC9440: carol.item }],
   ['of another authority that the zone accepts', inForce(await leaf(other, [CN, 'carol']))],
   ['of the authority of front proxies', inForce(await leaf(proxies, [CN, 'front-proxy-client']))],
+  [
+    'by which this server is a client of kubelets',
+    inForce(await leaf(root, [O, 'system:masters'], [CN, 'kube-apiserver-kubelet-client'])),
+  ],
   ['that is too large to be handed over', { ...inForce(carol), certRFC9440: '' }],
   ['in another form', { ...inForce(carol), certRFC9440: carol.item.slice(1, -1) }],
   ['with two UIDs', inForce(await leaf(root, [CN, 'carol'], [UID, 'a'], [UID, 'b']))],

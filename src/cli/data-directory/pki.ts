@@ -2,6 +2,7 @@
 // expire.
 import { X509Certificate, createPrivateKey, createPublicKey, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
+import { KUBELET_CLIENT } from '../../authentication/client-certificate.ts'
 import { REQUEST_HEADERS } from '../../request/request-header-names.ts'
 import { SYSTEM_MASTERS } from '../../request/user-info.ts'
 import { addressOctets, createAuthority, issue } from './certificate.ts'
@@ -69,7 +70,7 @@ export async function openPki(directory: string, names: readonly string[], now: 
     frontProxyAuthority,
     frontProxyAuthorities: authorityBundle(directory, 'front-proxy-ca'),
     frontProxy: await leafOf(frontProxyAuthority, 'front-proxy-client', client(REQUEST_HEADERS.allowedNames[0])),
-    kubeletClient: await leaf('apiserver-kubelet-client', client('kube-apiserver-kubelet-client', SYSTEM_MASTERS)),
+    kubeletClient: await leaf('apiserver-kubelet-client', client(KUBELET_CLIENT, SYSTEM_MASTERS)),
     server: await leaf('server', {
       subject: { commonName: 'kube-apiserver' },
       usage: 'server',

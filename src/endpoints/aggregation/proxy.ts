@@ -28,8 +28,6 @@ export async function serveRemote(request: ApiRequest, group: string, version: s
   const snapshot = await controlSnapshot(request)
   const service = snapshot.get<KubeObject & APIService>(API_SERVICES, `${version}.${group}`)
   if (service === undefined || !isAvailable(service)) return unavailable()
-  // gives back the seat, so that requests for this server need not wait while another server works
-  request.delegate?.()
   let place: ServicePlace
   try {
     place = await placeOfApiService(request, service)

@@ -71,7 +71,6 @@ export async function serveRemoteV3(request: ApiRequest, key: string): Promise<R
   const service = (await remoteServices(request)).find((one) => keyOf(one) === key)
   if (service === undefined) return undefined
   if (!isAvailable(service)) return textResponse('service unavailable\n', { status: 503, nosniff: true })
-  request.delegate?.()
   try {
     const place = await placeOfApiService(request, service)
     const asked = ['Accept', 'Accept-Encoding', 'If-None-Match'].flatMap((name) => {

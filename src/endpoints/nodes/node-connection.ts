@@ -5,9 +5,10 @@
 import type { Node } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { StatusError, notFound, plainError } from '../../api/status.ts'
+import { goQuote } from '../../go/quote.ts'
 import type { ExchangeAnswer, ExchangeCall, Upgraded, WebSocketTranslation } from '../../outgoing/exchange.ts'
 import type { HeaderPairs } from '../../outgoing/proxied-headers.ts'
-import { hostPort } from '../../outgoing/service-place.ts'
+import { hostPort, isHost } from '../../outgoing/host-port.ts'
 import { isSimulated } from '../../outgoing/simulated-node.ts'
 import { exchangeOf } from '../../outgoing/way-out.ts'
 import type { ApiRequest } from '../../request/context.ts'
@@ -56,12 +57,13 @@ export async function connectionTo(request: ApiRequest, nodeName: string): Promi
   return kubelet(request, node)
 }
 
-function kubelet(request: ApiRequest, { status }: KubeObject & Node): NodeConnection {
+function kubelet(request: ApiRequest, { status, metadata }: KubeObject & Node): NodeConnection {
   const addresses = status?.addresses ?? []
   const host = PREFERRED.map((type) => addresses.find((candidate) => candidate.type === type)?.address).find(
     (found) => found !== undefined,
   )
   if (host === undefined) throw plainError('no preferred addresses found; known addresses: []')
+  if (!isHost(host)) throw plainError(`the address ${goQuote(host)} of node ${goQuote(metadata.name ?? '')} is no host`)
   const port = String(status?.daemonEndpoints?.kubeletEndpoint?.Port || KUBELET_PORT)
   return {
     host,

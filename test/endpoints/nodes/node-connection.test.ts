@@ -1,0 +1,87 @@
+// A kubelet writes the addresses of its Node, and any text passes for one. Where this server connects with, and what it
+// asks there as a client of kubelets, no address may change.
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/api/object.ts'
+import { StatusError } from '../../../src/api/status.ts'
+import type { Env } from '../../../src/env.ts'
+import { flowState } from '../../../src/flowcontrol/admit-request.ts'
+import { answer } from '../../../src/server.ts'
+import { memoryServer } from '../../request-in-memory.ts'
+
+const TOKEN = 'an-administrator-whose-token-is-long-enough'
+const POD: JsonObject = { spec: { nodeName: 'n', containers: [{ name: 'c' }] } }
+
+/** The URL that a request for logs leads to, or the error. */
+async function askedFor(address: string): Promise<string> {
+  const asked: string[] = []
+  const EXCHANGES = {
+    fetch: async (_url: string, init: RequestInit) => {
+      const [line = ''] = String(init.body).split('\n')
+      asked.push((JSON.parse(line) as { url: string }).url)
+      throw new Error('nobody is there')
+    },
+  }
+  const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN, EXCHANGES: EXCHANGES as unknown as Env['EXCHANGES'] })
+  const status = { addresses: [{ type: 'Hostname', address }] }
+  await server.put('', 'nodes', { metadata: { name: 'n' }, status })
+  await server.put('', 'pods', { ...POD, metadata: { name: 'p', namespace: 'a' } })
+  const headers = { Authorization: `Bearer ${TOKEN}` }
+  const error: unknown = await answer(server.request('/api/v1/namespaces/a/pods/p/log', { headers })).catch(
+    (thrown: unknown) => thrown,
+  )
+  return asked[0] ?? (error instanceof StatusError ? error.message : 'answered')
+}
+
+test.each([
+  ['worker-1', 'worker-1'],
+  ['worker_1.example.com.', 'worker_1.example.com.'],
+  ['10.0.0.1', '10.0.0.1'],
+  ['fd00::1', '[fd00::1]'],
+])('%s is the host %s', async (address, host) => {
+  expect(await askedFor(address)).toBe(`https://${host}:10250/containerLogs/a/p/c`)
+})
+
+test.each([
+  'localhost/api/v1/secrets?x=',
+  'localhost\\api\\v1\\secrets?x=',
+  'localhost#',
+  'localhost?',
+  'worker@localhost',
+  'localhost:6443',
+  '[::1]',
+  '::1]:6443/api/v1/secrets?x=[',
+  'fe80::1%eth0',
+  'local\thost',
+  ' ',
+  '%6c',
+])('%j is none', async (address) => {
+  expect(await askedFor(address)).toBe(`the address ${JSON.stringify(address)} of node "n" is no host`)
+})
+
+test.each(['pods/p/log', 'pods/p/proxy/x', 'services/s:80/proxy/x'])(
+  'a request for %s leaves its seat while the other side takes its time',
+  async (path) => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()]
+    const EXCHANGES = { fetch: () => (asked.resolve(), answered.promise) } as unknown as Env['EXCHANGES']
+    const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN, EXCHANGES })
+    const metadata = { name: 's', namespace: 'a' }
+    const ip = '10.0.0.9'
+    await server.put('', 'nodes', {
+      metadata: { name: 'n' },
+      status: { addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] },
+    })
+    await server.put('', 'pods', { ...POD, metadata: { name: 'p', namespace: 'a' }, status: { podIP: ip } })
+    await server.put('', 'services', { metadata, spec: { ports: [{ port: 80 }] } })
+    const targetRef = { kind: 'Pod', namespace: 'a', name: 'p' }
+    await server.put('', 'endpoints', {
+      metadata,
+      subsets: [{ addresses: [{ ip, targetRef }], ports: [{ port: 80 }] }],
+    })
+    const headers = { Authorization: `Bearer ${TOKEN}` }
+    const served = answer(server.request(`/api/v1/namespaces/a/${path}`, { headers }))
+    await asked.promise
+    expect(flowState(server.tenant).seats.count).toBe(0)
+    answered.reject(new Error('nobody is there'))
+    await expect(served).rejects.toThrow('nobody is there')
+  },
+)
