@@ -16,6 +16,7 @@ import { flowSchemaStatus } from './server/flow-schema-status.ts'
 import {
   deletedOwnerController,
   freedController,
+  dependentController,
   ownedController,
   servedKindController,
   waitingController,
@@ -83,6 +84,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   namespace: namespaceController,
   'namespace-sweep': namespaceSweeper,
   owned: ownedController,
+  dependent: dependentController,
   waiting: waitingController,
   'workloads-begin': ofWorkloads('workloads-begin'),
   'server-edition': serverEdition,

@@ -92,6 +92,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'pod-gc': podCollector,
   orphan: replicaSets,
   owned: collector,
+  dependent: collector,
   'owners-freed': collector,
   'replica-set': replicaSets,
   'replication-controller': account('replication-controller'),

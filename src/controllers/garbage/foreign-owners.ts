@@ -14,8 +14,11 @@ import { isRefusal } from '../work/refusal.ts'
 const EVENTS = { group: '', resource: 'events' }
 const COMPONENT = 'garbage-collector-controller'
 
+/** The most owners of an object that are looked for elsewhere: for each of them all objects of its kind are. */
+const MOST_LOOKED_FOR = 16
+
 export async function reportForeignOwners(context: ControllerContext, dependent: Found): Promise<void> {
-  for (const owner of dependent.object.metadata.ownerReferences ?? [])
+  for (const owner of (dependent.object.metadata.ownerReferences ?? []).slice(0, MOST_LOOKED_FOR))
     if (await isElsewhere(context, owner, dependent.namespace)) await report(context, dependent, owner)
 }
 

@@ -83,6 +83,22 @@ export const ownedController: Controller = {
   },
 }
 
+/**
+ * Key: the ObjectKey of an object that may have many owners. Each of them is read, so this does not hold back the controllers of
+ * other objects.
+ */
+export const dependentController: Controller = {
+  neverGivesUp: true,
+  queue: 'garbage',
+  async reconcile(key, context) {
+    const found = await findObject(context, objectKeyIn(key))
+    if (found === undefined) return undefined
+    await reportForeignOwners(context, found)
+    await collectIfUnowned(context, found)
+    return undefined
+  },
+}
+
 /** The objects that name one of the owners, without duplicates. */
 async function naming(context: ControllerContext, { namespace, owners, ...resource }: OwnedObjects): Promise<Found[]> {
   const client = await managerClients(context).ifServed(resource, namespace)
@@ -135,7 +151,7 @@ export const servedKindController: Controller = {
         // the collector forgot which owners the objects of this kind name when the old definition went
         if (isOfKind && owners.length > 0) context.addDependents(one, ownerKindsOf(object))
         if (isOfKind ? owners.length > 0 : owners.some((owner) => ownerKindOf(owner) === ownerKind))
-          context.later('owned', JSON.stringify(keyOf(keyed(one, object))), 0)
+          context.later('dependent', JSON.stringify(keyOf(keyed(one, object))), 0)
       }
     }
     return undefined

@@ -11,6 +11,20 @@ import { keyOf, work } from './work.ts'
 import { isSwitchedOn } from './workload-controllers.ts'
 
 /**
+ * The most characters of a payload. Shards send hundreds of payloads in one call, and the controllers read as many at a
+ * time. A longer one would name an object that cannot exist, because names are short; an owner reference, a claim or a
+ * volume may name such an object.
+ */
+export const LONGEST_PAYLOAD = 16 * 1024
+
+/** Objects with more owners are named by their work, and not found by their owners. Shards relate so many at most. */
+const FEW_OWNERS = 16
+/** The most characters of an owner reference that can lead to an object. */
+const LONGEST_REFERENCE = 2 * 1024
+/** Owner references of one payload have so many characters, and one reference more. */
+const REFERENCES = 8 * 1024
+
+/**
  * @param rules of the resource
  * @param switches of the control plane
  */
@@ -22,8 +36,10 @@ export function workFor(rules: WorkRules, change: Change, switches: WorkloadSwit
     ...lostServerObject(rules, change),
     ...collection(rules, change),
     ...workloadWork(rules, change, switches),
-  ]
+  ].filter(isShort)
 }
+
+const isShort = ({ payload }: Work): boolean => payload.length <= LONGEST_PAYLOAD
 
 /** Work for the workload controllers that are switched on. */
 export function workloadWork(rules: WorkRules, change: Change, switches: WorkloadSwitches): readonly Work[] {
@@ -31,7 +47,7 @@ export function workloadWork(rules: WorkRules, change: Change, switches: Workloa
   if (workloads === 'off' || rules.workloadWork === undefined) return []
   const found = rules.workloadWork
     .flatMap((rule) => rule(change, workloads))
-    .filter(({ topic }) => isSwitchedOn(topic, switches))
+    .filter((one) => isSwitchedOn(one.topic, switches) && isShort(one))
   return found.length < 2 ? found : eachOnce(found)
 }
 
@@ -61,30 +77,55 @@ function lostServerObject({ serverObjects }: WorkRules, { object, old }: Change)
 
 /** Work for the garbage collector. */
 function collection({ ownsNothing }: WorkRules, { resource, object, old }: Change): readonly Work[] {
-  if (object === undefined) {
-    const deleted: DeletedOwner = {
-      uid: old?.metadata.uid ?? '',
-      ownerKind: ownerKindOf({ apiVersion: old?.apiVersion, kind: old?.kind }),
-      namespace: old?.metadata.namespace ?? '',
-      owners: old?.metadata.ownerReferences ?? [],
-    }
-    return ownsNothing !== true || deleted.owners.length > 0 ? work('departed', JSON.stringify(deleted)) : []
-  }
+  if (object === undefined) return old === undefined ? [] : departed(old, ownsNothing)
   const { metadata } = object
   const { finalizers = [], ownerReferences = [] } = metadata
-  const key = (): string => keyText(resource, object)
   const waits =
     metadata.deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN))
   const before = old?.metadata.ownerReferences ?? []
   const holding = new Set(ownerReferences.filter(holdsBack).map(({ uid }) => uid))
   const owners = before.filter((owner) => holdsBack(owner) && !holding.has(owner.uid))
-  const freed: FreedOwners = { namespace: metadata.namespace ?? '', owners }
   const ownersChanged = JSON.stringify(ownerReferences) !== JSON.stringify(before)
   return [
-    ...(owners.length > 0 ? work('owners-freed', JSON.stringify(freed)) : []),
-    ...(waits ? work('waiting', key()) : []),
-    ...(!waits && ownersChanged && ownerReferences.length > 0 ? work('owned', ownedText(resource, object)) : []),
+    ...freed(metadata.namespace, shortLists(owners)),
+    ...(waits ? work('waiting', keyText(resource, object)) : []),
+    ...(!waits && ownersChanged && ownerReferences.length > 0 ? owned(resource, object) : []),
   ]
+}
+
+/** An object was removed: its dependents may go, and so may owners that waited for it. */
+function departed({ kind, apiVersion, metadata }: KubeObject, ownsNothing = false): Work[] {
+  const { uid = '', namespace = '', ownerReferences = [] } = metadata
+  const [owners = [], ...others] = shortLists(ownerReferences)
+  if (ownsNothing && owners.length === 0) return []
+  const deleted: DeletedOwner = { uid, ownerKind: ownerKindOf({ apiVersion, kind }), namespace, owners }
+  return [...work('departed', JSON.stringify(deleted)), ...freed(namespace, others)]
+}
+
+const freed = (namespace = '', lists: readonly (readonly OwnerReference[])[]): Work[] =>
+  lists.flatMap((owners) => work('owners-freed', JSON.stringify({ namespace, owners } satisfies FreedOwners)))
+
+/** Owners in lists that are short enough for a payload, without those that cannot exist. */
+function shortLists(owners: readonly OwnerReference[]): (readonly OwnerReference[])[] {
+  const lists: OwnerReference[][] = []
+  let left = 0
+  for (const owner of owners) {
+    const { length } = JSON.stringify(owner)
+    if (length > LONGEST_REFERENCE) continue
+    if (left <= 0) {
+      lists.push([])
+      left = REFERENCES
+    }
+    lists.at(-1)!.push(owner)
+    left -= length
+  }
+  return lists
+}
+
+function owned(resource: GroupResource, object: KubeObject): Work[] {
+  const { ownerReferences = [] } = object.metadata
+  const byOwners = ownerReferences.length <= FEW_OWNERS ? work('owned', ownedText(resource, object)) : []
+  return byOwners.some(isShort) ? byOwners : work('dependent', keyText(resource, object))
 }
 
 function keyText({ group, resource }: GroupResource, { metadata }: KubeObject): string {

@@ -41,6 +41,7 @@ export type Topic =
   | 'node-ttl'
   | 'orphan'
   | 'owned'
+  | 'dependent'
   | 'owners-freed'
   | 'pod-gc'
   | 'replica-set'

@@ -273,3 +273,43 @@ describe('a circle of owners that is deleted in the foreground ends', () => {
     expect(plane.waiting).toEqual([])
   })
 })
+
+describe('an object with many owners', () => {
+  const owners = Array.from({ length: 300 }, (_, at) => absent(`uid-${at}`, { name: `absent-${at}` }))
+
+  /** The lists that the collector makes until it is done. */
+  async function listsOf(write: () => Promise<unknown>): Promise<number> {
+    const { SHARDS } = plane.server.env
+    const get = SHARDS.get.bind(SHARDS)
+    let lists = 0
+    SHARDS.get = (id) => {
+      const stub = get(id)
+      return new Proxy(stub, {
+        get(target, name) {
+          const member: unknown = Reflect.get(target, name)
+          if (typeof member !== 'function') return member
+          return (...of: unknown[]): unknown => {
+            if (name === 'fetch' && String(of[0] instanceof Request ? of[0].url : of[0]).endsWith('/list')) lists++
+            return Reflect.apply(member, target, of)
+          }
+        },
+      })
+    }
+    await write()
+    await plane.settle()
+    return lists
+  }
+
+  test('is read by its name, and not once for each owner', async () => {
+    expect(await listsOf(() => plane.configMap('c', owners))).toBeLessThan(50)
+    expect(await plane.names(CONFIG_MAPS)).not.toContain('c')
+  })
+
+  test('stays where one of them is there', async () => {
+    const there = await plane.configMap('there')
+    await plane.configMap('c', [...owners, ownedBy(there)])
+    await plane.settle()
+    const kept = await plane.get(CONFIG_MAPS, 'default', 'c')
+    expect(kept?.metadata.ownerReferences).toEqual([ownedBy(there)])
+  })
+})

@@ -3,7 +3,7 @@ import { memoryServer } from '../../request-in-memory.ts'
 import { settingsOf } from '../../../src/settings.ts'
 import type { KubeObject, OwnerReference } from '../../../src/api/object.ts'
 import { definitionOf } from '../../../src/registry/definitions.ts'
-import { workFor } from '../../../src/registry/work/outbox.ts'
+import { LONGEST_PAYLOAD, workFor } from '../../../src/registry/work/outbox.ts'
 
 const SECRETS = { group: '', resource: 'secrets' }
 
@@ -40,5 +40,40 @@ describe('owners that an object no longer holds back may go', () => {
     ['one that was not held back was taken off', [owner('o', false)], [], []],
   ])('%s', (_, before, after, expected) => {
     expect(freed(before, after)).toEqual(expected)
+  })
+})
+
+describe('work has short keys, whatever an object names', () => {
+  const pods = { group: '', resource: 'pods' }
+  const workOf = (resource: typeof pods, change: { object?: KubeObject; old?: KubeObject }) =>
+    workFor(definitionOf(resource), { resource, ...change, now: 0 }, settingsOf(memoryServer().env))
+  const many = Array.from({ length: 20_000 }, (_, at) => owner(`o${at}`))
+  const long = 'n'.repeat(1_000_000)
+  const named = (ownerReferences: OwnerReference[]) => ({ ...secret(ownerReferences), kind: 'Pod' })
+
+  test.each<[string, OwnerReference[]]>([
+    ['20,000 owners', many],
+    ['an owner with a long name', [{ ...owner(long), controller: true }]],
+    ['an owner with a long uid', [{ ...owner('o'), uid: long }]],
+    ['an owner of a long kind', [{ ...owner('o'), kind: long, controller: true }]],
+  ])('%s', (_, owners) => {
+    const [object, old] = [named(owners), named([])]
+    for (const change of [{ object }, { object, old }, { object: old, old: object }, { old: object }])
+      for (const { topic, payload } of workOf(pods, change))
+        expect([topic, payload.length <= LONGEST_PAYLOAD]).toEqual([topic, true])
+  })
+
+  test('an object with many owners is named itself', () => {
+    const key = { ...SECRETS, namespace: 'a', name: 'c', uid: 'uid-c' }
+    expect(workOf(SECRETS, { object: secret(many) })).toEqual([{ topic: 'dependent', payload: JSON.stringify(key) }])
+    expect(workOf(SECRETS, { object: secret(many.slice(0, 16)) }).map(({ topic }) => topic)).toEqual(['owned'])
+  })
+
+  test('all of its owners may go after it', () => {
+    const freed = workOf(SECRETS, { old: secret(many) }).map(
+      ({ topic, payload }) => [topic, (JSON.parse(payload) as { owners: OwnerReference[] }).owners] as const,
+    )
+    expect(freed.map(([topic]) => topic).slice(0, 3)).toEqual(['departed', 'owners-freed', 'owners-freed'])
+    expect(freed.flatMap(([, owners]) => owners)).toEqual(many)
   })
 })
