@@ -348,9 +348,13 @@ export class Log {
 
   /** @throws StorageError Compacted, where a list is slower than the retention */
   private textOf(revision: Revision): string {
-    const version = this.statements.version(revision)
-    if (version === undefined) throw new StorageError('Compacted', revision, this.floor)
-    return version.v
+    return this.present(revision, this.statements.version(revision)).v
+  }
+
+  /** @throws StorageError Compacted */
+  private present<Found>(revision: Revision, found: Found | undefined): Found {
+    if (found === undefined) throw new StorageError('Compacted', revision, this.floor)
+    return found
   }
 
   private statesOf(revision: Revision): States {
@@ -358,6 +362,7 @@ export class Log {
       now: () => (revision === this.last ? this.statements.now : undefined),
       past: (...range) => new PastState(this, this.statements, revision, ...range),
       text: (rv) => this.textOf(rv),
+      selectable: (rv) => this.present(rv, this.statements.selectableOf(rv)),
     }
   }
 

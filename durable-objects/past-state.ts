@@ -12,7 +12,7 @@ import { StorageError } from '../src/storage/errors.ts'
 import type { Revision } from '../src/storage/storage.ts'
 import type { Log } from './log.ts'
 import type { Turn } from './selected-keys.ts'
-import type { CurrentRow, KeyRange, Statements } from './statements.ts'
+import type { KeyRange, KeyRow, Statements } from './statements.ts'
 
 /** Changes that one turn reads: some milliseconds. */
 const SCANNED = 1_000
@@ -47,7 +47,7 @@ export class PastState {
     private readonly statements: Statements,
     private readonly revision: Revision,
     private range: KeyRange,
-    private readonly isSelected: (row: CurrentRow) => boolean,
+    private readonly isSelected: (row: KeyRow) => boolean,
     private readonly turn: Turn,
   ) {
     this.upTo = revision
@@ -88,7 +88,7 @@ export class PastState {
       for (const { at, k, rv, l } of this.statements.replacedSince(this.upTo, SCANNED, revision, range)) {
         seen++
         this.upTo = at
-        if (k !== null && rv !== null && l !== null) this.note({ k, rv, l })
+        if (k !== null && rv !== null) this.note({ k, rv, l })
         if (turn.isOver()) return false
       }
     if (seen === SCANNED) return false
@@ -97,7 +97,7 @@ export class PastState {
     return true
   }
 
-  private note(row: CurrentRow): void {
+  private note(row: KeyRow): void {
     const { k, rv } = row
     if (isBefore(this.lastChanged, k)) this.lastChanged = k
     if (!this.isSelected(row)) return
@@ -140,7 +140,7 @@ export class PastState {
   }
 
   /** The selected rows before `atMost` that have not changed, and where this turn stopped looking at them. */
-  private selectedOf(read: readonly CurrentRow[], atMost: string): { readonly rows: PastKey[]; readonly end: string } {
+  private selectedOf(read: readonly KeyRow[], atMost: string): { readonly rows: PastKey[]; readonly end: string } {
     const rows: PastKey[] = []
     this.turn.begin()
     for (const row of read) {

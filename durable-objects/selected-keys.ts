@@ -8,8 +8,9 @@ import type { Revision } from '../src/storage/storage.ts'
 import { storedContent } from '../src/storage/encryption/stored-content.ts'
 import { narrowedTo } from './key-range.ts'
 import type { PastState } from './past-state.ts'
+import type { Selectable } from '../src/storage/storage.ts'
 import { decodeSelectable } from './selectable.ts'
-import type { CurrentRow, KeyRange, Narrowed, StateStatements } from './statements.ts'
+import type { KeyRange, KeyRow, Narrowed, StateStatements } from './statements.ts'
 
 /** The state that is listed. */
 export interface States {
@@ -19,9 +20,11 @@ export interface States {
    * @param isSelected is called in the order of keys
    * @param turn what one turn may do
    */
-  past(range: KeyRange, isSelected: (row: CurrentRow) => boolean, turn: Turn): PastState
+  past(range: KeyRange, isSelected: (row: KeyRow) => boolean, turn: Turn): PastState
   /** The text of a version. */
   text(revision: Revision): string
+  /** What selectors compare of a version. */
+  selectable(revision: Revision): string
 }
 
 /** The bounds of one turn. */
@@ -115,7 +118,7 @@ const COMPARED = 20_000
 /** Keys that a turn reads first. It reads twice as many each time. */
 const FIRST_ROWS = 4
 
-/** Characters of the values that one turn reads, where a selection needs values. */
+/** Characters that one turn reads: of labels, fields and owners, and of values where a selection needs them. */
 const READ = 256 * 1024
 
 /** Fewer keys for long selectors: a selector may have ten thousand requirements. */
@@ -131,7 +134,7 @@ interface Batch {
 /** The selected keys of one state in their order, some in each turn. The state may be a past one by then. */
 class SelectedKeys {
   readonly areAll: boolean
-  private readonly isSelected: (row: CurrentRow) => boolean
+  private readonly isSelected: (row: KeyRow) => boolean
   private readonly narrowed: Narrowed
   private readonly turn: Turn
   /** Characters that this turn has read. */
@@ -147,7 +150,12 @@ class SelectedKeys {
   ) {
     this.areAll = selectsEverything(scope.selection)
     const matches = selecting(scope)
-    this.isSelected = (row) => matches(row, () => storedContent(this.textOf(row)))
+    this.isSelected = (row) =>
+      matches(
+        row.k,
+        () => this.selectableOf(row),
+        () => storedContent(this.textOf(row)),
+      )
     this.narrowed = narrowedTo(scope.selection)
     this.turn = {
       keys: keysOfATurn(scope),
@@ -156,7 +164,13 @@ class SelectedKeys {
     }
   }
 
-  private textOf({ rv }: CurrentRow): string {
+  private selectableOf({ rv, l }: KeyRow): Selectable {
+    const text = l ?? this.states.selectable(rv)
+    this.read += text.length
+    return decodeSelectable(text)
+  }
+
+  private textOf({ rv }: KeyRow): string {
     const text = this.states.text(rv)
     this.read += text.length
     return text
@@ -227,11 +241,12 @@ class SelectedKeys {
   }
 }
 
-export type Selects = (row: Pick<CurrentRow, 'k' | 'l'>, read: ReadObject) => boolean
+/** @param of what selectors compare; called only where there are selectors */
+export type Selects = (k: string, of: () => Selectable, read: ReadObject) => boolean
 
-/** Returns a test whether the row of a key in the scope is selected. */
+/** Returns a test whether a key in the scope is selected. */
 export function selecting({ prefix, selection }: KeyScope): Selects {
   if (selectsEverything(selection)) return () => true
   const matches = matcherOf(selection)
-  return ({ k, l }, read) => matches(k.slice(prefix.length + 1), decodeSelectable(l), read)
+  return (k, of, read) => matches(k.slice(prefix.length + 1), of(), read)
 }

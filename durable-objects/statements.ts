@@ -44,6 +44,9 @@ export type CurrentRow = {
   l: string
 }
 
+/** A row among many. `l` is null where it is longer than SMALL: `selectableOf` reads it alone. */
+export type KeyRow = Omit<CurrentRow, 'l'> & { l: string | null }
+
 /** `clean`: the log has no unreadable version up to this revision; `compacted`: when the compactor reached it. */
 /** `told`: 1 where the control shard has a row for this one. `place`: 1 + the index of the place that it has there, or 0. */
 /** `restore`: which restore has the shard. `restored`: when the last one left it, in milliseconds since 1970. */
@@ -60,7 +63,7 @@ export type Meta =
   | 'restore'
   | 'restored'
 
-/** `at`: the revision of the change. `k` is null where the replaced version is not wanted. */
+/** `at`: the revision of the change. `k` is null where the replaced version is not wanted. `l` is as in KeyRow. */
 export type ReplacedRow = {
   at: Revision
   k: string | null
@@ -68,7 +71,7 @@ export type ReplacedRow = {
   l: string | null
 }
 
-/** A row can match only if its `l` contains at least one text of each group. */
+/** A row can match only if its `l` contains at least one text of each group. Long ones are not searched. */
 export type Needles = readonly (readonly string[])[]
 
 /** The rows that a selection reads. With a relation (relations.ts), only rows that have it. */
@@ -80,7 +83,7 @@ export interface Narrowed {
 /** Reads the state of the shard in this turn. */
 export interface StateStatements {
   /** The first rows of a range, in key order. */
-  rows(range: KeyRange, narrowed: Narrowed, limit: number): readonly CurrentRow[]
+  rows(range: KeyRange, narrowed: Narrowed, limit: number): readonly KeyRow[]
   /** Revisions of the first keys of a range, and the last of these keys. */
   revisions(range: KeyRange, limit: number): { found: readonly Revision[]; last: string | null }
   count(range: KeyRange): number
@@ -144,9 +147,9 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
   const unrelate = (k: string, relations: readonly string[]): void => {
     for (const r of relations) run('DELETE FROM related WHERE r = ? AND k = ?', r, k)
   }
-  const related = ({ from, to }: KeyRange, relation: string, limit: number): CurrentRow[] =>
-    all<CurrentRow>(
-      `SELECT cur.k, cur.rv, cur.l FROM (
+  const related = ({ from, to }: KeyRange, relation: string, limit: number): KeyRow[] =>
+    all<KeyRow>(
+      `SELECT cur.k, cur.rv, ${small('cur.l')} AS l FROM (
          SELECT k FROM related WHERE r = ?1 AND k >= ?3 AND k < ?4
          UNION
          SELECT k FROM related WHERE r = ?2 AND k >= ?3 AND k < ?4
@@ -162,8 +165,8 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
   const now: StateStatements = {
     rows: (range, { needles, relation }, limit) => {
       if (relation !== undefined) return related(range, relation, limit)
-      return all<CurrentRow>(
-        `SELECT k, rv, l FROM cur WHERE k >= ?1 AND k < ?2${having('l', needles, 4)} ORDER BY k LIMIT ?3 + 0`,
+      return all<KeyRow>(
+        `SELECT k, rv, ${small('l')} AS l FROM cur WHERE k >= ?1 AND k < ?2${having('l', needles, 4)} ORDER BY k LIMIT ?3 + 0`,
         range.from,
         range.to,
         limit,
@@ -282,7 +285,7 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
      */
     replacedSince: (after: Revision, limit: number, revision: Revision, { from, to }: KeyRange) =>
       all<ReplacedRow>(
-        `SELECT change.rv AS at, was.k, was.rv, was.l
+        `SELECT change.rv AS at, was.k, was.rv, ${small('was.l')} AS l
          FROM (SELECT rv, prv FROM rev WHERE rv > ?1 ORDER BY rv LIMIT ?2 + 0) AS change
          LEFT JOIN rev AS was ON was.rv = change.prv AND change.prv <= ?3 AND was.k >= ?4 AND was.k < ?5
          ORDER BY change.rv`,
@@ -293,7 +296,14 @@ export function statements(sql: SqlStorage, count: (rowsRead: number, rowsWritte
         to,
       ),
     currentKeys: ({ from, to }: KeyRange, limit: number) =>
-      all<CurrentRow>('SELECT k, rv, l FROM cur WHERE k >= ? AND k < ? ORDER BY k LIMIT ? + 0', from, to, limit),
+      all<KeyRow>(
+        `SELECT k, rv, ${small('l')} AS l FROM cur WHERE k >= ? AND k < ? ORDER BY k LIMIT ? + 0`,
+        from,
+        to,
+        limit,
+      ),
+    /** Undefined where the version was compacted. */
+    selectableOf: (rv: Revision) => first<{ l: string }>('SELECT l FROM rev WHERE rv = ?', rv)?.l,
     /** The number of keys in a range that were not written since a revision. */
     countUnchanged: ({ from, to }: KeyRange, rv: Revision) =>
       number('SELECT COUNT(*) AS n FROM cur WHERE k >= ? AND k < ? AND rv <= ?', from, to, rv),
@@ -439,8 +449,14 @@ function together(row: Together | undefined): { found: readonly Revision[]; last
   return { found: JSON.parse(row!.rvs) as Revision[], last: row!.last }
 }
 
+/** SQLite finds the length of a text without reading it. */
+const small = (column: string): string => `iif(octet_length(${column}) <= ${SMALL}, ${column}, NULL)`
+
 /** @param parameter number of the first needle's parameter */
 function having(column: string, needles: Needles, parameter: number): string {
   let next = parameter
-  return needles.map((group) => ` AND (${group.map(() => `instr(${column}, ?${next++})`).join(' OR ')})`).join('')
+  const long = `octet_length(${column}) > ${SMALL}`
+  return needles
+    .map((group) => ` AND (${[long, ...group.map(() => `instr(${column}, ?${next++})`)].join(' OR ')})`)
+    .join('')
 }

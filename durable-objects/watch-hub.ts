@@ -17,6 +17,7 @@ import { withOtherRevision } from '../src/storage/streams/value-text.ts'
 import { encodeMessage, eventLine } from '../src/storage/watch/watch-batch.ts'
 import { rangeOf } from './key-range.ts'
 import type { Log } from './log.ts'
+import { decodeSelectable } from './selectable.ts'
 import { selecting } from './selected-keys.ts'
 import type { Selects } from './selected-keys.ts'
 import type { ChangeRow, KeyRange, Statements, VersionRow } from './statements.ts'
@@ -165,7 +166,8 @@ export class WatchHub {
       const change = new Change(row, this.statements)
       const found = change.eventFor(isSelected)
       append(events, found)
-      bytes += found.reduce((sum, { line }) => sum + line.length, 0) + change.read
+      const sent = found.reduce((sum, { line }) => sum + line.length, 0)
+      bytes += Math.max(sent, change.length) + change.read
       seen++
       from = row.rv
     }
@@ -221,17 +223,25 @@ class Change {
   read = 0
   private readonly content = lazy(() => this.contentOf(this.row.v))
   private readonly contentBefore = lazy(() => this.contentOf(this.previous().v))
+  private readonly selectable = lazy(() => decodeSelectable(this.row.l))
+  private readonly selectableBefore = lazy(() => decodeSelectable(this.row.was ?? '{}'))
 
   constructor(
     readonly row: ChangeRow,
     private readonly statements: Statements,
   ) {}
 
+  /** Characters of its row, which were read whether it is selected or not. */
+  get length(): number {
+    const { l, v, was } = this.row
+    return l.length + v.length + (was?.length ?? 0)
+  }
+
   /** One event or none. */
   eventFor(isSelected: Selects): Event[] {
-    const { k, l, t, was, rv } = this.row
-    const before = was !== null && isSelected({ k, l: was }, this.contentBefore)
-    const after = t !== DELETED && isSelected({ k, l }, this.content)
+    const { k, t, was, rv } = this.row
+    const before = was !== null && isSelected(k, this.selectableBefore, this.contentBefore)
+    const after = t !== DELETED && isSelected(k, this.selectable, this.content)
     if (!before && !after) return []
     const type = after ? (before ? 'MODIFIED' : 'ADDED') : 'DELETED'
     return [{ revision: rv, line: (this.lines[type] ??= encoder.encode(eventLine(type, this.text(type)))) }]

@@ -43,7 +43,9 @@ function opened({ sql }: DurableObjectStorage) {
     const before = read
     const keys = all.now
       .rows(rangeOf(scope), narrowedTo(selection), 100_000)
-      .filter(({ k, l }) => matches(selection, k.slice(PREFIX.length + 1), decodeSelectable(l)))
+      .filter(({ k, l, rv }) =>
+        matches(selection, k.slice(PREFIX.length + 1), decodeSelectable(l ?? all.selectableOf(rv)!)),
+      )
       .map(({ k }) => k)
     return { keys, rows: read - before }
   }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { listAnswer } from '../../durable-objects/list-stream.ts'
 import { pick } from '../../durable-objects/selected-keys.ts'
 import type { States } from '../../durable-objects/selected-keys.ts'
-import type { CurrentRow, StateStatements, Statements } from '../../durable-objects/statements.ts'
+import type { KeyRow, StateStatements, Statements } from '../../durable-objects/statements.ts'
 import { parseFieldSelector } from '../../src/storage/selectors/field-selector.ts'
 
 const KEYS = 4_000
@@ -21,7 +21,7 @@ function counted() {
   let timer = setTimeout(newTurn, 0)
   const state: StateStatements = {
     rows({ from, to }, _, limit) {
-      const rows: CurrentRow[] = []
+      const rows: KeyRow[] = []
       for (let n = 0; n < KEYS && rows.length < limit; n++) {
         const k = keyOf(n)
         if (k >= from && k < to) rows.push({ k, rv: n + 1, l: '{}' })
@@ -43,6 +43,7 @@ const latest = (state: StateStatements): States => ({
     throw new Error('there is no past')
   },
   text: () => VALUE,
+  selectable: () => '{}',
 })
 
 it.each<[which: string, selector: string, expected: readonly number[]]>([
