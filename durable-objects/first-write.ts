@@ -19,6 +19,8 @@ export class FirstWrite {
   private isAnnounced: boolean
   /** The call to the control shard in progress. Writes wait until it has ended. */
   private telling: Promise<void> | undefined
+  /** How often the list was emptied. */
+  private forgotten = 0
 
   /**
    * @param announce resolves when the entry is on disk
@@ -44,14 +46,17 @@ export class FirstWrite {
   announced(): Promise<void> | undefined {
     if (this.telling !== undefined) return this.telling.then(() => this.announced())
     if (this.isAnnounced) return undefined
-    return this.tell(async () => {
+    const { forgotten } = this
+    const announcing = this.tell(async () => {
       const [place] = await Promise.all([this.takePlace?.(), this.announce()])
       if (place !== undefined) {
         this.placeTaken(place)
         this.statements.setMeta('place', place.index + 1)
       }
-      this.set(true)
+      // a restore may have emptied the list before the answer came
+      if (this.forgotten === forgotten) this.set(true)
     })
+    return announcing.then(() => this.announced())
   }
 
   /**
@@ -73,6 +78,7 @@ export class FirstWrite {
 
   /** The contents of this shard are deleted, and its entry in the control shard too. */
   forget(): void {
+    this.forgotten++
     this.set(false)
   }
 

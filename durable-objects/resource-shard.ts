@@ -232,14 +232,19 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     return reply(() => this.restore.keys(prefix, restore))
   }
 
-  clearForRestore(restore: RestoreId): ShardReply<null> {
-    return this.restoring(() => this.restore.clear(restore))
+  clearForRestore(restore: RestoreId, first: readonly RestoredValue[] = []): ShardReply<null> {
+    return this.restoring(() => {
+      this.restore.clear(restore)
+      this.putRestored(restore, first)
+    })
   }
 
   restoreValues(restore: RestoreId, values: readonly RestoredValue[]): ShardReply<null> {
-    return this.restoring(() => {
-      this.restore.put(restore, values, (value) => this.sealed.noticed(value))
-    })
+    return this.restoring(() => this.putRestored(restore, values))
+  }
+
+  private putRestored(restore: RestoreId, values: readonly RestoredValue[]): void {
+    this.restore.put(restore, values, (value) => this.sealed.noticed(value))
   }
 
   unlockRestored(restore: RestoreId, cut: Revision): ShardReply<null> {

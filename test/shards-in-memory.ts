@@ -116,7 +116,8 @@ export function shardsInMemory(
         done(() => storage.lock(shard, restore, unchangedSince)),
       lockedKeys: (prefix: string, restore: RestoreId) =>
         reply(() => storage.lockedKeys({ ...shard, prefix }, restore)),
-      clearForRestore: (restore: RestoreId) => done(() => storage.clear(shard, restore)),
+      clearForRestore: (restore: RestoreId, first?: readonly RestoredValue[]) =>
+        done(() => storage.clear(shard, restore, first)),
       restoreValues: (restore: RestoreId, values: readonly RestoredValue[]) =>
         done(async () => {
           for (const { key: whole, ...value } of values) {

@@ -91,8 +91,13 @@ export function memoryStorage(now: Clock, retention = 300_000): MemoryStorage {
       shard.lock(restore)
     },
     lockedKeys: async (collection, restore) => locked(collection, restore).keys(`${collection.prefix}/`),
-    clear: async (shard, restore) => locked(shard, restore).clear(),
-    restore: async (collection, restore, values) => locked(collection, restore).put(collection.prefix, values),
+    async clear(name, restore, first = []) {
+      const shard = locked(name, restore)
+      shard.clear()
+      shard.put(first)
+    },
+    restore: async ({ prefix, ...shard }, restore, values) =>
+      locked(shard, restore).put(values.map((value) => ({ ...value, key: `${prefix}/${value.key}` }))),
     unlock: async (name, restore, cut) =>
       (shardOf(name).restore === 0 ? shardOf(name) : locked(name, restore)).unlock(cut),
     async hold(shard, holder, revision, milliseconds) {
@@ -195,11 +200,11 @@ class MemoryShard {
     this.floor = this.last = nextRevision(this.last, this.now(), this.place)
   }
 
-  put(prefix: string, values: readonly RestoredValue[]): void {
+  /** @param values with their whole keys */
+  put(values: readonly RestoredValue[]): void {
     const keys = new Set(this.log.map(({ key }) => key))
     const revisions = new Set(this.log.map(({ revision }) => revision))
-    for (const { key, revision, value } of values) {
-      const path = `${prefix}/${key}`
+    for (const { key: path, revision, value } of values) {
       if (keys.has(path) || revisions.has(revision)) throw new StorageError('KeyExists', revision, this.last)
       keys.add(path)
       revisions.add(revision)

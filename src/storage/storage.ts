@@ -232,10 +232,11 @@ export interface Storage {
    */
   lockedKeys(collection: Collection, restore: RestoreId): Promise<readonly string[]>
   /**
-   * Deletes everything in a locked shard, with its history.
+   * Deletes everything in a locked shard, with its history. The first values of the restore come in the same step.
+   * @param first values with their whole keys, PREFIX/KEY
    * @throws StorageError Superseded
    */
-  clear(shard: ShardName, restore: RestoreId): Promise<void>
+  clear(shard: ShardName, restore: RestoreId, first?: readonly RestoredValue[]): Promise<void>
   /**
    * Puts objects of a backup into a locked shard, with their versions.
    * @throws StorageError Superseded, KeyExists where one has the key or the version of another

@@ -3,6 +3,8 @@ import { platformClock } from '../../src/base/clock.ts'
 import { env } from 'cloudflare:workers'
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
+import { FirstWrite } from '../../durable-objects/first-write.ts'
+import type { Statements } from '../../durable-objects/statements.ts'
 import type { Env } from '../../src/env.ts'
 import { preferredIndex } from '../../src/storage/revisions/places.ts'
 import { PLACES } from '../../src/storage/revisions/revision.ts'
@@ -146,6 +148,30 @@ describe('the control shard', () => {
     await evictDurableObject(SHARDS.getByName(`${things.tenant}/${things.shard}`))
     await write('c')
     expect(await rows()).toEqual(['things'])
+  })
+
+  it('is told again where a restore emptied both while a shard waited for the answer', async () => {
+    const meta = new Map<string, number>()
+    const statements = {
+      meta: (key: string) => meta.get(key) ?? 0,
+      setMeta: (key: string, value: number) => void meta.set(key, value),
+    } as unknown as Statements
+    const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let told = 0
+    const first = new FirstWrite(
+      statements,
+      () => answers[told++]!.promise,
+      undefined,
+      () => {},
+    )
+    const written = first.announced()!.then(() => 'written')
+    first.forget()
+    answers[0]!.resolve()
+    expect(await Promise.race([written, new Promise((resolve) => setTimeout(() => resolve('waits'), 0))])).toBe('waits')
+    expect(told).toBe(2)
+    answers[1]!.resolve()
+    expect(await written).toBe('written')
+    expect(first.announced()).toBeUndefined()
   })
 
   it('gets the row of a shard again after a restore emptied it', async () => {

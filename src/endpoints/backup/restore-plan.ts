@@ -17,13 +17,15 @@ import {
 } from '../../storage/collections.ts'
 import { DEFINITIONS } from '../../registry/custom-resources/definition.ts'
 import { storedResources, writtenShards } from '../../registry/served/written-types.ts'
+import { logError } from '../../log/log.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { revisionAt } from '../../storage/revisions/revision.ts'
 import { storageOf } from '../../storage/environment-storage.ts'
 import { forEachShard } from '../../storage/shards/for-each-shard.ts'
 import { writtenShardsOf, writtenShardValue } from '../../storage/shards/written-shards.ts'
-import type { Collection, RestoredValue, RestoreId, Revision, ShardName, Storage } from '../../storage/storage.ts'
+import type { Collection, RestoredValue, RestoreId, Revision, ShardName } from '../../storage/storage.ts'
 import { freshControlSnapshot, LONGEST_AGE } from '../../tenancy/control-snapshot.ts'
+import type { ShardStorage } from '../../storage/shards/shard-client.ts'
 import type { ControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { UNCHECKED } from '../../tenancy/same-epoch.ts'
 import { shardsOf } from './format.ts'
@@ -41,11 +43,17 @@ const LOCKED_FOR = LONGEST_AGE + UNCHECKED + 1_000
 export type Pause = (milliseconds: number) => Promise<void>
 
 export class RestorePlan {
-  private readonly storage: Storage
+  private readonly storage: ShardStorage
   /** The emptied shards by name. Bound: the shards of the served resources. */
   private readonly shards = new Map<string, ShardName>()
   /** Names of the shards that got objects. Bound: as above. */
   private readonly filled = new Set<string>()
+  /**
+   * Names of the shards of definitions that were there before. They stay locked like the others, and the control shard
+   * lists them, so that another restore finds them where this one breaks off. Bound: as above.
+   */
+  private readonly removed = new Set<string>()
+  private rows = 0
   private lockedAt = 0
 
   private constructor(
@@ -63,10 +71,10 @@ export class RestorePlan {
     await plan.forgetWork()
     const builtIn = new Set(builtInShards(request).map(({ shard }) => shard))
     const others = shards.filter(({ shard }) => shard !== CONTROL_SHARD)
-    await forEachShard(others, (shard) => (builtIn.has(shard.shard) ? plan.clear(shard) : plan.leaveEmpty(shard)))
+    await forEachShard(others, (shard) => plan.clear(shard))
+    for (const { shard } of others) if (!builtIn.has(shard)) plan.removed.add(shard)
     // the control shard last, because it lists the other shards
-    await plan.clear(plan.control)
-    await plan.putRow(CONTROL_SHARD)
+    await plan.clear(plan.control, [CONTROL_SHARD, ...plan.removed])
     return plan
   }
 
@@ -74,7 +82,7 @@ export class RestorePlan {
     const { shard } = collection
     if (shard !== CONTROL_SHARD && !this.filled.has(shard)) {
       this.filled.add(shard)
-      await this.putRow(shard)
+      if (!this.removed.has(shard)) await this.putRow(shard)
       if (!this.shards.has(shard)) {
         await this.storage.lock(collection, this.id)
         await this.clear(collection)
@@ -99,15 +107,25 @@ export class RestorePlan {
     await unlock(this.control)
     // also writes the control plane's own objects that the backup lacks
     await freshControlSnapshot(this.request)
+    await this.retire()
+  }
+
+  /** Takes the shards that the backup leaves empty off the list. */
+  private async retire(): Promise<void> {
+    const empty = [...this.removed].filter((shard) => !this.filled.has(shard))
+    const retire = (shard: string) => this.storage.retire({ tenant: this.request.tenant.uid, shard })
+    // the list may name a shard without objects
+    await forEachShard(empty, retire).catch((error: unknown) => logError('empty shards stay listed', { error }))
   }
 
   /** Registers a shard in the control shard before the first object is written to it. */
   private async putRow(shard: string): Promise<void> {
-    // an id of its own, smaller than those of a backup, which are times
-    const revision = this.filled.size + 1
-    await this.storage.restore(writtenShardsOf(this.control.tenant), this.id, [
-      { key: shard, revision, value: writtenShardValue(shard) },
-    ])
+    await this.storage.restore(writtenShardsOf(this.control.tenant), this.id, [this.rowOf(shard)])
+  }
+
+  private rowOf(shard: string): RestoredValue {
+    // a revision of its own, smaller than those of a backup, which are times
+    return { key: shard, revision: ++this.rows, value: writtenShardValue(shard) }
   }
 
   private get control(): ShardName {
@@ -129,17 +147,11 @@ export class RestorePlan {
     await unlock(this.control)
   }
 
-  /**
-   * Empties and unlocks shards of definitions that the restore removes. A later search for locked shards would not
-   * find them.
-   */
-  private async leaveEmpty(shard: ShardName): Promise<void> {
-    await this.storage.clear(shard, this.id)
-    await this.storage.unlock(shard, this.id, 0)
-  }
-
-  private async clear({ tenant, shard }: ShardName): Promise<void> {
-    await this.storage.clear({ tenant, shard }, this.id)
+  /** @param listed the shards that the control shard then lists */
+  private async clear({ tenant, shard }: ShardName, listed: readonly string[] = []): Promise<void> {
+    const { prefix } = writtenShardsOf(tenant)
+    const rows = listed.map((name) => ({ ...this.rowOf(name), key: `${prefix}/${name}` }))
+    await this.storage.clear({ tenant, shard }, this.id, rows)
     this.shards.set(shard, { tenant, shard })
   }
 

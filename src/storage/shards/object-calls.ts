@@ -31,7 +31,7 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
   writeTogether(writes: readonly ShardWrite[], attempt: Attempt): Answer<readonly ShardReply<Written>[]>
   lockForRestore(restore: RestoreId, unchangedSince?: Revision): Answer<ShardReply<null>>
   lockedKeys(prefix: string, restore: RestoreId): Answer<ShardReply<readonly string[]>>
-  clearForRestore(restore: RestoreId): Answer<ShardReply<null>>
+  clearForRestore(restore: RestoreId, first?: readonly RestoredValue[]): Answer<ShardReply<null>>
   restoreValues(restore: RestoreId, values: readonly RestoredValue[]): Answer<ShardReply<null>>
   unlockRestored(restore: RestoreId, cut: Revision): Answer<ShardReply<null>>
   hold(revision: Revision, milliseconds: number, holder?: string): Answer<ShardReply<null>>

@@ -233,8 +233,8 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
         ),
       ),
 
-    async clear(shard, restore) {
-      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.clearForRestore(restore)))
+    async clear(shard, restore, first) {
+      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.clearForRestore(restore, first)))
     },
 
     async restore(collection, restore, values) {

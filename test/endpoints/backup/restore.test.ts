@@ -4,6 +4,7 @@ import { platformClock } from '../../../src/base/clock.ts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Env } from '../../../src/env.ts'
 import { serveRestore } from '../../../src/endpoints/backup/restore.ts'
+import { writtenShards } from '../../../src/registry/served/written-types.ts'
 import { builtInServed } from '../../../src/registry/served/built-in-served.ts'
 import { NodePorts } from '../../../src/registry/core/services/node-ports.ts'
 import { resourceScope } from '../../../src/registry/scope.ts'
@@ -252,7 +253,7 @@ test('controllers begin with what the backup holds', async () => {
   expect(announced).toEqual([[{ group: '', resource: 'configmaps' }, ['Deployment.apps']]])
 })
 
-test('a custom resource that a failed restore brought is open again when another one does without it', async () => {
+describe('a custom resource that a failed restore brought', () => {
   const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
   const WIDGETS = { group: 'example.com', resource: 'widgets' }
   const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
@@ -269,10 +270,54 @@ test('a custom resource that a failed restore brought is open again when another
   )
   const widget = text('Widget', 'example.com/v1', { name: 'w', namespace: 'shop', resourceVersion: '4' })
   const failing = [HEAD, ...section(DEFINITIONS, definition), ...section(WIDGETS, widget)]
-  await expect(restore(failing)).rejects.toMatchObject({ code: 400 })
-  await restore(BACKUP)
-  const widgets = { tenant: server.tenant.uid, shard: 'widgets.example.com', prefix: 'widgets.example.com' }
-  expect(await server.storage.get(widgets, 'shop/w')).toBeUndefined()
+  const read = () => {
+    const widgets = { tenant: server.tenant.uid, shard: 'widgets.example.com', prefix: 'widgets.example.com' }
+    return server.storage.get(widgets, 'shop/w')
+  }
+  const written = async () => writtenShards(await freshControlSnapshot(server))
+
+  beforeEach(async () => {
+    await expect(restore(failing)).rejects.toMatchObject({ code: 400 })
+  })
+
+  test('is open again when another one does without it', async () => {
+    await restore(BACKUP)
+    expect(await read()).toBeUndefined()
+    expect(await written()).not.toContain('widgets.example.com')
+  })
+
+  test('is locked until the other one is whole', async () => {
+    const { promise: rest, resolve: send } = Promise.withResolvers<void>()
+    const { promise: emptied, resolve: isEmptied } = Promise.withResolvers<void>()
+    const bytes = (lines: readonly string[]) => new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''))
+    const [head, section] = [BACKUP.slice(0, 3), BACKUP.slice(3)]
+    let pulls = 0
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (++pulls === 1) return controller.enqueue(bytes(head))
+          isEmptied()
+          await rest
+          controller.enqueue(bytes(section))
+          controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const init = { method: 'POST', body, duplex: 'half' }
+    const restored = serveRestore(server.request('/restore', init), async () => {})
+    await emptied
+    await expect(read()).rejects.toMatchObject({ code: 'Restoring' })
+    send()
+    expect((await restored).status).toBe(200)
+    expect(await read()).toBeUndefined()
+  })
+
+  test('is found by the restore after another one that fails, too', async () => {
+    await expect(restore(BACKUP.slice(0, -1))).rejects.toMatchObject({ code: 400 })
+    await restore(BACKUP)
+    expect(await read()).toBeUndefined()
+  })
 })
 
 describe('a request that was authorized before the restore', () => {
