@@ -95,7 +95,7 @@ async function accountOf(attributes: Attributes, name: string): Promise<ServiceA
   )
 }
 
-/** Each try reads once, so that both phases of admission see the same account. */
+/** Each try reads by itself. The phases of a quick write share a read. */
 const readAccount = (attributes: Attributes, name: string, attempt = 1): Promise<ServiceAccount | undefined> => {
   const { request, namespace } = attributes
   const key = `${namespace}/${name}`
