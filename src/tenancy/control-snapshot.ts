@@ -29,6 +29,8 @@ export interface ControlSnapshot {
   /** In the order of their keys. The caller chooses the type, which must be that of the resource's storage version. */
   list<O extends KubeObject>(resource: GroupResource): readonly O[]
   inNamespace<O extends KubeObject>(resource: GroupResource, namespace: string): readonly O[]
+  /** UTF-16 units of the stored objects of a namespace. */
+  sizeInNamespace(resource: GroupResource, namespace: string): number
   /** CustomResourceDefinitions or APIServices whose names end with a group. */
   inGroup<O extends KubeObject>(resource: GroupResource, group: string): readonly O[]
   /** The same by group. Unchanged lists are the same values in later views, and so is the whole map. */

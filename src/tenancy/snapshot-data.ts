@@ -91,10 +91,14 @@ class Objects {
   inNamespace(namespace: string): readonly KubeObject[] {
     const known = this.byNamespace.get(namespace)
     if (known !== undefined) return known
-    // "0" follows the slash in ASCII
-    const list = this.entries.range(`${namespace}/`, `${namespace}0`).map(({ object }) => object)
+    const list = this.entriesIn(namespace).map(({ object }) => object)
     if (list.length > 0) this.byNamespace.set(namespace, list)
     return list
+  }
+
+  /** "0" follows the slash in ASCII. */
+  entriesIn(namespace: string): readonly Entry[] {
+    return this.entries.range(`${namespace}/`, `${namespace}0`)
   }
 
   with(changes: readonly Change[]): Objects {
@@ -169,6 +173,12 @@ export class SnapshotData implements ControlSnapshot {
 
   inNamespace<O extends KubeObject>(resource: GroupResource, namespace: string): readonly O[] {
     return this.type(resource).inNamespace(namespace) as readonly O[]
+  }
+
+  sizeInNamespace(resource: GroupResource, namespace: string): number {
+    return this.type(resource)
+      .entriesIn(namespace)
+      .reduce((sum, { length }) => sum + length, 0)
   }
 
   inGroup<O extends KubeObject>(resource: GroupResource, group: string): readonly O[] {

@@ -17,6 +17,7 @@ import { eachOnce, workFor } from '../work/outbox.ts'
 import { announceOwners } from '../work/owner-kinds.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { keyOf, storedAs } from '../resource-scope.ts'
+import { checkRoom } from './control-room.ts'
 import type { FinalObject } from '../stored-form.ts'
 import { newValueOf } from '../stored-form.ts'
 import { checkSameEpoch } from '../../tenancy/same-epoch.ts'
@@ -36,23 +37,27 @@ export const encode = async (scope: ResourceScope, object: KubeObject, final?: F
   value: final?.value() ?? (await walked(scope.request, () => valueToStore(scope, object))),
 })
 
-/** @throws StorageError KeyExists */
+/** @throws StorageError KeyExists, StatusError 403 where its namespace has no room for it */
 export async function commitCreate(scope: ResourceScope, object: KubeObject, final?: FinalObject): Promise<Live> {
   const { request, storage, collection } = scope
   await announceOwners(request.env, request.tenant, storedAs(scope), object, scope.resource.definitionUid)
   const value = withWork(scope, await encode(scope, object, final))
+  const room = checkRoom(scope, object.metadata.name, value.text.length)
+  if (room !== undefined) await room
   if (request.isLarge) await turnOfOthers()
   const checking = checkSameEpoch(request)
   if (checking !== undefined) await checking
   return liveOf(await storage.create(collection, keyFor(scope, object), value))
 }
 
-/** @throws StorageError Conflict, KeyNotFound */
+/** @throws StorageError Conflict, KeyNotFound, StatusError 403 where its namespace has no room for it */
 export async function commitUpdate(scope: ResourceScope, encoded: Encoded, live: Live): Promise<Live> {
   const { request, storage, collection } = scope
   const { object } = encoded
   await announceOwners(request.env, request.tenant, storedAs(scope), object, scope.resource.definitionUid)
   const value = withWork(scope, encoded, live.object)
+  const room = checkRoom(scope, object.metadata.name, value.text.length, live.stored.text.length)
+  if (room !== undefined) await room
   const checking = checkSameEpoch(request)
   if (checking !== undefined) await checking
   return liveOf(await storage.update(collection, keyFor(scope, object), value, live.stored.revision))
