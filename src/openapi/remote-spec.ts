@@ -10,13 +10,16 @@ import type { Steps } from '../base/slices.ts'
 import type { Member } from './members.ts'
 import { textOf } from './members.ts'
 
+/** Members by name, as JSON: a spec is kept for long, and parsed it would take many times its text. */
+type Texts = ReadonlyMap<string, string>
+
 export interface RemoteSpec {
   /** Equal hashes mean equal specs. */
   readonly hash: string
-  readonly paths: ReadonlyMap<string, Json>
+  readonly paths: Texts
   /** The definitions that the paths refer to. */
-  readonly definitions: ReadonlyMap<string, Json>
-  readonly parameters: ReadonlyMap<string, Json>
+  readonly definitions: Texts
+  readonly parameters: Texts
 }
 
 const membersOf = (object: JsonObject): [string, Json][] =>
@@ -50,9 +53,21 @@ export function* specBelow(document: unknown, prefix: string): Steps<RemoteSpec>
       waiting.push(found)
     }
   const hash = new Hash()
-  for (const members of [paths, needed.definitions, needed.parameters])
-    for (const member of members) if (hash.add(JSON.stringify(member))) yield
-  return { hash: hash.text, paths, ...needed }
+  function* texts(members: ReadonlyMap<string, Json>): Steps<Texts> {
+    const made = new Map<string, string>()
+    for (const [name, value] of members) {
+      const text = JSON.stringify(value)
+      made.set(name, text)
+      if (hash.add(`${JSON.stringify(name)}:${text}`)) yield
+    }
+    return made
+  }
+  const found = {
+    paths: yield* texts(paths),
+    definitions: yield* texts(needed.definitions),
+    parameters: yield* texts(needed.parameters),
+  }
+  return { hash: hash.text, ...found }
 }
 
 /** Characters that are hashed between two steps. */
@@ -116,28 +131,31 @@ export function addedBy(
   for (const spec of specs) {
     const renamed = new Map<string, string>()
     for (const section of SECTIONS)
-      for (const [name, value] of spec[section]) {
-        const own = identity(value)
+      for (const [name, text] of spec[section]) {
+        const own = identity(parsed(text))
         let unique = name
         for (let number = 2; ; number++) {
           const other = taken[section].get(unique)
-          if (other === undefined || identity(JSON.parse(textOf(other())) as Json) === own) break
+          if (other === undefined || identity(parsed(textOf(other()))) === own) break
           unique = `${name}_v${number}`
         }
         renamed.set(`#/${section}/${name}`, `#/${section}/${unique}`)
         if (taken[section].has(unique)) continue
-        const json = () => JSON.stringify(withReferences(value, renamed))
+        const json = () => JSON.stringify(withReferences(parsed(text), renamed))
         taken[section].set(unique, json)
         added[section].push([unique, json])
       }
-    for (const [path, item] of spec.paths) {
+    for (const [path, text] of spec.paths) {
       if (paths.has(path)) continue
       paths.add(path)
-      added.paths.push([path, () => JSON.stringify(withReferences(item, renamed))])
+      added.paths.push([path, () => JSON.stringify(withReferences(parsed(text), renamed))])
     }
   }
   return added
 }
+
+/** JSON that this server has written. */
+const parsed = (text: string): Json => JSON.parse(text) as Json
 
 const KINDS = 'x-kubernetes-group-version-kind'
 

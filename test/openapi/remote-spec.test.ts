@@ -36,6 +36,8 @@ test('the paths of one group version are taken from a document, with everything 
   expect([...paths.keys()]).toEqual(['/apis/wardle.example.com/v1/flunders'])
   expect([...definitions.keys()].sort()).toEqual(['Flunder', 'Meta'])
   expect([...parameters.keys()]).toEqual(['p'])
+  // a kept document takes as much as its text
+  expect(parameters.get('p')).toBe('{"name":"pretty"}')
 })
 
 test.each([undefined, null, 'text', [], { paths: 1, definitions: null }])('of %j, nothing', (value) => {

@@ -179,9 +179,27 @@ async function inTime(work: Promise<unknown>): Promise<void> {
 /** Schemas have a few dozen levels. The limit protects the recursive code that walks them. */
 const MAX_DEPTH = 500
 
-/** @throws CallFailed where the answer is no JSON */
+/**
+ * The most values of a document. A parsed value takes some ten times the three characters that it may have. Kubernetes'
+ * own OpenAPI v2 has an eighth of these values.
+ */
+const MOST_VALUES = 600_000
+
+/** Each value but the first one comes behind one of these, which may also be in a text. */
+const BEFORE_VALUE = new Set([...'[,{'].map((char) => char.charCodeAt(0)))
+
+function hasManyValues(text: string): boolean {
+  if (text.length <= MOST_VALUES) return false
+  let count = 0
+  for (let at = 0; at < text.length; at++)
+    if (BEFORE_VALUE.has(text.charCodeAt(at)) && ++count > MOST_VALUES) return true
+  return false
+}
+
+/** @throws CallFailed where the answer is no JSON, or has too many values */
 export async function okJson({ status, text }: WholeAnswer): Promise<unknown> {
   if (status !== 200) throw new CallFailed(`the answer has status ${status}`)
+  if (hasManyValues(text)) throw new CallFailed(`the answer has more than ${MOST_VALUES} values`)
   try {
     return await inTurns(parsingPlainJson(text, MAX_DEPTH))
   } catch (error) {

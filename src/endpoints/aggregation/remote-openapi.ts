@@ -98,8 +98,8 @@ const specs = new RemoteDocuments<RemoteSpec>({
   path: () => '/openapi/v2',
   accept: JSON_TYPE,
   maxBytes: 12 << 20,
-  // of each only the paths below its version and their definitions
-  mostKept: 32 << 20,
+  // of each only the paths below its version and their definitions, as text
+  mostKept: 24 << 20,
   read: async (answer, { spec }) => inTurns(specBelow(await okJson(answer), `/apis/${spec?.group}/${spec?.version}/`)),
 })
 

@@ -118,3 +118,9 @@ test('of more documents than may be kept those are kept that were used last', as
   for (const service of services.toReversed()) await documents.known(server.request('/apis'), [service])
   expect(asked.mock.calls.map(([, target]) => target)).toEqual(['/a.example.com'])
 })
+
+test('a document of many values is not parsed: each takes many times its text', async () => {
+  const of = (count: number) => ({ status: 200, headers: new Headers(), text: `[${'[],'.repeat(count)}0]` })
+  expect(await okJson(of(1_000))).toHaveLength(1_001)
+  await expect(okJson(of(1_000_000))).rejects.toThrow('the answer has more than 600000 values')
+})
