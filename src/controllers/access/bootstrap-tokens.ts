@@ -54,8 +54,9 @@ export const bootstrapSigner: Controller = {
 }
 
 async function signatures(context: ControllerContext, content: string): Promise<[id: string, signature: string][]> {
-  const secrets = (await secretsOf(context).list()) as StoredSecret[]
-  const signing = secrets.filter((secret) => isForSigning(secret, context.now()))
+  const signing: StoredSecret[] = []
+  for await (const secret of secretsOf(context).each())
+    if (isForSigning(secret as StoredSecret, context.now())) signing.push(secret as StoredSecret)
   return Promise.all(
     signing.map(async (secret): Promise<[string, string]> => {
       const id = bootstrapTokenData(secret, 'token-id')

@@ -45,7 +45,8 @@ export const deletedServiceAccount: Controller = {
   async reconcile(key, context) {
     const [namespace = '', name = ''] = key.split('/')
     const secrets = secretsOf(context, namespace)
-    for (const secret of (await secrets.list()) as StoredSecret[]) {
+    for await (const object of secrets.each()) {
+      const secret = object as StoredSecret
       if (secret.type !== TOKEN_SECRET_TYPE || secret.metadata.annotations?.[ACCOUNT_NAME] !== name) continue
       if ((await accountOf(context, secret)) === undefined) await remove(secrets, secret)
     }

@@ -77,7 +77,7 @@ async function deleteInstances(definition: CustomResourceDefinition, context: Co
   const entry = entryOf(definition, version)
   if (!(await wasWritten(context, entry.storage))) return false
   let isLeft = false
-  for (const object of await registryClients(context).of(entry).list()) {
+  for await (const object of registryClients(context).of(entry).each()) {
     const client = registryClients(context).of(entry, object.metadata.namespace)
     try {
       const { gone } = await client.delete(object)

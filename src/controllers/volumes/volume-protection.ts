@@ -11,7 +11,7 @@ import { untilNextLook } from '../work/waiting-time.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { definitionOf } from '../../registry/definitions.ts'
 import { protectedKey } from '../../registry/protection-finalizers.ts'
-import type { ListObjects } from '../../registry/work/work.ts'
+import type { SomeObject } from '../../registry/work/work.ts'
 import { groupResourceNamed } from '../../storage/collections.ts'
 
 /**
@@ -36,7 +36,8 @@ export const volumeProtection: Controller = {
     const { deletionTimestamp = '' } = object.metadata
     const age = context.now().getTime() - Date.parse(deletionTimestamp)
     if (age < FIRST_LOOK) return FIRST_LOOK - Math.max(age, 0)
-    if (await protection.isUsed(object, listing(context))) return untilNextLook(deletionTimestamp, context.now(), RETRY)
+    if (await protection.isUsed(object, lookingIn(context)))
+      return untilNextLook(deletionTimestamp, context.now(), RETRY)
     await release(client, object, protection.finalizer)
     return undefined
   },
@@ -55,8 +56,11 @@ async function release(client: ResourceClient, object: Judged, finalizer: string
   }
 }
 
-const listing =
-  (context: ControllerContext): ListObjects =>
-  async <O>(resource: GroupResource, namespace: string) =>
+const lookingIn =
+  (context: ControllerContext): SomeObject =>
+  async <O>(resource: GroupResource, namespace: string, matches: (object: O) => boolean) => {
     // the caller's definition knows the type of the resource
-    (await managerClients(context).resource(resource, namespace).list()) as O[]
+    for await (const object of managerClients(context).resource(resource, namespace).each())
+      if (matches(object as O)) return true
+    return false
+  }

@@ -31,10 +31,12 @@ export const podGroups: BuiltInDefinition<PodGroup & KubeObject> = {
   printer: podGroupPrinter,
   protection: {
     finalizer: 'scheduling.k8s.io/podgroup-protection',
-    async isUsed({ metadata: { namespace = '', name } }, list) {
-      const pods = await list<Pod>({ group: '', resource: 'pods' }, namespace)
-      return pods.some((pod) => pod.spec?.schedulingGroup?.podGroupName === name && !isFinished(pod))
-    },
+    isUsed: ({ metadata: { namespace = '', name } }, some) =>
+      some<Pod>(
+        { group: '', resource: 'pods' },
+        namespace,
+        (pod) => pod.spec?.schedulingGroup?.podGroupName === name && !isFinished(pod),
+      ),
   },
   resetFields: { '': everything, status: withoutSpecAndMetadata },
   validate: ({ spec = {} }) => specErrors(spec, path('spec')),

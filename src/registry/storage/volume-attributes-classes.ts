@@ -14,17 +14,18 @@ export const volumeAttributesClasses: BuiltInDefinition<VolumeAttributesClass> =
   printer: volumeAttributesClassPrinter,
   protection: {
     finalizer: 'kubernetes.io/vac-protection',
-    async isUsed({ metadata: { name } }, list) {
-      const claims = await list<PersistentVolumeClaim>({ group: '', resource: 'persistentvolumeclaims' }, '')
-      const volumes = await list<PersistentVolume>({ group: '', resource: 'persistentvolumes' }, '')
-      return (
-        volumes.some(({ spec }) => spec?.volumeAttributesClassName === name) ||
-        claims.some(
-          ({ spec, status }) =>
-            spec?.volumeAttributesClassName === name || status?.currentVolumeAttributesClassName === name,
-        )
-      )
-    },
+    isUsed: async ({ metadata: { name } }, some) =>
+      (await some<PersistentVolume>(
+        { group: '', resource: 'persistentvolumes' },
+        '',
+        ({ spec }) => spec?.volumeAttributesClassName === name,
+      )) ||
+      (await some<PersistentVolumeClaim>(
+        { group: '', resource: 'persistentvolumeclaims' },
+        '',
+        ({ spec, status }) =>
+          spec?.volumeAttributesClassName === name || status?.currentVolumeAttributesClassName === name,
+      )),
   },
   validate: classErrors,
   validateUpdate: (now, old) => [

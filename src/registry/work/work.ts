@@ -36,11 +36,18 @@ export type WorkloadRule = (change: Change, mode: Exclude<Workloads, 'off'>) => 
  */
 export interface Protection<O extends KubeObject = KubeObject> {
   readonly finalizer: string
-  /** @param list lists a resource's objects in a namespace, '' for all; the caller knows their type */
-  isUsed(object: O, list: ListObjects): boolean | Promise<boolean>
+  isUsed(object: O, some: SomeObject): boolean | Promise<boolean>
 }
 
-export type ListObjects = <Other>(resource: GroupResource, namespace: string) => Promise<Other[]>
+/**
+ * Whether one of a resource's objects in a namespace matches; '' for all namespaces. The caller knows their type. They are
+ * looked at one after the other, because users may have any number of them.
+ */
+export type SomeObject = <Other>(
+  resource: GroupResource,
+  namespace: string,
+  matches: (object: Other) => boolean,
+) => Promise<boolean>
 
 /** The controllers that get work from a resource's writes, besides the garbage collector. Default: none. */
 export interface WorkRules<O extends KubeObject = KubeObject> {

@@ -37,15 +37,15 @@ export const persistentVolumeClaims: BuiltInDefinition<PersistentVolumeClaim> = 
   printer: persistentVolumeClaimPrinter,
   protection: {
     finalizer: 'kubernetes.io/pvc-protection',
-    async isUsed({ metadata: { namespace = '', name } }, list) {
-      const pods = await list<Pod>({ group: '', resource: 'pods' }, namespace)
-      return pods.some(
+    isUsed: ({ metadata: { namespace = '', name } }, some) =>
+      some<Pod>(
+        { group: '', resource: 'pods' },
+        namespace,
         (pod) =>
           !!pod.spec?.nodeName &&
           !isFinished(pod) &&
           (pod.spec.volumes ?? []).some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === name),
-      )
-    },
+      ),
   },
   workloadWork: claimRules,
   quota: claimEvaluator,
