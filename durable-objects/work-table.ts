@@ -33,6 +33,8 @@ const TRY_PARKED_MS = 24 * 3_600_000
 const WAITING = { entries: 10_000, size: 1024 * 1024, sizeOf: (name: string): number => name.length }
 /** The most parked work; beyond it the oldest goes. */
 const MAX_PARKED = 1_000
+/** Characters of the reason that is stored with it: all of it is read at once, and an error may quote an object. */
+const MOST_OF_REASON = 1_000
 
 /** What a controller says about its failed work. */
 interface Patience {
@@ -194,7 +196,7 @@ export class WorkTable {
       controller,
       key,
       this.now(),
-      why,
+      why.slice(0, MOST_OF_REASON),
     )
     this.sql.exec(
       `DELETE FROM parked WHERE (controller, key) IN

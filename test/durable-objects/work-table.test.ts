@@ -153,6 +153,14 @@ describe('the work of controllers', () => {
       expect(table.counts()).toEqual([{ controller: 'a', queued: 0, failing: 0, parked: 1_000 }])
     }))
 
+  it('that is given up keeps the beginning of a long reason', () =>
+    within('work-long-reason', (sql) => {
+      const table = new WorkTable(sql, () => 0)
+      table.add('a', 'x', 0)
+      table.park(table.due('', 1)[0]!, 'refused: '.repeat(100_000))
+      expect(sql.exec('SELECT length(why) AS length FROM parked').one()).toEqual({ length: 1_000 })
+    }))
+
   it('of a controller that this release does not have is taken up by one that has it', () =>
     within('work-6', (sql) => {
       const table = new WorkTable(sql, () => 0)
