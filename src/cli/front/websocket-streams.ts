@@ -35,12 +35,19 @@ export function handshake({ key }: WebSocketTranslation, protocol: string): Buff
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
 }
 
+/** The most octets that the node has not taken: answers to its pings wait, too. */
+const MOST_UNSENT = 4 << 20
+
 /** The node's connection, to be joined with the client's. What is read and written here are a WebSocket's frames. */
 export class WebSocketStream extends Duplex {
   readonly #node: Duplex
   readonly #translation: Translation
   readonly #reader: WebSocketReader
   #isDone = false
+  /** The client has yet to take what was said to it. */
+  #isFull = false
+  /** The last ping meanwhile. It alone needs an answer (RFC 6455, 5.5.3). */
+  #ping: Buffer | undefined
 
   /** @param ahead the node's bytes behind its head */
   constructor(node: Duplex, ahead: Buffer, { streams }: WebSocketTranslation) {
@@ -48,13 +55,16 @@ export class WebSocketStream extends Duplex {
     this.#node = node
     const ends: Ends = {
       toClient: (message) => this.#push(messageOf(message)),
-      toNode: (octets) => void node.write(octets),
+      toNode: (octets) => this.#write(octets),
       done: () => this.#done(),
     }
     this.#translation = streams === undefined ? tunnel(ends) : new Channels(ends, streams)
     this.#reader = new WebSocketReader({
       onPart: (part, begins) => this.#translation.fromClient(part, begins),
-      onPing: (payload) => this.#push(pongOf(payload)),
+      onPing: (payload) => {
+        if (this.#isFull) this.#ping = payload
+        else this.#push(pongOf(payload))
+      },
       onClose: () => this.#done(),
     })
     node.on('data', (data: Buffer) => this.#attempt(() => this.#translation.fromNode(data)))
@@ -75,7 +85,11 @@ export class WebSocketStream extends Duplex {
   }
 
   override _read(): void {
-    this.#node.resume()
+    this.#isFull = false
+    const ping = this.#ping
+    this.#ping = undefined
+    if (ping !== undefined) this.#push(pongOf(ping))
+    if (!this.#isFull) this.#node.resume()
   }
 
   override _final(ended: () => void): void {
@@ -89,7 +103,14 @@ export class WebSocketStream extends Duplex {
   }
 
   #push(frame: Buffer): void {
-    if (!this.#isDone && !this.push(frame)) this.#node.pause()
+    if (this.#isDone || this.push(frame)) return
+    this.#isFull = true
+    this.#node.pause()
+  }
+
+  #write(octets: Uint8Array): void {
+    this.#node.write(octets)
+    if (this.#node.writableLength > MOST_UNSENT) this.destroy()
   }
 
   #done(): void {

@@ -208,3 +208,33 @@ describe('the channels of an exec', () => {
     expect(node.destroyed).toBe(true)
   })
 })
+
+describe('what one side does not take, it does not make the other hold', () => {
+  test('pings of a client that reads nothing have one answer', async () => {
+    const node = new Duplex({ read() {}, write: (_data, _encoding, written) => written() })
+    const stream = new WebSocketStream(node, Buffer.alloc(0), { key: 'k', streams: all }).on('error', () => {})
+    const pings = Buffer.concat(Array.from({ length: 1_000 }, () => masked('x'.repeat(125), 9)))
+    for (let n = 0; n < 20; n++) stream.write(pings)
+    stream.write(masked('last', 9))
+    await turn()
+    expect(stream.readableLength).toBeLessThan(256 * 1024)
+    const told: Buffer[] = []
+    stream.on('data', (data: Buffer) => told.push(data))
+    await turn()
+    await turn()
+    expect(Buffer.concat(told).subarray(-4).toString()).toBe('last')
+  })
+
+  test('a node that pings and reads nothing is left', async () => {
+    const node = new Duplex({ read() {}, write() {} })
+    const stream = new WebSocketStream(node, Buffer.alloc(0), { key: 'k', streams: all }).on('error', () => {})
+    stream.resume()
+    const ping = Buffer.from([0x80, 3, 0, 6, 0, 0, 0, 4, 0, 0, 0, 2])
+    const pings = Buffer.concat(Array.from({ length: 100_000 }, () => ping))
+    for (let n = 0; n < 10 && !node.destroyed; n++) {
+      node.push(pings)
+      await turn()
+    }
+    expect(node.destroyed).toBe(true)
+  })
+})

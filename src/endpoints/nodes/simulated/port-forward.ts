@@ -25,6 +25,9 @@ const MOST_PORTS = 64
 
 const NORMAL = 1000
 const UNFIT = 1002
+const TRY_AGAIN = 1013
+/** The most octets that the client has not read. */
+const MOST_UNSENT = 1024 * 1024
 
 export function portForward({ call, query, pod }: Asked): ExchangeAnswer | Upgraded {
   const isTunnel = protocolsOf(call).includes(TUNNEL) // few: the header of one request
@@ -44,7 +47,8 @@ export function portForward({ call, query, pod }: Asked): ExchangeAnswer | Upgra
   }
   const send = (message: Uint8Array | string): void => {
     try {
-      socket.send(message)
+      if (socket.bufferedAmount > MOST_UNSENT) socket.close(TRY_AGAIN, 'too slow')
+      else socket.send(message)
     } catch {
       // the client has gone
     }
