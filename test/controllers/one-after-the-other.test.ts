@@ -1,5 +1,6 @@
 // Users may have any number of objects, of a megabyte each. Controllers that look for some of them keep no others.
 import { afterEach, expect, test, vi } from 'vitest'
+import type { Topic } from '../../src/registry/work/topic.ts'
 import { ResourceClient } from '../../src/controllers/client/resource-client.ts'
 import { CONFIG_MAPS } from './control-plane.ts'
 import { definition } from './definition.ts'
@@ -11,7 +12,7 @@ const CLASSES = { group: 'storage.k8s.io', resource: 'volumeattributesclasses' }
 
 afterEach(() => vi.restoreAllMocks())
 
-test.each<[string, string]>([
+test.each<[Topic, string]>([
   ['volume-protection', 'persistentvolumeclaims/default/c'],
   ['volume-protection', 'volumeattributesclasses.storage.k8s.io/c'],
   ['service-account-departed', 'default/robot'],
