@@ -16,6 +16,7 @@ import type {
 import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
 import { since } from './age.ts'
+import { append } from '../../base/append.ts'
 import { age, containerCells, labelsText, listWithMore, nameAndAge, nameOf, printer, sortedUnique } from './cells.ts'
 
 export const podTemplatePrinter = printer<PodTemplate>((object) => [
@@ -186,15 +187,28 @@ const servicePorts = ({ spec = {} }: Service): string =>
 
 const MOST_ENDPOINTS = 3
 
+/** Some thousand ports of some thousand addresses fit into one object, so only the first ones are put together. */
 function endpointsText({ subsets = [] }: Endpoints): string {
   if (subsets.length === 0) return '<none>'
-  const all = subsets.flatMap(({ addresses = [], ports = [] }) =>
+  const shown: string[] = []
+  let count = 0
+  for (const { addresses = [], ports = [] } of subsets) {
     // headless Services may have no ports
-    ports.length === 0
-      ? addresses.map(({ ip = '' }) => ip)
-      : ports.flatMap(({ port = 0 }) => addresses.map(({ ip = '' }) => hostPort(ip, port))),
-  )
-  return listWithMore(all.slice(0, MOST_ENDPOINTS), all.length, MOST_ENDPOINTS)
+    count += addresses.length * Math.max(ports.length, 1)
+    const few = addresses.slice(0, MOST_ENDPOINTS)
+    if (ports.length === 0)
+      append(
+        shown,
+        few.map(({ ip = '' }) => ip),
+      )
+    for (const { port = 0 } of ports.slice(0, MOST_ENDPOINTS))
+      append(
+        shown,
+        few.map(({ ip = '' }) => hostPort(ip, port)),
+      )
+    shown.length = Math.min(shown.length, MOST_ENDPOINTS)
+  }
+  return listWithMore(shown, count, MOST_ENDPOINTS)
 }
 
 const hostPort = (host: string, port: number): string =>

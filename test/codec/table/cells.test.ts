@@ -654,3 +654,24 @@ describe('other kinds', () => {
     ],
   ])('%s %o', (resource, state, cells) => expect(cellsOf(resource, state)).toEqual(cells))
 })
+
+test('the cell of Endpoints takes no address for each port', () => {
+  let read = 0
+  const address = (at: number) => ({
+    get ip() {
+      read++
+      return `10.0.${at >> 8}.${at & 255}`
+    },
+  })
+  const many = Array.from({ length: 1_000 }, (_, at) => address(at))
+  const ports = Array.from({ length: 1_000 }, (_, at) => ({ name: `p${at}`, port: at + 1 }))
+  const subsets = [
+    { addresses: many.slice(0, 2), ports: ports.slice(0, 1) },
+    { addresses: [address(9)] },
+    { addresses: many, ports },
+  ]
+  expect(cellsOf('v1/endpoints', { subsets } as unknown as State)[1]).toBe(
+    '10.0.0.0:1,10.0.0.1:1,10.0.0.9 + 1000000 more...',
+  )
+  expect(read).toBeLessThan(20)
+})

@@ -36,6 +36,8 @@ const notMirrored: ReadonlySet<string> = new Set([
 ])
 /** The most mirrored addresses of one subset. */
 const MOST = 1000
+/** The most pairs of an address and a port: each address has its place for each port, and one object may have millions. */
+const MOST_PAIRS = 500_000
 
 export const endpointsMirror: Controller = {
   async reconcile(key, context) {
@@ -82,8 +84,9 @@ interface Wanted {
 /** One slice for each set of ports and each family of addresses. */
 function wantedSlices(endpoints: Endpoints): { wanted: readonly Wanted[]; invalid: number; skipped: number } {
   const wanted: Wanted[] = []
-  let [invalid, skipped] = [0, 0]
-  for (const { addresses, ports } of repacked(endpoints.subsets ?? [])) {
+  let invalid = 0
+  let { skipped, subsets } = fewPairs(endpoints.subsets ?? [])
+  for (const { addresses, ports } of repacked(subsets)) {
     const byType = new Map<AddressType, Endpoint[]>()
     let added = 0
     for (const [at, { address, isReady }] of addresses.entries()) {
@@ -106,6 +109,24 @@ function wantedSlices(endpoints: Endpoints): { wanted: readonly Wanted[]; invali
   }
   return { wanted, invalid, skipped }
 }
+
+/** The subsets without the last addresses of those that have too many pairs. */
+function fewPairs(subsets: readonly EndpointSubset[]): { subsets: readonly EndpointSubset[]; skipped: number } {
+  const pairs = subsets.reduce((sum, subset) => sum + sizeOf(subset) * (subset.ports ?? []).length, 0)
+  if (pairs <= MOST_PAIRS) return { subsets, skipped: 0 }
+  const ports = subsets.reduce((sum, subset) => sum + (subset.ports ?? []).length, 0)
+  const most = Math.floor(MOST_PAIRS / ports)
+  const cut = subsets.map(({ addresses = [], notReadyAddresses = [], ...subset }) => ({
+    ...subset,
+    addresses: addresses.slice(0, most),
+    notReadyAddresses: notReadyAddresses.slice(0, Math.max(0, most - addresses.length)),
+  }))
+  const count = (all: readonly EndpointSubset[]): number => all.reduce((sum, subset) => sum + sizeOf(subset), 0)
+  return { subsets: cut, skipped: count(subsets) - count(cut) }
+}
+
+const sizeOf = ({ addresses = [], notReadyAddresses = [] }: EndpointSubset): number =>
+  addresses.length + notReadyAddresses.length
 
 interface Address {
   readonly address: EndpointAddress

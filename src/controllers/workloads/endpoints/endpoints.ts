@@ -47,7 +47,11 @@ export const endpointsController: Controller = {
       .map(([label, value]) => `${label}=${value}`)
       .join()
     const pods = await clients.resource(PODS, namespace).list({ labelSelector, shared: true })
-    const { subsets, isCut } = await planned(pods, () => withinCapacity(subsetsOf(service, pods)))
+    // each pod has its place for each port
+    const looked = pods.slice(0, mostPods(service))
+    const { subsets, isCut = looked.length < pods.length } = await planned(looked, () =>
+      withinCapacity(subsetsOf(service, looked)),
+    )
     const client = clients.resource(ENDPOINTS, namespace)
     const known = await client.get(name)
     const { [HEADLESS]: _, ...own } = service.metadata.labels ?? {}
@@ -99,6 +103,12 @@ async function removed(clients: Clientset, namespace: string, name: string): Pro
   if (known?.metadata.labels?.[MANAGED_BY] !== COMPONENT) return
   await deleteIfThere(client, known)
 }
+
+/** The most pairs of a pod and a port of the Service. */
+const MOST_PAIRS = 500_000
+
+/** The most pods of which the endpoints are made. */
+export const mostPods = ({ spec }: Service): number => Math.floor(MOST_PAIRS / Math.max(1, (spec?.ports ?? []).length))
 
 interface Reached {
   readonly port: EndpointPort | undefined
@@ -161,12 +171,13 @@ function addressOf(service: Service, pod: Pod): EndpointAddress | undefined {
   }
 }
 
-function withinCapacity(subsets: readonly EndpointSubset[]): { subsets: readonly EndpointSubset[]; isCut: boolean } {
+/** @returns `isCut` only where addresses were left out */
+function withinCapacity(subsets: readonly EndpointSubset[]): { subsets: readonly EndpointSubset[]; isCut?: true } {
   const count = subsets.reduce(
     (sum, { addresses = [], notReadyAddresses = [] }) => sum + addresses.length + notReadyAddresses.length,
     0,
   )
-  if (count <= MOST) return { subsets, isCut: false }
+  if (count <= MOST) return { subsets }
   let ready = MOST
   const cut = subsets.map(({ addresses = [], ...subset }) => {
     const kept = addresses.slice(0, ready)

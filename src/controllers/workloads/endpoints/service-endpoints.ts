@@ -3,6 +3,7 @@ import type { Node, Pod, Service, ServicePort } from '../../../api/core/v1.ts'
 import type { Endpoint, EndpointPort } from '../../../api/discovery/v1.ts'
 import type { IpFamily } from '../../../api/ip-addresses.ts'
 import { familyOf, ipText, parseIp } from '../../../api/ip-addresses.ts'
+import { lazy } from '../../../base/lazy.ts'
 import { ownValue } from '../../../base/own.ts'
 import { isFinished, isReady, isTerminating } from '../pods/pod-state.ts'
 
@@ -39,23 +40,38 @@ export function addressTypes({ spec }: Service): readonly AddressType[] {
 }
 
 /** The number of the container's port, found by number or by its name in a container. */
-export function targetPort(pod: Pod, { targetPort: target, protocol, port }: ServicePort): number | undefined {
+export const targetPort = (pod: Pod, servicePort: ServicePort): number | undefined =>
+  numberOf(servicePort, () => namedPorts(pod))
+
+function numberOf(
+  { targetPort: target, protocol, port }: ServicePort,
+  named: () => ReadonlyMap<string, number | undefined>,
+): number | undefined {
   if (typeof target === 'number') return target
-  if (target === undefined) return port
-  const sidecars = (pod.spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
-  for (const { ports = [] } of [...(pod.spec?.containers ?? []), ...sidecars])
-    for (const known of ports)
-      if (known.name === target && (known.protocol ?? 'TCP') === (protocol ?? 'TCP')) return known.containerPort
-  return undefined
+  return target === undefined ? port : named().get(`${target} ${protocol ?? 'TCP'}`)
 }
 
-export const endpointPorts = (service: Service, pod: Pod): EndpointPort[] =>
-  (service.spec?.ports ?? []).flatMap((servicePort) => {
-    const port = targetPort(pod, servicePort)
+/** By name and protocol; of several ports the first one counts. */
+function namedPorts({ spec }: Pod): ReadonlyMap<string, number | undefined> {
+  const named = new Map<string, number | undefined>()
+  const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
+  for (const { ports = [] } of [...(spec?.containers ?? []), ...sidecars])
+    for (const { name = '', protocol = 'TCP', containerPort } of ports) {
+      const key = `${name} ${protocol}`
+      if (!named.has(key)) named.set(key, containerPort)
+    }
+  return named
+}
+
+export function endpointPorts(service: Service, pod: Pod): EndpointPort[] {
+  const named = lazy(() => namedPorts(pod))
+  return (service.spec?.ports ?? []).flatMap((servicePort) => {
+    const port = numberOf(servicePort, named)
     if (port === undefined) return []
     const { name = '', protocol = 'TCP', appProtocol } = servicePort
     return [{ name, port, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }]
   })
+}
 
 export const hostnameOf = (service: Service, { metadata, spec }: Pod): string | undefined =>
   spec?.hostname && spec.subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace

@@ -143,4 +143,12 @@ describe('Endpoints of a Service without a selector', () => {
       'Warning endpoint-slice-mirroring-controller TooManyAddressesToMirror: A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 2 addresses were skipped',
     ])
   })
+
+  test('with a place for each address and port that would not fit into memory have fewer addresses', async () => {
+    await services().create(service())
+    const ports = Array.from({ length: 2_000 }, (_, at) => ({ name: `p${at}`, port: at + 1 }))
+    const all = Array.from({ length: 2_000 }, (_, at) => ({ ip: `10.1.${at >> 8}.${at & 255}` }))
+    await write([{ addresses: all, ports }])
+    expect((await slices()).flatMap(addresses)).toHaveLength(250)
+  })
 })

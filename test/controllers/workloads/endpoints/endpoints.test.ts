@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../../src/api/object.ts'
 import type { Clientset } from '../../../../src/controllers/client/clientset.ts'
 import { clientsetFor, typedResource } from '../../../../src/controllers/client/clientset.ts'
 import { SERVICES } from '../../../../src/controllers/workloads/endpoints/endpoint-slice.ts'
-import { subsetsOf } from '../../../../src/controllers/workloads/endpoints/endpoints.ts'
+import { mostPods, subsetsOf } from '../../../../src/controllers/workloads/endpoints/endpoints.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
 import { endpointOf } from '../../../../src/controllers/workloads/endpoints/service-endpoints.ts'
 import { planSlices } from '../../../../src/controllers/workloads/endpoints/slice-plan.ts'
@@ -193,4 +193,11 @@ describe('an address that a pod reports', () => {
     expect(endpointOf(of, reporting, undefined, family === 'IPv4' ? 'IPv6' : 'IPv4')).toBeUndefined()
     expect(subsetsOf(of, [reporting])[0]?.notReadyAddresses?.map((address) => address.ip)).toEqual([expected])
   })
+})
+
+test('a Service of many ports has the endpoints of fewer pods', () => {
+  const ports = (count: number) => Array.from({ length: count }, (_, at) => ({ name: `p${at}`, port: at + 1 }))
+  expect([0, 1, 10, 20_000].map((count) => mostPods(service({ ports: ports(count) })))).toEqual([
+    500_000, 500_000, 50_000, 25,
+  ])
 })
