@@ -126,6 +126,8 @@ export interface WatchQuery {
   readonly notOlderThan?: Revision
   /** Limits the waiting events of all watches that share it. */
   readonly buffer?: WatchBuffer
+  /** Called when this watch must make room: its reader must not go on sending what it has. */
+  readonly onTooSlow?: () => void
 }
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'

@@ -12,6 +12,8 @@ export interface WatchSink {
   /** Sends something that clients ignore, to notice a dead connection. */
   heartbeat(): void
   close(): void
+  /** Breaks the connection of a client that is too slow. What it has not taken is dropped. */
+  abort(): void
   onGone(work: () => void): void
   hasGone(): boolean
 }
@@ -19,7 +21,7 @@ export interface WatchSink {
 const NEWLINE = new Uint8Array([10])
 
 /** Bytes that the stream may be ahead of the client before a send waits. */
-const AHEAD_BYTES = 256 * 1024
+const AHEAD_BYTES = 64 * 1024
 /** The most unsent bytes of a WebSocket whose client does not read. A send to a WebSocket cannot be awaited. */
 const MAX_UNSENT = 4 * 1024 * 1024
 /** WebSocket close code. */
@@ -70,6 +72,11 @@ export function streamSink(headers: AnswerHeaders, isText: boolean): WatchSink {
       wake()
       controller.close()
     },
+    abort() {
+      if (ended) return
+      controller.error(new ClientGone('the client is too slow'))
+      leave()
+    },
     onGone(work) {
       gone = work
     },
@@ -107,6 +114,9 @@ export function socketSink(asked: RequestHeaders, isText: boolean): WatchSink | 
     heartbeat() {},
     close() {
       server.close(1000)
+    },
+    abort() {
+      server.close(TRY_AGAIN, 'too slow')
     },
     onGone(work) {
       server.addEventListener('close', work)

@@ -55,7 +55,8 @@ export async function pumpWatch(
   timers.after(plan.seconds * 1000, end)
   sink.onGone(end)
   try {
-    watch = await scope.storage.watch(scope.collection, { ...plan.query, buffer: watchBufferOf(scope.request) })
+    const buffer = watchBufferOf(scope.request)
+    watch = await scope.storage.watch(scope.collection, { ...plan.query, buffer, onTooSlow: () => sink.abort() })
     const stream = watch
     if (plan.bookmarks) {
       timers.every(BOOKMARK_MS, () => stream.ping())

@@ -206,7 +206,7 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
         ),
       ),
 
-    async watch(collection, { namespace, selection, from, notOlderThan = 0, buffer, opens }) {
+    async watch(collection, { namespace, selection, from, notOlderThan = 0, buffer, onTooSlow, opens }) {
       const events = (at: ListAt, start: string) =>
         list(collection, { namespace, selection, at, start, opens }, { as: 'events' })
       return openWatch(
@@ -217,7 +217,7 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
             stub.fetch(keep ? url : `${url}&keep=false`, { headers: { Upgrade: 'websocket' } }),
           ),
         clock,
-        buffer,
+        { ...(buffer && { buffer }), ...(onTooSlow && { onTooSlow }) },
       )
     },
 

@@ -8,9 +8,9 @@ import type { Pong, WatchCall } from '../shards/shard-protocol.ts'
 import { decodeHeader, ENDED, MORE, PING } from '../shards/shard-protocol.ts'
 import type { InitialEvents } from './initial-events.ts'
 import { revisionAt } from '../revisions/revision.ts'
-import type { Revision, Watch, WatchBatch } from '../storage.ts'
+import type { Revision, Watch, WatchBatch, WatchQuery } from '../storage.ts'
 import { decodeMessage, EncodedBatch } from './watch-batch.ts'
-import type { BufferedWatch, WatchBuffer } from './watch-buffer.ts'
+import type { BufferedWatch } from './watch-buffer.ts'
 
 /** Bytes that may wait for the client. With more, the client is too slow. */
 const MAX_WAITING = 4 * 1024 * 1024
@@ -18,6 +18,9 @@ const MAX_WAITING = 4 * 1024 * 1024
 const REOPEN_AFTER = [0, 50, 200, 1_000, 3_000]
 
 type WatchScope = Omit<WatchCall, 'from'>
+
+/** See WatchQuery. */
+type Room = Pick<WatchQuery, 'buffer' | 'onTooSlow'>
 
 /** Opens a socket to the shard. */
 type Upgrade = (url: string) => Promise<Response>
@@ -31,10 +34,10 @@ export async function openWatch(
   from: Revision | InitialEvents,
   upgrade: Upgrade,
   clock: Clock,
-  buffer?: WatchBuffer,
+  room: Room = {},
 ): Promise<Watch> {
   const initial = typeof from === 'number' ? undefined : from
-  const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade, clock, buffer)
+  const watch = new ShardWatch(scope, typeof from === 'number' ? from : from.revision, upgrade, clock, room)
   try {
     // events from here on wait in the socket while the client reads the initial events
     await watch.open()
@@ -65,7 +68,9 @@ async function* afterInitial(initial: InitialEvents, watch: ShardWatch): AsyncGe
 class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
   /** Bound: MAX_WAITING bytes. */
   private readonly waiting: WatchBatch[] = []
-  waitingBytes = 0
+  private waitingLength = 0
+  /** The length of the batch that the reader has taken, until it takes the next one. */
+  private sending = 0
   private socket: WebSocket | undefined
   /** The whole past has been received. Only then are answers to PING about this watch. */
   private isLive = false
@@ -81,8 +86,13 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     private received: Revision,
     private readonly upgrade: Upgrade,
     private readonly clock: Clock,
-    private readonly buffer?: WatchBuffer,
+    private readonly room: Room,
   ) {}
+
+  /** What is waiting, and what the reader sends. */
+  get waitingBytes(): number {
+    return this.waitingLength + this.sending
+  }
 
   /** @throws StorageError Compacted */
   async open(): Promise<void> {
@@ -130,20 +140,21 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
 
   private put(batch: WatchBatch): void {
     this.waiting.push(batch)
-    this.waitingBytes += batch.lines.length
+    this.waitingLength += batch.lines.length
     if (this.isOver) return
-    this.buffer?.hold(this, batch.lines.length)
-    if (this.waitingBytes > MAX_WAITING) this.tooSlow()
+    this.room.buffer?.hold(this, batch.lines.length)
+    if (this.waitingLength > MAX_WAITING) this.tooSlow()
     this.wake()
   }
 
   tooSlow(): void {
     this.end(new StorageError('Overloaded', 0, 0, 'the watcher is too slow'))
+    this.room.onTooSlow?.()
   }
 
   /** Asks for more of the past when there is room for it. */
   private askForMore(): void {
-    if (!this.isMoreOffered || this.waitingBytes > MAX_WAITING / 2) return
+    if (!this.isMoreOffered || this.waitingLength > MAX_WAITING / 2) return
     this.isMoreOffered = false
     this.socket?.send(MORE)
   }
@@ -177,10 +188,10 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     if (this.isOver) return
     this.isOver = true
     this.failure = failure
-    this.buffer?.leave(this)
+    this.room.buffer?.leave(this)
     // nobody takes them any more, and the reader may wait for its client for a long time
     this.waiting.length = 0
-    this.waitingBytes = 0
+    this.waitingLength = this.sending = 0
     this.close()
     this.wake()
   }
@@ -195,18 +206,26 @@ class ShardWatch implements AsyncIterable<WatchBatch>, BufferedWatch {
     }
   }
 
+  /** The client has taken the last batch. */
+  private sent(): void {
+    const { sending } = this
+    this.sending = 0
+    if (sending > 0) this.room.buffer?.release(sending)
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<WatchBatch> {
     try {
       for (;;) {
         if (this.failure !== undefined) throw this.failure
         if (this.isOver) return
+        this.sent()
         const batch = this.waiting.shift()
         if (batch === undefined) {
           await new Promise<void>((resolve) => (this.wake = resolve))
           continue
         }
-        this.waitingBytes -= batch.lines.length
-        this.buffer?.release(batch.lines.length)
+        this.waitingLength -= batch.lines.length
+        this.sending = batch.lines.length
         this.askForMore()
         yield batch
       }

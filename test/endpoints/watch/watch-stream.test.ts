@@ -26,6 +26,7 @@ async function watchWith(error: Error) {
     send: async (frame) => void sent.push(frame),
     heartbeat() {},
     close: () => closed++,
+    abort() {},
     onGone() {},
     hasGone: () => false,
   }

@@ -25,7 +25,7 @@ test('a watch that is too slow keeps nothing, even while its reader waits for th
   const shard = new ShardEnd()
   const upgrade = async () => ({ webSocket: shard }) as unknown as Response
   const buffer = new WatchBuffer(1_000, new WatchBuffers(10_000))
-  const watch = await openWatch(scope, 1, upgrade, () => 0, buffer)
+  const watch = await openWatch(scope, 1, upgrade, () => 0, { buffer })
   const reader = watch.messages[Symbol.asyncIterator]()
   shard.event(2, '{"a":1}')
   expect((await reader.next()).done).toBe(false)
@@ -36,4 +36,24 @@ test('a watch that is too slow keeps nothing, even while its reader waits for th
   shard.event(4, `"${'x'.repeat(600)}"`)
   expect([kept.waitingBytes, buffer.bytes, shard.isClosed]).toEqual([0, 0, true])
   await expect(reader.next()).rejects.toMatchObject({ code: 'Overloaded' })
+})
+
+test('what its reader sends counts until the client has taken it, and is given up with the watch', async () => {
+  const shard = new ShardEnd()
+  const upgrade = async () => ({ webSocket: shard }) as unknown as Response
+  const buffer = new WatchBuffer(1_000, new WatchBuffers(10_000))
+  let slow = 0
+  const watch = await openWatch(scope, 1, upgrade, () => 0, { buffer, onTooSlow: () => slow++ })
+  const reader = watch.messages[Symbol.asyncIterator]()
+  shard.event(2, `"${'x'.repeat(600)}"`)
+  await reader.next()
+  expect(buffer.bytes).toBeGreaterThan(600)
+  shard.event(3, '{"a":1}')
+  await reader.next()
+  expect(buffer.bytes).toBeLessThan(100)
+  shard.event(4, `"${'x'.repeat(600)}"`)
+  await reader.next()
+  expect(slow).toBe(0)
+  shard.event(5, `"${'x'.repeat(600)}"`)
+  expect([slow, buffer.bytes, shard.isClosed]).toEqual([1, 0, true])
 })
