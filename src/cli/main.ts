@@ -157,6 +157,8 @@ Flags of keys rotate
                    signs, then the old one is trusted no more (docs/access.md).
   --front-proxy-ca begin|switch|finish
                    The same with the CA of front proxies.
+  --force          Also where no server has started since the last step. Clients that trust the old CA alone are locked
+                   out then.
 
 Flags of kubeconfig for somebody else than the administrator
   --user NAME      Prints a kubeconfig of this user, with a client certificate that ends soon.

@@ -11,13 +11,14 @@ export async function runKeys(args: string[]): Promise<void> {
   const flags = parse(rest, {
     ca: { type: 'string' },
     'front-proxy-ca': { type: 'string' },
+    force: { type: 'boolean', default: false },
     'data-dir': { type: 'string', default: '.kedge' },
   })
   const { pki } = dataDirectory(flags['data-dir'])
-  const { ca, 'front-proxy-ca': frontProxyCa } = flags
+  const { ca, 'front-proxy-ca': frontProxyCa, force } = flags
   if (ca !== undefined && frontProxyCa !== undefined) throw new UsageError('--ca and --front-proxy-ca: one at a time.')
-  if (ca !== undefined) return rotateCa(pki, 'ca', ca)
-  if (frontProxyCa !== undefined) return rotateCa(pki, 'front-proxy-ca', frontProxyCa)
+  if (ca !== undefined) return rotateCa(pki, 'ca', ca, force)
+  if (frontProxyCa !== undefined) return rotateCa(pki, 'front-proxy-ca', frontProxyCa, force)
   const { made, retired, dropped } = await rotateServiceAccountKey(pki)
   console.log(`From the next start on, ServiceAccounts' tokens are signed with the key ${made}.`)
   console.log(`What ${retired} signed is good until it ends.`)
@@ -45,9 +46,9 @@ front proxies of your own have certificates of it, too, go on with "kedge keys r
   },
 }
 
-async function rotateCa(directory: string, name: AuthorityName, wanted: string): Promise<void> {
+async function rotateCa(directory: string, name: AuthorityName, wanted: string, isForced: boolean): Promise<void> {
   const step = ROTATION_STEPS.find((step) => step === wanted)
   if (step === undefined) throw new UsageError(`--${name} wants ${ROTATION_STEPS.join(', ')}, not "${wanted}".`)
-  await rotateAuthority(directory, step, new Date(), name)
+  await rotateAuthority(directory, step, new Date(), name, isForced)
   console.log(AFTER_STEP[name][step])
 }

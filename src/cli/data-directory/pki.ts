@@ -9,7 +9,7 @@ import { addressOctets, createAuthority, issue } from './certificate.ts'
 import type { Credential, Leaf } from './certificate.ts'
 import { KeyFiles } from './key-files.ts'
 import { makePrivateDirectory } from './make-directory.ts'
-import { AUTHORITY_DAYS, authorities, authorityBundle } from './rotate-authority.ts'
+import { AUTHORITY_DAYS, authorities, authorityBundle, noteStarted } from './rotate-authority.ts'
 import type { AuthorityName } from './rotate-authority.ts'
 import { RETIRED_KEYS, createServiceAccountKey } from './service-account-key.ts'
 
@@ -64,6 +64,7 @@ export async function openPki(directory: string, names: readonly string[], now: 
     usage: 'client',
     days: LEAF_DAYS,
   })
+  noteStarted(directory)
   return {
     authority,
     authorities: authorityBundle(directory),

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { openPki } from '../../../src/cli/data-directory/pki.ts'
 import type { Pki } from '../../../src/cli/data-directory/pki.ts'
+import type { RotationStep } from '../../../src/cli/data-directory/rotate-authority.ts'
 import { rotateAuthority } from '../../../src/cli/data-directory/rotate-authority.ts'
 import { settingsOf } from '../../../src/settings.ts'
 import { pemBlocks } from '../../../src/x509/pem.ts'
@@ -57,10 +58,27 @@ test.each([
   [['begin', 'switch'], 'begin', 'finish'],
 ] as const)('after %j, %s is refused: %s is due', async (done, step, due) => {
   await open()
-  for (const one of done) await rotateAuthority(directory, one, now)
+  for (const one of done) {
+    await rotateAuthority(directory, one, now)
+    await open()
+  }
   await expect(rotateAuthority(directory, step, now)).rejects.toThrow(
     `The next step is "kedge keys rotate --ca ${due}".`,
   )
+})
+
+test.each(['ca', 'front-proxy-ca'] as const)('%s: a step without a start before it is refused', async (name) => {
+  const rotate = (step: RotationStep, isForced = false) => rotateAuthority(directory, step, now, name, isForced)
+  const refused = 'No server has started since the last step, so nobody trusts what comes next.'
+  await open()
+  await rotate('begin')
+  await expect(rotate('switch')).rejects.toThrow(refused)
+  await open()
+  await rotate('switch')
+  await expect(rotate('finish')).rejects.toThrow(refused)
+  await rotate('finish', true)
+  const pki = await open()
+  expect(pemBlocks(name === 'ca' ? pki.authorities : pki.frontProxyAuthorities)).toHaveLength(1)
 })
 
 test('a directory without a CA is refused', async () => {
