@@ -28,6 +28,11 @@ export type Credentials = Readonly<Partial<Record<ClientCredential, Credential>>
 const MAX_PER_HOST = 1_000
 /** The most requests at once to all hosts: APIServices, Services, pods and nodes may name any number of them. */
 const MAX_UNDER_WAY = 4_096
+/**
+ * The part of these that requests without a time limit may be: logs that are followed and watches last as long as their
+ * clients and servers like, and must leave room for other requests.
+ */
+const ENDLESS_PART = 3 / 4
 const MAX_IDLE = 16
 const IDLE_MS = 30_000
 /** Milliseconds that kube-apiserver waits for a connection. */
@@ -68,15 +73,14 @@ class OutgoingExchanges {
   readonly #agents = { https: new HttpsAgent({ ...this.#options, ...goTrust }), http: new HttpAgent(this.#options) }
   readonly #credentials: Credentials
   readonly #tunnels: Tunnels
-  /** By host and port, the number of requests in progress. Bound: MAX_UNDER_WAY. */
-  readonly #underWay = new Map<string, number>()
-  #count = 0
-  readonly #most: number
+  readonly #all: UnderWay
+  /** By host and port. Bound: MAX_UNDER_WAY. */
+  readonly #hosts = new Map<string, UnderWay>()
 
   constructor(credentials: Credentials, tunnels: Tunnels, most: number) {
     this.#credentials = credentials
     this.#tunnels = tunnels
-    this.#most = most
+    this.#all = new UnderWay(most)
   }
 
   close(): void {
@@ -88,12 +92,12 @@ class OutgoingExchanges {
     const given = new AbortController()
     response.once('close', () => given.abort()) // the engine no longer wants the answer
     let late: AbortSignal | undefined
-    let host: string | undefined
+    let leave = (): void => {}
     try {
       const call = await readCall(request)
       const signals = [given.signal]
       if (call.timeoutMs !== undefined) signals.push((late = AbortSignal.timeout(call.timeoutMs)))
-      host = this.#enter(new URL(call.url).host)
+      leave = this.#enter(new URL(call.url).host, call.timeoutMs === undefined)
       const answer = await this.#send(call, request, AbortSignal.any(signals))
       await this.#pass(call, answer, response)
     } catch (error) {
@@ -101,24 +105,21 @@ class OutgoingExchanges {
       const failure = late?.aborted ? { code: DEADLINE, message: '' } : failureOf(error)
       response.writeHead(FAILED, { 'content-type': 'application/json' }).end(JSON.stringify(failure))
     } finally {
-      if (host !== undefined) this.#leave(host)
+      leave()
     }
   }
 
-  #enter(host: string): string {
-    const count = this.#underWay.get(host) ?? 0
-    if (count >= MAX_PER_HOST) throw failure(BUSY)
-    if (this.#count >= this.#most) throw failure(BUSY_IN_ALL)
-    this.#count++
-    this.#underWay.set(host, count + 1)
-    return host
-  }
-
-  #leave(host: string): void {
-    this.#count--
-    const count = (this.#underWay.get(host) ?? 1) - 1
-    if (count > 0) this.#underWay.set(host, count)
-    else this.#underWay.delete(host)
+  /** @returns a function that ends it */
+  #enter(name: string, isEndless: boolean): () => void {
+    const host = this.#hosts.get(name) ?? new UnderWay(MAX_PER_HOST)
+    if (!host.hasRoom(isEndless)) throw failure(BUSY)
+    if (!this.#all.hasRoom(isEndless)) throw failure(BUSY_IN_ALL)
+    this.#hosts.set(name, host)
+    for (const one of [host, this.#all]) one.count(isEndless, 1)
+    return () => {
+      for (const one of [host, this.#all]) one.count(isEndless, -1)
+      if (host.isEmpty) this.#hosts.delete(name)
+    }
   }
 
   async #send(call: PassedCall, body: IncomingMessage, signal: AbortSignal): Promise<Answer> {
@@ -191,6 +192,30 @@ class OutgoingExchanges {
       throw failure(BUSY_IN_ALL)
     }
     response.writeHead(200, { ...headers, [TUNNEL_HEADER]: ticket }).end()
+  }
+}
+
+/** Requests in progress. */
+class UnderWay {
+  readonly #most: number
+  #requests = 0
+  #endless = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get isEmpty(): boolean {
+    return this.#requests === 0
+  }
+
+  hasRoom(isEndless: boolean): boolean {
+    return this.#requests < this.#most && !(isEndless && this.#endless >= this.#most * ENDLESS_PART)
+  }
+
+  count(isEndless: boolean, by: 1 | -1): void {
+    this.#requests += by
+    if (isEndless) this.#endless += by
   }
 }
 

@@ -198,3 +198,27 @@ test('to all hosts together no more are under way than may be, and one that ends
   held[0]!.end('done')
   expect((await wholeAnswer(await last, 100)).text).toBe('done')
 })
+
+test('requests without an end leave room for those with one', async () => {
+  const path = join(directory, 'shared.sock')
+  const shared = await serveOutgoingExchanges(path, {}, undefined, 4)
+  closing.push(() => shared.close())
+  const held: ServerResponse[] = []
+  const url = await backend((_request, response) => void held.push(response))
+  const askShared = (timeoutMs?: number) => {
+    const call = { method: 'GET', url, headers: [], caBundle: authority.certificate }
+    return exchangeByFront(bindingTo(path))({ ...call, ...(timeoutMs !== undefined && { timeoutMs }) }, null)
+  }
+  const endless = [askShared(), askShared(), askShared()]
+  await eventually(() => expect(held).toHaveLength(3))
+  await expect(askShared()).rejects.toThrow('too many requests to other servers are under way')
+  const bounded = askShared(60_000)
+  await eventually(() => expect(held).toHaveLength(4))
+  for (const response of held) response.end('done')
+  for (const answer of await Promise.all([...endless, bounded]))
+    expect((await wholeAnswer(answer, 100)).text).toBe('done')
+  const last = askShared()
+  await eventually(() => expect(held).toHaveLength(5))
+  held[4]!.end('again')
+  expect((await wholeAnswer(await last, 100)).text).toBe('again')
+})
