@@ -35,3 +35,6 @@ export function pathMatches(allowed: string, path: string): boolean {
   if (allowed === ALL || allowed === path) return true
   return allowed.endsWith(ALL) && path.startsWith(withoutTrailing(allowed, ALL))
 }
+
+export const countOfValues = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number =>
+  [verbs, apiGroups, resources, resourceNames, nonResourceURLs].reduce((sum, values) => sum + (values?.length ?? 0), 0)

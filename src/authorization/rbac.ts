@@ -18,7 +18,8 @@ import { serviceAccountUser } from '../authentication/service-account-name.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import type { ControlSnapshot } from '../tenancy/control-snapshot.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
-import { ruleAllows } from './policy-rule.ts'
+import { Budget } from '../base/budget.ts'
+import { countOfValues, ruleAllows } from './policy-rule.ts'
 import { bindingsFor } from './subject-index.ts'
 import type { Verdict } from './verdict.ts'
 import { aggregate, noOpinion } from './verdict.ts'
@@ -47,14 +48,19 @@ export function rbac(snapshot: ControlSnapshot, asked: AuthorizationAttributes):
   return errors.length === 0 ? noOpinion('') : noOpinion(`RBAC: ${aggregate(errors)}`)
 }
 
-/**
- * All rules of a user in a namespace; '' means the cluster scope.
- * @param missing the text for a role that is not there
- */
-export function rulesFor(snapshot: ControlSnapshot, user: UserInfo, namespace: string, missing = listedMissing) {
+/** What a caller wants of the rules of a user. */
+interface Wanted {
+  /** The text for a role that is not there. */
+  readonly missing?: Missing
+  /** The most values of rules that come again, because another binding has the same role. Default: none come again. */
+  readonly repeated?: number
+}
+
+/** All rules of a user in a namespace; '' means the cluster scope. */
+export function rulesFor(snapshot: ControlSnapshot, user: UserInfo, namespace: string, wanted: Wanted = {}) {
   const rules: PolicyRule[] = []
   const errors: string[] = []
-  for (const grant of grantsOf(snapshot, user, namespace, missing)) {
+  for (const grant of grantsOf(snapshot, user, namespace, wanted)) {
     if ('error' in grant) errors.push(grant.error)
     else rules.push(grant.rule)
   }
@@ -65,13 +71,34 @@ function* grantsOf(
   snapshot: ControlSnapshot,
   user: UserInfo,
   namespace: string,
-  missing = listedMissing,
+  { missing = listedMissing, repeated = 0 }: Wanted = {},
 ): Generator<Grant> {
+  const given = new Given(repeated)
   const everywhere = snapshot.list<Stored<ClusterRoleBinding>>(of('clusterrolebindings'))
-  yield* grantsOfBindings(snapshot, everywhere, user, '', missing)
+  yield* grantsOfBindings(snapshot, everywhere, user, '', missing, given)
   if (namespace === '') return
   const bindings = snapshot.inNamespace<Stored<RoleBinding>>(of('rolebindings'), namespace)
-  yield* grantsOfBindings(snapshot, bindings, user, namespace, missing)
+  yield* grantsOfBindings(snapshot, bindings, user, namespace, missing, given)
+}
+
+/**
+ * The roles whose rules have come. A thousand bindings of a role with a thousand rules are a million rules, and who
+ * administers a namespace may write both.
+ */
+class Given {
+  /** Bound: the roles of one user. */
+  private readonly roles = new Set<readonly PolicyRule[]>()
+  private readonly values: Budget
+
+  constructor(repeated: number) {
+    this.values = new Budget(repeated)
+  }
+
+  /** Whether the rules of a role come now. */
+  adds(rules: readonly PolicyRule[]): boolean {
+    if (!this.roles.has(rules)) return (this.roles.add(rules), true)
+    return this.values.limit > 0 && rules.every((rule) => this.values.spend(countOfValues(rule)))
+  }
 }
 
 function* grantsOfBindings(
@@ -80,13 +107,15 @@ function* grantsOfBindings(
   user: UserInfo,
   namespace: string,
   missing: Missing,
+  given: Given,
 ): Generator<Grant> {
   for (const binding of bindingsFor(bindings, user, namespace)) {
     const subject = binding.subjects?.find((one) => appliesTo(one, user, namespace))
     if (subject === undefined) continue
     const role = rulesOfRole(snapshot, binding.roleRef ?? {}, namespace, missing)
     if ('error' in role) yield role
-    else for (const rule of role.rules) yield { rule, by: () => describe(binding, subject, namespace) }
+    else if (given.adds(role.rules))
+      for (const rule of role.rules) yield { rule, by: () => describe(binding, subject, namespace) }
   }
 }
 

@@ -8,7 +8,7 @@ import { inParts, mapNames } from '../base/parts.ts'
 import type { PolicyRule } from '../api/rbac/v1.ts'
 import { requestEntityTooLarge } from '../api/status.ts'
 import type { Steps } from '../base/slices.ts'
-import { ALL } from './policy-rule.ts'
+import { ALL, countOfValues } from './policy-rule.ts'
 
 /** Comparisons, or values of rules that are gone through, between two turns of others: some milliseconds. */
 const PART = 20_000
@@ -83,9 +83,6 @@ const MANY = 1024
 const VALUES = 8
 /** Comparisons in the time in which a rule becomes text. */
 const DESCRIBED = 32
-
-const countOfValues = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number =>
-  [verbs, apiGroups, resources, resourceNames, nonResourceURLs].reduce((sum, values) => sum + (values?.length ?? 0), 0)
 
 /** Rules with one verb, resource and name each. */
 function parts(rule: PolicyRule): PolicyRule[] {

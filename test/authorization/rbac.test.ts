@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { KubeObject } from '../../src/api/object.ts'
+import type { Role } from '../../src/api/rbac/v1.ts'
 import { authenticated } from '../../src/request/user-info.ts'
 import { attributesOf, pathAttributes, resourceAttributes } from '../../src/authorization/attributes.ts'
 import { authorize } from '../../src/authorization/authorize.ts'
 import { forbiddenBy } from '../../src/authorization/forbidden.ts'
-import { rbac } from '../../src/authorization/rbac.ts'
+import { rbac, rulesFor } from '../../src/authorization/rbac.ts'
 import { SnapshotData } from '../../src/tenancy/control-snapshot.ts'
 import { memoryServer } from '../request-in-memory.ts'
 
@@ -169,4 +171,35 @@ test('a fresh server: what anybody may see, and what was granted a moment ago', 
     subjects: [{ kind: 'User', name: 'alice' }],
   })
   await expect(ask('/api/v1/nodes')).resolves.toMatchObject({ user: alice })
+})
+
+describe('many bindings of one role with many rules', () => {
+  const rules = Array.from({ length: 300 }, (_, at) => ({ verbs: ['get'], apiGroups: [''], resources: [`r${at}`] }))
+  const bindings = Array.from({ length: 300 }, (_, at) =>
+    binding(`many/b${at}`, ['Role', 'long'], { kind: 'User', name: 'alice' }),
+  )
+  const many = SnapshotData.empty.with({
+    revision: 100,
+    reset: true,
+    more: false,
+    changed: [role('many/long', rules), ...bindings],
+  })
+
+  test('each rule is looked at once', () => {
+    let looked = 0
+    for (const rule of many.get<KubeObject & Role>({ group: GROUP, resource: 'roles' }, 'many/long')!.rules ?? []) {
+      const { verbs } = rule
+      Object.defineProperty(rule, 'verbs', { get: () => (looked++, verbs) })
+    }
+    const asked = { apiGroup: '', apiVersion: 'v1', resource: 'other', namespace: 'many' }
+    expect(rbac(many, resourceAttributes(alice, 'get', asked)).allowed).toBe(false)
+    expect(looked).toBe(rules.length)
+  })
+
+  test('the rules of a user come again for each binding up to a bound', () => {
+    expect(rulesFor(many, alice, 'many').rules).toHaveLength(300)
+    const few = rulesFor(many, alice, 'many', { repeated: 1_800 }).rules
+    // each rule has three values
+    expect(few).toHaveLength(300 + 600)
+  })
 })

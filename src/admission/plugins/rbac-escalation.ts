@@ -82,7 +82,9 @@ async function mustHold(
 ): Promise<void> {
   // kube-apiserver reads the user's roles as part of this request, so its errors name the request's resource
   const missingRole = (_kind: string, name: string): string => notFound(resource, name).message
-  const { rules: held, errors } = rulesFor(await freshControlSnapshot(request), user, namespace, missingRole)
+  const { rules: held, errors } = rulesFor(await freshControlSnapshot(request), user, namespace, {
+    missing: missingRole,
+  })
   const missing = await inTurns(missingRules(held, rules))
   if (missing.length === 0) return
   const groups = user.groups.map(goQuote).join(' ')

@@ -17,6 +17,9 @@ const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ]
 
+/** The most values of rules that are shown again for other bindings of the same role, as kube-apiserver shows all. */
+const MOST_REPEATED = 20_000
+
 /** Answers with the user's rules in a namespace. It ignores other fields of the sent object. */
 export const selfSubjectRulesReview: Review = async (request, object, admitted) => {
   // only a SelfSubjectRulesReview has this path
@@ -28,7 +31,7 @@ export const selfSubjectRulesReview: Review = async (request, object, admitted) 
   const chain = await currentChain(request.env, (work) => request.waitUntil(work))
   const asks = (authorizer: Authorizer): boolean => chain?.authorizers.includes(authorizer) ?? true
   const { rules, errors } = asks('RBAC')
-    ? rulesFor(await freshControlSnapshot(request), user, namespace)
+    ? rulesFor(await freshControlSnapshot(request), user, namespace, { repeated: MOST_REPEATED })
     : { rules: [], errors: [] }
   if (chain?.authorizers.includes('AlwaysAllow')) append(rules, EVERYTHING)
   const isNode = asks('Node') && nodeOf(user) !== undefined
