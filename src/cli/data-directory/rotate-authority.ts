@@ -68,7 +68,7 @@ export async function rotateAuthority(
   // an authority that is not valid signs nothing, and nobody is locked out by another one
   if (step !== 'begin' && !isForced && !isRepeated && isValid(signs, now) && !hasStarted(files, directory, name))
     throw new Error(
-      'No server has started since the last step, so nobody trusts what comes next. Start one, give everybody the CAs that it trusts, and repeat this step. --force does it at once, and locks out whoever trusts the old CA alone.',
+      'No server has started since the last step, so nobody trusts what comes next. Start one, give everybody the CAs that it trusts, and repeat this step. --force does it at once, and locks out clients that trust the old CA alone.',
     )
   if (next !== undefined) {
     // an existing file comes from an interrupted step, when ca.crt was still the old one
