@@ -37,7 +37,8 @@ export const textOf = (text: string | Steps<string>): string => (typeof text ===
 /** So many pieces of a usual length take as long as a step of a long text. */
 const OF_STEP = 4
 
-function* inSteps<T>(steps: Steps<T>): Generator<undefined, T, undefined> {
+/** For a generator whose caller always gives others their turn. */
+export function* inSteps<T>(steps: Steps<T>): Generator<undefined, T, undefined> {
   // before the first there is nothing done
   for (let pieces = 1; ; pieces = OF_STEP) {
     const { done, value } = steps.next(true)

@@ -70,7 +70,7 @@ export function* specBelow(document: unknown, prefix: string): Steps<RemoteSpec>
   return { hash: hash.text, ...found }
 }
 
-/** Characters that are hashed between two steps. */
+/** Characters that are looked at between two steps. */
 const LOOKED_AT = 256 * 1024
 
 /** FNV-1a of the UTF-16 units, and the length. It shows whether a server's document has changed since the last read. */
@@ -118,10 +118,11 @@ const unescaped = (pointer: string): string => pointer.replaceAll('~1', '/').rep
  * The members that the specs add to a document. A definition whose name is taken gets a number (`NAME_v2`), as in
  * kube-aggregator. Definitions that differ only in their kinds are shared.
  */
-export function addedBy(
+export function* addedBy(
   specs: readonly RemoteSpec[],
   known: Readonly<Record<Section | 'paths', readonly Member[]>>,
-): Record<Section | 'paths', Member[]> {
+): Steps<Record<Section | 'paths', Member[]>> {
+  let left = LOOKED_AT
   const added: Record<Section | 'paths', Member[]> = { paths: [], definitions: [], parameters: [] }
   const paths = new Set(known.paths.map(([name]) => name))
   const taken = {
@@ -132,6 +133,11 @@ export function addedBy(
     const renamed = new Map<string, string>()
     for (const section of SECTIONS)
       for (const [name, text] of spec[section]) {
+        left -= text.length
+        if (left <= 0) {
+          left = LOOKED_AT
+          yield
+        }
         const own = identity(parsed(text))
         let unique = name
         for (let number = 2; ; number++) {

@@ -11,7 +11,7 @@ import { modelMembers } from './custom-resources.ts'
 import { fixedPaths, groupPath } from './fixed-paths.ts'
 import type { OpenApiSettings, PathItem } from './operation.ts'
 import type { Member } from './members.ts'
-import { madeMembers } from './members.ts'
+import { inSteps, madeMembers } from './members.ts'
 import type { RemoteSpec } from './remote-spec.ts'
 import { addedBy } from './remote-spec.ts'
 import { pathMembers } from './rendered-paths.ts'
@@ -89,7 +89,7 @@ export function* swaggerMembers(
   const definitions = [...builtInDefinitions(models, describe), ...customDefinitions(custom, describe)]
   const ownParameters = (): Member[] =>
     [...parameters].map(([name, parameter]) => [name, () => JSON.stringify(parameter)])
-  const added = addedBy(remote, { paths, definitions, parameters: ownParameters() })
+  const added = yield* inSteps(addedBy(remote, { paths, definitions, parameters: ownParameters() }))
   yield* within('paths', [...paths, ...added.paths])
   yield* within('definitions', [...definitions, ...added.definitions])
   yield* within('parameters', [...ownParameters(), ...added.parameters])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../src/api/object.ts'
 import { atOnce } from '../../src/base/slices.ts'
-import { addedBy, specBelow as below } from '../../src/openapi/remote-spec.ts'
+import { addedBy as adding, specBelow as below } from '../../src/openapi/remote-spec.ts'
 import { textOf } from '../../src/openapi/members.ts'
 import type { Member } from '../../src/openapi/members.ts'
 
@@ -22,6 +22,7 @@ const definitions = {
   Meta: { properties: { again: refer('Meta') }, 'x-kubernetes-group-version-kind': [{ kind: 'Remote' }] },
   Thing: {},
 }
+const addedBy = (...of: Parameters<typeof adding>) => atOnce(adding(...of))
 const specBelow = (value: unknown, prefix: string) => atOnce(below(value, prefix))
 const spec = (more: object = {}) => specBelow(document({ ...definitions, ...more }), '/apis/wardle.example.com/v1/')
 
@@ -64,4 +65,14 @@ test('one whose name another has gets a number, wherever it is referred to', () 
 test('a path of this server stays its own', () => {
   const known = { ...none, paths: members({ '/apis/wardle.example.com/v1/flunders': { get: {} } }) }
   expect(addedBy([spec()], known).paths).toEqual([])
+})
+
+test('a document of many definitions is merged in steps', () => {
+  const text = 'x'.repeat(1_000)
+  const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`D${at}`, { title: text, number: at }]))
+  const flunder = { properties: Object.fromEntries(Object.keys(many).map((name) => [name, refer(name)])) }
+  const steps = adding([spec({ ...many, Flunder: flunder })], none)
+  let count = 1
+  while (steps.next(true).done !== true) count++
+  expect(count).toBeGreaterThan(5)
 })
