@@ -97,7 +97,6 @@ export const notHeeded: Readonly<Record<string, string>> = {
   APIServerIdentity: 'the server has a Lease in kube-system',
   AllowUnsafeMalformedObjectDeletion: 'no DELETE ignores errors of the storage',
   CoordinatedLeaderElection: 'no controller elects leaders from LeaseCandidates',
-  DRADeviceTaintRules: 'no controller acts by DeviceTaintRules',
   DRAResourcePoolStatus: 'no controller answers ResourcePoolStatusRequests',
   GangScheduling: 'the scheduler places each pod of a group by itself',
   InPlacePodVerticalScalingInitContainers: 'a resize may change restartable init containers',

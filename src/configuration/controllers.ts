@@ -16,7 +16,7 @@ const kinds = {
   'cronjob-controller': 'workload',
   'daemonset-controller': 'workload',
   'deployment-controller': 'workload',
-  'device-taint-eviction-controller': 'absent',
+  'device-taint-eviction-controller': 'workload',
   'disruption-controller': 'workload',
   'endpoints-controller': 'workload',
   'endpointslice-controller': 'workload',

@@ -66,7 +66,7 @@ export interface WatchedKinds {
 
 /**
  * Observations of a controller, each with a time of this server's clock, because times in objects come from other
- * clocks. A key names a Lease, a node, an autoscaler or a Job, and is removed with it.
+ * clocks. A key names a Lease, a node, an autoscaler, a Job, a pod or a DeviceTaintRule, and is removed with it.
  */
 export interface Sightings {
   get(key: `${SightingKind}/${string}`): Sighting | undefined
@@ -78,11 +78,21 @@ export interface Sightings {
  * `autoscaler`: its latest recommendations. `back-off`: how many pods of a Job failed and when the last one did.
  * `lease`: until when another leader holds it. `node`: the uid of the node whose registration was told. `heartbeat`: when
  * the last one of a kubelet came. `taints`: since when a
- * node has evicting taints. `eviction-zone`: when the last eviction of a node in the zone was. `stages`: the delays of
+ * node has evicting taints. `device-eviction`: when the devices of a pod, whose uid is the record, evict it.
+ * `device-taint-rule`: how many pods a DeviceTaintRule evicted. `eviction-zone`: when the last eviction of a node in the zone was. `stages`: the delays of
  * pods.
  */
 export type SightingKind =
-  'back-off' | 'autoscaler' | 'lease' | 'node' | 'heartbeat' | 'taints' | 'eviction-zone' | 'stages'
+  | 'back-off'
+  | 'autoscaler'
+  | 'lease'
+  | 'node'
+  | 'heartbeat'
+  | 'taints'
+  | 'device-eviction'
+  | 'device-taint-rule'
+  | 'eviction-zone'
+  | 'stages'
 
 export interface Sighting {
   readonly record: string

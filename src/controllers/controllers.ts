@@ -101,6 +101,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'daemon-set': ofWorkloads('daemon-set'),
   'daemon-set-node': ofWorkloads('daemon-set-node'),
   deployment: ofWorkloads('deployment'),
+  'device-taint-eviction': ofWorkloads('device-taint-eviction'),
   disruption: ofWorkloads('disruption'),
   'guarded-pods': ofWorkloads('guarded-pods'),
   'stale-disruption': ofWorkloads('stale-disruption'),

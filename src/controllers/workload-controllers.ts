@@ -2,6 +2,7 @@
  * The workload controllers: controllers of kube-controller-manager, a scheduler and the kubelets of simulated nodes
  * (docs/workloads.md).
  */
+import { deviceTaintEviction } from './device-taints/device-taint-eviction.ts'
 import { nodeLifecycle } from './nodes/node-lifecycle.ts'
 import { nodeTtlController } from './nodes/node-ttl.ts'
 import { taintEviction } from './nodes/taint-eviction.ts'
@@ -43,6 +44,7 @@ export const workloadControllers = {
   'daemon-set': daemonSetController,
   'daemon-set-node': daemonSetNodes,
   deployment: deploymentController,
+  'device-taint-eviction': deviceTaintEviction,
   disruption: disruptionController,
   'endpoint-slice': endpointSliceController,
   endpoints: endpointsController,

@@ -61,8 +61,6 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/codec/protobuf/kept-items.ts':
     'test/codec/protobuf/kept-items.test.ts: a list that the engine dropped counts no longer after two minutes',
   'src/controllers/work/look-pace.ts': FILLED,
-  'src/controllers/nodes/tainted-nodes.ts':
-    'test/controllers/nodes/tainted-nodes.test.ts: where more are tainted than are remembered',
   'src/controllers/work/once-each.ts': BY_CLUSTERS,
   'src/controllers/work/parsed-once.ts': FILLED,
   'src/controllers/scheduling/cluster-state.ts':
@@ -78,6 +76,8 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
     'test/controllers/scheduling/cluster-state.test.ts: the kubelets keep nothing of',
   'src/controllers/simulation/stage-player.ts':
     'test/controllers/simulation/stages.test.ts: pods that are more than are known one by one',
+  'src/controllers/nodes/tainted-places.ts':
+    'test/controllers/nodes/tainted-places.test.ts: where more are tainted than are remembered',
   'src/controllers/simulation/stages.ts': FILLED,
   'src/controllers/work/turns.ts': 'test/controllers/work/turns.test.ts: nothing is kept of what is done',
   'src/controllers/workloads/endpoints/change-time.ts': FILLED,

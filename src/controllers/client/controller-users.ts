@@ -12,6 +12,7 @@ type Account =
   | 'cronjob-controller'
   | 'daemon-set-controller'
   | 'deployment-controller'
+  | 'device-taint-eviction-controller'
   | 'ephemeral-volume-controller'
   | 'persistent-volume-binder'
   | 'service-cidrs-controller'
@@ -70,6 +71,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'daemon-set-node': daemonSets,
   departed: collector,
   deployment: account('deployment-controller'),
+  'device-taint-eviction': account('device-taint-eviction-controller'),
   disruption: disruptions,
   'endpoint-slice': account('endpointslice-controller'),
   endpoints: account('endpoint-controller'),

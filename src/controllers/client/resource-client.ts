@@ -122,6 +122,12 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     private readonly namespace: string,
   ) {}
 
+  /** The kind and version of what `apply` takes: the storage version need not be served. */
+  get typeMeta(): { readonly kind: string; readonly apiVersion: string } {
+    const { kind } = this.entry
+    return { kind, apiVersion: apiVersionOf(this.entry) }
+  }
+
   /** Undefined where the object does not exist. */
   async get(name: string): Promise<O | undefined> {
     return this.typed((await readLive(this.call(name), name))?.object)

@@ -16,13 +16,13 @@ import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns } from '../work/in-turns.ts'
 import { isRefusal } from '../work/refusal.ts'
 import { unlessGone } from '../work/unless-gone.ts'
+import { isNoExecute, TaintedPlaces } from './tainted-places.ts'
 import { logError } from '../../log/log.ts'
 import { tolerates } from '../scheduling/taints.ts'
 import { EventRecorder } from '../workloads/events/events.ts'
 import { PODS } from '../workloads/pods/pod-control.ts'
-import { isNoExecute, TaintedNodes } from './tainted-nodes.ts'
 
-const NODES = typedResource<Node>('', 'nodes')
+const NODES = typedResource<KubeObject & Node>('', 'nodes')
 const COMPONENT = 'taint-eviction-controller'
 const REASON = 'TaintManagerEviction'
 /** Milliseconds until the next try to evict a pod after the API refused that. Other pods do not wait meanwhile. */
@@ -30,7 +30,13 @@ const REFUSED_MS = 300_000
 /** The most names of tainted nodes that the controller keeps between two runs. */
 const MOST = 10_000
 
-const states = perTenant('forgotten', () => new TaintedNodes(MOST))
+const states = perTenant(
+  'forgotten',
+  () =>
+    new TaintedPlaces<KubeObject & Node>(MOST, ({ metadata, spec }) =>
+      spec?.taints?.some(isNoExecute) === true ? metadata.name : undefined,
+    ),
+)
 
 export const taintEviction: Controller = {
   async reconcile(name, context) {

@@ -15,6 +15,7 @@ import { controlSnapshot, freshControlSnapshot } from '../../tenancy/control-sna
 import { perTenant, weighTenant } from '../../tenancy/tenant-state.ts'
 import type { Clientset } from '../client/clientset.ts'
 import { clientsetFor, typedResource } from '../client/clientset.ts'
+import { heedsRules } from '../device-taints/device-taints.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { isControllerOurs } from '../leader/leadership.ts'
 import { isRefusal } from '../work/refusal.ts'
@@ -106,7 +107,7 @@ async function look(key: string, state: ClusterState, context: ControllerContext
   const controlPlane = { ...context, isObject: true }
   // a snapshot at hand may not have the new labels yet
   const snapshot = await (key === 'NamespaceChanged' ? freshControlSnapshot : controlSnapshot)(controlPlane)
-  const cluster = await clusterOf(state, tried, clients, snapshot)
+  const cluster = await clusterOf(state, tried, clients, snapshot, heedsRules(context))
   const turn = new Turn(state, clients, context, cluster, nodes, { profiles, backoffSeconds })
   try {
     for (const [at, [podKey, waiting]] of tried.entries()) {
@@ -166,6 +167,7 @@ async function clusterOf(
   tried: readonly (readonly [string, Waiting])[],
   clients: Clientset,
   snapshot: ControlSnapshot,
+  hasTaintRules: boolean,
 ): Promise<Cluster> {
   const pods = tried.map(([, { pod }]) => pod)
   const selectors = await DefaultSelectors.of(pods, clients)
@@ -179,6 +181,7 @@ async function clusterOf(
     devices: await DeviceFacts.of(
       tried.map(([, waiting]) => waiting),
       clients,
+      hasTaintRules,
     ),
     defaultSelector: (pod) => selectors.for(pod),
   }

@@ -9,12 +9,14 @@ import { validateLabelText } from '../../validation/field-rules.ts'
 import { keepMetadata } from '../metadata-of-status.ts'
 import { deviceTaintRulePrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { taintRuleRules } from './device-taint-work.ts'
 import { taintErrors } from './devices.ts'
 import { driverNameErrors, poolNameErrors } from './names.ts'
 
 const MAX_CONDITIONS = 8
 
 export const deviceTaintRules: BuiltInDefinition<DeviceTaintRule & KubeObject> = {
+  workloadWork: taintRuleRules,
   withoutTable: ['status'],
   printer: deviceTaintRulePrinter,
   resetFields: { status: withoutSpecAndMetadata },

@@ -39,6 +39,7 @@ import {
   requestReferencesErrors,
 } from './device-claim.ts'
 import { resourceClaimRules } from './claim-work.ts'
+import { allocationRules } from './device-taint-work.ts'
 import { selectorsOf, withSelectors } from './device-selectors.ts'
 import { driverNameErrors, listErrors, MAX_ENTRIES, poolNameErrors, setErrors } from './names.ts'
 import { uidErrors } from './uids.ts'
@@ -61,7 +62,7 @@ export const resourceClaims: BuiltInDefinition<Claim> = {
   printer: resourceClaimPrinter,
   conversions: { 'resource.k8s.io/v1beta1': conversion(claimFromV1beta1, claimToV1beta1) },
   quota: deviceClaimEvaluator,
-  workloadWork: resourceClaimRules,
+  workloadWork: [...resourceClaimRules, ...allocationRules],
   resetFields: { status: withoutSpecAndMetadata },
   validate: async ({ spec: { devices = {} } = {} }, context) => [
     ...(await adminAccessErrors(requestedAdminAccess(devices), context)),

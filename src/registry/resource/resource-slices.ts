@@ -11,6 +11,7 @@ import { validateNodeSelector } from '../../validation/pod/scheduling.ts'
 import { resourceSlicePrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { supplyRules } from './claim-work.ts'
+import { slicesRules } from './device-taint-work.ts'
 import { countersErrors, deviceErrors } from './devices.ts'
 import { driverNameErrors, poolNameErrors, setErrors } from './names.ts'
 import { conversion } from '../conversion.ts'
@@ -22,7 +23,7 @@ const MAX_ELABORATE_DEVICES = 64
 const MAX_COUNTER_SETS = 8
 
 export const resourceSlices: BuiltInDefinition<ResourceSlice & KubeObject> = {
-  workloadWork: supplyRules,
+  workloadWork: [...supplyRules, ...slicesRules],
   unknownField: (field, { group, version, kind }) =>
     `field label not supported for ${group}/${version}, Kind=${kind}: ${field}`,
   printer: resourceSlicePrinter,

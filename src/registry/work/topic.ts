@@ -18,6 +18,7 @@ export type Topic =
   | 'daemon-set-node'
   | 'departed'
   | 'deployment'
+  | 'device-taint-eviction'
   | 'disruption'
   | 'endpoint-slice'
   | 'endpoints'

@@ -12,6 +12,7 @@ export const workloadTopics = {
   'daemon-set': 'daemonset-controller',
   'daemon-set-node': 'daemonset-controller',
   deployment: 'deployment-controller',
+  'device-taint-eviction': 'device-taint-eviction-controller',
   disruption: 'disruption-controller',
   'endpoint-slice': 'endpointslice-controller',
   endpoints: 'endpoints-controller',

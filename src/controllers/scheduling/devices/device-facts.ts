@@ -6,6 +6,8 @@ import { ExtendedResources, isExtendedClaim } from '../../../registry/resource/e
 import { claimNameOf, podOfClaim } from '../../../registry/resource/pod-claims.ts'
 import type { Clientset } from '../../client/clientset.ts'
 import { typedResource } from '../../client/clientset.ts'
+import { RULES, SLICES } from '../../device-taints/device-taints.ts'
+import { withRules } from '../../device-taints/evicting-taints.ts'
 import { RESOURCE_CLAIMS } from '../../workloads/resource-claim/templates.ts'
 import { capacityOf, UsedCapacity } from './capacity.ts'
 import type { Capacity } from './capacity.ts'
@@ -18,7 +20,6 @@ import { claimText } from './requests.ts'
 import type { SearchBudget } from './search.ts'
 import { AllocationFailed, Selectors } from './selectors.ts'
 
-const SLICES = typedResource<ResourceSlice & KubeObject>('resource.k8s.io', 'resourceslices')
 const CLASSES = typedResource<DeviceClass & KubeObject>('resource.k8s.io', 'deviceclasses')
 
 /** Devices, attributes and capacities of all slices together: the cached data takes some 50 MB. */
@@ -45,7 +46,8 @@ export class DeviceFacts {
   /** `none`: no pod needs devices. */
   supply: Supply | 'too much' | 'none' = 'none'
 
-  static async of(pods: readonly Asking[], clients: Clientset): Promise<DeviceFacts> {
+  /** @param heedsRules whether DeviceTaintRules have an effect */
+  static async of(pods: readonly Asking[], clients: Clientset, heedsRules = false): Promise<DeviceFacts> {
     const facts = new DeviceFacts()
     const wanted = new Set(pods.flatMap(({ pod }) => claimKeys(pod)))
     const mayHaveExtended = pods.filter(({ info }) => wantedExtended(info).length > 0)
@@ -59,7 +61,7 @@ export class DeviceFacts {
       if (uid !== undefined && extended.has(uid)) facts.extendedClaims.set(uid, claim)
     }
     const isSomeNew = [...facts.claims.values()].some(({ status }) => status?.allocation === undefined)
-    if (isSomeNew || extended.size > 0) await facts.readSupply(clients)
+    if (isSomeNew || extended.size > 0) await facts.readSupply(clients, heedsRules)
     return facts
   }
 
@@ -70,15 +72,16 @@ export class DeviceFacts {
     this.extended = new ExtendedResources(this.classes.values())
   }
 
-  private async readSupply(clients: Clientset): Promise<void> {
+  private async readSupply(clients: Clientset, heedsRules: boolean): Promise<void> {
     await this.readClasses(clients)
+    const rules = heedsRules ? ((await clients.ifKnown(RULES)?.list()) ?? []) : []
     const slices: ResourceSlice[] = []
     let parts = 0
     for await (const slice of clients.resource(SLICES).each()) {
       for (const { attributes = {}, capacity = {} } of slice.spec?.devices ?? [])
         parts += 1 + Object.keys(attributes).length + Object.keys(capacity).length
       if (parts > MOST_PARTS) return void (this.supply = 'too much')
-      slices.push(slice)
+      slices.push(withRules(slice, rules))
     }
     const engine = await import('../../../expressions/device-matches.ts')
     this.supply = { pools: new Pools(slices), selectors: new Selectors(engine) }

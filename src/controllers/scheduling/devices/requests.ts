@@ -103,10 +103,10 @@ export const isRepelled = (taints: readonly DeviceTaint[] = [], { wanted: { tole
     (taint) =>
       REPELLING.has(taint.effect ?? '') &&
       // few: validation allows 16 tolerations, and as many taints
-      !tolerations.some((toleration) => tolerates(toleration, taint)),
+      !tolerations.some((toleration) => toleratesDevice(toleration, taint)),
   )
 
-function tolerates({ key, operator, value = '', effect }: DeviceToleration, taint: DeviceTaint): boolean {
+export function toleratesDevice({ key, operator, value = '', effect }: DeviceToleration, taint: DeviceTaint): boolean {
   if (effect && effect !== taint.effect) return false
   if (key && key !== taint.key) return false
   return operator === 'Exists' || ((operator ?? 'Equal') === 'Equal' && value === (taint.value ?? ''))

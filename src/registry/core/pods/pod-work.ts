@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../api/object.ts'
 import type { Workloads } from '../../../settings/schema.ts'
 import { usageWork } from '../../autoscaling/autoscaled-work.ts'
 import { podClaimsWork } from '../../resource/claim-work.ts'
+import { podTaintsWork } from '../../resource/device-taint-work.ts'
 import type { Topic } from '../../work/topic.ts'
 import type { Change, Work, WorkloadRule } from '../../work/work.ts'
 import { controllerRefOf, dependentWork, keyOf } from '../../work/work.ts'
@@ -150,4 +151,5 @@ export const podWork: readonly WorkloadRule[] = [
   trackedWork,
   usageWork,
   podClaimsWork,
+  podTaintsWork,
 ]

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../../src/api/object.ts'
 import type { DeviceClass, ResourceSlice } from '../../../../src/api/resource/v1.ts'
 import type { Clientset } from '../../../../src/controllers/client/clientset.ts'
 import { clientsetFor, typedResource } from '../../../../src/controllers/client/clientset.ts'
+import type { Env } from '../../../../src/env.ts'
 import { NODES } from '../../../../src/controllers/simulation/simulated-node.ts'
 import { ControlPlaneInMemory } from '../../control-plane.ts'
 
@@ -16,8 +17,8 @@ export class DeviceCluster {
   ) {}
 
   /** With the nodes `node-1` and `node-2`. */
-  static async start(): Promise<DeviceCluster> {
-    const plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated' })
+  static async start(settings: Partial<Env> = {}): Promise<DeviceCluster> {
+    const plane = new ControlPlaneInMemory({ KEDGE_WORKLOADS: 'simulated', ...settings })
     const cluster = new DeviceCluster(plane, clientsetFor(await plane.context(), 'somebody'))
     await cluster.addNode('node-1')
     await cluster.addNode('node-2')
