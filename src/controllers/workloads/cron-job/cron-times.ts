@@ -6,8 +6,8 @@ const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** A schedule without a time in this period, such as the 30th of February, never has one. */
-const NEVER_MS = 5 * 366 * DAY
+/** A schedule without a time in so many years, such as the 30th of February, never has one. */
+const YEARS = 5
 
 const descriptors: ReadonlyMap<string, string> = new Map([
   ['@yearly', '0 0 1 1 *'],
@@ -98,34 +98,87 @@ interface Fields {
   readonly weekdays: Field
 }
 
+/** One field of a schedule, as `fieldTimes` goes through them. */
+interface Level {
+  fits(wall: Date): boolean
+  /** The first time with the value of this field; absent: as `next` has it anyway. */
+  begin?(wall: Date): number
+  next(time: number): number
+  /** Whether `next` came to a new value of the field above. */
+  isFirst(wall: Date): boolean
+}
+
+/**
+ * Goes through the fields from the month to the second as the cron library of kube-controller-manager does, so that both
+ * take the same times where the clocks change: most hours that are skipped have no times, and those that come twice have
+ * both. Days are counted in local time, hours and less in real time.
+ */
 function fieldTimes({ minutes, hours, days, months, weekdays }: Fields, zone: string): Next {
   const offsetAt = offsetsOf(zone)
-  const isDay = (date: Date): boolean => {
-    const [byDay, byWeekday] = [days.values.has(date.getUTCDate()), weekdays.values.has(date.getUTCDay())]
+  // a local time, in fields of UTC
+  const wallAt = (time: number): Date => new Date(time + offsetAt(time))
+  const isDay = (wall: Date): boolean => {
+    const [byDay, byWeekday] = [days.values.has(wall.getUTCDate()), weekdays.values.has(wall.getUTCDay())]
     return days.isAny || weekdays.isAny ? byDay && byWeekday : byDay || byWeekday
   }
-  // a local time, in fields of UTC
-  const wallAt = (time: number): number => time + offsetAt(time)
-  /** When the clock reaches a later local time; the end of the gap if it skips that time. */
-  const whenReached = (wall: number, time: number): number => {
-    const guess = time + wall - wallAt(time)
-    const earlier = guess + wall - wallAt(guess)
-    return earlier < guess && wallAt(earlier) < wall ? guess : earlier
+  /** A local time as Go's time.Date reads it. One that is skipped is read with the offset before or after the gap. */
+  const timeOf = (wall: number): number => {
+    const guess = offsetAt(wall)
+    return guess === 0 ? wall : wall - offsetAt(wall - guess)
   }
+  const levels: readonly Level[] = [
+    {
+      fits: (wall) => months.values.has(wall.getUTCMonth() + 1),
+      begin: (wall) => timeOf(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), 1)),
+      next: (time) => timeOf(wallAt(time).setUTCMonth(wallAt(time).getUTCMonth() + 1)),
+      isFirst: (wall) => wall.getUTCMonth() === 0,
+    },
+    {
+      fits: isDay,
+      begin: (wall) => timeOf(wall.getTime() - (wall.getTime() % DAY)),
+      next: (time) => {
+        const day = timeOf(wallAt(time).getTime() + DAY)
+        const hour = wallAt(day).getUTCHours()
+        // a midnight that is skipped
+        return day + (hour > 12 ? 24 - hour : -hour) * HOUR
+      },
+      isFirst: (wall) => wall.getUTCDate() === 1,
+    },
+    {
+      fits: (wall) => hours.values.has(wall.getUTCHours()),
+      begin: (wall) => timeOf(wall.getTime() - (wall.getTime() % HOUR)),
+      next: (time) => time + HOUR,
+      isFirst: (wall) => wall.getUTCHours() === 0,
+    },
+    {
+      fits: (wall) => minutes.values.has(wall.getUTCMinutes()),
+      next: (time) => time - (time % MINUTE) + MINUTE,
+      isFirst: (wall) => wall.getUTCMinutes() === 0,
+    },
+    {
+      fits: (wall) => wall.getUTCSeconds() === 0,
+      next: (time) => time - (time % MINUTE) + MINUTE,
+      isFirst: () => true,
+    },
+  ]
   return (after) => {
-    let time = Math.floor(after / MINUTE) * MINUTE + MINUTE
-    const end = time + NEVER_MS
-    // Goes from time to time: a local hour that daylight saving time skips has no times, one that comes twice has both.
-    while (time < end) {
-      const wall = wallAt(time)
-      const date = new Date(wall)
-      if (!months.values.has(date.getUTCMonth() + 1))
-        time = whenReached(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1), time)
-      else if (!isDay(date)) time = whenReached(Math.floor(wall / DAY) * DAY + DAY, time)
-      else if (!hours.values.has(date.getUTCHours())) time += HOUR - (wall % HOUR)
-      else if (!minutes.values.has(date.getUTCMinutes())) time += MINUTE
-      else return time
-    }
+    let time = Math.floor(after / 1000) * 1000 + 1000
+    let hasBegun = false
+    /** @returns whether all fields fit, without a new value of a field above */
+    const fitsAll = (): boolean =>
+      levels.every(({ fits, begin, next, isFirst }) => {
+        while (!fits(wallAt(time))) {
+          if (!hasBegun) time = begin?.(wallAt(time)) ?? time
+          hasBegun = true
+          const later = next(time)
+          // a zone may skip a whole day: then the next day is read as the one before
+          time = later > time ? later : time + HOUR
+          if (isFirst(wallAt(time))) return false
+        }
+        return true
+      })
+    const lastYear = wallAt(time).getUTCFullYear() + YEARS
+    while (wallAt(time).getUTCFullYear() <= lastYear) if (fitsAll()) return time
     return undefined
   }
 }
@@ -134,7 +187,12 @@ function fieldTimes({ minutes, hours, days, months, weekdays }: Fields, zone: st
 function offsetsOf(zone: string): (time: number) => number {
   if (zone === '' || zone === 'UTC') return () => 0
   const offset = offsetOfZone(zone)
-  return (time) => offset(Math.floor(time / 1000)) * 1000
+  // each step asks for the same time a few times, and asking the runtime takes long
+  let [known, last] = [NaN, 0]
+  return (time) => {
+    if (time !== known) [known, last] = [time, offset(Math.floor(time / 1000)) * 1000]
+    return last
+  }
 }
 
 export interface Due {

