@@ -58,10 +58,35 @@ export interface Comparison {
 
 export function stateOf(objects: readonly KubeObject[], events: readonly KubeObject[], how: Comparison): State {
   const names = randomNames(objects)
-  const texts = objects.map((object) => JSON.stringify(sorted(simplified(object, names, how))))
+  const texts = objects.map((object) => JSON.stringify(sorted(simplified(progressed(object), names, how))))
   const certain = events.filter(({ reason }) => !how.byChance.includes(reason as string)) // an Event's is a string
   const said = new Set(certain.map((event) => saidBy(event, names, how)).filter((text) => text !== undefined))
   return { objects: texts.sort().map((text) => JSON.parse(text) as Json), events: [...said].sort() }
+}
+
+interface Progress {
+  readonly updatedReplicas?: number
+  readonly conditions?: readonly { readonly type: string; readonly reason?: string; readonly message?: string }[]
+}
+
+/**
+ * The first pods of a rollout are progress for the deployment controller only if its status said before that there were
+ * none. It may skip that status, which still counts the pods of the last rollout: then the condition goes on saying that
+ * the ReplicaSet was created.
+ */
+function progressed(object: KubeObject): KubeObject {
+  const status = object['status'] as Progress | undefined // that of a Deployment
+  if (object.kind !== 'Deployment' || !status?.updatedReplicas) return object
+  const conditions = status.conditions?.map((condition) =>
+    condition.reason === 'NewReplicaSetCreated'
+      ? {
+          ...condition,
+          reason: 'ReplicaSetUpdated',
+          message: (condition.message ?? '').replace(/^Created new replica set (.*)$/, 'ReplicaSet $1 is progressing.'),
+        }
+      : condition,
+  )
+  return { ...object, status: { ...status, conditions } }
 }
 
 /** What a name is called instead: `web-5d9c-x7k2p` is `web-5d9c-*`. */
