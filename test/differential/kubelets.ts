@@ -80,7 +80,7 @@ export class Kubelets {
       this.#lastAddress++
       return `10.245.${Math.floor(this.#lastAddress / 250) % 250}.${(this.#lastAddress % 250) + 1}`
     }
-    const { status, isGone } = advance(pod, { hostIP: '10.0.0.1', allocateIP }, now)
+    const { status, isGone } = advance(pod, { hostIPs: ['10.0.0.1'], allocateIP }, now)
     const { namespace, name, uid } = pod.metadata
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`
     if (isGone === true)

@@ -56,7 +56,8 @@ export class KubeletNode {
   constructor(
     /** The node as it was last read. */
     public node: Node,
-    readonly hostIP: string,
+    /** One for each family. */
+    readonly hostIPs: readonly string[],
     /** UTF-16 units of the node. */
     public ownLength: number,
   ) {}
@@ -114,10 +115,11 @@ export class KubeletState {
   }
 
   private putNode(name: string, node: Node, length: number): boolean {
-    const hostIP = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? ''
+    const internal = (node.status?.addresses ?? []).filter(({ type }) => type === 'InternalIP')
+    const hostIPs = internal.length === 0 ? [''] : internal.slice(0, 2).map(({ address = '' }) => address)
     const known = this.nodes.get(name)
-    if (known === undefined || known.podCIDR !== node.spec?.podCIDR || known.hostIP !== hostIP) {
-      this.nodes.set(name, new KubeletNode(node, hostIP, length))
+    if (known === undefined || known.podCIDR !== node.spec?.podCIDR || known.hostIPs.join() !== hostIPs.join()) {
+      this.nodes.set(name, new KubeletNode(node, hostIPs, length))
       return true
     }
     known.node = node
@@ -129,8 +131,8 @@ export class KubeletState {
   /** Forgets all pods. The caller adds them again with putPod(). */
   forgetPods(): void {
     this.nodeOf.clear()
-    for (const [name, { node, hostIP, ownLength }] of this.nodes)
-      this.nodes.set(name, new KubeletNode(node, hostIP, ownLength))
+    for (const [name, { node, hostIPs, ownLength }] of this.nodes)
+      this.nodes.set(name, new KubeletNode(node, hostIPs, ownLength))
   }
 
   /** @returns whether the pod is on a simulated node */

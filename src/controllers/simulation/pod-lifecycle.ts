@@ -24,9 +24,12 @@ export interface Step {
 }
 
 export interface NodeFacts {
-  readonly hostIP: string
+  /** The addresses of the node, one for each family. */
+  readonly hostIPs: readonly string[]
   /** Allocates an address for a pod that has none. */
   readonly allocateIP: () => string | undefined
+  /** All addresses of a pod with this first one; absent: it has no other. */
+  readonly podIPs?: (first: string) => readonly string[]
   /** Whether an image cannot be pulled; absent: all can. */
   readonly isMissing?: (image: string) => boolean
 }
@@ -284,12 +287,29 @@ function statusOf(pod: Pod, { init, regular, ephemeral, isInitialized, phase }: 
   }
 }
 
-function withAddresses(status: PodStatus, pod: Pod, { hostIP, allocateIP }: NodeFacts): PodStatus {
-  const podIP = status.podIP ?? (pod.spec?.hostNetwork === true ? hostIP : allocateIP())
+function withAddresses(status: PodStatus, pod: Pod, facts: NodeFacts): PodStatus {
+  const { hostIPs } = facts
+  const [hostIP = ''] = hostIPs
+  const podIPs = podIPsOf(pod, status.podIP, facts)
+  const [podIP] = podIPs
   return {
     ...status,
     hostIP,
-    hostIPs: [{ ip: hostIP }],
-    ...(podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] }),
+    hostIPs: hostIPs.map((ip) => ({ ip })),
+    ...(podIP === undefined ? {} : { podIP, podIPs: podIPs.map((ip) => ({ ip })) }),
   }
+}
+
+/** The addresses of a pod. @param known its first one; undefined: it has none yet */
+export function podIPsOf(
+  { spec, status }: Pod,
+  known: string | undefined,
+  { hostIPs, allocateIP, podIPs = (ip) => [ip] }: Pick<NodeFacts, 'hostIPs' | 'allocateIP' | 'podIPs'>,
+): readonly string[] {
+  if (spec?.hostNetwork === true && (known === undefined || known === hostIPs[0])) return hostIPs
+  // a pod keeps the addresses that it has
+  if (known !== undefined && known === status?.podIP && status.podIPs !== undefined)
+    return status.podIPs.map(({ ip = '' }) => ip)
+  const first = known ?? allocateIP()
+  return first === undefined ? [] : podIPs(first)
 }

@@ -7,10 +7,11 @@ import type { KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
 import { SIMULATED } from '../../api/simulated-node.ts'
 import { timeText } from '../../schema/time.ts'
+import { settingsOf } from '../../settings.ts'
 import { isExtended } from '../../validation/pod/resources.ts'
 import { clientsetFor, typedResource } from '../client/clientset.ts'
 import type { Controller } from '../controller.ts'
-import { freePodRange, nodeAddress } from './addresses.ts'
+import { freePodRanges, nodeAddresses } from './addresses.ts'
 import { renewNodeLease } from './node-lease.ts'
 import { publishDevices } from './simulated-devices.ts'
 
@@ -33,12 +34,17 @@ export const simulatedNode: Controller = {
     if (!isSimulated(node)) return undefined
     let known = node
     if (node.spec?.podCIDR === undefined) {
-      const range = await context.alone('pod-ranges', async () => freePodRange(await nodes.list({ shared: true })))
+      const families = settingsOf(context.env).serviceRanges.map(({ address }) => address.family)
+      const ranges = await context.alone('pod-ranges', async () =>
+        freePodRanges(await nodes.list({ shared: true }), families),
+      )
+      const [range] = ranges
       if (range !== undefined)
         known = await nodes.updateWithRetries(node, (object) => {
           const spec = (object.spec ??= {})
-          spec.podCIDR ??= range
-          spec.podCIDRs ??= [spec.podCIDR]
+          if (spec.podCIDR !== undefined) return
+          spec.podCIDR = range
+          spec.podCIDRs = ranges
         })
     }
     if (known.status?.conditions?.some(({ type }) => type === 'Ready') !== true)
@@ -105,7 +111,7 @@ export function statusOf(node: Node, now: Date): NodeStatus {
       condition('Ready', 'True', 'KubeletReady', 'the kubelet is simulated'),
     ],
     addresses: [
-      { type: 'InternalIP', address: nodeAddress(node.spec?.podCIDR) },
+      ...nodeAddresses(node).map((address) => ({ type: 'InternalIP', address })),
       { type: 'Hostname', address: node.metadata.name ?? '' },
     ],
     nodeInfo: {

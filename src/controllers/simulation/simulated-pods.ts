@@ -18,6 +18,7 @@ import { logError } from '../../log/log.ts'
 import { controllerRefOf } from '../../registry/work/work.ts'
 import { PODS } from '../workloads/pods/pod-control.ts'
 import { isFinished } from '../workloads/pods/pod-state.ts'
+import { podAddresses } from './addresses.ts'
 import type { Rejection } from './admission.ts'
 import { rejectedStatus, rejectionOf } from './admission.ts'
 import type { KubeletNode } from './kubelet-state.ts'
@@ -181,7 +182,7 @@ class Look {
     const now = this.context.now()
     const allocateIP = this.addresses.allocatorOf(node)
     // a Stage for the pod replaces the built-in steps
-    const staged = await this.stages.play(pod, { hostIP: node.hostIP, allocateIP })
+    const staged = await this.stages.play(pod, { ...this.facts(node), allocateIP })
     const { status, isGone, after, news = [] }: Step = staged ?? advance(pod, { ...this.facts(node), allocateIP }, now)
     this.state.setDue(keyOf(pod), after === undefined ? undefined : now.getTime() + after)
     const pods = this.clients.resource(PODS, pod.metadata.namespace)
@@ -269,8 +270,9 @@ class Look {
     return this.state.nodes.get(spec?.nodeName ?? '')
   }
 
-  private facts({ hostIP }: KubeletNode) {
-    return { hostIP, isMissing: this.isMissing }
+  private facts(node: KubeletNode) {
+    const podIPs = (ip: string) => podAddresses(node.node, ip)
+    return { hostIPs: node.hostIPs, podIPs, isMissing: this.isMissing }
   }
 }
 

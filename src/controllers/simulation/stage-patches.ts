@@ -11,6 +11,7 @@ import type { Value } from '../../go/template/functions.ts'
 import { TemplateError } from '../../go/template/tokens.ts'
 import type { FinalizerChange, StagePatch } from '../../registry/simulation/stages.ts'
 import type { NodeFacts } from './pod-lifecycle.ts'
+import { podIPsOf } from './pod-lifecycle.ts'
 
 const TYPES = {
   json: 'application/json-patch+json',
@@ -19,7 +20,7 @@ const TYPES = {
 } as const
 
 /** The addresses of a pod's node. */
-export type PlaceOfPod = Pick<NodeFacts, 'hostIP' | 'allocateIP'>
+export type PlaceOfPod = Pick<NodeFacts, 'hostIPs' | 'allocateIP' | 'podIPs'>
 
 interface RenderedPatch {
   readonly type: (typeof TYPES)[keyof typeof TYPES]
@@ -90,17 +91,17 @@ const CONDITIONS: readonly (readonly [type: string, status: string, reason: stri
  * The functions of KWOK's templates. All functions for addresses return those of this pod and its node, whatever names
  * the template passes.
  */
-function functionsOf(
-  pod: KubeObject & Pod,
-  { hostIP, allocateIP }: PlaceOfPod,
-  now: Date,
-): ReadonlyMap<string, TemplateFunction> {
-  const podIP = (): Value => {
-    if (pod.spec?.hostNetwork === true) return hostIP
-    // keeps the address, so that a second call returns the same one
-    const status = (pod.status ??= {})
-    return (status.podIP ??= allocateIP() ?? '')
+function functionsOf(pod: KubeObject & Pod, place: PlaceOfPod, now: Date): ReadonlyMap<string, TemplateFunction> {
+  const { hostIPs } = place
+  const [hostIP = ''] = hostIPs
+  const podIPs = (): readonly string[] => {
+    const ips = podIPsOf(pod, pod.status?.podIP, place)
+    // keeps the addresses, so that a second call returns the same ones
+    if (pod.spec?.hostNetwork !== true)
+      pod.status = { ...pod.status, podIP: ips[0] ?? '', podIPs: ips.map((ip) => ({ ip })) }
+    return ips
   }
+  const podIP = (): Value => podIPs()[0] ?? ''
   const time = now.toISOString()
   return new Map<string, TemplateFunction>([
     ['Quote', (value = null) => JSON.stringify(typeof value === 'string' ? value : JSON.stringify(value))],
@@ -115,10 +116,10 @@ function functionsOf(
     ['NodePort', () => 10250],
     ['PodIP', podIP],
     ['PodIPWith', podIP],
-    ['NodeIPs', () => [hostIP]],
-    ['NodeIPsWith', () => [hostIP]],
-    ['PodIPs', () => [podIP()]],
-    ['PodIPsWith', () => [podIP()]],
+    ['NodeIPs', () => [...hostIPs]],
+    ['NodeIPsWith', () => [...hostIPs]],
+    ['PodIPs', () => [...podIPs()]],
+    ['PodIPsWith', () => [...podIPs()]],
   ])
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Container, Pod } from '../../../src/api/core/v1.ts'
 import { duration } from '../../../src/controllers/simulation/annotations.ts'
-import { addressesOf, freePodRange } from '../../../src/controllers/simulation/addresses.ts'
+import { addressesOf, freePodRanges, podAddresses } from '../../../src/controllers/simulation/addresses.ts'
 import { advance } from '../../../src/controllers/simulation/pod-lifecycle.ts'
 
 const START = Date.parse('2026-01-01T00:00:00Z')
@@ -44,7 +44,7 @@ function story(pod: Pod, until = 600): string[] {
   const told: string[] = []
   let current = pod
   for (let now = 0, looks = 0; now <= until && looks < 100; looks++) {
-    const { status, after } = advance(current, { hostIP: '172.18.0.1', allocateIP: () => '10.244.0.2' }, at(now))
+    const { status, after } = advance(current, { hostIPs: ['172.18.0.1'], allocateIP: () => '10.244.0.2' }, at(now))
     if (status !== undefined) {
       current = { ...current, status }
       const container = status.containerStatuses?.[0]
@@ -66,7 +66,7 @@ describe('a path within a volume', () => {
   }
   const annotation = (name: string) => ({ valueFrom: { fieldRef: { fieldPath: `metadata.annotations['${name}']` } } })
   const outcome = (pod: Pod): string | undefined => {
-    const { status } = advance(pod, { hostIP: '172.18.0.1', allocateIP: () => '10.244.0.2' }, at(0))
+    const { status } = advance(pod, { hostIPs: ['172.18.0.1'], allocateIP: () => '10.244.0.2' }, at(0))
     const waiting = status?.containerStatuses?.[0]?.state?.waiting
     return waiting === undefined ? status?.phase : `${waiting.reason}: ${waiting.message}`
   }
@@ -186,7 +186,7 @@ describe('a pod on a simulated node', () => {
   })
 
   const seen = (pod: Pod, more: object = {}, now = 0) =>
-    advance(pod, { hostIP: 'h', allocateIP: () => 'a', ...more }, at(now)).status
+    advance(pod, { hostIPs: ['h'], allocateIP: () => 'a', ...more }, at(now)).status
   const withSpec = (pod: Pod, spec: object): Pod => ({ ...pod, spec: { ...pod.spec, ...spec } })
 
   test('cannot pull an image that is said to be missing', () => {
@@ -247,7 +247,7 @@ describe('a pod on a simulated node', () => {
   })
 
   test('has an address of its node where it shares its network', () => {
-    const facts = { hostIP: '172.18.0.1', allocateIP: () => '10.244.0.2' }
+    const facts = { hostIPs: ['172.18.0.1'], allocateIP: () => '10.244.0.2' }
     expect(advance(bound(), facts, at(0)).status?.podIP).toBe('10.244.0.2')
     expect(advance(bound({ hostNetwork: true }), facts, at(0)).status?.podIP).toBe('172.18.0.1')
   })
@@ -260,7 +260,7 @@ describe('a pod on a simulated node', () => {
     const pod = bound({ annotations })
     pod.metadata.deletionTimestamp = '2026-01-01T00:00:30Z'
     pod.metadata.deletionGracePeriodSeconds = 30
-    expect(advance(pod, { hostIP: '', allocateIP: () => undefined }, at(now))).toEqual(expected)
+    expect(advance(pod, { hostIPs: [''], allocateIP: () => undefined }, at(now))).toEqual(expected)
   })
 })
 
@@ -282,7 +282,23 @@ test('addresses are given out once, and ranges too', () => {
   expect([next(), next(), next()]).toEqual(['10.244.7.3', '10.244.7.5', '10.244.7.6'])
   expect(addressesOf('fd00::/64', new Set())()).toBeUndefined()
   const having = (podCIDR: string) => ({ metadata: {}, spec: { podCIDR } })
-  expect(freePodRange([having('10.244.0.0/24'), having('10.0.0.0/24'), having('10.244.2.0/24')])).toBe('10.244.1.0/24')
+  const nodes = [having('10.244.0.0/24'), having('10.0.0.0/24'), having('fd00:10:244:3::/64')]
+  expect(freePodRanges(nodes, ['IPv4'])).toEqual(['10.244.1.0/24'])
+  expect(freePodRanges([...nodes, having('10.244.1.0/24')], ['IPv6', 'IPv4'])).toEqual([
+    'fd00:10:244:4::/64',
+    '10.244.3.0/24',
+  ])
+})
+
+test.each([
+  [['10.244.7.0/24'], '10.244.7.16', ['10.244.7.16']],
+  [['10.244.16.0/24', 'fd00:10:244:11::/64'], '10.244.16.254', ['10.244.16.254', 'fd00:10:244:11::fe']],
+  [['fd00:10:244:11::/64', '10.244.16.0/24'], 'fd00:10:244:11::fe', ['fd00:10:244:11::fe', '10.244.16.254']],
+  [['10.244.16.0/24', 'fd00:10:244:11::/64'], '192.168.0.7', ['192.168.0.7']],
+  [['10.0.0.0/16', 'fd01::/64'], '10.0.0.2', ['10.0.0.2']],
+])('a pod on a node with the ranges %j and the address %s has %j', (podCIDRs, ip, expected) => {
+  const [podCIDR = ''] = podCIDRs
+  expect(podAddresses({ metadata: {}, spec: { podCIDR, podCIDRs } }, ip)).toEqual(expected)
 })
 
 test.each<[string, Container[], string]>([
@@ -305,7 +321,7 @@ test.each<[string, Container[], string]>([
   ],
 ])('of the init containers those are incomplete that are waited for: %s', (_, initContainers, names) => {
   const pod = bound({ initContainers, restartPolicy: 'Never' })
-  const { status } = advance(pod, { hostIP: '172.18.0.1', allocateIP: () => '10.244.0.2' }, at(0))
+  const { status } = advance(pod, { hostIPs: ['172.18.0.1'], allocateIP: () => '10.244.0.2' }, at(0))
   expect(status?.conditions?.find(({ type }) => type === 'Initialized')).toMatchObject({
     status: 'False',
     message: `containers with incomplete status: ${names}`,

@@ -39,7 +39,7 @@ function story(given: Given, until = 100): string[] {
       status,
       after,
       news = [],
-    } = advance(pod, { hostIP: '172.18.0.1', allocateIP: () => '10.0.0.7' }, new Date(START + now * 1000))
+    } = advance(pod, { hostIPs: ['172.18.0.1'], allocateIP: () => '10.0.0.7' }, new Date(START + now * 1000))
     if (status !== undefined) {
       pod = { ...pod, status }
       const [container] = (given.isSidecar === true ? status.initContainerStatuses : status.containerStatuses) ?? []
@@ -121,7 +121,7 @@ describe('readiness that fails', () => {
 
   test('says so in the conditions, and is over when the annotation goes', () => {
     const pod = podOf({ container: { readinessProbe }, annotations: { 'kedge.dev/readiness-probe': 'fail' } })
-    const facts = { hostIP: '172.18.0.1', allocateIP: () => undefined }
+    const facts = { hostIPs: ['172.18.0.1'], allocateIP: () => undefined }
     const { status = {} } = advance(pod, facts, new Date(START))
     expect(status.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
       status: 'False',
