@@ -111,6 +111,10 @@ export function networkOf({ address, length }: Pick<IpRange, 'address' | 'length
   return (address.bits >> rest) << rest
 }
 
+/** The first usable address of a range for Services, which Service default/kubernetes gets. */
+export const firstAddress = (range: IpRange): string =>
+  ipText({ family: range.address.family, bits: networkOf(range) + 1n })
+
 export const cidrText = (range: IpRange): string =>
   `${ipText({ family: range.address.family, bits: networkOf(range) })}/${range.address.spelling === 'IPv4-mapped' ? Math.max(0, range.length - 96) : range.length}`
 

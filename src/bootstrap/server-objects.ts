@@ -2,7 +2,7 @@
  * The objects of a fresh server that depend on its settings: namespaces and their objects, Service and APIServices.
  */
 import { settingsOf } from '../settings.ts'
-import { cidrText } from '../api/ip-addresses.ts'
+import { cidrText, familyOf, firstAddress } from '../api/ip-addresses.ts'
 import { CONTROLLER_ACCOUNTS } from './controller-accounts.ts'
 import type { JsonObject, KubeObject } from '../api/object.ts'
 import { REQUEST_HEADERS } from '../request/request-header-names.ts'
@@ -140,18 +140,25 @@ const lease = ({ env, now, identity }: ServerFacts): BootstrapObject => ({
   restored: true,
 })
 
-const hostOf = (env: Env): string => settingsOf(env).advertise?.replace(/:\d+$/, '') ?? 'kedge'
+/** Without the brackets of an address of IPv6. */
+const hostOf = (env: Env): string =>
+  settingsOf(env)
+    .advertise?.replace(/:\d+$/, '')
+    .replace(/^\[(.*)\]$/, '$1') ?? 'kedge'
 const portOf = (env: Env): number => Number(/:(\d+)$/.exec(settingsOf(env).advertise ?? '')?.[1] ?? 443)
 
 /** Service `kubernetes`, its address and its endpoints. */
 function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
-  const cidrs = settingsOf(env).serviceRanges.map(cidrText)
-  const clusterIP = firstAddress(cidrs[0] ?? '')
+  const { serviceRanges } = settingsOf(env)
+  const cidrs = serviceRanges.map(cidrText)
+  const [first] = serviceRanges
+  const clusterIP = first === undefined ? '' : firstAddress(first)
+  const { family = 'IPv4' } = first?.address ?? {}
   const port = portOf(env)
   const ready = { type: 'Ready', status: 'True', reason: '', message: 'Kubernetes default Service CIDR is ready' }
   const here = { name: 'kubernetes', namespace: 'default' }
   const host = hostOf(env)
-  const isAddress = /^\d+(\.\d+){3}$/.test(host)
+  const addressType = familyOf(host) ?? 'FQDN'
   return [
     {
       resource: 'servicecidrs',
@@ -180,7 +187,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
         {
           name: clusterIP,
           labels: {
-            'ipaddress.kubernetes.io/ip-family': 'IPv4',
+            'ipaddress.kubernetes.io/ip-family': family,
             'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
           },
         },
@@ -207,7 +214,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
           },
         },
       ),
-      added: { spec: { clusterIPs: [clusterIP], ipFamilies: ['IPv4'] }, status: { loadBalancer: {} } },
+      added: { spec: { clusterIPs: [clusterIP], ipFamilies: [family] }, status: { loadBalancer: {} } },
     },
     {
       resource: 'endpoints',
@@ -218,7 +225,7 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
         'v1',
         'Endpoints',
         { ...here, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-        isAddress
+        addressType !== 'FQDN'
           ? { subsets: [{ addresses: [{ ip: host }], ports: [{ name: 'https', port, protocol: 'TCP' }] }] }
           : {},
       ),
@@ -232,28 +239,14 @@ function serviceNetwork({ env, now }: ServerFacts): BootstrapObject[] {
         'discovery.k8s.io/v1',
         'EndpointSlice',
         { ...here, generation: 1, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
-        isAddress
-          ? {
-              addressType: 'IPv4',
-              endpoints: [{ addresses: [host], conditions: { ready: true } }],
-              ports: [{ name: 'https', protocol: 'TCP', port }],
-            }
-          : {
-              addressType: 'FQDN',
-              endpoints: [{ addresses: [host], conditions: { ready: true } }],
-              ports: [{ name: 'https', protocol: 'TCP', port }],
-            },
+        {
+          addressType,
+          endpoints: [{ addresses: [host], conditions: { ready: true } }],
+          ports: [{ name: 'https', protocol: 'TCP', port }],
+        },
       ),
     },
   ]
-}
-
-/** The first usable address of an IPv4 range, which Service default/kubernetes gets. */
-function firstAddress(cidr: string): string {
-  const [address = '', bits = '0'] = cidr.split('/')
-  const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
-  const network = number - (number % 2 ** (32 - Number(bits))) + 1
-  return [24, 16, 8, 0].map((shift) => Math.floor(network / 2 ** shift) % 256).join('.')
 }
 
 const seconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`

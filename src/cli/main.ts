@@ -53,6 +53,9 @@ Flags of start
                    group/version/resource=true … as with kube-apiserver.
   --feature-gates LIST
                    Name=true|false …, as with kube-apiserver; AllAlpha and AllBeta for all of a stage.
+  --service-cluster-ip-range LIST
+                   The addresses of Services, as with kube-apiserver: one range, or one of IPv4 and one of IPv6.
+                   Simulated pods have addresses of the same families. Default 10.96.0.0/16.
   --history LIST   How many seconds old versions of objects stay readable, for watches that go on, lists of the past and
                    continue tokens. Default 300; for single tenants TENANT=SECONDS: 300,acme=172800. At most 31 days.
   --workloads off|controllers|simulated

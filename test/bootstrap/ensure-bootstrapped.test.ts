@@ -52,6 +52,25 @@ test('a fresh control plane has namespaces, roles, flow control, services and wh
   })
 })
 
+test('the first Service has the first address of the first range, of any family', async () => {
+  const storage = memoryStorage(platformClock)
+  const settings = { KEDGE_SERVICE_RANGE: 'fd00:10:96::/112,10.96.0.0/16', KEDGE_ADVERTISE: '[2001:db8::1]:6443' }
+  await ensureBootstrapped({ env: { ...env, ...settings }, tenant, storage, now }, SnapshotData.empty)
+  expect(await read(storage, '', 'services', 'default/kubernetes')).toMatchObject({
+    spec: { clusterIP: 'fd00:10:96::1', clusterIPs: ['fd00:10:96::1'], ipFamilies: ['IPv6'] },
+  })
+  expect(await read(storage, 'networking.k8s.io', 'ipaddresses', 'fd00:10:96::1')).toMatchObject({
+    metadata: { labels: { 'ipaddress.kubernetes.io/ip-family': 'IPv6' } },
+  })
+  expect(await read(storage, '', 'endpoints', 'default/kubernetes')).toMatchObject({
+    subsets: [{ addresses: [{ ip: '2001:db8::1' }], ports: [{ port: 6443 }] }],
+  })
+  expect(await read(storage, 'discovery.k8s.io', 'endpointslices', 'default/kubernetes')).toMatchObject({
+    addressType: 'IPv6',
+    endpoints: [{ addresses: ['2001:db8::1'] }],
+  })
+})
+
 test('once marked nothing is written again; what an administrator deleted stays away', async () => {
   const storage = memoryStorage(platformClock)
   await ensureBootstrapped({ env, tenant, storage, now }, SnapshotData.empty)

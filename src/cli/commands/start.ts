@@ -30,7 +30,8 @@ import { serveOutgoingCalls } from '../outgoing/calls.ts'
 import { serveOutgoingExchanges } from '../outgoing/exchanges.ts'
 import { openPki } from '../data-directory/pki.ts'
 import type { Pki } from '../data-directory/pki.ts'
-import { problemOf } from '../../settings.ts'
+import { firstAddress, parseCidr } from '../../api/ip-addresses.ts'
+import { DEFAULT_SERVICE_RANGE, problemOf } from '../../settings.ts'
 import { MIGRATED_BY_NEWER } from '../../../migrations/newer.ts'
 import { readAuthorities } from '../../x509/client-chain.ts'
 import { signsFor } from '../../x509/key-pair.ts'
@@ -53,6 +54,8 @@ export interface StartOptions {
   readonly runtimeConfig?: string
   /** As kube-apiserver's --feature-gates. */
   readonly featureGates?: string
+  /** As kube-apiserver's --service-cluster-ip-range. */
+  readonly serviceRange?: string
   /** How long old versions stay readable: KEDGE_HISTORY_SECONDS. */
   readonly history?: string
   /** As KEDGE_ENCRYPTION_KEYS. */
@@ -224,7 +227,7 @@ async function startParts(
   return { url, keeper }
 }
 
-function serverNames({ host, names }: StartOptions): string[] {
+function serverNames({ host, names, serviceRange = DEFAULT_SERVICE_RANGE }: StartOptions): string[] {
   const own = [
     'localhost',
     'kubernetes',
@@ -232,9 +235,15 @@ function serverNames({ host, names }: StartOptions): string[] {
     'kubernetes.default.svc',
     '127.0.0.1',
     '::1',
-    '10.96.0.1',
+    ...serviceRange.split(',').flatMap((range) => firstAddressOf(range) ?? []),
   ]
   return [...new Set([...own, ...(isWildcard(host) ? [] : [host]), ...names])]
+}
+
+/** Undefined for a wrong range, which the settings refuse. */
+function firstAddressOf(range: string): string | undefined {
+  const parsed = parseCidr(range.trim())
+  return parsed && firstAddress(parsed)
 }
 
 const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::'
@@ -313,6 +322,7 @@ export const workerConfig = () => readWranglerConfig(join(PROJECT, 'wrangler.tom
 const optionSettings = ({
   runtimeConfig,
   featureGates,
+  serviceRange,
   history,
   encryptionKeys,
   encryptionResources,
@@ -344,6 +354,7 @@ const optionSettings = ({
   ...(history === undefined ? {} : { KEDGE_HISTORY_SECONDS: history }),
   ...(runtimeConfig === undefined ? {} : { KEDGE_RUNTIME_CONFIG: runtimeConfig }),
   ...(featureGates === undefined ? {} : { KEDGE_FEATURE_GATES: featureGates }),
+  ...(serviceRange === undefined ? {} : { KEDGE_SERVICE_RANGE: serviceRange }),
 })
 
 const outgoingSockets = ({ run }: DataDirectory): NonNullable<EngineConfig['outgoingSockets']> => ({

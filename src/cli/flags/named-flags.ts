@@ -34,6 +34,7 @@ const settings: Readonly<Record<string, string>> = {
   'service-account-issuer': 'KEDGE_ISSUER',
   'service-account-max-token-expiration': 'KEDGE_SA_MAX_TOKEN_SECONDS',
   'service-account-signing-endpoint': 'KEDGE_SA_SIGNER',
+  'service-cluster-ip-range': 'KEDGE_SERVICE_RANGE',
   services: 'KEDGE_SERVICES',
   'token-auth-file': 'KEDGE_TOKEN_AUTH_FILE',
   v: 'KEDGE_VERBOSITY',

@@ -23,6 +23,7 @@ test.each([
     'KEDGE_HISTORY_SECONDS cannot be read: the setting of the history has "5m": not a number of seconds',
   ],
   ['runtimeConfig', 'nonsense', 'KEDGE_RUNTIME_CONFIG cannot be read: runtime-config invalid key nonsense'],
+  ['serviceRange', '10.0.0.0', 'KEDGE_SERVICE_RANGE must be a CIDR'],
   ['featureGates', 'NoGate=true', 'KEDGE_FEATURE_GATES cannot be read: unrecognized feature gate: NoGate'],
 ])('kedge start reports a mistake in %s before it starts anything', async (setting, value, message) => {
   const failure = await failureOf({ [setting]: value })
