@@ -26,7 +26,7 @@ export const volumeBinding: Controller = {
     const clients = clientsetFor(context, 'persistent-volume-binder')
     await context.alone('volumes', async () => {
       const volume = await clients.resource(VOLUMES).get(name)
-      if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return
+      if (volume === undefined) return
       const events = new EventRecorder(clients, 'persistentvolume-controller', context.now)
       if (isControllerOurs('persistentvolume-binder-controller', context))
         return sync({ clients, volume, events, context })

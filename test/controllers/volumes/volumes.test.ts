@@ -165,6 +165,18 @@ describe('a volume whose claim is gone', () => {
     return volume('disk')
   }
 
+  test.each(['Retain', 'Delete'])('goes if it was deleted before, with the policy %s', async (policy) => {
+    await addVolume('disk', '2Gi', { hostPath: { path: '/tmp/disk' }, persistentVolumeReclaimPolicy: policy })
+    await addClaim('data', { storageClassName: '' })
+    expect((await claim('data'))?.status?.phase).toBe('Bound')
+    await clients.resource(VOLUMES).delete(named('disk'))
+    await later()
+    expect((await volume('disk'))?.status?.phase).toBe('Bound')
+    await clients.resource(CLAIMS, 'default').delete(named('data'))
+    for (let looks = 0; looks < 4; looks++) await later()
+    expect([await claim('data'), await volume('disk')]).toEqual([undefined, undefined])
+  })
+
   test('because that has another volume waits for the driver that made it', async () => {
     const found = await boundElsewhere({ [PROVISIONED_BY]: 'example.com' })
     expect(found).toMatchObject({ spec: { claimRef: { name: 'data' } }, status: { phase: 'Released' } })
