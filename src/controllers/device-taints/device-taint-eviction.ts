@@ -3,11 +3,11 @@
  * (kube-controller-manager's device-taint-eviction-controller). Keys: registry/resource/device-taint-work.ts. Time counts
  * from the taint's timeAdded.
  */
-import type { Pod, PodCondition } from '../../api/core/v1.ts'
+import type { Pod } from '../../api/core/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceClaim } from '../../api/resource/v1.ts'
+import { setPodCondition } from '../../registry/core/pods/pod-conditions.ts'
 import { HopelessWork } from '../../registry/work/hopeless-work.ts'
-import { timeText } from '../../schema/time.ts'
 import { settingsOf } from '../../settings.ts'
 import type { Clientset } from '../client/clientset.ts'
 import { clientsetFor } from '../client/clientset.ts'
@@ -23,6 +23,12 @@ import { noteEviction, reportRule, reportRules } from './rule-status.ts'
 
 const NAME = 'device-taint-eviction-controller'
 const REASON = 'DeviceTaintManagerEviction'
+const TARGET = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'DeletionByDeviceTaintManager',
+  message: 'Device Taint manager: deleting due to NoExecute taint',
+} as const
 
 interface Run {
   readonly clients: Clientset
@@ -86,32 +92,13 @@ async function evict(pod: Pod, clients: Clientset, events: EventRecorder, contex
   const pods = clients.resource(PODS, pod.metadata.namespace)
   await events.normal(reference(pod), REASON, 'Marking for deletion')
   try {
-    await pods.updateStatusWithRetries(pod, (live) => {
-      live.status = {
-        ...live.status,
-        conditions: withCondition(live.status?.conditions ?? [], timeText(context.now())),
-      }
-    })
+    await pods.updateStatusWithRetries(pod, (live) => setPodCondition(live, TARGET, context.now()))
     await pods.delete(pod)
   } catch (error) {
     await unlessGone(pods, pod, error)
     return false
   }
   return true
-}
-
-/** The conditions with that of the eviction, in its place if there was one. */
-function withCondition(before: readonly PodCondition[], now: string): PodCondition[] {
-  const at = before.findIndex(({ type }) => type === 'DisruptionTarget')
-  const known = before[at]
-  const condition: PodCondition = {
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'DeletionByDeviceTaintManager',
-    message: 'Device Taint manager: deleting due to NoExecute taint',
-    lastTransitionTime: (known?.status === 'True' ? known.lastTransitionTime : undefined) ?? now,
-  }
-  return known === undefined ? [...before, condition] : before.with(at, condition)
 }
 
 /** Queues the pods of a claim, if its devices may be tainted. */

@@ -9,7 +9,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { durationOf } from '../../go/duration.ts'
 import { parseStored } from '../../json/parse-json.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
-import { timeText } from '../../schema/time.ts'
+import { setPodCondition } from '../../registry/core/pods/pod-conditions.ts'
 import type { Clientset } from '../client/clientset.ts'
 import { clientsetFor, typedResource } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -25,6 +25,12 @@ import { PODS } from '../workloads/pods/pod-control.ts'
 const NODES = typedResource<KubeObject & Node>('', 'nodes')
 const COMPONENT = 'taint-eviction-controller'
 const REASON = 'TaintManagerEviction'
+const TARGET = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'DeletionByTaintManager',
+  message: 'Taint manager: deleting due to NoExecute taint',
+} as const
 /** Milliseconds until the next try to evict a pod after the API refused that. Other pods do not wait meanwhile. */
 const REFUSED_MS = 300_000
 /** The most names of tainted nodes that the controller keeps between two runs. */
@@ -52,7 +58,11 @@ export const taintEviction: Controller = {
     const before = known === undefined ? [] : (parseStored(known.record) as unknown as Taint[]) // written below
     for (const pod of pods)
       if (isTimed(timeLeft(before, pod)) && timeLeft(taints, pod) === Infinity)
-        await events.normal(pod, REASON, `Cancelling deletion of Pod ${pod.metadata.namespace}/${pod.metadata.name}`)
+        await events.normal(
+          reference(pod),
+          REASON,
+          `Cancelling deletion of Pod ${pod.metadata.namespace}/${pod.metadata.name}`,
+        )
     if (taints.length === 0) {
       context.sightings.set(key, undefined)
       return undefined
@@ -110,6 +120,13 @@ function boundAt({ metadata, status }: KubeObject & Pod): number {
   return Date.parse(bound ?? metadata.creationTimestamp ?? '') || 0
 }
 
+/** The Events name the pod without its uid, as those of kube-controller-manager. */
+const reference = ({ metadata: { namespace, name } }: KubeObject): KubeObject => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) },
+})
+
 /** @returns false: the API refused it */
 async function evict(
   clients: Clientset,
@@ -120,22 +137,11 @@ async function evict(
   const { namespace = '', name = '', deletionTimestamp } = pod.metadata
   if (deletionTimestamp !== undefined) return true
   const pods = clients.resource(PODS, namespace)
-  await events.normal(pod, REASON, `Marking for deletion Pod ${namespace}/${name}`)
-  const condition = {
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'DeletionByTaintManager',
-    message: 'Taint manager: deleting due to NoExecute taint',
-    lastTransitionTime: timeText(now()),
-  }
+  await events.normal(reference(pod), REASON, `Marking for deletion Pod ${namespace}/${name}`)
   try {
     await pods.updateStatusWithRetries(pod, (live) => {
-      const others = (live.status?.conditions ?? []).filter(({ type }) => type !== condition.type)
       const { generation: observedGeneration } = live.metadata
-      live.status = {
-        ...live.status,
-        conditions: [...others, { ...condition, ...(observedGeneration === undefined ? {} : { observedGeneration }) }],
-      }
+      setPodCondition(live, { ...TARGET, ...(observedGeneration === undefined ? {} : { observedGeneration }) }, now())
     })
     await pods.delete(pod)
   } catch (error) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Event, Node, Taint, Toleration } from '../../../src/api/core/v1.ts'
+import type { Event, Node, Pod, Taint, Toleration } from '../../../src/api/core/v1.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ControlPlaneInMemory, EVENTS } from '../control-plane.ts'
 import { named, ResourceClient } from '../../../src/controllers/client/resource-client.ts'
@@ -96,11 +96,23 @@ test('a pod that comes later has its own time', async () => {
   expect(await names()).toEqual([])
 })
 
-test('the condition says why', async () => {
+test('the condition says why, since the pod became a target, and the Event names the pod alone', async () => {
   const metadata = { name: 'held', namespace: 'default', finalizers: ['example.com/held'] }
   const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] }
   await plane.create(PODS, { kind: 'Pod', apiVersion: 'v1', metadata, spec } as never)
   await plane.settle()
+  const since = '2025-12-31T23:59:30Z'
+  await (
+    await plane.client(PODS, 'default')
+  ).updateStatusWithRetries(named('held'), (pod: KubeObject & Pod) => {
+    const target = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'EvictionByEvictionAPI',
+      lastTransitionTime: since,
+    }
+    pod.status = { ...pod.status, conditions: [target, ...(pod.status?.conditions ?? [])] }
+  })
   await taint(BAD)
   const held = (await plane.get(PODS, 'default', 'held')) as unknown as { status: { conditions: object[] } }
   expect(held.status.conditions).toContainEqual(
@@ -109,8 +121,12 @@ test('the condition says why', async () => {
       status: 'True',
       reason: 'DeletionByTaintManager',
       message: 'Taint manager: deleting due to NoExecute taint',
+      lastTransitionTime: since,
     }),
   )
+  const events = (await (await plane.client(EVENTS, 'default')).list()) as (KubeObject & Event)[]
+  const [event] = events.filter(({ reason }) => reason === 'TaintManagerEviction')
+  expect(event?.involvedObject).toEqual({ kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'held' })
 })
 
 test('taints of other effects evict nobody, and nothing waits', async () => {

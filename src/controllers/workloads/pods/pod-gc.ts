@@ -3,7 +3,7 @@
  * have left pods, or NAMESPACE/NAME of a deleted pod that never had a node. It does not limit terminated pods.
  */
 import type { Node, Pod } from '../../../api/core/v1.ts'
-import { timeText } from '../../../schema/time.ts'
+import { setPodCondition } from '../../../registry/core/pods/pod-conditions.ts'
 import { afterAWhile } from '../../work/after-a-while.ts'
 import type { Clientset } from '../../client/clientset.ts'
 import { clientsetFor, typedResource } from '../../client/clientset.ts'
@@ -16,7 +16,6 @@ import { isFinished, isTerminating } from './pod-state.ts'
 
 const NODES = typedResource<Node>('', 'nodes')
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service'
-const DISRUPTION_TARGET = 'DisruptionTarget'
 /** How long a missing node may come back to its pods. */
 const QUARANTINE_MS = 40_000
 /** Milliseconds between two reconciliations of an out-of-service node that has pods. */
@@ -80,16 +79,9 @@ function fail(pod: Pod, now: Date, why: string | undefined): void {
   const observed = generation === undefined ? {} : { observedGeneration: generation }
   pod.status = { ...pod.status, phase: 'Failed', ...observed }
   if (why === undefined) return
-  const others = (pod.status.conditions ?? []).filter(({ type }) => type !== DISRUPTION_TARGET)
-  pod.status.conditions = [
-    ...others,
-    {
-      type: DISRUPTION_TARGET,
-      status: 'True',
-      reason: 'DeletionByPodGC',
-      message: why,
-      lastTransitionTime: timeText(now),
-      ...observed,
-    },
-  ]
+  setPodCondition(
+    pod,
+    { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByPodGC', message: why, ...observed },
+    now,
+  )
 }
