@@ -8,6 +8,7 @@
  */
 import { append } from './append.ts'
 import type { Steps } from './slices.ts'
+import { NeedsAnswer } from './slices.ts'
 import type { Place } from './walk-progress.ts'
 import { PAUSE, Progress, current, within } from './walk-progress.ts'
 
@@ -16,7 +17,7 @@ export const PART = 4096
 
 /** Runs a walk as steps (slices.ts): in parts if the caller yields to other requests, otherwise without a stop. */
 export function* inParts<T>(run: () => T, part = PART): Steps<T> {
-  if (!(yield)) return within(undefined, run)
+  if (!(yield)) return yield* answered(() => within(undefined, run))
   const progress = new Progress(part)
   for (;;) {
     progress.begin()
@@ -24,10 +25,25 @@ export function* inParts<T>(run: () => T, part = PART): Steps<T> {
       const result = within(progress, run)
       if (!progress.isStopped) return (progress.end(), result)
     } catch (error) {
+      if (error instanceof NeedsAnswer) {
+        yield error.answered
+        continue
+      }
       if (!progress.isStopped) throw error
     }
     yield
   }
+}
+
+/** Runs a walk again for each answer that it needs. */
+function* answered<T>(run: () => T): Steps<T> {
+  for (;;)
+    try {
+      return run()
+    } catch (error) {
+      if (!(error instanceof NeedsAnswer)) throw error
+      yield error.answered
+    }
 }
 
 /**

@@ -42,13 +42,36 @@ export async function turnOfHeavy(turn: () => Promise<void> = turnOfOthers): Pro
   heavySteps++
 }
 
-/** Work in steps. It yields where other requests may run. The result of `yield` says whether they could. */
-export type Steps<T> = Generator<void, T, boolean>
+/**
+ * Work in steps. It yields where other requests may run; the result of `yield` says whether they could. Where it needs
+ * an answer from elsewhere it yields a promise, which never rejects, and goes on when that is resolved.
+ */
+export type Steps<T> = Generator<void | Promise<unknown>, T, boolean>
+
+/**
+ * Thrown by a walk that needs an answer from elsewhere, up to `inParts`: the walk runs again when the answer is there,
+ * and finds it where the promise has left it. The promise never rejects.
+ */
+export class NeedsAnswer extends Error {
+  constructor(readonly answered: Promise<void>) {
+    super('assertion failed: a walk needs an answer that nobody waits for')
+  }
+}
 
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next(false)
     if (done === true) return value
+    if (value instanceof Promise) throw new Error('assertion failed: work that is done at once needs an answer')
+  }
+}
+
+/** Runs work at once up to the first answer that it needs. */
+export function soon<T>(steps: Steps<T>): T | Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next(false)
+    if (done === true) return value
+    if (value instanceof Promise) return value.then(() => soon(steps))
   }
 }
 
@@ -56,7 +79,7 @@ export async function inTurns<T>(steps: Steps<T>, turn: () => Promise<void> = tu
   for (;;) {
     const { done, value } = steps.next(true)
     if (done === true) return value
-    await turn()
+    await (value ?? turn())
   }
 }
 

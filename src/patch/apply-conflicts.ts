@@ -96,7 +96,7 @@ function ownerText({ manager, operation, apiVersion, subresource }: Owned): stri
 export function* throwConflicts(managers: Managers, versions: Versions, applier: string): Steps<void> {
   const losses: Loss[] = []
   for (const [key, owner] of managers) {
-    const pair = key === applier ? undefined : versions.in(owner.apiVersion)
+    const pair = key === applier ? undefined : yield* inParts(() => versions.in(owner.apiVersion))
     if (pair === undefined) continue
     yield
     const fields = owner.fields.intersection(pair.gained)

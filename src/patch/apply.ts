@@ -17,10 +17,10 @@ import type { StructType } from '../schema/structural.ts'
 import { valuesEqualApart } from '../json/value-order.ts'
 import { FieldSet } from './field-set.ts'
 import { losing, stepsAfter, reconciledManagers } from './managed-fields.ts'
-import { versionConverter, versionsOf, withoutManagedFields } from './object-versions.ts'
+import { saying, versionConverter, versionsOf, withoutManagedFields } from './object-versions.ts'
 import { decodeManagers, encodeManagers, managerKey, neverOwned, timeText } from './managers.ts'
 import { asWritten, emptyObject } from './object-forms.ts'
-import type { ConvertVersion, Versioned } from './object-versions.ts'
+import type { ConvertVersion, Converter, Versioned } from './object-versions.ts'
 import type { Managers, Owned } from './managers.ts'
 import type { ResetFields } from './reset-fields.ts'
 import { fieldsIn, removeFields, withNamedFields } from './fields-of-value.ts'
@@ -250,7 +250,7 @@ function* update(
 
   const merging = yield* inParts(() => mustMerge(() => merge(atom, current, config)))
   const pruned = yield* prune(versioned(merging), managers, apiVersion, last, converter)
-  const versions = yield* inParts(() => versionsOf(versioned(current), pruned, converter, resetFields))
+  const versions = yield* inParts(() => versionsOf(versioned(current), pruned, converter, resetFields, NOT_CONVERTED))
   yield
   if (!force) yield* throwConflicts(managers, versions, key)
   const isSame = yield* inParts(() => valuesEqualApart(current, pruned.value))
@@ -277,7 +277,16 @@ function mustMerge(merging: () => Json): Json {
   }
 }
 
-type Converter = (value: Versioned, apiVersion: string) => Versioned | undefined
+const NOT_CONVERTED = { before: 'failed to convert old object', after: 'failed to convert new object' }
+
+/** Converts a value, as a part of its own: a webhook may have to. @param what the error says before its reason */
+const converting = (
+  convert: Converter,
+  value: Versioned,
+  apiVersion: string,
+  what = '',
+): Steps<Versioned | undefined> =>
+  inParts(() => saying(`failed to prune fields${what}`, () => convert(value, apiVersion)))
 
 /**
  * Removes the fields that this manager applied the last time and has now left out, except those that other managers
@@ -291,7 +300,12 @@ function* prune(
   convert: Converter,
 ): Steps<Versioned> {
   if (last === undefined || last.fields.isEmpty) return merged
-  const converted = convert(merged, last.apiVersion)
+  const converted = yield* converting(
+    convert,
+    merged,
+    last.apiVersion,
+    ': failed to convert merged object to last applied version',
+  )
   if (converted === undefined) return merged
   const atom = atomOf(converted.type)
   yield
@@ -299,7 +313,7 @@ function* prune(
   const pruned = { ...converted, value: yield* inParts(() => removeFields(atom, converted.value, named)) }
   const withOwned = yield* addBackOwned(converted, pruned, managers, convert)
   const withDangling = yield* addBackDangling(converted, withOwned, last, convert)
-  return convert(withDangling, apiVersion) ?? withDangling
+  return (yield* converting(convert, withDangling, apiVersion)) ?? withDangling
 }
 
 /** Puts back the pruned fields that other managers own, starting with the version of the merged object. */
@@ -312,8 +326,10 @@ function* addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers,
   let [whole, result] = [merged, pruned]
   for (const [apiVersion, fields] of owned) {
     if (apiVersion === merged.apiVersion && fields.isEmpty) continue
-    const converted = convert(whole, apiVersion)
-    const convertedResult = converted && convert(result, apiVersion)
+    const failed = (which: string): string =>
+      `: failed add back owned items: failed to convert ${which} object at version ${apiVersion}`
+    const converted = yield* converting(convert, whole, apiVersion, failed('merged'))
+    const convertedResult = converted && (yield* converting(convert, result, apiVersion, failed('pruned')))
     if (converted === undefined || convertedResult === undefined) continue
     const atom = atomOf(converted.type)
     const before = yield* namedFieldsIn(atom, converted)
@@ -330,7 +346,12 @@ function* addBackOwned(merged: Versioned, pruned: Versioned, managers: Managers,
 
 /** Puts back the pruned fields that no manager owns. After this only fields that this manager owned are gone. */
 function* addBackDangling(merged: Versioned, pruned: Versioned, last: Owned, convert: Converter): Steps<Versioned> {
-  const converted = convert(pruned, last.apiVersion)
+  const converted = yield* converting(
+    convert,
+    pruned,
+    last.apiVersion,
+    ': failed add back dangling items: failed to convert pruned object to last applied version',
+  )
   if (converted === undefined) return merged
   const atom = atomOf(merged.type)
   const before = yield* namedFieldsIn(atom, merged)

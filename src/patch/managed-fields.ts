@@ -161,7 +161,7 @@ export function* losing(managers: Managers, versions: Versions, except: string |
       if (!owned.fields.isEmpty) result.set(key, owned)
       continue
     }
-    const pair = versions.in(owned.apiVersion)
+    const pair = yield* inParts(() => versions.in(owned.apiVersion))
     if (pair === undefined) continue
     yield
     const fields = owned.fields.difference(pair.gained).difference(pair.removed)

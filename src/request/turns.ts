@@ -3,7 +3,7 @@
  */
 import { inPartsAwaiting } from '../base/parts.ts'
 import type { Steps } from '../base/slices.ts'
-import { atOnce, HEAVY, inTurns, LARGE, turnOfOthers } from '../base/slices.ts'
+import { HEAVY, inTurns, LARGE, soon, turnOfOthers } from '../base/slices.ts'
 import type { ApiCall } from './context.ts'
 import { lengthOfLongStrings } from './long-texts.ts'
 
@@ -25,7 +25,7 @@ export const isLargeIn = (group: string, text: string | Uint8Array, length = tex
   length > LARGE || (length > HEAVY && EXPRESSION_GROUPS.has(group) && lengthOfLongStrings(text) > HEAVY)
 
 export const finished = <T>({ isLarge }: Sized, steps: Steps<T>): T | Promise<T> =>
-  isLarge ? inTurns(steps) : atOnce(steps)
+  isLarge ? inTurns(steps) : soon(steps)
 
 /** Runs a walk over objects of the request (base/parts.ts). */
 export const walked = <T>({ isLarge }: Sized, run: () => T | Promise<T>): T | Promise<T> =>

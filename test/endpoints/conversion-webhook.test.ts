@@ -308,6 +308,7 @@ function swapping({ review }: Called, change: (object: any) => object = (object)
   const to = desiredAPIVersion.split('/')[1] as string
   const convertedObjects = objects.map((object: any) => {
     const from = object.apiVersion.split('/')[1] as string
+    if (object.spec === undefined) return change({ ...object, apiVersion: desiredAPIVersion })
     const { [from]: text, ...spec } = object.spec
     return change({ ...object, apiVersion: desiredAPIVersion, spec: { ...spec, [to]: text } })
   })
@@ -557,5 +558,135 @@ describe('an answer that cannot be used', () => {
       code: 500,
       message: expect.stringContaining(`conversion webhook for example.com/v1, Kind=Thing ${why}`),
     })
+  })
+})
+
+describe('managers of other versions', () => {
+  const ifConverting: Record<string, () => Promise<Server>> = {
+    None: () => serverWith('None'),
+    Webhook: () => serverConverting(),
+  }
+  const apply = async ({ scopeOf }: Server, version: string, spec: object, manager: string) => {
+    const body = { apiVersion: `${GROUP}/${version}`, kind: 'Thing', metadata: { name: 'a' }, spec }
+    return json(
+      patch(
+        await scopeOf(version, { method: 'PATCH', name: 'a', query: `?fieldManager=${manager}`, body, type: APPLY }),
+      ),
+    )
+  }
+  const merge = async ({ scopeOf }: Server, version: string, body: object, manager: string) => {
+    const query = `?fieldManager=${manager}`
+    return json(patch(await scopeOf(version, { method: 'PATCH', name: 'a', query, body, type: MERGE })))
+  }
+  const storedSpec = async ({ stored }: Server) => (JSON.parse((await stored())[0]!) as { spec: object }).spec
+  const ownersIn = ({ metadata }: any) =>
+    ((metadata.managedFields ?? []) as any[]).map(({ manager, apiVersion, fieldsV1 }) => [
+      manager,
+      parseVersion(apiVersion),
+      Object.keys(fieldsV1['f:spec'] ?? {}),
+    ])
+  const parseVersion = (apiVersion: string) => apiVersion.split('/')[1]
+
+  describe('without a webhook', () => {
+    const UNDECLARED = '.spec.v2: field not declared in schema'
+
+    test('an apply is refused that the version of the last one cannot hold', async () => {
+      const server = await serverWith('None')
+      await apply(server, 'v1', { v1: 'x', replicas: 1 }, 'm')
+      const message = `failed to prune fields: failed to convert merged object to last applied version: ${UNDECLARED}`
+      await expect(apply(server, 'v2', { v2: 'y' }, 'm')).rejects.toMatchObject({ code: 500, status: { message } })
+      expect(await storedSpec(server)).toEqual({ v1: 'x', replicas: 1 })
+    })
+
+    test('and one that the version of another manager cannot hold', async () => {
+      const server = await serverWith('None')
+      await apply(server, 'v1', { v1: 'x' }, 'm')
+      await apply(server, 'v2', { replicas: 1 }, 'n')
+      const message = `failed to prune fields: failed add back owned items: failed to convert merged object at version example.com/v1: ${UNDECLARED}`
+      await expect(apply(server, 'v2', { v2: 'y' }, 'n')).rejects.toMatchObject({ code: 500, status: { message } })
+      // the first apply of a manager has nothing to prune
+      const compared = `failed to convert new object: ${UNDECLARED}`
+      await expect(apply(server, 'v2', { v2: 'y' }, 'o')).rejects.toMatchObject({ status: { message: compared } })
+    })
+
+    test('another write goes on, and the object loses its managers', async () => {
+      const server = await serverWith('None')
+      await apply(server, 'v1', { v1: 'x' }, 'm')
+      expect(ownersIn(await merge(server, 'v2', { spec: { v2: 'y' } }, 'n'))).toEqual([])
+    })
+  })
+
+  describe('with a webhook', () => {
+    test('an apply keeps what it applies, and removes what its manager applied in another version', async () => {
+      const server = await serverConverting()
+      await apply(server, 'v1', { v1: 'x', replicas: 1 }, 'm')
+      const applied = await apply(server, 'v2', { v2: 'x' }, 'm')
+      expect(applied.spec).toEqual({ v2: 'x' })
+      expect(ownersIn(applied)).toEqual([['m', 'v2', ['f:v2']]])
+      expect(await storedSpec(server)).toEqual({ v1: 'x' })
+    })
+
+    test('what another manager owns in its version stays', async () => {
+      const server = await serverConverting()
+      await apply(server, 'v1', { v1: 'x', replicas: 1 }, 'm')
+      await apply(server, 'v2', { v2: 'x' }, 'n')
+      const applied = await apply(server, 'v2', { replicas: 1 }, 'm')
+      expect(applied.spec).toEqual({ v2: 'x', replicas: 1 })
+      expect(ownersIn(applied).sort()).toEqual([
+        ['m', 'v2', ['f:replicas']],
+        ['n', 'v2', ['f:v2']],
+      ])
+    })
+
+    test('a conflict has the name of the field in the version of its owner', async () => {
+      const server = await serverConverting()
+      await apply(server, 'v1', { v1: 'x' }, 'm')
+      const conflict = apply(server, 'v2', { v2: 'y' }, 'n')
+      await expect(conflict).rejects.toMatchObject({
+        code: 409,
+        status: { message: 'Apply failed with 1 conflict: conflict with "m": .spec.v1' },
+      })
+    })
+
+    test('an update takes the fields that it changes from managers of other versions', async () => {
+      const server = await serverConverting()
+      await apply(server, 'v1', { v1: 'x', replicas: 1 }, 'm')
+      expect(ownersIn(await merge(server, 'v2', { spec: { v2: 'y' } }, 'n'))).toEqual([
+        ['m', 'v1', ['f:replicas']],
+        ['n', 'v2', ['f:v2']],
+      ])
+    })
+
+    test('that fails: an apply fails, an update loses the managers', async () => {
+      const failing = { now: false }
+      const server = await serverConverting('v2', (object) => {
+        // the object that is written is converted to v1 for its managers alone
+        const isBroken = failing.now && object.apiVersion === 'example.com/v1'
+        return isBroken ? { ...object, metadata: { ...object.metadata, name: 'other' } } : object
+      })
+      await apply(server, 'v1', { v1: 'x' }, 'm')
+      failing.now = true
+      await expect(apply(server, 'v2', { v2: 'x' }, 'n')).rejects.toMatchObject({ code: 500 })
+      expect(ownersIn(await merge(server, 'v2', { spec: { v2: 'y' } }, 'n'))).toEqual([])
+    })
+  })
+
+  test.each(Object.entries(ifConverting))('a version that the definition has no more: %s', async (_, start) => {
+    for (const [apiVersion, message] of [
+      ['example.com/v0', 'request to convert CR to an invalid group/version: example.com/v0'],
+      ['o.io/v1', 'example.com/v1, Kind=Thing is unstructured and is not suitable for converting to "o.io/v1"'],
+    ]) {
+      const server = await start()
+      const entry = {
+        manager: 'm',
+        operation: 'Update',
+        apiVersion,
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:spec': {} },
+      }
+      await server.put({ ...thing('v1', { uid: 'u' }), metadata: { name: 'a', uid: 'u', managedFields: [entry] } })
+      await expect(apply(server, 'v1', { v1: 'x' }, 'n')).rejects.toMatchObject({ code: 500, status: { message } })
+      expect(ownersIn(await merge(server, 'v1', { spec: { replicas: 2 } }, 'n'))).toEqual([])
+    }
   })
 })

@@ -2,6 +2,7 @@
 // (counted-bundle.ts). Lexer, parser and each pass over the tree yield to other requests.
 import { expect, test } from 'vitest'
 import type * as Target from '../bench/expression-target.ts'
+import type { Steps } from '../../src/base/slices.ts'
 import { countedBundle } from './counted-bundle.ts'
 
 /** Fifty milliseconds of function calls that take thirty nanoseconds each. */
@@ -60,7 +61,7 @@ type Outcome = { readonly work: number; readonly result: string }
 function longestSteps(text: string): Outcome {
   const { counted$ } = target
   const longest = { work: 0, result: 'compiled' }
-  const run = <T>(steps: Generator<void, T, boolean>): T => {
+  const run = <T>(steps: Steps<T>): T => {
     for (let before = counted$.work; ; before = counted$.work) {
       const { done, value } = steps.next(true)
       longest.work = Math.max(longest.work, counted$.work - before)

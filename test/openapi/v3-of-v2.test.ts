@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../src/api/object.ts'
 import { writingPlainJson } from '../../src/json/write-json.ts'
 import { PART } from '../../src/base/parts.ts'
 import { atOnce } from '../../src/base/slices.ts'
+import type { Steps } from '../../src/base/slices.ts'
 import { TooLarge, v3OfV2 } from '../../src/openapi/v3-of-v2.ts'
 
 const PLENTY = 1 << 20
@@ -59,7 +60,7 @@ test('others have their turn while a large document is converted and written', (
   const properties = Object.fromEntries(Array.from({ length: 3 * PART }, (_, at) => [`p${at}`, { type: 'string' }]))
   const definitions = { one: { properties }, ...properties }
   const turns = { count: 0 }
-  const counted = <T>(steps: Generator<void, T, boolean>): T => {
+  const counted = <T>(steps: Steps<T>): T => {
     for (;;) {
       const { done, value } = steps.next(true)
       if (done === true) return value

@@ -210,17 +210,6 @@ export function inVersion(
   const apiVersion = apiVersionOf({ group: definition.spec?.group ?? '', version })
   if (object.apiVersion === apiVersion) return object
   checkConversion(definition, object, version)
-  return renamedTo(tenant, definition, object, version)
-}
-
-/** Copies only the fields that the other version has under the same names. Use the copy for comparisons only. */
-export function renamedTo(
-  tenant: Tenant,
-  definition: CustomResourceDefinition,
-  object: KubeObject,
-  version: string,
-): KubeObject {
-  const apiVersion = apiVersionOf({ group: definition.spec?.group ?? '', version })
   const converted = { ...cloneJson(object), apiVersion }
   // nulls stay, so that validation refuses an applied null
   prune(compiledVersion(tenant, definition, version).type, converted as unknown as JsonObject)

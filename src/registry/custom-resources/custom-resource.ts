@@ -1,25 +1,24 @@
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1.ts'
 import type { GroupResource, GroupVersionKind } from '../../api/group-version.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
-import type { JsonObject, KubeObject } from '../../api/object.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { plainError } from '../../api/status.ts'
 import { customForms, customScaleForms } from '../../codec/custom-forms.ts'
 import type { Presentation } from '../../codec/encode/presentation.ts'
-import type { ConvertVersion } from '../../patch/object-versions.ts'
 import { goQuote } from '../../go/quote.ts'
 import { everything, withoutSpecAndMetadata, withoutStatus } from '../../patch/reset-fields.ts'
 import type { ResetFields } from '../../patch/reset-fields.ts'
 import type { ApiCall } from '../../request/context.ts'
-import type { Tenant } from '../../storage/tenant.ts'
 import { controlPlaneRules, isOfControlPlanes, withControlPlaneChecks } from '../control-planes.ts'
 import { isOfStages, stageRules, withStageWarnings } from '../simulation/stage-work.ts'
 import type { Strategy } from '../strategy.ts'
 import type { Resource } from '../resource.ts'
 import type { ResourceEntry } from '../served/resources.ts'
 import type { WorkRules } from '../work/work.ts'
-import { compiledVersion, currentForm, inVersion, renamedTo, servedForm } from './compiled-versions.ts'
+import { compiledVersion, currentForm, inVersion, servedForm } from './compiled-versions.ts'
 import { checkConversion, convertByWebhook, isConvertedByWebhook } from './conversion-webhook.ts'
 import { isTerminating, versionNamed } from './definition.ts'
+import { betweenVersions } from './between-versions.ts'
 import { customScaleView } from './scale-view.ts'
 import { renamingConverter } from './renaming-converter.ts'
 import { selectableField } from './selectable-field.ts'
@@ -95,7 +94,7 @@ export function customResource(
       type.field('status')?.default === undefined,
     resetFields: customResetFields(apiVersionOf(entry), subresource, (version) => hasStatusIn(definition, version)),
     storagePrefix: `${group}/${resource}`,
-    convertVersion: () => (view === undefined ? betweenVersions(tenant, definition) : undefined),
+    convertVersion: () => (view === undefined ? betweenVersions(request, definition) : undefined),
     afterConversion: (object) => object,
   }
 }
@@ -142,17 +141,4 @@ export function customResetFields(
   if (subresource === 'status') return (version) => (hasStatusIn(version) ? withoutSpecAndMetadata(version) : undefined)
   if (subresource !== '' || !hasStatusIn(apiVersion)) return everything
   return (version) => (version === apiVersion ? withoutStatus(version) : undefined)
-}
-
-/** Converts managed fields without the webhook. It assumes that fields have the same names in all versions. */
-function betweenVersions(tenant: Tenant, definition: CustomResourceDefinition): ConvertVersion {
-  return (object, apiVersion) => {
-    const target = parseApiVersion(apiVersion)
-    if (target?.group !== definition.spec?.group || target === undefined) return undefined
-    if (versionNamed(definition, target.version) === undefined) return undefined
-    // field managers own fields of this kind only
-    const converted = renamedTo(tenant, definition, object as unknown as KubeObject, target.version)
-    const { type } = compiledVersion(tenant, definition, target.version)
-    return { type, object: converted as unknown as JsonObject }
-  }
 }
