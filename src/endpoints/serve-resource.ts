@@ -44,7 +44,7 @@ export async function serveResource(
   if (reading !== undefined) await reading
   request.stage.maker = 'handler'
   const scope = resourceScope(request, entry, route)
-  // the other handlers check the name when they make the key of its object
+  // the verbs check the name themselves, after other parts of the request
   if (route.name !== '' && scope.resource.endpoint !== undefined) checkNameParameter(route.name)
   return perform(authorized, route, scope, table)
 }

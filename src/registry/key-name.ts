@@ -11,7 +11,10 @@ export function checkKeyName(name: string): void {
   checkNameParameter(name)
 }
 
-/** Refuses a name that no object can have. @throws StatusError 400 */
+/**
+ * Refuses a name in a URL that no object can have. Errors of media types, options and the name in the body come before.
+ * @throws StatusError 400
+ */
 export function checkNameParameter(name: string): void {
   const problems = pathSegmentName(name, false)
   if (problems.length > 0) throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problems.join(';')}`)

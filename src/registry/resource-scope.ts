@@ -1,6 +1,5 @@
 import type { GroupResource, GroupVersionKind } from '../api/group-version.ts'
 import type { Action } from '../authorization/authorized.ts'
-import { checkNameParameter } from './key-name.ts'
 import type { Resource } from './resource.ts'
 import type { StrategyContext } from './strategy.ts'
 import type { ApiCall, ApiRequest } from '../request/context.ts'
@@ -46,15 +45,9 @@ export const defaultingOf = ({ request, resource, enabled }: ResourceScope): Def
  */
 export const storedAs = ({ resource }: ResourceScope): GroupResource => resource.entry.storage
 
-/**
- * The key after the collection's prefix: `NAMESPACE/NAME`, or `NAME`. Only here are names of URLs refused that no object
- * can have, so that errors of earlier steps come first.
- * @throws StatusError 400
- */
-export function keyOf(scope: ResourceScope, name: string, namespace = scope.place.namespace): string {
-  checkNameParameter(name)
-  return scope.resource.namespaced ? `${namespace}/${name}` : name
-}
+/** The key after the collection's prefix: `NAMESPACE/NAME`, or `NAME`. */
+export const keyOf = (scope: ResourceScope, name: string, namespace = scope.place.namespace): string =>
+  scope.resource.namespaced ? `${namespace}/${name}` : name
 
 /** The attributes of a verb in this scope, for the authorizer. */
 export function actionOf({ request, resource: { gvr, namespaced }, place }: ResourceScope, verb: string): Action {

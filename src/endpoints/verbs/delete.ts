@@ -16,12 +16,14 @@ import { linesOf } from '../../storage/streams/lines.ts'
 import { Hold } from '../backup/hold.ts'
 import { convertedTexts } from '../../registry/converted.ts'
 import { answerList, convertAll, listed, mustConvert } from './list.ts'
+import { checkNameParameter } from '../../registry/key-name.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { selectionOf } from './selection.ts'
 
 export async function deleteOne(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'object', forms: scope.resource.forms })
   const options = await deleteOptions(scope)
+  checkNameParameter(scope.place.name)
   const deleted = await deleteObject(scope, scope.place.name, options, admissionChain)
   if (deleted.gone && scope.resource.entry.deleteAnswersObject !== true)
     return respondSuccess(scope, output, successOf(scope, deleted))

@@ -6,6 +6,7 @@ import { walked } from '../../request/turns.ts'
 import { checkGetOptions } from '../../request/options.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import { StorageError } from '../../storage/errors.ts'
+import { checkNameParameter } from '../../registry/key-name.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { takeFirstRead } from '../../registry/first-read.ts'
 import { keyOf } from '../../registry/resource-scope.ts'
@@ -17,6 +18,7 @@ export async function get(scope: RequestScope): Promise<Response> {
   const { request } = scope
   const output = negotiateOutput(request, { kind: 'object', forms: scope.resource.forms })
   checkGetOptions(request.query)
+  checkNameParameter(scope.place.name)
   const notOlderThan = parseRevisionOfGet(scope, request.query.get('resourceVersion') ?? '')
   try {
     const key = keyOf(scope, scope.place.name)

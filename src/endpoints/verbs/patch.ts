@@ -4,6 +4,7 @@ import { negotiateOutput, negotiatePatchType } from '../../codec/negotiation/neg
 import type { BodyFormat } from '../../codec/decode/parse-body.ts'
 import { appliedCbor } from '../../patch/applied-cbor.ts'
 import { appliedYaml } from '../../patch/applied-yaml.ts'
+import { checkNameParameter } from '../../registry/key-name.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import { APPLY, patch as patchObject } from '../../registry/write/patch.ts'
 import { finished } from '../../request/turns.ts'
@@ -33,6 +34,7 @@ export async function patch(scope: RequestScope): Promise<Response> {
         : undefined
   const body = { type, bytes, mayCreate: applies, ...(readApplied && { readApplied }) }
   await notePatch(request, patchFormats[patchType] ?? 'json', bytes)
+  checkNameParameter(scope.place.name)
   return respondWritten(
     scope,
     output,

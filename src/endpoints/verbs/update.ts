@@ -1,6 +1,8 @@
 import { admissionChain } from '../../admission/chain.ts'
 import { negotiateInput, negotiateOutput } from '../../codec/negotiation/negotiate.ts'
+import { checkNameParameter } from '../../registry/key-name.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
+import { checkName } from '../../registry/write/check-name.ts'
 import { update as updateObject } from '../../registry/write/update.ts'
 import { parseUpdateOptions } from '../../request/options.ts'
 import { authorizeCreate } from './authorize-create.ts'
@@ -15,6 +17,8 @@ export async function update(scope: RequestScope): Promise<Response> {
   const options = withManager(request, parseUpdateOptions(request.query))
   const input = negotiateInput(request)
   const sent = await decodeBody(scope, input, body, options.fieldValidation)
+  checkName(scope.place, sent)
+  checkNameParameter(scope.place.name)
   const updated = await updateObject(scope, sent, options, admissionChain, {
     authorizeCreate: () => authorizeCreate(scope),
   })
