@@ -150,24 +150,18 @@ class SelectedKeys {
   ) {
     this.areAll = selectsEverything(scope.selection)
     const matches = selecting(scope)
-    this.isSelected = (row) =>
-      matches(
-        row.k,
-        () => this.selectableOf(row),
-        () => storedContent(this.textOf(row)),
-      )
+    this.isSelected = (row) => {
+      if (matches === undefined) return true
+      const text = row.l ?? this.states.selectable(row.rv)
+      this.read += text.length
+      return matches(row.k, decodeSelectable(text), () => storedContent(this.textOf(row)))
+    }
     this.narrowed = narrowedTo(scope.selection)
     this.turn = {
       keys: keysOfATurn(scope),
       begin: () => (this.read = 0),
       isOver: () => this.read > READ,
     }
-  }
-
-  private selectableOf({ rv, l }: KeyRow): Selectable {
-    const text = l ?? this.states.selectable(rv)
-    this.read += text.length
-    return decodeSelectable(text)
   }
 
   private textOf({ rv }: KeyRow): string {
@@ -241,12 +235,11 @@ class SelectedKeys {
   }
 }
 
-/** @param of what selectors compare; called only where there are selectors */
-export type Selects = (k: string, of: () => Selectable, read: ReadObject) => boolean
+export type Selects = (k: string, of: Selectable, read: ReadObject) => boolean
 
-/** Returns a test whether a key in the scope is selected. */
-export function selecting({ prefix, selection }: KeyScope): Selects {
-  if (selectsEverything(selection)) return () => true
+/** Returns a test whether a key in the scope is selected; undefined where all are. */
+export function selecting({ prefix, selection }: KeyScope): Selects | undefined {
+  if (selectsEverything(selection)) return undefined
   const matches = matcherOf(selection)
-  return (k, of, read) => matches(k.slice(prefix.length + 1), of(), read)
+  return (k, of, read) => matches(k.slice(prefix.length + 1), of, read)
 }

@@ -238,10 +238,11 @@ class Change {
   }
 
   /** One event or none. */
-  eventFor(isSelected: Selects): Event[] {
+  eventFor(isSelected: Selects | undefined): Event[] {
     const { k, t, was, rv } = this.row
-    const before = was !== null && isSelected(k, this.selectableBefore, this.contentBefore)
-    const after = t !== DELETED && isSelected(k, this.selectable, this.content)
+    const before =
+      was !== null && (isSelected === undefined || isSelected(k, this.selectableBefore(), this.contentBefore))
+    const after = t !== DELETED && (isSelected === undefined || isSelected(k, this.selectable(), this.content))
     if (!before && !after) return []
     const type = after ? (before ? 'MODIFIED' : 'ADDED') : 'DELETED'
     return [{ revision: rv, line: (this.lines[type] ??= encoder.encode(eventLine(type, this.text(type)))) }]
