@@ -1,13 +1,11 @@
 /**
  * Evicts pods from nodes whose NoExecute taints they do not tolerate, or no longer tolerate (kube-controller-manager's
- * taint-eviction-controller). Key: the node. Time counts from when the controller first saw the taints, or from when
- * the pod was bound if that is later.
+ * taint-eviction-controller). Key: the node. Time counts from when the controller saw the taint that limits the time of
+ * the pod, or from when the pod was bound if that is later.
  */
-import type { Node, Pod, Taint, Toleration } from '../../api/core/v1.ts'
-import { leastOf, mostOf } from '../../base/extremes.ts'
+import type { Node, Pod } from '../../api/core/v1.ts'
+import { leastOf } from '../../base/extremes.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { durationOf } from '../../go/duration.ts'
-import { parseStored } from '../../json/parse-json.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { setPodCondition } from '../../registry/core/pods/pod-conditions.ts'
 import type { Clientset } from '../client/clientset.ts'
@@ -16,9 +14,9 @@ import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns } from '../work/in-turns.ts'
 import { isRefusal } from '../work/refusal.ts'
 import { unlessGone } from '../work/unless-gone.ts'
+import { historyOf, leavesAt, sightingOf, withTaints } from './taint-history.ts'
 import { isNoExecute, TaintedPlaces } from './tainted-places.ts'
 import { logError } from '../../log/log.ts'
-import { tolerates } from '../scheduling/taints.ts'
 import { EventRecorder } from '../workloads/events/events.ts'
 import { PODS } from '../workloads/pods/pod-control.ts'
 
@@ -55,26 +53,25 @@ export const taintEviction: Controller = {
     if (taints.length === 0 && known === undefined) return undefined
     const pods = node === undefined ? [] : await clients.resource(PODS).list({ fieldSelector: `spec.nodeName=${name}` })
     const events = new EventRecorder(clients, COMPONENT, context.now)
-    const before = known === undefined ? [] : (parseStored(known.record) as unknown as Taint[]) // written below
-    for (const pod of pods)
-      if (isTimed(timeLeft(before, pod)) && timeLeft(taints, pod) === Infinity)
-        await events.normal(
-          reference(pod),
-          REASON,
-          `Cancelling deletion of Pod ${pod.metadata.namespace}/${pod.metadata.name}`,
-        )
-    if (taints.length === 0) {
-      context.sightings.set(key, undefined)
-      return undefined
-    }
-    const record = JSON.stringify(taints)
-    const time = known?.time ?? context.now().getTime()
-    if (known?.record !== record) context.sightings.set(key, { record, time })
+    const before = historyOf(known)
+    const now = context.now().getTime()
+    const history = taints.length === 0 ? [] : withTaints(before, taints, now)
+    // first, because an Event tells of each change once
+    if (history !== before) context.sightings.set(key, sightingOf(history))
     const waits: number[] = []
     await inTurns(
       pods,
       async (pod) => {
-        const left = mostOf([time, boundAt(pod)]) + timeLeft(taints, pod) - context.now().getTime()
+        const [planned, leaves] = [leavesAt(before, pod), leavesAt(history, pod)]
+        const isTakenBack = history !== before && typeof planned === 'number' && typeof leaves !== 'number'
+        if (isTakenBack && pod.metadata.deletionTimestamp === undefined)
+          await events.normal(
+            reference(pod),
+            REASON,
+            `Cancelling deletion of Pod ${pod.metadata.namespace}/${pod.metadata.name}`,
+          )
+        if (leaves === undefined) return
+        const left = leaves === 'now' ? 0 : leaves - context.now().getTime()
         if (left > 0) waits.push(left)
         else if (!(await evict(clients, events, pod, context))) waits.push(REFUSED_MS)
       },
@@ -93,31 +90,6 @@ async function mayBeTainted(name: string, clients: Clientset, context: Controlle
   const tainted = states(context.tenant)
   await context.once('nodes that changed', () => tainted.look((at) => clients.resource(NODES).changes(at)))
   return tainted.mayBe(name)
-}
-
-/** Whether the pod tolerates the taints for a limited time. */
-const isTimed = (left: number): boolean => left > 0 && left !== Infinity
-
-/** Milliseconds for which the pod tolerates all of the taints. */
-function timeLeft(taints: readonly Taint[], { spec }: Pod): number {
-  const used: Toleration[] = []
-  for (const taint of taints) {
-    // few: the taints of one node, the tolerations of one pod
-    const found = (spec?.tolerations ?? []).find((toleration) => tolerates(toleration, taint))
-    if (found === undefined) return 0
-    used.push(found)
-  }
-  let least: number | bigint = Infinity
-  for (const { tolerationSeconds: seconds = Infinity } of used) if (seconds < least) least = seconds
-  if (least === Infinity || least <= 0) return Number(least)
-  const left = durationOf(least)
-  // more seconds than a Duration can hold are no limit
-  return left < 0 ? Infinity : left
-}
-
-function boundAt({ metadata, status }: KubeObject & Pod): number {
-  const bound = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime
-  return Date.parse(bound ?? metadata.creationTimestamp ?? '') || 0
 }
 
 /** The Events name the pod without its uid, as those of kube-controller-manager. */

@@ -86,6 +86,61 @@ test('a further taint does not begin the time anew', async () => {
   expect(await names()).toEqual([])
 })
 
+const forEver: Toleration = { key: 'dedicated', operator: 'Exists', effect: 'NoExecute' }
+const DEDICATED: Taint = { key: 'dedicated', effect: 'NoExecute' }
+const WORSE: Taint = { key: 'worse', effect: 'NoExecute' }
+
+test('the time for a taint does not count from a taint that the pod tolerates for ever', async () => {
+  await pod('soon', [forEver, ...tolerating(60)])
+  await taint(DEDICATED)
+  await plane.pass(600_000)
+  await taint(DEDICATED, BAD)
+  expect(await names()).toEqual(['soon'])
+  await plane.pass(59_000)
+  expect(await names()).toEqual(['soon'])
+  await plane.pass(1_000)
+  expect(await names()).toEqual([])
+})
+
+test('a planned eviction keeps its time, whichever taint comes beside or instead of the first', async () => {
+  const worse = (tolerationSeconds: number): Toleration => ({ ...WORSE, operator: 'Exists', tolerationSeconds })
+  await pod('soon', [...tolerating(100), worse(10)])
+  await pod('later', [...tolerating(100), worse(600)])
+  await taint(BAD)
+  await plane.pass(50_000)
+  await taint(BAD, WORSE)
+  await plane.pass(20_000)
+  await taint(WORSE)
+  await plane.pass(29_000)
+  expect(await names()).toEqual(['later', 'soon'])
+  await plane.pass(1_000)
+  expect(await names()).toEqual([])
+})
+
+test('a pod whose planned eviction comes at once, because of another taint, is told both', async () => {
+  await pod('soon', tolerating(60))
+  await taint(BAD)
+  await taint(BAD, WORSE)
+  expect(await names()).toEqual([])
+  expect(await said()).toEqual(['Cancelling deletion of Pod default/soon', 'Marking for deletion Pod default/soon'])
+})
+
+test('taints that come and go without end are remembered in bounds, and the first time counts', async () => {
+  await pod(
+    'soon',
+    tolerating(60_000).map((one) => ({ ...one, key: '', operator: 'Exists' })),
+  )
+  for (let n = 0; n < 100; n++) {
+    await taint({ ...BAD, value: `v${n}` })
+    await plane.pass(1_000)
+  }
+  expect(plane.sightings.get('taints/n')!.record.length).toBeLessThan(4_000)
+  await plane.pass(60_000_000 - 101_000)
+  expect(await names()).toEqual(['soon'])
+  await plane.pass(1_000)
+  expect(await names()).toEqual([])
+})
+
 test('a pod that comes later has its own time', async () => {
   await taint(BAD)
   await plane.pass(50_000)
