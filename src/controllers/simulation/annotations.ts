@@ -1,8 +1,10 @@
 /** The annotations of a pod that control its simulation. Durations are numbers of seconds, or in Go's form: 1m30s. */
-import type { Pod } from '../../api/core/v1.ts'
+import type { Container, Pod } from '../../api/core/v1.ts'
+import { mostOf } from '../../base/extremes.ts'
 import { ownValue } from '../../base/own.ts'
 import type { CommandOutcome, Printed } from './commands.ts'
 import { outcomeOf } from './commands.ts'
+import { durationOf } from '../../go/duration.ts'
 import { controllerRefOf } from '../../registry/work/work.ts'
 import { Quantity } from '../../schema/quantity.ts'
 
@@ -39,7 +41,20 @@ export class Script {
 
   /** Milliseconds between the deletion of the pod and its end. */
   get stopDelay(): number {
-    return duration(this.text('stop-delay', '')) ?? 0
+    return duration(this.text('stop-delay', '')) ?? this.longestHook
+  }
+
+  /** Milliseconds that the preStop hooks of running containers sleep. Restartable init containers stop last. */
+  private get longestHook(): number {
+    const { containers = [], initContainers = [] } = this.pod.spec ?? {}
+    const { containerStatuses = [], initContainerStatuses = [] } = this.pod.status ?? {}
+    const running = new Set(
+      [...containerStatuses, ...initContainerStatuses].flatMap(({ name, state }) => (state?.running ? [name] : [])),
+    )
+    const sleep = ({ name, lifecycle }: Container): number =>
+      running.has(name) ? durationOf(lifecycle?.preStop?.sleep?.seconds ?? 0) : 0
+    const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')
+    return mostOf(containers.map(sleep), 0) + mostOf(sidecars.map(sleep), 0)
   }
 
   /** Milliseconds between the start of a container and its readiness; undefined: it never becomes ready. */

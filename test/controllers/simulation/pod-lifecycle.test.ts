@@ -301,6 +301,30 @@ test.each([
   expect(podAddresses({ metadata: {}, spec: { podCIDR, podCIDRs } }, ip)).toEqual(expected)
 })
 
+const ENDED = 20
+
+test.each([
+  ['as long as the longest of its hooks sleeps', [2, 5], {}, 1, { after: 4_000 }],
+  ['no longer than its grace', [300], {}, 30, { isGone: true }],
+  ['without the hooks of containers that have ended', [2, ENDED], {}, 1, { after: 1_000 }],
+  ['as long as the annotation says', [5], { 'kedge.dev/stop-delay': '9s' }, 1, { after: 8_000 }],
+])('a pod with preStop hooks ends %s', (_, sleeps, annotations, now, expected) => {
+  const pod: Pod = {
+    metadata: { deletionTimestamp: at(30).toISOString(), deletionGracePeriodSeconds: 30, annotations },
+    spec: {
+      containers: sleeps.map((seconds, n) => ({ name: `c${n}`, lifecycle: { preStop: { sleep: { seconds } } } })),
+    },
+    status: {
+      phase: 'Running',
+      containerStatuses: sleeps.map((seconds, n) => ({
+        name: `c${n}`,
+        state: seconds === ENDED ? { terminated: { exitCode: 0 } } : { running: {} },
+      })),
+    },
+  } as Pod
+  expect(advance(pod, { hostIPs: [''], allocateIP: () => undefined }, at(now))).toEqual(expected)
+})
+
 test.each<[string, Container[], string]>([
   [
     'one that fails',
