@@ -53,8 +53,12 @@ export type Steps<T> = Generator<void | Promise<unknown>, T, boolean>
  * and finds it where the promise has left it. The promise never rejects.
  */
 export class NeedsAnswer extends Error {
-  constructor(readonly answered: Promise<void>) {
+  /** Settles: with the call that answers, which is of the request that waits. */
+  readonly answered: Promise<void>
+
+  constructor(answered: Promise<void>) {
     super('assertion failed: a walk needs an answer that nobody waits for')
+    this.answered = answered
   }
 }
 
