@@ -11,10 +11,10 @@ const MORE = 180
 /** What a ReplicaSet's status counts of its pods is one step: a microsecond of each. */
 const STATUS = 24
 /**
- * The scheduler's longest step is a share of a cycle over 100 nodes, however many pods wait: some 60,000, which chance
- * moves by a sixth. A look at 100 nodes for each pod would be thousands for each object more.
+ * The scheduler's longest step is a share of a cycle over 100 nodes, however many pods wait: some 80,000, which chance
+ * moves by a third. A look at 100 nodes for each pod would be thousands for each object more.
  */
-const CYCLE = 100
+const CYCLE = 400
 /** What goes in slices grows up to their size, which fewer objects than this do not fill. */
 const FILLED = 160
 /**

@@ -638,6 +638,16 @@ describe('managers of other versions', () => {
       ])
     })
 
+    test('so do large objects, whose comparison gives other requests their turn', async () => {
+      const server = await serverConverting()
+      const long = 'x'.repeat(100_000)
+      await apply(server, 'v1', { v1: long, replicas: 1 }, 'm')
+      const applied = await apply(server, 'v2', { v2: long }, 'm')
+      expect(applied.spec).toEqual({ v2: long })
+      expect(ownersIn(await merge(server, 'v1', { spec: { v1: `${long}y` } }, 'n'))).toEqual([['n', 'v1', ['f:v1']]])
+      expect(await storedSpec(server)).toEqual({ v1: `${long}y` })
+    })
+
     test('a conflict has the name of the field in the version of its owner', async () => {
       const server = await serverConverting()
       await apply(server, 'v1', { v1: 'x' }, 'm')
