@@ -65,7 +65,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(async () => {
       await this.alarms.load()
-      this.beginWorkloads()
+      this.beginSwitchedOn()
     })
     this.work = new WorkTable(this.sql, this.now, namedQueues)
     this.work.resume((controller) => controllerOf(controller) !== undefined)
@@ -79,12 +79,16 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   }
 
   /** With invalid settings no controller runs. */
-  private beginWorkloads(): void {
+  private beginSwitchedOn(): void {
     if (problemOf(this.env) !== undefined) return
     const { workloads, controllers } = settingsOf(this.env)
-    if (!new WorkloadMode(this.sql).changesTo(workloads, controllers.text) || workloads === 'off') return
-    this.work.add('workloads-begin', '', 0)
-    this.alarms.wakeAt(this.now())
+    const changed = new WorkloadMode(this.sql).changedTo(workloads, controllers.text)
+    if (changed === undefined) return
+    // the collector was off only where a list said so
+    const mayCollectAgain = controllers.collectsGarbage && changed.from.includes(' ')
+    if (mayCollectAgain) this.work.add('collection-begin', '', 0)
+    if (workloads !== 'off') this.work.add('workloads-begin', '', 0)
+    if (mayCollectAgain || workloads !== 'off') this.alarms.wakeAt(this.now())
   }
 
   /** A call carries the object's name. An alarm may not. */

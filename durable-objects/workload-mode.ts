@@ -1,8 +1,7 @@
 import type { Workloads } from '../src/settings/schema.ts'
 
 /**
- * Remembers which workload controllers ran last. When others start, they look at everything that was written
- * meanwhile.
+ * Remembers which controllers ran last. When others start, they look at everything that was written meanwhile.
  */
 export class WorkloadMode {
   constructor(private readonly sql: SqlStorage) {
@@ -11,14 +10,14 @@ export class WorkloadMode {
 
   /**
    * Stores the mode and the running controllers.
-   * @returns whether they changed; in a new control plane they are off
+   * @returns the mode before, where it was another; in a new control plane it is `off`
    */
-  changesTo(workloads: Workloads, controllers = '*'): boolean {
-    const mode = workloads === 'off' || controllers === '*' ? workloads : `${workloads} ${controllers}`
-    const before = this.sql.exec<{ mode: string }>('SELECT mode FROM workload_mode').toArray()[0]?.mode ?? 'off'
-    if (before === mode) return false
+  changedTo(workloads: Workloads, controllers = '*'): { readonly from: string } | undefined {
+    const mode = controllers === '*' ? workloads : `${workloads} ${controllers}`
+    const from = this.sql.exec<{ mode: string }>('SELECT mode FROM workload_mode').toArray()[0]?.mode ?? 'off'
+    if (from === mode) return undefined
     this.sql.exec('DELETE FROM workload_mode')
     this.sql.exec('INSERT INTO workload_mode VALUES (?)', mode)
-    return true
+    return { from }
   }
 }

@@ -63,6 +63,7 @@ Flags of start
                    and others; or (default) these, a scheduler and simulated nodes.
   --controllers LIST
                    Which of them, as with kube-controller-manager: *,-cronjob-controller is all but one. Default *.
+                   *,-garbage-collector-controller leaves objects of deleted owners alone, also with --workloads off.
   --scheduler-config FILE
                    A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1), as with kube-scheduler's --config: the
                    scheduler's profiles, with their plugins and args (docs/workloads.md).

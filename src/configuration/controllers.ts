@@ -2,7 +2,8 @@
 import { ownValue } from '../base/own.ts'
 
 /**
- * `api`: the API itself needs it, it always runs. `workload`: runs with workloads. `part`: belongs to one of these.
+ * `api`: the API itself needs it, it always runs. `collector`: runs unless it is switched off, with and without
+ * workloads. `workload`: runs with workloads. `part`: belongs to one of these.
  * `absent`: not built in.
  * The last two names are of programs beside kube-controller-manager.
  */
@@ -22,7 +23,7 @@ const kinds = {
   'endpointslice-controller': 'workload',
   'endpointslice-mirroring-controller': 'workload',
   'ephemeral-volume-controller': 'workload',
-  'garbage-collector-controller': 'api',
+  'garbage-collector-controller': 'collector',
   'horizontal-pod-autoscaler-controller': 'workload',
   'job-controller': 'workload',
   'kube-apiserver-serving-clustertrustbundle-publisher-controller': 'absent',
@@ -70,8 +71,10 @@ const wholes: Readonly<Record<string, ControllerName>> = {
 }
 
 type Names<Kind> = { [Name in keyof typeof kinds]: (typeof kinds)[Name] extends Kind ? Name : never }
-/** Of the controllers that can be switched off. */
+/** Of the workload controllers. They can be switched off, as the garbage collector can. */
 export type ControllerName = Names<'workload'>[keyof typeof kinds]
+
+const COLLECTOR = 'garbage-collector-controller'
 
 const aliases: Readonly<Record<string, keyof typeof kinds>> = {
   attachdetach: 'persistentvolume-attach-detach-controller',
@@ -122,6 +125,10 @@ export interface ControllerSelection {
   /** As it was written. */
   readonly text: string
   isEnabled(name: ControllerName): boolean
+  /** Off only where the text says so by name: without it objects of deleted owners stay for ever. */
+  readonly collectsGarbage: boolean
+  /** Whether the text says something about workload controllers. */
+  readonly isOfWorkloads: boolean
 }
 
 /**
@@ -148,7 +155,8 @@ export function parseControllers(text: string): ControllerSelection {
   for (const [name, whole] of Object.entries(wholes))
     if (isEnabled(name) !== isEnabled(whole) && words.has(name))
       throw new Error(`${JSON.stringify(name)} is on or off with ${JSON.stringify(whole)}`)
-  return { text, isEnabled }
+  const isOfWorkloads = [...words.keys()].some((name) => name !== '*' && name !== COLLECTOR)
+  return { text, isEnabled, collectsGarbage: words.get(COLLECTOR) ?? true, isOfWorkloads }
 }
 
 /** kube-controller-manager's controllers that are missing here. */
@@ -156,7 +164,7 @@ export const notBuiltIn: readonly string[] = Object.entries(kinds).flatMap(([nam
   kind === 'absent' ? [name] : [],
 )
 
-/** All that can be switched off. */
+/** All that can be switched off with the workloads. */
 export const switchable = (Object.keys(kinds) as (keyof typeof kinds)[]).filter(
   (name): name is ControllerName => kinds[name] === 'workload',
 )

@@ -11,6 +11,7 @@ import { crdApprovalController } from './definitions/approval.ts'
 import { crdFinalizerController } from './definitions/finalizer.ts'
 import { crdNamesController } from './definitions/names.ts'
 import { crdRenewalController } from './definitions/renewal.ts'
+import { beginCollection, ofCollector } from './garbage/begin.ts'
 import { flowDefaults } from './server/flow-defaults.ts'
 import { flowSchemaStatus } from './server/flow-schema-status.ts'
 import {
@@ -60,6 +61,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'bootstrap-signer': bootstrapSigner,
   'certificate-request': certificateRequests,
   'cluster-role-aggregation': clusterRoleAggregation,
+  'collection-begin': beginCollection,
   'control-plane': controlPlaneController,
   'crd-api-services': crdApiServicesController,
   'crd-approval': crdApprovalController,
@@ -71,7 +73,7 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   'ephemeral-claims': ofWorkloads('ephemeral-claims'),
   'load-balancer': ofWorkloads('load-balancer'),
   departed: deletedOwnerController,
-  'owners-freed': freedController,
+  'owners-freed': ofCollector(freedController),
   'flow-defaults': flowDefaults,
   'flow-object-written': afterAWhile('flow-defaults', 30_000),
   'flow-schema-status': flowSchemaStatus,
@@ -79,13 +81,13 @@ export const controllers: Readonly<Record<Topic, Controller>> = {
   job: ofWorkloads('job', JOB_RETRY),
   'job-gone': ofWorkloads('job-gone'),
   'job-orphan': ofWorkloads('job-orphan', JOB_RETRY),
-  'kind-served': servedKindController,
+  'kind-served': ofCollector(servedKindController),
   'leader-lease': ofWorkloads('leader-lease'),
   namespace: namespaceController,
   'namespace-sweep': namespaceSweeper,
-  owned: ownedController,
-  dependent: dependentController,
-  waiting: waitingController,
+  owned: ofCollector(ownedController),
+  dependent: ofCollector(dependentController),
+  waiting: ofCollector(waitingController),
   'workloads-begin': ofWorkloads('workloads-begin'),
   'server-edition': serverEdition,
   'server-object-gone': afterAWhile('server-objects', 5_000),

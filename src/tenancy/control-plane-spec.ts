@@ -42,7 +42,7 @@ export function readControlPlane(
     errors.push(forbidden(at.child('nodes'), 'is for workloads: simulated'))
   try {
     const controllers = parseControllers(String(names))
-    if (workloads === 'off' && controllers.text !== '*')
+    if (workloads === 'off' && controllers.isOfWorkloads)
       errors.push(forbidden(at.child('controllers'), 'may not be set where workloads are off'))
     if (errors.length === 0 && workloads !== undefined && isCount) return { spec: { workloads, controllers, nodes } }
   } catch (error) {

@@ -33,9 +33,21 @@ describe('--controllers', () => {
     ['*,-ttl-after-finished', '"ttl-after-finished-controller" is on or off with "job-controller"'],
     ['ttl-after-finished', '"ttl-after-finished-controller" is on or off with "job-controller"'],
     ['*,-podgroup-protection-controller', '"podgroup-protection-controller" belongs to the API and always runs'],
-    ['*,-garbagecollector', '"garbagecollector" belongs to the API and always runs'],
+    ['*,-namespace', '"namespace" belongs to the API and always runs'],
   ])('%s is refused', (text, why) => {
     expect(() => parseControllers(text)).toThrow(why)
+  })
+
+  test.each([
+    ['*', true, false],
+    ['*,-garbagecollector', false, false],
+    ['-garbage-collector-controller', false, false],
+    // a list of workload controllers does not leave objects of deleted owners behind
+    ['deployment-controller', true, true],
+    ['*,-job-controller,-garbage-collector-controller', false, true],
+    ['garbagecollector,-garbagecollector', true, false],
+  ])('%s collects garbage: %s', (text, collectsGarbage, isOfWorkloads) => {
+    expect(parseControllers(text)).toMatchObject({ collectsGarbage, isOfWorkloads })
   })
 
   test('whatever can be switched off does something', () => {

@@ -9,13 +9,15 @@ const { SHARDS } = env as unknown as Env
 it('a control plane begins with workloads off, and knows its mode in every instance', () =>
   // Any object with a database serves.
   runInDurableObject(SHARDS.getByName('workload-mode/one'), (_, { storage }) => {
-    const changes = (...mode: Parameters<WorkloadMode['changesTo']>) => new WorkloadMode(storage.sql).changesTo(...mode)
-    expect(changes('off')).toBe(false)
-    expect(changes('simulated')).toBe(true)
-    expect(changes('simulated')).toBe(false)
-    expect(changes('simulated', '*')).toBe(false)
-    expect(changes('simulated', '*,-job-controller')).toBe(true)
-    expect(changes('simulated', '*,-job-controller')).toBe(false)
-    expect(changes('controllers')).toBe(true)
-    expect(changes('off')).toBe(true)
+    const before = (...mode: Parameters<WorkloadMode['changedTo']>) =>
+      new WorkloadMode(storage.sql).changedTo(...mode)?.from
+    expect(before('off')).toBeUndefined()
+    expect(before('simulated')).toBe('off')
+    expect(before('simulated')).toBeUndefined()
+    expect(before('simulated', '*')).toBeUndefined()
+    expect(before('simulated', '*,-job-controller')).toBe('simulated')
+    expect(before('simulated', '*,-job-controller')).toBeUndefined()
+    expect(before('controllers')).toBe('simulated *,-job-controller')
+    expect(before('off', '*,-garbagecollector')).toBe('controllers')
+    expect(before('off')).toBe('off *,-garbagecollector')
   }))

@@ -53,3 +53,8 @@ test('the parsed spec of a ControlPlane', () => {
   expect(controllers.isEnabled('cronjob-controller')).toBe(false)
   expect(controllers.isEnabled('job-controller')).toBe(true)
 })
+
+test('garbage collection may be switched off without workloads', () => {
+  const read = readControlPlane(plane({ workloads: 'off', controllers: '*,-garbage-collector-controller' }))
+  expect('spec' in read && read.spec.controllers.collectsGarbage).toBe(false)
+})

@@ -84,6 +84,7 @@ export const controllerUsers: Readonly<Record<Topic, UserInfo>> = {
   'job-gone': jobs,
   'job-orphan': jobs,
   'horizontal-pod-autoscaler': autoscalers,
+  'collection-begin': collector,
   'kind-served': collector,
   'leader-lease': account('deployment-controller'),
   namespace: namespaces,

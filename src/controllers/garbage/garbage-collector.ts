@@ -18,6 +18,7 @@ import {
 import { managerClients } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { forEachAnyway } from '../work/each-anyway.ts'
+import { isCollecting } from './begin.ts'
 import { reportForeignOwners } from './foreign-owners.ts'
 import { countAgain } from '../resource-quota.ts'
 import { lookAtNamespace } from '../namespaces/namespace.ts'
@@ -34,13 +35,15 @@ export const deletedOwnerController: Controller = {
   queue: 'garbage',
   async reconcile(key, context) {
     const deleted = deletedOwnerIn(key)
-    const dependents = await dependentsOf(context, deleted.ownerKind, deleted.uid)
+    const isOn = isCollecting(context)
+    const dependents = isOn ? await dependentsOf(context, deleted.ownerKind, deleted.uid) : []
     // a built-in kind stays served, so the collector can read whether an owner of it is gone
     if (dependents.length > 0 && !isBuiltIn(context, deleted.ownerKind)) context.absentOwners.add(deleted)
     if (deleted.namespace !== '') {
       await lookAtNamespace(context, deleted.namespace)
       await countAgain(context, deleted.namespace)
     }
+    if (!isOn) return undefined
     await forEachAnyway(
       [() => letGo(context, deleted), () => collectUnowned(context, dependents)],
       context.now,

@@ -22,7 +22,8 @@ export const controlPlaneController: Controller = {
   async reconcile(key, context) {
     // the control snapshot of this isolate may be older than the change
     await context.freshServed()
-    const { workloads } = switchesOf(context)
+    const { workloads, controllers } = switchesOf(context)
+    if (controllers.collectsGarbage && key !== SETTLED) context.later('collection-begin', '', 0)
     if (workloads === 'off') return undefined
     // the second time leaves out objects that a user deleted meanwhile
     if (key !== SETTLED) {

@@ -6,6 +6,7 @@ export type Topic =
   | 'bootstrap-signer'
   | 'certificate-request'
   | 'cluster-role-aggregation'
+  | 'collection-begin'
   | 'control-plane'
   | 'crd-api-services'
   | 'crd-approval'
