@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import type { KubeObject } from '../../../../src/api/object.ts'
+import { named } from '../../../../src/controllers/client/resource-client.ts'
+import { typedResource } from '../../../../src/controllers/client/clientset.ts'
+import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
+import { orphanIn } from '../../../../src/registry/work/work.ts'
+import { SimulatedPlane } from '../simulated-plane.ts'
+
+const labels = { app: 'web' }
+const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web:1' }] } }
+const selector = { matchLabels: labels }
+
+test.each<[kind: string, apiVersion: string, resource: string, spec: object]>([
+  ['ReplicaSet', 'apps/v1', 'replicasets', { replicas: 2, selector, template }],
+  ['ReplicationController', 'v1', 'replicationcontrollers', { replicas: 2, selector: labels, template }],
+  ['DaemonSet', 'apps/v1', 'daemonsets', { selector, template }],
+  ['StatefulSet', 'apps/v1', 'statefulsets', { replicas: 2, serviceName: 'web', selector, template }],
+])('a %s takes back a pod that somebody let go, and makes no other', async (kind, apiVersion, resource, spec) => {
+  const simulated = await SimulatedPlane.start('node-1', 'node-2')
+  const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : []
+  await simulated.clients
+    .resource(typedResource<KubeObject & { spec: object }>(group, resource), 'default')
+    .create({ kind, apiVersion, metadata: { name: 'web', namespace: 'default' }, spec })
+  await simulated.settled(5)
+  const before = await simulated.pods()
+  expect(before).toHaveLength(2)
+  const told = await simulated.said(kind)
+  const { name = '' } = before[0]!.metadata
+  const pods = simulated.clients.resource(PODS, 'default')
+  await pods.updateWithRetries(named(name), ({ metadata }) => void delete metadata.ownerReferences)
+  await simulated.settled(5)
+  expect((await simulated.pods()).map(({ metadata }) => metadata.uid)).toEqual(
+    before.map(({ metadata }) => metadata.uid),
+  )
+  expect((await pods.get(name))?.metadata.ownerReferences).toMatchObject([{ kind, controller: true }])
+  expect(await simulated.said(kind)).toEqual(told)
+})
+
+test('a Deployment takes back a ReplicaSet that somebody let go', async () => {
+  const simulated = await SimulatedPlane.start('node-1')
+  const sets = simulated.clients.resource(typedResource<KubeObject>('apps', 'replicasets'), 'default')
+  await simulated.clients
+    .resource(typedResource<KubeObject & { spec: object }>('apps', 'deployments'), 'default')
+    .create({
+      kind: 'Deployment',
+      apiVersion: 'apps/v1',
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { replicas: 1, selector, template },
+    })
+  await simulated.settled(5)
+  const [set] = await sets.list()
+  const told = await simulated.said('Deployment')
+  await sets.updateWithRetries(named(set!.metadata.name!), ({ metadata }) => void delete metadata.ownerReferences)
+  await simulated.settled(5)
+  expect((await sets.list()).map(({ metadata }) => metadata.uid)).toEqual([set!.metadata.uid])
+  expect((await sets.list())[0]?.metadata.ownerReferences).toMatchObject([{ kind: 'Deployment' }])
+  expect(await simulated.said('Deployment')).toEqual(told)
+})
+
+test('the owner of a pod that no selector matches any more makes another one', async () => {
+  const simulated = await SimulatedPlane.start('node-1')
+  await simulated.clients
+    .resource(typedResource<KubeObject & { spec: object }>('apps', 'replicasets'), 'default')
+    .create({
+      kind: 'ReplicaSet',
+      apiVersion: 'apps/v1',
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { replicas: 1, selector, template },
+    })
+  await simulated.settled(5)
+  const [pod] = await simulated.pods()
+  await simulated.clients.resource(PODS, 'default').updateWithRetries(pod!, ({ metadata }) => {
+    delete metadata.ownerReferences
+    metadata.labels = { app: 'other' }
+  })
+  await simulated.settled(5)
+  expect(await simulated.pods()).toHaveLength(2)
+})
+
+test.each([
+  '',
+  'pods.',
+  'pods./default',
+  'pods.//a',
+  'pods./default/a/red/web',
+  'pods./default/a/replica-set',
+  'a/b/c/job/d/e',
+])('%j is no work of an orphan', (payload) => {
+  expect(orphanIn(payload)).toBeUndefined()
+})
