@@ -69,10 +69,15 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
       if (found === undefined || set?.spec?.selector === undefined) return undefined
       const events = new EventRecorder(clients, type.component, context.now)
       const ref = controllerRefTo(set, type.kind)
-      const pods = await dependentsOf(clients, PODS, set, ref, set, { shared: true, claimable: isActive })
+      const wanted = set.spec.replicas ?? 1
+      const pods = await dependentsOf(clients, PODS, set, ref, set, {
+        shared: true,
+        claimable: isActive,
+        isMissing: async (owned) => owned.length < wanted || (await filtered(owned, isActive)).length < wanted,
+      })
       const active = await filtered(pods, isActive)
       let failure: StatusError | undefined
-      const change = set.metadata.deletionTimestamp === undefined ? (set.spec.replicas ?? 1) - active.length : 0
+      const change = set.metadata.deletionTimestamp === undefined ? wanted - active.length : 0
       const control = new PodControl(clients, events)
       try {
         if (change > 0) await createPods(control, set, ref, Math.min(change, BURST))

@@ -94,40 +94,14 @@ function ownerWork(object: KubeObject | undefined): Work[] {
   return topic === undefined ? [] : [{ topic, payload: `${object?.metadata.namespace}/${owner.name}` }]
 }
 
-/**
- * Work for the owners. If the object has none, work for controllers whose selectors may match it. A former owner waits
- * for that: it may take the object back, and would else make another one first.
- */
+/** Work for the owners. If the object has none, work for controllers whose selectors may match it. */
 export const dependentWork: WorkloadRule = (change, mode) => {
   const { resource, object, old } = change
-  if (object === undefined || controllerRefOf(object) !== undefined) return ownersWork(change, mode)
-  const former = ownerWork(old)
+  const owners = ownersWork(change, mode)
+  if (object === undefined || controllerRefOf(object) !== undefined) return owners
   const isNews =
     old === undefined ||
     controllerRefOf(old) !== undefined ||
     JSON.stringify(object.metadata.labels) !== JSON.stringify(old.metadata.labels)
-  const orphan = `${groupResourceText(resource)}/${keyOf(object)}`
-  return isNews ? work('orphan', [orphan, ...former.map(thenText)].join('/')) : former
-}
-
-/** How the work of an orphan names the work of its former owner, which is in the same namespace. */
-const thenText = ({ topic, payload }: Work): string => `${topic}/${payload.slice(payload.indexOf('/') + 1)}`
-
-/** Reads what `dependentWork` wrote. Undefined for a text that it never writes. */
-export function orphanIn(payload: string): OrphanWork | undefined {
-  const [resource, namespace, name, topic, owner, ...more] = payload.split('/')
-  if (!resource || !namespace || !name || more.length > 0) return undefined
-  const orphan = { resource, namespace, name }
-  if (topic === undefined) return orphan
-  const known = Object.values(ownersTopics).find((one) => one === topic)
-  return known && owner ? { ...orphan, former: { topic: known, payload: `${namespace}/${owner}` } } : undefined
-}
-
-interface OrphanWork {
-  /** `RESOURCE.GROUP` */
-  readonly resource: string
-  readonly namespace: string
-  readonly name: string
-  /** For the owner that the object had. */
-  readonly former?: Work
+  return isNews ? [...owners, { topic: 'orphan', payload: `${groupResourceText(resource)}/${keyOf(object)}` }] : owners
 }

@@ -2,7 +2,7 @@
  * Runs a pod on every eligible node (kube-controller-manager's daemonset controller). Key: NAMESPACE/NAME. A changed
  * node queues `daemon-set-node`, whose key is the node's name.
  */
-import { inTurns, PLANNED, planned } from '../../work/in-turns.ts'
+import { filtered, inTurns, PLANNED, planned } from '../../work/in-turns.ts'
 import { leastOf } from '../../../base/extremes.ts'
 import type { DaemonSet, DaemonSetStatus } from '../../../api/apps/v1.ts'
 import type { Node, Pod } from '../../../api/core/v1.ts'
@@ -44,9 +44,11 @@ export const daemonSetController: Controller = {
     }
     // the revisions may be gone already, and the status depends on them
     if (set.metadata.deletionTimestamp !== undefined) return undefined
-    const pods = await dependentsOf(clients, PODS, set, controllerRefTo(set, DAEMON_SET), set)
-    const { current, old } = await daemonHistory(clients, set, pods)
     const nodes = await clients.resource(NODES).list({ shared: true })
+    const pods = await dependentsOf(clients, PODS, set, controllerRefTo(set, DAEMON_SET), set, {
+      isMissing: (owned) => lacksPods(set, nodes, owned),
+    })
+    const { current, old } = await daemonHistory(clients, set, pods)
     const now = context.now()
     const byNode = await planned(pods, () => podsByNode(pods))
     const daemons: Daemons = { set, hash: hashOf(current), nodes, pods: byNode, now }
@@ -64,6 +66,13 @@ export const daemonSetController: Controller = {
     const waits = [wait, untilReady].filter((time) => time !== undefined)
     return waits.length === 0 ? undefined : leastOf(waits)
   },
+}
+
+/** Whether a node that is to have a pod has none. */
+async function lacksPods(set: DaemonSet, nodes: readonly Node[], pods: readonly Pod[]): Promise<boolean> {
+  const there = await planned(pods, () => podsByNode(pods))
+  const lacking = await filtered(nodes, (node) => !there.has(node.metadata.name ?? '') && eligible(set, node).runs)
+  return lacking.length > 0
 }
 
 interface Kept {

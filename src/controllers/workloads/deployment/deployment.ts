@@ -162,7 +162,9 @@ async function oldPodsRun({ clients, deployment }: Rollout, old: readonly Replic
 
 /** The ReplicaSets that the Deployment owns or adopts. */
 async function ownReplicaSets({ clients, deployment }: Rollout): Promise<readonly ReplicaSet[]> {
-  return dependentsOf(clients, REPLICA_SETS, deployment, controllerRefTo(deployment, DEPLOYMENT), deployment)
+  return dependentsOf(clients, REPLICA_SETS, deployment, controllerRefTo(deployment, DEPLOYMENT), deployment, {
+    isMissing: (owned) => findNew(deployment, owned) === undefined,
+  })
 }
 
 /** Deletes revisions beyond the limit, the oldest first. */

@@ -35,7 +35,7 @@ import {
 } from './state.ts'
 import { keyParts } from '../key.ts'
 import { controllerRefTo, dependentsOf, PodControl, PODS } from '../pods/pod-control.ts'
-import { isReady } from '../pods/pod-state.ts'
+import { isActive, isReady } from '../pods/pod-state.ts'
 import { sameJson } from '../same-json.ts'
 
 /** Pods that one reconciliation counts. */
@@ -65,6 +65,7 @@ export const jobController: Controller = {
     const job = cloneJson(found)
     const pods = await dependentsOf(clients, PODS, job, controllerRefTo(job, JOB), selecting(job), {
       finalizer: TRACKING,
+      isMissing: (owned) => (found.status?.active ?? 0) > owned.filter((pod) => isActive(pod) || isTracked(pod)).length,
     })
     return step(look, job, pods)
   },

@@ -1,7 +1,6 @@
 /**
- * Lets owners adopt objects without a controller that their selectors match. Where two owners match, the first one
- * adopts the object. Key: RESOURCE.GROUP/NAMESPACE/NAME, and /TOPIC/NAME for the work of the owner that the object had,
- * which comes next.
+ * Lets owners adopt objects without a controller that their selectors match. Key: RESOURCE.GROUP/NAMESPACE/NAME. Where
+ * two owners match, the first one adopts the object.
  */
 import type { LabelSelector } from '../../../api/meta/v1.ts'
 import type { ControllerName } from '../../../configuration/controllers.ts'
@@ -11,7 +10,7 @@ import type { Job } from '../../../api/batch/v1.ts'
 import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { HopelessWork } from '../../../registry/work/hopeless-work.ts'
-import { controllerRefOf, orphanIn } from '../../../registry/work/work.ts'
+import { controllerRefOf } from '../../../registry/work/work.ts'
 import type { LabelRequirement } from '../../../storage/selectors/selection.ts'
 import { matchesLabels } from '../../../storage/selectors/selection.ts'
 import type { TypedResource } from '../../client/clientset.ts'
@@ -154,16 +153,11 @@ const adoptions: ReadonlyMap<string, Adopt> = new Map([
 
 export const orphanController: Controller = {
   async reconcile(key, context) {
-    const work = orphanIn(key)
-    const adopt = work && adoptions.get(work.resource)
-    if (work === undefined || adopt === undefined)
+    const [resource = '', namespace, name, ...more] = key.split('/')
+    const adopt = adoptions.get(resource)
+    if (adopt === undefined || !namespace || !name || more.length > 0)
       throw new HopelessWork(`${JSON.stringify(key)} names nothing that can be adopted`)
-    const { namespace, name, former } = work
-    try {
-      await adopt(context, namespace, name)
-    } finally {
-      if (former !== undefined) context.later(former.topic, former.payload, 0)
-    }
+    await adopt(context, namespace, name)
     return undefined
   },
 }

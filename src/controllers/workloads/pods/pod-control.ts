@@ -118,6 +118,13 @@ interface Selecting {
   readonly status?: { readonly observedGeneration?: number | bigint }
 }
 
+interface Asked<O> {
+  /** Read-only objects that others may have, too. */
+  readonly shared?: ListOptions['shared']
+  /** Whether the owner would create one, were these all that there are. */
+  readonly isMissing: (owned: readonly O[]) => boolean | Promise<boolean>
+}
+
 interface Claiming<O> {
   /** A condition of the owner on its objects in addition to the selector. */
   readonly belongs?: (object: O) => boolean
@@ -129,7 +136,7 @@ interface Claiming<O> {
 
 /**
  * The objects that an owner controls. The topic `orphan` brings it objects without a controller, so it lists those only
- * when the owner is new or changed.
+ * when the owner is new or changed, or would create another one: somebody may just have let an object go.
  */
 export async function dependentsOf<O extends KubeObject>(
   clients: Clientset,
@@ -137,16 +144,18 @@ export async function dependentsOf<O extends KubeObject>(
   owner: KubeObject,
   ref: OwnerReference,
   { spec, status }: Selecting,
-  { shared = false, ...claiming }: Claiming<O> & Pick<ListOptions, 'shared'> = {},
+  { shared = false, isMissing, ...claiming }: Claiming<O> & Asked<O>,
 ): Promise<O[]> {
   const { namespace, uid = '', generation = 0 } = owner.metadata
   const client = clients.resource(resource, namespace)
   const selector = requirementsOf(spec?.selector)
   const owned = await client.list({ owner: uid, shared })
   const isKnown = (status?.observedGeneration ?? 0) >= generation
-  const orphans = isKnown ? [] : await client.list({ labelSelector: labelSelectorText(spec?.selector ?? {}) })
-  const free = orphans.filter((object) => controllerRefOf(object) === undefined)
-  return claim(clients, resource, owner, ref, selector, [...owned, ...free], claiming)
+  const claimed = await claim(clients, resource, owner, ref, selector, owned, claiming)
+  if (owner.metadata.deletionTimestamp !== undefined || (isKnown && !(await isMissing(claimed)))) return claimed
+  const selected = await client.list({ labelSelector: labelSelectorText(spec?.selector ?? {}) })
+  const free = selected.filter((object) => controllerRefOf(object) === undefined)
+  return [...claimed, ...(await claim(clients, resource, owner, ref, selector, free, claiming))]
 }
 
 /**

@@ -13,7 +13,7 @@ import { keyParts } from '../key.ts'
 import { controllerRefTo, dependentsOf, PODS } from '../pods/pod-control.ts'
 import { untilNextAvailable } from '../replicas.ts'
 import { StatefulClaims } from './claims.ts'
-import { isMemberOf, STATEFUL_SET } from './pods.ts'
+import { isInRange, isMemberOf, STATEFUL_SET } from './pods.ts'
 import { statefulRevisions, truncateHistory } from './revisions.ts'
 import { StatefulSetStep } from './step.ts'
 import { isNews, statefulSetStatus } from './status.ts'
@@ -31,7 +31,10 @@ export const statefulSetController: Controller = {
     if (set?.spec?.selector === undefined) return undefined
     const ref = controllerRefTo(set, STATEFUL_SET)
     const known = await revisionsOf(clients, set, ref)
-    const pods = await dependentsOf(clients, PODS, set, ref, set, { belongs: (pod: Pod) => isMemberOf(set, pod) })
+    const pods = await dependentsOf(clients, PODS, set, ref, set, {
+      belongs: (pod: Pod) => isMemberOf(set, pod),
+      isMissing: (owned) => owned.filter((pod) => isInRange(set, pod)).length < (set.spec?.replicas ?? 1),
+    })
     const revisions = await statefulRevisions(clients, set, known)
     const events = new EventRecorder(clients, STATEFUL_SET_COMPONENT, context.now)
     const now = context.now()

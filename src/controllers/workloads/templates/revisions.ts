@@ -2,7 +2,7 @@
  * ControllerRevisions of StatefulSets and DaemonSets. Each has a patch that restores the template of its revision
  * (kube-controller-manager's controller history).
  */
-import type { ControllerRevision } from '../../../api/apps/v1.ts'
+import type { ControllerRevision, DaemonSet, StatefulSet } from '../../../api/apps/v1.ts'
 import type { PodTemplateSpec } from '../../../api/core/v1.ts'
 import { cloneJson } from '../../../json/clone-json.ts'
 import { stringifySorted } from '../../../json/write-json.ts'
@@ -71,10 +71,15 @@ export function newRevision({ name, owner, ref, template, labels, revision }: Ne
 /** The revisions that the owner controls or adopts, the oldest first. */
 export async function revisionsOf(
   clients: Clientset,
-  owner: Parameters<typeof dependentsOf>[4] & KubeObject,
+  owner: StatefulSet | DaemonSet,
   ref: OwnerReference,
 ): Promise<ControllerRevision[]> {
-  const found = await dependentsOf(clients, REVISIONS, owner, ref, owner)
+  const found = await dependentsOf(clients, REVISIONS, owner, ref, owner, {
+    isMissing: (owned) => {
+      const newest = owned.toSorted(byRevision).at(-1)
+      return newest === undefined || !isRevisionOf(newest, owner.spec?.template)
+    },
+  })
   return found.sort(byRevision)
 }
 

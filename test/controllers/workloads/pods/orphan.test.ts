@@ -3,18 +3,22 @@ import type { KubeObject } from '../../../../src/api/object.ts'
 import { named } from '../../../../src/controllers/client/resource-client.ts'
 import { typedResource } from '../../../../src/controllers/client/clientset.ts'
 import { PODS } from '../../../../src/controllers/workloads/pods/pod-control.ts'
-import { orphanIn } from '../../../../src/registry/work/work.ts'
 import { SimulatedPlane } from '../simulated-plane.ts'
 
 const labels = { app: 'web' }
 const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web:1' }] } }
 const selector = { matchLabels: labels }
+const endless = {
+  metadata: { annotations: { 'kedge.dev/duration': '100000' } },
+  spec: { ...template.spec, restartPolicy: 'Never' },
+}
 
 test.each<[kind: string, apiVersion: string, resource: string, spec: object]>([
   ['ReplicaSet', 'apps/v1', 'replicasets', { replicas: 2, selector, template }],
   ['ReplicationController', 'v1', 'replicationcontrollers', { replicas: 2, selector: labels, template }],
   ['DaemonSet', 'apps/v1', 'daemonsets', { selector, template }],
   ['StatefulSet', 'apps/v1', 'statefulsets', { replicas: 2, serviceName: 'web', selector, template }],
+  ['Job', 'batch/v1', 'jobs', { parallelism: 2, completions: 2, template: endless }],
 ])('a %s takes back a pod that somebody let go, and makes no other', async (kind, apiVersion, resource, spec) => {
   const simulated = await SimulatedPlane.start('node-1', 'node-2')
   const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : []
@@ -77,14 +81,22 @@ test('the owner of a pod that no selector matches any more makes another one', a
   expect(await simulated.pods()).toHaveLength(2)
 })
 
-test.each([
-  '',
-  'pods.',
-  'pods./default',
-  'pods.//a',
-  'pods./default/a/red/web',
-  'pods./default/a/replica-set',
-  'a/b/c/job/d/e',
-])('%j is no work of an orphan', (payload) => {
-  expect(orphanIn(payload)).toBeUndefined()
+test.each(['StatefulSet', 'DaemonSet'])('a %s takes back a revision that somebody let go', async (kind) => {
+  const simulated = await SimulatedPlane.start('node-1')
+  const revisions = simulated.clients.resource(typedResource<KubeObject>('apps', 'controllerrevisions'), 'default')
+  await simulated.clients
+    .resource(typedResource<KubeObject & { spec: object }>('apps', `${kind.toLowerCase()}s`), 'default')
+    .create({
+      kind,
+      apiVersion: 'apps/v1',
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { selector, template, ...(kind === 'StatefulSet' ? { serviceName: 'web' } : {}) },
+    })
+  await simulated.settled(5)
+  const [revision] = await revisions.list()
+  await revisions.updateWithRetries(revision!, ({ metadata }) => void delete metadata.ownerReferences)
+  await simulated.settled(5)
+  const after = await revisions.list()
+  expect(after.map(({ metadata }) => metadata.uid)).toEqual([revision!.metadata.uid])
+  expect(after[0]?.metadata.ownerReferences).toMatchObject([{ kind }])
 })
