@@ -10,7 +10,7 @@ import type { PrivilegedPath } from '../authorization/privileged-paths.ts'
 import type { ServedResources } from '../registry/served/resources.ts'
 import { builtInServed } from '../registry/served/built-in-served.ts'
 import { freshServedResources } from '../registry/served/served.ts'
-import { withoutEmptyNamespace } from '../request/request-info.ts'
+import { withoutEmptyNames } from '../request/request-info.ts'
 import type { ApiRequest } from '../request/context.ts'
 import { serveRemote } from './aggregation/proxy.ts'
 import { serveShardStats } from './health/debug.ts'
@@ -58,13 +58,13 @@ function remoteVersion(path: string, served: ServedResources): [group: string, v
 
 /**
  * A path with an empty part inside is not routed, even where it could be parsed as a resource's path, unless the part
- * is the namespace's. Behind a proxy any path may follow.
+ * is the name of a namespace or of an object. Behind a proxy any path may follow.
  */
 const isRoutable = ({ info }: ApiRequest): boolean =>
-  !/^\/\/|[^/]\/\/+[^/]/.test(withoutEmptyNamespace(info.path)) ||
+  !/^\/\/|[^/]\/\/+[^/]/.test(withoutEmptyNames(info.path)) ||
   (info.subresource === 'proxy' && PROXIED.test(info.path))
 
-const PROXIED = /^\/api\/v1(?:\/namespaces\/[^/]+)?\/[^/]+\/[^/]+\/proxy\//
+const PROXIED = /^\/api\/v1(?:\/namespaces\/[^/]+)?\/[^/]+\/[^/]*\/proxy\//
 
 /** Whether a path below `/apis` or `/openapi/v3/apis` names a group and version that are served; true elsewhere. */
 function isKnown(path: string, served: ServedResources): boolean {

@@ -27,9 +27,8 @@ export interface Route {
  * @throws StatusError 400, 404, 405
  */
 export function routeOf(entry: ResourceEntry, info: RequestInfo, method: string, builtIn: boolean): Route | undefined {
-  if (builtIn && !info.inNamespace && withoutEmptyNamespace(info.path) !== info.path)
-    checkEmptyNamespace(entry, info, method)
-  const verb = entry.serving.verbAt(entry, info, method)
+  const isBelowNone = builtIn && !info.inNamespace && withoutEmptyNamespace(info.path) !== info.path
+  const verb = isBelowNone ? verbBelowNone(entry, info, method) : entry.serving.verbAt(entry, info, method)
   if (verb === undefined) {
     if (!builtIn) return undefined
     throw notServed()
@@ -39,11 +38,15 @@ export function routeOf(entry: ResourceEntry, info: RequestInfo, method: string,
 }
 
 /**
- * The path `/api/v1/namespaces//pods/NAME` exists, but leads to no object. Of a cluster-scoped resource there is none.
+ * The verb below an empty namespace. A list and a watch are of all namespaces. The path of one object exists, but leads
+ * to none. Of a cluster-scoped resource there is none.
  * @throws StatusError 400, 404, 405
  */
-function checkEmptyNamespace(entry: ResourceEntry, info: RequestInfo, method: string): void {
-  if (entry.namespaced && (info.pathName === '' || info.prefix !== '')) return
-  if (entry.serving.verbAt(entry, { ...info, inNamespace: true }, method) === undefined) throw notServed()
+function verbBelowNone(entry: ResourceEntry, info: RequestInfo, method: string): Verb | '' | undefined {
+  if (entry.namespaced && info.pathName === '' && info.subresource === '')
+    return entry.serving.verbAt(entry, info, method)
+  const verb = entry.serving.verbAt(entry, { ...info, inNamespace: true }, method)
+  if (verb === undefined) throw notServed()
+  if (verb === 'watch') return verb
   throw madeBy('handler', badRequest('Namespace parameter required.'))
 }

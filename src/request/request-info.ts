@@ -50,8 +50,15 @@ const methodVerbs: Readonly<Record<string, string>> = {
 /** `/api/v1/namespaces//pods` is `/api/v1/pods`: a client that leaves the namespace empty lists in all namespaces. */
 export const withoutEmptyNamespace = (path: string): string =>
   path.replace(
-    /^(\/(?:api|apis\/[^/]+)\/[^/]+\/(?:watch\/)?)namespaces\/\/(?=[^/])(?!(?:namespaces|watch|proxy)\/)/,
+    /^(\/(?:api|apis\/[^/]+)\/[^/]+\/(?:watch\/)?)namespaces\/\/(?=[^/])(?!(?:namespaces|watch|proxy)\/|(?:status|finalize)(?:\/|$))/,
     '$1',
+  )
+
+/** kube-apiserver's router takes an empty part for the name of a namespace, or of the object before a subresource. */
+export const withoutEmptyNames = (path: string): string =>
+  withoutEmptyNamespace(path).replace(
+    /^(\/(?:api|apis\/[^/]+)\/[^/]+\/(?!watch\/|proxy\/)(?:namespaces\/[^/]+\/)?[^/]+\/)\/(?=[^/])/,
+    '$1-/',
   )
 
 /** @param path percent-decoded, like Go's `URL.Path`: an encoded slash separates parts like a plain one */

@@ -294,12 +294,31 @@ test.each([
   ['PATCH', '/apis/apps/v1/namespaces//deployments/a/status', 400],
   ['DELETE', '/api/v1/namespaces//pods/a', 400],
   ['POST', '/api/v1/namespaces//pods/a', 405],
-  ['GET', '/api/v1/watch/namespaces//pods/a', 404],
+  ['POST', '/api/v1/watch/namespaces//pods/a', 405],
+  ['GET', '/api/v1/watch/namespaces//nodes/a', 404],
   ['GET', '/api/v1/namespaces//nodes/a', 404],
   ['GET', '/api/v1/namespaces//nodes', 404],
   ['GET', '/api/v1/namespaces//default', 404],
   ['GET', '/apis/example.com/v1/namespaces//things/a', 404],
-])('nothing is written or named where the namespace is empty: %s %s is %i', async (method, path, status) => {
+  ['GET', '/api/v1/namespaces//status', 400],
+  ['PUT', '/api/v1/namespaces//finalize', 400],
+  ['GET', '/api/v1/namespaces//finalize', 405],
+  ['GET', '/api/v1/namespaces//status/a', 404],
+  ['GET', '/api/v1/namespaces//pods//status', 400],
+  ['GET', '/api/v1/namespaces/foo/pods//status', 400],
+  ['PATCH', '/apis/apps/v1/namespaces/foo/deployments//scale', 400],
+  ['POST', '/api/v1/namespaces/foo/serviceaccounts//token', 400],
+  ['GET', '/api/v1/namespaces/foo/serviceaccounts//token', 405],
+  ['GET', '/api/v1/namespaces/foo/pods//log', 400],
+  ['GET', '/api/v1/namespaces/foo/pods//nothing', 404],
+  ['GET', '/api/v1/namespaces/foo/services//proxy/a', 400],
+  ['OPTIONS', '/api/v1/nodes//proxy', 400],
+  ['DELETE', '/api/v1/nodes//status', 405],
+  ['GET', '/api/v1/nodes//status//a', 404],
+  ['GET', '/api/v1//nodes', 404],
+  ['GET', '/apis/example.com/v1/namespaces/foo/things//status', 405],
+  ['PUT', '/apis/example.com/v1/namespaces/foo/things//status', 400],
+])('nothing is written or named where the namespace or name is empty: %s %s is %i', async (method, path, status) => {
   const outcome = await send(method, path)
   expect(outcome).toMatchObject({ ran: [], status })
   expect(outcome.authorized).toHaveLength(1)

@@ -19,10 +19,13 @@ export function selectionOf(scope: RequestScope, options: ListOptions): Selectio
   const labels = parseLabelSelector(options.labelSelector)
   const fields = parseFieldSelector(options.fieldSelector).map((requirement) => knownField(scope, requirement))
   const {
-    place: { name: named },
+    place: { name: named, namespace },
   } = scope
   if (named === '') return { labels, fields }
   const ofName = { field: METADATA_NAME, operator: '=', value: named } as const
+  // of a namespaced resource the path of one object with an empty namespace selects none
+  if (scope.resource.namespaced && namespace === '')
+    return { labels, fields: [ofName, { field: 'metadata.namespace', operator: '=', value: '' }] }
   if (fields.length === 0) return { labels, fields: [ofName] }
   const first = fields.find(({ field, operator }) => field === METADATA_NAME && operator === '=')
   if (first?.value !== named) throw badRequest("fieldSelector metadata.name doesn't match requested name")

@@ -1,6 +1,6 @@
 /** How apiserver's installer serves built-in resources (pkg/endpoints/installer.go). */
 import { ownValue } from '../../base/own.ts'
-import { madeBy, methodNotAllowed, methodNotSupported } from '../../api/status.ts'
+import { badRequest, madeBy, methodNotAllowed, methodNotSupported } from '../../api/status.ts'
 import type { RequestInfo } from '../../request/request-info.ts'
 import type { ResourceEntry } from './resources.ts'
 import type { OperationDialect, Serving, Verb } from './serving.ts'
@@ -47,6 +47,7 @@ function verbAt(entry: ResourceEntry, info: RequestInfo, method: string): Verb |
     if (Object.values(methods).some((verb) => listed.includes(verb))) throw methodNotAllowed()
     return undefined
   }
+  if (info.subresource !== '' && info.pathName === '') throw madeBy('handler', badRequest('name must be provided'))
   const verb = verbOf(info)
   // ?watch=true of a resource that has list and no watch
   if (verb === 'watch' && !listed.includes('watch')) throw madeBy('handler', methodNotSupported(entry, verb))
