@@ -8,6 +8,8 @@ import { kept } from '../base/parts.ts'
 import { encodeJson, encodeKeepingEmpty } from '../codec/encode/encode.ts'
 import { endOfMetadata } from '../codec/metadata-text.ts'
 import type { Live } from '../codec/stored-object.ts'
+import { cloneJson } from '../json/clone-json.ts'
+import { pruneNulls } from '../schema/prune.ts'
 import type { StructType } from '../schema/structural.ts'
 import type { NewValue } from '../storage/storage.ts'
 import type { Strategy } from './strategy.ts'
@@ -21,8 +23,19 @@ let mark: string | undefined
 
 export function newValueOf(type: StructType, object: KubeObject, strategy: Strategy): NewValue {
   const marked = kept(object, () => markedObject(object))
-  return valueOf(withoutMark(encodeJson(type, marked, { keepEmpty: isStoredInJson(type) })), object, strategy)
+  const gapped = withoutMark(encodeJson(type, marked, { keepEmpty: isStoredInJson(type) }))
+  if (!mayHaveNulls(type, gapped)) return valueOf(gapped, object, strategy)
+  const readable = kept(object, () => cloneJson(marked))
+  pruneNulls(type, readable)
+  return valueOf(withoutMark(encodeJson(type, readable)), object, strategy)
 }
+
+/**
+ * A null that the schema of a custom resource neither allows nor refuses reaches storage by an apply, a policy or a
+ * webhook. kube-apiserver leaves it out when it reads the object, and so in the answer of the write.
+ */
+const mayHaveNulls = (type: StructType, { text }: Gapped): boolean =>
+  type.heldAs === 'unstructured' && text.includes(':null')
 
 /** kube-apiserver stores these kinds in JSON, which tells empty lists from absent ones. */
 const isStoredInJson = ({ gvk }: StructType): boolean =>
@@ -76,7 +89,7 @@ export class FinalObject {
 
   value(): NewValue {
     const { type, object, strategy, gapped } = this
-    return gapped === undefined ? newValueOf(type, object, strategy) : valueOf(gapped, object, strategy)
+    return gapped === undefined || mayHaveNulls(type, gapped) ? newValueOf(type, object, strategy) : valueOf(gapped, object, strategy)
   }
 
   private encodeShown(): string | undefined {

@@ -1,7 +1,8 @@
 // Whether a write changes the stored object, by their texts.
 import { expect, test } from 'vitest'
 import type { Live } from '../../src/codec/stored-object.ts'
-import { changesContent, isUnchanged } from '../../src/registry/stored-form.ts'
+import { changesContent, FinalObject, isUnchanged, newValueOf } from '../../src/registry/stored-form.ts'
+import { customKindType } from '../../src/schema/from-openapi.ts'
 
 const METADATA = '{"name":"a","resourceVersion":"'
 const textOf = (head: string, revision: string, managers: string, content: string): string =>
@@ -43,4 +44,19 @@ test('where metadata does not come first, or the text was not read, nothing is s
   const elsewhere = { text: `{"data":{},"metadata":{}}`, at: 0, uid: '' }
   expect(changesContent(elsewhere, live)).toBe(false)
   expect(changesContent(value(OLD, '"data":{}'), stored(''))).toBe(false)
+})
+
+test('a null that no type of the schema refuses is not stored', () => {
+  const open = { 'x-kubernetes-preserve-unknown-fields': true }
+  const properties = { a: open, b: { ...open, nullable: true }, c: { ...open, type: 'object', properties: { d: open } } }
+  const kind = { group: 'example.com', version: 'v1', kind: 'Thing' }
+  const type = customKindType('Thing', kind, { type: 'object', properties })
+  const sent = { a: null, b: null, c: { d: null, e: null } }
+  const object = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, ...sent }
+  const final = new FinalObject(type, object, {})
+  for (const { text, at } of [newValueOf(type, object, {}), final.value()]) {
+    const read = JSON.parse(`${text.slice(0, at)}1${text.slice(at)}`) as object
+    expect(read).toEqual({ ...object, metadata: { name: 'a', resourceVersion: '1' }, a: undefined, c: { e: null } })
+  }
+  expect(object.c.d).toBeNull()
 })
