@@ -6,6 +6,7 @@
 import { builtInType } from './built-in.ts'
 import type { Json } from '../api/object.ts'
 import { ownValue } from '../base/own.ts'
+import { preservesUnknown } from './from-openapi.ts'
 import type { Structural, StructType } from './structural.ts'
 
 export interface Atom {
@@ -123,17 +124,20 @@ function makeAtom(type: Structural, preserving: boolean): Atom {
           keyDefault: (name) => keyDefault(type.element, name),
         },
       }
-    case 'map':
-      return {
-        map: {
-          atomic: type.mapType === 'atomic',
-          declared: () => undefined,
-          get others() {
-            return atomOfOthers(type.value, preserving)
-          },
-          deduced: false,
+    case 'map': {
+      const map: MapAtom = {
+        atomic: type.mapType === 'atomic',
+        declared: () => undefined,
+        get others() {
+          return atomOfOthers(type.value, preserving)
         },
+        deduced: false,
       }
+      // as below; a schema without a type has to preserve unknown fields
+      return preservesUnknown(type) && type.validation?.['type'] === undefined
+        ? { scalar: 'untyped', list: untypedList, map }
+        : { map }
+    }
     case 'struct': {
       const map = structMap(type, preserving || type.preserveUnknownFields === true)
       // a schema that declares properties but no type allows other values, too

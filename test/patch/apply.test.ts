@@ -263,6 +263,14 @@ describe('custom resources', () => {
     expect(story.owners).toEqual({ 'Apply u': { 'f:spec': { 'f:a': {}, 'f:b': {}, 'f:l': {} } } })
   })
 
+  test('additionalProperties without a type allows a list', () => {
+    const a = { additionalProperties: { type: 'string' }, 'x-kubernetes-preserve-unknown-fields': true }
+    const story = new Story(stories({ a })).apply('u', { spec: { a: [1] } })
+    expect(story.owners).toEqual({ 'Apply u': { 'f:spec': { 'f:a': {} } } })
+    story.apply('u', { spec: { a: { b: 'x' } } })
+    expect(story.owners).toEqual({ 'Apply u': { 'f:spec': { 'f:a': { 'f:b': {} } } } })
+  })
+
   test('additionalProperties: false allows none', () => {
     const story = new Story(stories({}, { properties: undefined as never, additionalProperties: false }))
     const refused = refusal(() => story.apply('u', { spec: { a: {} } }))
