@@ -46,6 +46,11 @@ const MAX_INT64 = 0x7fff_ffff_ffff_ffffn
 /** 18 decimal digits always fit into an int64. kube-apiserver may keep the text of a quantity with no more digits. */
 const INT64_DIGITS = 18
 
+/** Go multiplies by these powers of ten at once, and keeps a product that overflows. By others it multiplies step by step. */
+const SINGLE_STEPS: ReadonlySet<number> = new Set([1, 2, 3, 6, 9])
+/** Go gives up a product that overflows in steps. */
+const fitting = (exact: bigint): bigint => (BigInt.asIntN(64, exact) === exact ? exact : 0n)
+
 const pow10 = (exponent: number) => 10n ** BigInt(exponent)
 const abs = (value: bigint) => (value < 0n ? -value : value)
 
@@ -59,6 +64,8 @@ export class Quantity {
     readonly format: QuantityFormat,
     /** The parsed text, where kube-apiserver keeps it although it is not canonical (`1.500`, `+1`). */
     private readonly text?: string,
+    /** Go parses the text with exact arithmetic, and else as an int64 with a power of ten. */
+    private readonly isBig = false,
   ) {}
 
   /** @throws {QuantityError} */
@@ -75,7 +82,7 @@ export class Quantity {
         return new Quantity(unscaled, scale, format, keep ? text : undefined)
       }
       if (!hasDigits) throw new QuantityError(WRONG_NUMBER)
-      return new Quantity(...roundedUp(unscaled, scale, NANO), format)
+      return new Quantity(...roundedUp(unscaled, scale, NANO), format, undefined, true)
     }
     const amount = unscaled * 2n ** BigInt(exponent)
     if (fraction === '' && 15 - digits.length - Math.trunc(Math.fround(exponent) * 0.3) - 1 >= 0)
@@ -109,7 +116,7 @@ export class Quantity {
     const limit = at < 0 ? MAX_INT64 * pow10(-at) : MAX_INT64
     if (abs(unscaled) > limit) [unscaled, at] = [unscaled < 0n ? -MAX_INT64 : MAX_INT64, 0]
     const belowOne = unscaled !== 0n && at < 0 && abs(unscaled) < pow10(-at)
-    return new Quantity(unscaled, at, belowOne ? 'DecimalSI' : 'BinarySI')
+    return new Quantity(unscaled, at, belowOne ? 'DecimalSI' : 'BinarySI', undefined, true)
   }
 
   /** Go's fields: an integer, its power of ten, and the parsed text where Go keeps it. */
@@ -165,6 +172,19 @@ export class Quantity {
   scaledValue(scale: number): bigint {
     const [unscaled, at] = roundedUp(this.unscaled, this.scale, scale)
     return unscaled * pow10(at - scale)
+  }
+
+  /**
+   * Whether Go's MilliValue of a parsed amount is a multiple of 1000. It is an int64 that may overflow: `1Ei` is no
+   * whole number.
+   */
+  get isWholeByMilliValue(): boolean {
+    return this.int64Milli() % 1000n === 0n
+  }
+
+  private int64Milli(): bigint {
+    const exact = this.scaledValue(-3)
+    return this.isBig || SINGLE_STEPS.has(this.scale + 3) ? BigInt.asIntN(64, exact) : fitting(exact)
   }
 
   /** In whole units, rounded away from zero; precise up to 2^53. */

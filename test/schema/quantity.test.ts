@@ -97,6 +97,31 @@ describe('arithmetic', () => {
   })
 })
 
+test.each<[string, boolean]>([
+  ['1', true],
+  ['1.5', false],
+  ['1m', false],
+  ['1Ki', true],
+  ['1.5Ki', true],
+  ['1Pi', true],
+  ['16Pi', false],
+  ['1Ei', false],
+  ['-1Ei', false],
+  ['8Ei', true],
+  ['1000Ei', true],
+  ['1E', true],
+  ['9223372036854775807', true],
+  ['12345678901234567890', false],
+  ['1000000000000000000', false],
+  ['99999999999999999', false],
+  ['99999999999999999k', false],
+  ['1e21', true],
+  ['1e100', true],
+  ['1e-100', false],
+])('%s is whole by an int64 of thousandths: %s', (text, whole) => {
+  expect(Quantity.parse(text).isWholeByMilliValue).toBe(whole)
+})
+
 test('a written quantity is read again as the same', () => {
   const suffixes = ['', 'n', 'u', 'm', 'k', 'M', 'G', 'T', 'P', 'Ki', 'Mi', 'Gi', 'Ti', 'e3', 'E-2', 'e10']
   fc.assert(

@@ -208,7 +208,7 @@ const pullSecretWarnings = (at: FieldPath, secrets: readonly CoreV1.LocalObjectR
 
 function fractionWarnings(at: FieldPath, list: Readonly<Record<string, string>> | undefined, name: string): string[] {
   const text = ownValue(list, name)
-  if (text === undefined || Quantity.parse(text).scaledValue(-3) % 1000n === 0n) return []
+  if (text === undefined || Quantity.parse(text).isWholeByMilliValue) return []
   return [`${at.key(name)}: fractional byte value ${goQuote(text)} is invalid, must be an integer`]
 }
 

@@ -77,7 +77,7 @@ export function validateAmount(at: FieldPath, name: string, text: string): Field
   const amount = Quantity.parse(text)
   const errors: FieldError[] = []
   if (amount.sign < 0) errors.push(invalidValue(at, amount.toString(), NOT_NEGATIVE))
-  if ((COUNTED.has(name) || isExtended(name)) && amount.scaledValue(-3) % 1000n !== 0n)
+  if ((COUNTED.has(name) || isExtended(name)) && !amount.isWholeByMilliValue)
     errors.push(invalidValue(at, amount.toString(), 'must be an integer'))
   return errors
 }
