@@ -28,6 +28,14 @@ export const sentField = <O extends object, F extends keyof O & string>(object: 
   // own key: a field of a built-in type
   object[field] ?? (emptiedOf(object)?.[field] as O[F] | undefined)
 
+/** A copy of an object with other values of some fields, and with the note of its empty ones. */
+export function withFields<O extends object>(object: O, changed: { readonly [F in keyof O]?: O[F] | undefined }): O {
+  const copy = { ...object, ...changed }
+  const fields = emptiedOf(object)
+  if (fields !== undefined) setEmptied(copy, { ...fields })
+  return copy
+}
+
 /** Copies JSON together with the note of its empty fields. Runs as a walk (base/parts.ts). */
 export function copyWithEmptied<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value

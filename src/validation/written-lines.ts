@@ -1,7 +1,8 @@
 /**
- * The first lines of `JSON.stringify(value, null, 1)`. The number of lines has a bound, because each empty element of a
+ * The first lines of `JSON.stringify(value, null, 1)`, with Go's escapes. The number of lines has a bound, because each empty element of a
  * body may become thirty members. Runs as a walk (base/parts.ts).
  */
+import { jsonText } from '../api/field.ts'
 import { eachPart, kept } from '../base/parts.ts'
 
 /** Lines that one part writes (base/parts.ts). */
@@ -60,15 +61,14 @@ class LineWriter {
       const name = names[at]!
       // own key: one of its names
       const member = (value as Readonly<Record<string, unknown>>)[name]
-      if (member !== undefined) this.write(member, `${indent} `, `${JSON.stringify(name)}: `, after)
+      if (member !== undefined) this.write(member, `${indent} `, `${jsonText(name)}: `, after)
     }
   }
 
   /** A scalar, or the beginning of a list or an object. */
   private write(value: unknown, indent: string, name: string, comma: string): void {
     const names = namesOf(value)
-    if (names === undefined && !Array.isArray(value))
-      this.lines.push(`${indent}${name}${JSON.stringify(value)}${comma}`)
+    if (names === undefined && !Array.isArray(value)) this.lines.push(`${indent}${name}${scalarText(value)}${comma}`)
     else if ((names ?? (value as unknown[])).length === 0)
       this.lines.push(`${indent}${name}${names ? '{}' : '[]'}${comma}`)
     else {
@@ -77,6 +77,9 @@ class LineWriter {
     }
   }
 }
+
+const scalarText = (value: unknown): string =>
+  value === null || value === undefined ? 'null' : jsonText(value as string | number | boolean | object) // JSON has no others
 
 /** The names of an object's members; undefined for lists, scalars and objects with toJSON. */
 function namesOf(value: unknown): string[] | undefined {

@@ -1,5 +1,5 @@
 /** Validates an update of a pod, and of its ephemeral containers. */
-import { sentField } from '../../schema/emptied.ts'
+import { sentField, withFields } from '../../schema/emptied.ts'
 import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
@@ -124,17 +124,16 @@ function validateRemovedGates(
 
 function withAllowedChangesUndone(spec: CoreV1.PodSpec, old: CoreV1.PodSpec): CoreV1.PodSpec {
   const withImages = (field: 'containers' | 'initContainers') =>
-    (spec[field] ?? []).map((container, index) => ({ ...container, image: old[field]?.[index]?.image }))
+    (spec[field] ?? []).map((container, index) => withFields(container, { image: old[field]?.[index]?.image }))
   const negative = (old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1
-  return {
-    ...spec,
+  return withFields(spec, {
     ...(spec.containers ? { containers: withImages('containers') } : {}),
     ...(spec.initContainers ? { initContainers: withImages('initContainers') } : {}),
     activeDeadlineSeconds: old.activeDeadlineSeconds,
     schedulingGates: old.schedulingGates,
     tolerations: old.tolerations,
     ...(negative ? { terminationGracePeriodSeconds: old.terminationGracePeriodSeconds } : {}),
-  } as CoreV1.PodSpec
+  })
 }
 
 /** While a pod has scheduling gates, an update may narrow its node selector and node affinity. */

@@ -1,5 +1,5 @@
 import { ownValue } from '../../../base/own.ts'
-import { sentField } from '../../../schema/emptied.ts'
+import { sentField, withFields } from '../../../schema/emptied.ts'
 import { kept } from '../../../base/parts.ts'
 import { errorsByName } from '../../../validation/errors-of.ts'
 import type {
@@ -113,7 +113,7 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
   const before = { ...old.spec }
   joinSources(before)
   const errors: FieldError[] = []
-  const compared = { ...now }
+  const compared = withFields(now, {})
   const comparedOld = { ...before }
   if (!before.volumeName) {
     if (now.volumeName === undefined) delete comparedOld.volumeName
@@ -145,10 +145,9 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
     const requests = now.resources && sentField(now.resources, 'requests')
     if (requests !== undefined) {
       const storage = before.resources?.requests?.storage
-      compared.resources = {
-        ...now.resources,
+      compared.resources = withFields(now.resources!, {
         requests: { ...requests, ...(storage === undefined ? {} : { storage }) },
-      }
+      })
     }
     if (before.volumeAttributesClassName === undefined) delete compared.volumeAttributesClassName
     else compared.volumeAttributesClassName = before.volumeAttributesClassName
