@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Pod, PodSpec } from '../../../src/api/core/v1.ts'
-import { asJson } from '../../../src/api/object.ts'
+import type { JsonObject } from '../../../src/api/object.ts'
 import { decodeObject } from '../../../src/codec/decode/decode.ts'
 import { parseFeatureGates } from '../../../src/api/feature-gates.ts'
 import { typeOfKind } from '../../../src/schema/built-in.ts'
@@ -22,7 +22,7 @@ const spec: PodSpec = {
 const podOf = (spec: PodSpec): Pod =>
   decodeObject(typeOfKind({ group: '', version: 'v1', kind: 'Pod' })!, {
     metadata: { name: 'p', namespace: 'n' },
-    spec: asJson(spec),
+    spec: structuredClone(spec) as object as JsonObject,
   }).object as unknown as Pod
 
 /** The added lines of the diff in the refusal. */
