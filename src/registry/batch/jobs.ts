@@ -22,6 +22,7 @@ import { jobPrinter } from '../../codec/table/batch.ts'
 import { goQuote } from '../../go/quote.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { labelsOfTemplate } from '../template-labels.ts'
 import type { StrategyContext } from '../strategy.ts'
 import { jobSpecWarnings, validateJobSpec } from './job-spec.ts'
 import { isTrue, validateJobStatusUpdate } from './job-status.ts'
@@ -60,11 +61,7 @@ export const jobs: BuiltInDefinition<Job> = {
     if (wanted.manualSelector !== true) generateSelector(job, wanted)
     dropDisabledPodFields(wanted.template?.spec, undefined, enabled)
   },
-  completeOnCreate(job) {
-    // a Job without labels gets the labels of its pod template
-    const labels = job.spec?.template?.metadata?.labels
-    if (labels !== undefined && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels }
-  },
+  completeOnCreate: labelsOfTemplate,
   prepareForUpdate(job, old, { enabled }) {
     dropDisabledPodFields(job.spec?.template?.spec, old.spec?.template?.spec, enabled)
   },
@@ -89,7 +86,7 @@ export const jobs: BuiltInDefinition<Job> = {
   ],
   warningsOnUpdate: (job, old) =>
     job.metadata.generation === old.metadata.generation ? [] : jobSpecWarnings(spec, job.spec ?? {}),
-  subresources: { status: { validateUpdate: validateJobStatusUpdate } },
+  subresources: { status: { prepareForUpdate: labelsOfTemplate, validateUpdate: validateJobStatusUpdate } },
 }
 
 /** The selector and the pods' labels contain the UID of the Job, so no Job selects pods of another one. */

@@ -10,6 +10,7 @@ import { validateReplicaCounts } from '../apps/workload.ts'
 import { replicationControllerPrinter } from '../../codec/table/core.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
+import { labelsOfTemplate } from '../template-labels.ts'
 import { dropDisabledPodFields } from './pods/pod-disabled-fields.ts'
 import { scalableWork } from '../autoscaling/autoscaled-work.ts'
 import { itself } from '../work/work.ts'
@@ -53,6 +54,7 @@ export const replicationControllers: BuiltInDefinition<ReplicationController> = 
       : templateWarnings(spec.child('template'), old.spec.template),
   subresources: {
     status: {
+      prepareForUpdate: labelsOfTemplate,
       validateUpdate: ({ status: found = {} }) => validateReplicaCounts(status, found),
     },
   },
@@ -73,9 +75,9 @@ function validateSpec(controller: ReplicationControllerSpec, rules: PodRules): F
 
 const isEmpty = (map: Record<string, string> | undefined) => map === undefined || Object.keys(map).length === 0
 
-function applyDefaults({ metadata, spec }: ReplicationController): void {
+function applyDefaults(controller: ReplicationController): void {
+  const { spec } = controller
   const labels = spec!.template?.metadata?.labels
-  if (labels === undefined) return
-  if (isEmpty(spec!.selector)) spec!.selector = { ...labels }
-  if (isEmpty(metadata.labels)) metadata.labels = { ...labels }
+  if (labels !== undefined && isEmpty(spec!.selector)) spec!.selector = { ...labels }
+  labelsOfTemplate(controller)
 }

@@ -131,7 +131,7 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
   else {
     if ((annotated ?? '') !== (annotatedBefore ?? ''))
       errors.push(
-        invalidValue(path('metadata', 'annotations').key(CLASS_ANNOTATION), annotated ?? '', 'field is immutable'),
+        invalidValue(path('metadata', 'annotations', CLASS_ANNOTATION), annotated ?? '', 'field is immutable'),
       )
     if (
       isUnset &&
