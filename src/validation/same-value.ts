@@ -1,3 +1,4 @@
+import { sentField } from '../schema/emptied.ts'
 import type { JsonObject } from '../api/object.ts'
 import { valuesEqualApart } from '../json/value-order.ts'
 import { sameWritten } from '../codec/encode/same-written.ts'
@@ -18,6 +19,14 @@ export const sameTexts = (
   a: Readonly<Record<string, string>> = {},
   b: Readonly<Record<string, string>> = {},
 ): boolean => valuesEqualApart(a, b)
+
+/** Like sameTexts, for rules of kube-apiserver by which a map that the client sent empty differs from an absent one. */
+export const sameSentTexts = <O extends object>(now: O, old: O, field: keyof O & string): boolean => {
+  const [sent, before] = [sentField(now, field), sentField(old, field)] as readonly (
+    Record<string, string> | undefined
+  )[] // maps of texts
+  return (sent === undefined) === (before === undefined) && sameTexts(sent, before)
+}
 
 const CORE = 'io.k8s.api.core.v1'
 export const samePodSpec = (a: object | undefined, b: object | undefined): boolean => sameValue(`${CORE}.PodSpec`, a, b)

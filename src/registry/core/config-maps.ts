@@ -6,7 +6,7 @@ import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, invalidValue, path, FieldPath, tooLong } from '../../api/field.ts'
 import { byteLength } from '../../base/utf8.ts'
 import { validateObjectMeta } from '../../validation/object-meta.ts'
-import { sameTexts } from '../../validation/same-value.ts'
+import { sameSentTexts } from '../../validation/same-value.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { configMapPrinter } from '../../codec/table/core.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
@@ -39,7 +39,7 @@ export const configMaps: BuiltInDefinition<ConfigMap> = {
     if (old.immutable === true) {
       if (object.immutable !== true) errors.push(forbiddenField(path('immutable'), IMMUTABLE_WHEN_SET))
       for (const field of ['data', 'binaryData'] as const)
-        if (!sameTexts(object[field], old[field])) errors.push(forbiddenField(path(field), IMMUTABLE_WHEN_SET))
+        if (!sameSentTexts(object, old, field)) errors.push(forbiddenField(path(field), IMMUTABLE_WHEN_SET))
     }
     return [...errors, ...validateObjectMeta(object.metadata, true, subdomainName), ...validateConfigMap(object)]
   },

@@ -17,7 +17,7 @@ import { secretPrinter } from '../../codec/table/core.ts'
 import { defaultRule } from '../../schema/default-rules.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { configKeyProblems } from '../../validation/config-keys.ts'
-import { sameTexts } from '../../validation/same-value.ts'
+import { sameSentTexts } from '../../validation/same-value.ts'
 import { base64Length, IMMUTABLE_WHEN_SET } from './config-maps.ts'
 import { keyOf, work } from '../work/work.ts'
 import { countEvaluator } from '../quota/count-evaluator.ts'
@@ -53,7 +53,7 @@ export const secrets: BuiltInDefinition<Secret> = {
     if (object.type !== old.type) errors.push(invalidValue(path('type'), object.type ?? '', FIELD_IS_IMMUTABLE))
     if (old.immutable === true) {
       if (object.immutable !== true) errors.push(forbiddenField(path('immutable'), IMMUTABLE_WHEN_SET))
-      if (!sameTexts(object.data, old.data)) errors.push(forbiddenField(data, IMMUTABLE_WHEN_SET))
+      if (!sameSentTexts(object, old, 'data')) errors.push(forbiddenField(data, IMMUTABLE_WHEN_SET))
     }
     return [...errors, ...validateObjectMeta(object.metadata, true, subdomainName), ...validateSecret(object)]
   },

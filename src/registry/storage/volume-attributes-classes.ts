@@ -7,7 +7,7 @@ import { validateObjectMeta } from '../../validation/object-meta.ts'
 import { volumeAttributesClassPrinter } from '../../codec/table/storage.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 import { isEmpty } from '../../base/own.ts'
-import { sameTexts } from '../../validation/same-value.ts'
+import { sameSentTexts } from '../../validation/same-value.ts'
 import { driverErrors, parameterErrors } from './class-rules.ts'
 
 export const volumeAttributesClasses: BuiltInDefinition<VolumeAttributesClass> = {
@@ -32,7 +32,7 @@ export const volumeAttributesClasses: BuiltInDefinition<VolumeAttributesClass> =
     ...(now.driverName === old.driverName
       ? []
       : [forbiddenField(path('driverName'), 'updates to driverName are forbidden.')]),
-    ...(sameTexts(now.parameters, old.parameters)
+    ...(sameSentTexts(now, old, 'parameters')
       ? []
       : [forbiddenField(path('parameters'), 'updates to parameters are forbidden.')]),
     ...validateObjectMeta(now.metadata, false, subdomainName),
