@@ -9,6 +9,7 @@ import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject, KubeObject } from '../api/object.ts'
 import { inParts, kept } from '../base/parts.ts'
 import type { Steps } from '../base/slices.ts'
+import { withFields } from '../schema/emptied.ts'
 import { reshapeMerged } from '../codec/decode/decode-custom.ts'
 import { canonical } from '../codec/encode/encode.ts'
 import type { Decoded } from '../codec/decode/decoded.ts'
@@ -118,8 +119,5 @@ export const mergedObject = (
 ): JsonObject => forms[type.heldAs].merged(type, kind, value, decoding)
 
 /** Sets the endpoint's kind, which a patch may have changed. */
-export const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject => ({
-  ...object,
-  kind: kind.kind,
-  apiVersion: apiVersionOf(kind),
-})
+export const withKind = (object: JsonObject, kind: GroupVersionKind): JsonObject =>
+  withFields(object, { kind: kind.kind, apiVersion: apiVersionOf(kind) })

@@ -27,6 +27,7 @@ import { applyJsonPatch } from './json-patch-operations.ts'
 import { tracking } from './managed-fields.ts'
 import type { ConvertVersion } from './object-versions.ts'
 import { applyMergePatch } from './merge-patch.ts'
+import { withFields } from '../schema/emptied.ts'
 import { asWritten, keepEmptyManagedFields, mergedObject, withKind } from './object-forms.ts'
 import type { ResetFields } from './reset-fields.ts'
 import { applyingStrategicMergePatch } from './strategic-merge-patch.ts'
@@ -180,8 +181,10 @@ function* tracked(input: PatchInput, live: KubeObject, patched: KubeObject): Ste
     convert,
     failed: (error) => input.untracked(error),
   })
-  const { managedFields: _, ...metadata } = object.metadata
-  return { ...object, metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) } }
+  const metadata = withFields(object.metadata, {})
+  if (managedFields === undefined) delete metadata.managedFields
+  else metadata.managedFields = managedFields
+  return withFields(object, { metadata })
 }
 
 function* strategicMergePatch(input: PatchInput): Steps<KubeObject> {
