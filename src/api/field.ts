@@ -66,8 +66,16 @@ export const invalidValueText = (at: FieldPath, value: string, detail: string): 
 export const invalidOmitted = (at: FieldPath, detail: string): FieldError =>
   made('FieldValueInvalid', at, 'Invalid value', detail)
 
+/** A text of a named Go type, or behind a pointer: kube-apiserver writes it as JSON. */
+export const named = (value: string): { toJSON(): string } => ({ toJSON: () => value })
+
+/** Nearly all closed sets of texts have a named Go type. */
 export const notSupported = (at: FieldPath, value: unknown, supported: readonly string[]): FieldError =>
-  notSupportedText(at, valueText(value), supported)
+  notSupportedText(at, typeof value === 'string' ? jsonText(value) : valueText(value), supported)
+
+/** Like notSupported, for a text whose Go type is plain string. */
+export const notSupportedString = (at: FieldPath, value: string, supported: readonly string[]): FieldError =>
+  notSupportedText(at, goQuote(value), supported)
 
 /** Like notSupported, for a value that is already formatted. */
 export const notSupportedText = (at: FieldPath, value: string, supported: readonly string[]): FieldError =>

@@ -4,7 +4,7 @@
  * 422.
  */
 import { append } from '../base/append.ts'
-import { forbiddenField, invalidValue, notSupported, path, required } from '../api/field.ts'
+import { forbiddenField, invalidValue, notSupported, notSupportedString, path, required } from '../api/field.ts'
 import type { FieldError } from '../api/field.ts'
 import { badRequest, invalid } from '../api/status.ts'
 import { parseFieldSelector } from '../storage/selectors/field-selector.ts'
@@ -136,7 +136,7 @@ function writeOptions(query: QueryParameters, kind: string, before: readonly Fie
   const dryRun = query.getAll('dryRun')
   const errors = [...before, ...validateFieldManager(fieldManager, path('fieldManager')), ...dryRunErrors(dryRun)]
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation))
-    errors.push(notSupported(path('fieldValidation'), fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))
+    errors.push(notSupportedString(path('fieldValidation'), fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))
   if (errors.length > 0) throw invalid({ group: META_GROUP, kind }, '', errors)
   return {
     dryRun: dryRun.length > 0,

@@ -1,6 +1,6 @@
 /** Checks of one value that many kinds use. Each returns the errors of its field; a valid value has none. */
 import type { FieldError, FieldPath } from '../api/field.ts'
-import { invalidValue, required } from '../api/field.ts'
+import { invalidValue, named, required } from '../api/field.ts'
 import { FIELD_IS_IMMUTABLE } from './object-meta.ts'
 import { dns1123Label, dns1123Subdomain, qualifiedNameProblems, regexText } from './names.ts'
 
@@ -52,6 +52,10 @@ export function validateDomainPath(at: FieldPath, value: string): FieldError[] {
 export const validateQualifiedName = (at: FieldPath, value: string): FieldError[] =>
   problems(at, value, qualifiedNameProblems(value))
 
+/** Like validateQualifiedName, for a name of a named Go type. */
+export const validateNamed = (at: FieldPath, name: string): FieldError[] =>
+  problems(at, named(name), qualifiedNameProblems(name))
+
 export const portNumberProblems = (port: number): string[] => (port >= 1 && port <= 65535 ? [] : [rangeText(1, 65535)])
 
 export function portNameProblems(name: string): string[] {
@@ -74,12 +78,12 @@ export function validateIntOrPercent(at: FieldPath, value: number | string): Fie
   if (typeof value === 'number') return nonNegative(at, value)
   if (PERCENT.test(value)) return []
   const text = "a valid percent string must be a numeric string followed by an ending '%'"
-  return [invalidValue(at, value, regexText(text, '[0-9]+%', '1%', '93%'))]
+  return [invalidValue(at, named(value), regexText(text, '[0-9]+%', '1%', '93%'))]
 }
 
 export const atMost100Percent = (at: FieldPath, value: number | string): FieldError[] =>
   typeof value === 'string' && PERCENT.test(value) && percentage(value) > 100
-    ? [invalidValue(at, value, 'must not be greater than 100%')]
+    ? [invalidValue(at, named(value), 'must not be greater than 100%')]
     : []
 
 /** The number in `5` or `5%`; 0 for texts that are neither. */
@@ -100,3 +104,7 @@ const percentage = (text: string): number => Number(text.slice(0, -1))
  */
 export const immutable = (at: FieldPath, value: unknown, same: boolean): FieldError[] =>
   same ? [] : [invalidValue(at, typeof value === 'function' ? (value as () => unknown)() : value, FIELD_IS_IMMUTABLE)]
+
+/** Like immutable, for a text of a named Go type. */
+export const immutableNamed = (at: FieldPath, value: string | undefined, before: string | undefined): FieldError[] =>
+  immutable(at, value === undefined ? undefined : named(value), value === before)

@@ -1,7 +1,7 @@
 /** Validates label selectors and matches labels (apimachinery's metav1.LabelSelector). */
 import { append } from '../base/append.ts'
 import type { FieldError, FieldPath } from '../api/field.ts'
-import { forbiddenField, invalidValue, required } from '../api/field.ts'
+import { forbiddenField, invalidValue, named, required } from '../api/field.ts'
 import type { LabelSelector, LabelSelectorRequirement } from '../api/meta/v1.ts'
 import { ownValue } from '../base/own.ts'
 import { everyName, everyPart, somePart } from '../base/parts.ts'
@@ -40,7 +40,7 @@ function validateRequirement(at: FieldPath, requirement: LabelSelectorRequiremen
       errors.push(
         forbiddenField(at.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
       )
-  } else errors.push(invalidValue(at.child('operator'), operator, 'not a valid selector operator'))
+  } else errors.push(invalidValue(at.child('operator'), named(operator), 'not a valid selector operator'))
   append(errors, validateQualifiedName(at.child('key'), key))
   if (!rules.allowInvalidValues)
     append(

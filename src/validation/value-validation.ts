@@ -5,7 +5,16 @@
  */
 import type { FieldError, FieldPath } from '../api/field.ts'
 import { goQuote } from '../go/quote.ts'
-import { FieldPath as Path, invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from '../api/field.ts'
+import {
+  FieldPath as Path,
+  invalidValue,
+  notSupportedText,
+  required,
+  tooLong,
+  tooMany,
+  typeInvalid,
+  valueText,
+} from '../api/field.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isJsonObject } from '../api/object.ts'
 import { ownValue } from '../base/own.ts'
@@ -234,7 +243,7 @@ function checkEnum(schema: JsonObject, value: Json, place: string): Outcome | un
   const outcome = new Outcome()
   const supported = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
   const text = `${place} in body should be one of [${supported.join(' ')}]`
-  outcome.add(problemAt(place, text, (at) => notSupported(at, value, supported)))
+  outcome.add(problemAt(place, text, (at) => notSupportedText(at, valueText(value), supported)))
   return outcome
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Binding } from '../../api/core/v1.ts'
 import { badRequest, plainError } from '../../api/status.ts'
-import { notSupported, messageOf, path, required } from '../../api/field.ts'
+import { notSupportedString, messageOf, path, required } from '../../api/field.ts'
 import type { FieldError } from '../../api/field.ts'
 import { builtInServed } from '../../registry/served/built-in-served.ts'
 import { resourceScope } from '../../registry/scope.ts'
@@ -43,7 +43,7 @@ async function apply(scope: RequestScope, posted: Posted<Binding>): Promise<Resp
 function validateTarget({ target = {} }: Binding): FieldError[] {
   const { kind = '', name = '' } = target
   return [
-    ...(kind === '' || kind === 'Node' ? [] : [notSupported(path('target', 'kind'), kind, ['Node', '<empty>'])]),
+    ...(kind === '' || kind === 'Node' ? [] : [notSupportedString(path('target', 'kind'), kind, ['Node', '<empty>'])]),
     ...(name === '' ? [required(path('target', 'name'))] : []),
   ]
 }

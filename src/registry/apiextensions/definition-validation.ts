@@ -9,8 +9,9 @@ import type {
   JSONSchemaProps,
 } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { forbiddenField, invalidValue, notSupportedString, path, required } from '../../api/field.ts'
 import { dns1035Label, dns1123Subdomain, subdomainName } from '../../validation/names.ts'
+import { immutableNamed } from '../../validation/field-rules.ts'
 import { FIELD_IS_IMMUTABLE, validateAnyMeta } from '../../validation/object-meta.ts'
 import { webhookClientErrors } from '../../validation/webhook-client.ts'
 import { authorityProblem } from '../../x509/authority-bundle.ts'
@@ -67,7 +68,7 @@ export function validateDefinitionUpdate(
     ...specProblems(spec, { lenient: leniencyOf(definition, old), engine }),
     ...(isConditionTrue(old, 'Established')
       ? [
-          ...unchanged(spec.scope, before.scope, at.child('scope')),
+          ...immutableNamed(at.child('scope'), spec.scope ?? '', before.scope ?? ''),
           ...unchanged(spec.names?.kind, before.names?.kind, at.child('names', 'kind')),
         ]
       : []),
@@ -225,7 +226,7 @@ function specProblems(spec: CustomResourceDefinitionSpec, checks: Checks): Field
 
 function enumProblems(value: string, accepted: readonly string[], at: FieldPath): FieldError[] {
   if (value === '') return [required(at)]
-  return accepted.includes(value) ? [] : [notSupported(at, value, accepted)]
+  return accepted.includes(value) ? [] : [notSupportedString(at, value, accepted)]
 }
 
 function nameProblems(names: CustomResourceDefinitionNames, at: FieldPath): FieldError[] {

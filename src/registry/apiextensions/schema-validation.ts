@@ -6,7 +6,7 @@ import type { RuleScope } from '../../expressions/rule-scope.ts'
 import { append } from '../../base/append.ts'
 import type { JSONSchemaProps, ValidationRule } from '../../api/apiextensions/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
+import { forbiddenField, invalidValue, notSupported, notSupportedString, required } from '../../api/field.ts'
 import type { Json } from '../../api/object.ts'
 import { isJsonObject } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
@@ -97,7 +97,8 @@ function keywordProblems(
 ): FieldError[] {
   const errors: FieldError[] = []
   const { type = '' } = schema
-  if (type !== '' && !TYPES.includes(type) && !invalidTypes) errors.push(notSupported(at.child('type'), type, TYPES))
+  if (type !== '' && !TYPES.includes(type) && !invalidTypes)
+    errors.push(notSupportedString(at.child('type'), type, TYPES))
   if (schema.default !== undefined && schema.default !== null && forbidsDefaults !== undefined)
     errors.push(forbiddenField(at.child('default'), `must not be set ${forbidsDefaults}`))
   const unsupported = (name: string) => errors.push(forbiddenField(at.child(name), `${name} is not supported`))
@@ -171,11 +172,11 @@ function extensionProblems(schema: JSONSchemaProps, at: FieldPath, lenient: Sche
     errors.push(invalidValue(at.child('x-kubernetes-preserve-unknown-fields'), false, 'must be true or undefined'))
   if (mapType !== undefined && type !== 'object') errors.push(mustBe('object', 'x-kubernetes-map-type'))
   if (mapType !== undefined && mapType !== 'atomic' && mapType !== 'granular')
-    errors.push(notSupported(at.child('x-kubernetes-map-type'), mapType, ['atomic', 'granular']))
+    errors.push(notSupportedString(at.child('x-kubernetes-map-type'), mapType, ['atomic', 'granular']))
   if (listType !== undefined && type !== 'array') errors.push(mustBe('array', 'x-kubernetes-list-type'))
   else if (listType === 'set' && !lenient.nonAtomicSets) append(errors, setProblems(schema, at))
   if (listType !== undefined && !['atomic', 'set', 'map'].includes(listType))
-    errors.push(notSupported(at.child('x-kubernetes-list-type'), listType, ['atomic', 'set', 'map']))
+    errors.push(notSupportedString(at.child('x-kubernetes-list-type'), listType, ['atomic', 'set', 'map']))
   append(errors, mapListProblems(schema, at))
   if (!lenient.mapKeys) append(errors, mapKeyProblems(schema, at))
   return errors

@@ -1,7 +1,7 @@
 import type { StatefulSet, StatefulSetSpec } from '../../api/apps/v1.ts'
 import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { forbiddenField, invalidValue, named, notSupported, path, required } from '../../api/field.ts'
 import {
   amountOf,
   atMost100Percent,
@@ -160,7 +160,7 @@ function validateSpec(set: StatefulSetSpec, rules: PodRules, skips: Skips): Fiel
       ? [required(policyAt)]
       : policies.includes(podManagementPolicy)
         ? []
-        : [invalidValue(policyAt, podManagementPolicy, "must be 'OrderedReady' or 'Parallel'")]),
+        : [invalidValue(policyAt, named(podManagementPolicy), "must be 'OrderedReady' or 'Parallel'")]),
     ...validateStrategy(spec.child('updateStrategy'), set.updateStrategy ?? {}),
     ...validateRetention(spec.child('persistentVolumeClaimRetentionPolicy'), set.persistentVolumeClaimRetentionPolicy),
     ...(skips.claims

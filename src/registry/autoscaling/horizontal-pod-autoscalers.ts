@@ -16,7 +16,7 @@ import type {
   ResourceMetricSource,
 } from '../../api/autoscaling/v2.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { forbiddenField, invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { forbiddenField, invalidValue, named, notSupported, path, required } from '../../api/field.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
 import { builtInType } from '../../schema/built-in.ts'
@@ -266,7 +266,7 @@ function targetErrors(target: MetricTarget, at: FieldPath): FieldError[] {
   const { type = '', averageUtilization } = target
   const errors = [...requiredText(at.child('type'), type, 'must specify a metric target type')]
   if (!['Utilization', 'Value', 'AverageValue'].includes(type))
-    errors.push(invalidValue(at.child('type'), type, 'must be either Utilization, Value, or AverageValue'))
+    errors.push(invalidValue(at.child('type'), named(type), 'must be either Utilization, Value, or AverageValue'))
   for (const field of ['value', 'averageValue'] as const) {
     const text = target[field]
     if (text !== undefined && Quantity.parse(text).sign <= 0)

@@ -1,6 +1,6 @@
 import type { CronJob, CronJobSpec } from '../../api/batch/v1.ts'
 import type { FieldError } from '../../api/field.ts'
-import { invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { invalidValue, named, notSupported, path, required } from '../../api/field.ts'
 import { scheduleProblem } from '../../validation/cron-schedule.ts'
 import { nonNegative } from '../../validation/field-rules.ts'
 import { byteLength } from '../../base/utf8.ts'
@@ -68,7 +68,9 @@ function validateSpec(wanted: CronJobSpec, old: CronJobSpec | undefined, rules: 
   return [
     ...(schedule === '' ? [required(spec.child('schedule'))] : validateSchedule(schedule, wanted, old)),
     ...nonNegative(spec.child('startingDeadlineSeconds'), wanted.startingDeadlineSeconds),
-    ...(zoneProblem !== undefined && zoneIsNew ? [invalidValue(spec.child('timeZone'), timeZone, zoneProblem)] : []),
+    ...(zoneProblem !== undefined && zoneIsNew
+      ? [invalidValue(spec.child('timeZone'), named(timeZone ?? ''), zoneProblem)]
+      : []),
     ...requiredOneOf(spec.child('concurrencyPolicy'), concurrencyPolicy, ['Allow', 'Forbid', 'Replace']),
     ...validateJobSpec(jobSpecAt, job, rules),
     ...(job.selector === undefined

@@ -3,7 +3,7 @@ import type { PodTemplateSpec } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
 import { invalidValue, path, required } from '../../api/field.ts'
 import { ownValue } from '../../base/own.ts'
-import { immutable } from '../../validation/field-rules.ts'
+import { immutable, immutableNamed } from '../../validation/field-rules.ts'
 import {
   hasInvalidValue,
   isUsableSelector,
@@ -180,15 +180,18 @@ function validateSpecUpdate(
       sameSelector(wanted.selector, before.selector),
     ),
     ...validateTemplateUpdate(wanted, old, context),
-    ...immutable(spec.child('completionMode'), wanted.completionMode, wanted.completionMode === before.completionMode),
+    ...immutableNamed(spec.child('completionMode'), wanted.completionMode, before.completionMode),
     ...immutable(
       spec.child('podFailurePolicy'),
       () => shown('PodFailurePolicy', wanted.podFailurePolicy),
       same('PodFailurePolicy', wanted.podFailurePolicy, before.podFailurePolicy),
     ),
-    ...(['backoffLimitPerIndex', 'managedBy'] as const).flatMap((field) =>
-      immutable(spec.child(field), wanted[field], wanted[field] === before[field]),
+    ...immutable(
+      spec.child('backoffLimitPerIndex'),
+      wanted.backoffLimitPerIndex,
+      wanted.backoffLimitPerIndex === before.backoffLimitPerIndex,
     ),
+    ...immutableNamed(spec.child('managedBy'), wanted.managedBy, before.managedBy),
     ...immutable(
       spec.child('successPolicy'),
       () => shown('SuccessPolicy', wanted.successPolicy),

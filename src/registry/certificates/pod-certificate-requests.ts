@@ -7,7 +7,16 @@ import type {
 } from '../../api/certificates/v1beta1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
 import { goQuote } from '../../go/quote.ts'
-import { forbiddenField, invalidOmitted, invalidValue, notSupported, path, required, tooLong } from '../../api/field.ts'
+import {
+  forbiddenField,
+  invalidOmitted,
+  invalidValue,
+  notSupported,
+  notSupportedString,
+  path,
+  required,
+  tooLong,
+} from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { resourceAttributes } from '../../authorization/attributes.ts'
 import { verdictOn } from '../../authorization/authorize.ts'
@@ -223,7 +232,7 @@ function conditionErrors({ conditions }: PodCertificateRequestStatus, at: FieldP
   const kinds = errorsOf(list, ({ type = '', status = '' }, index) => {
     // kube-apiserver writes the index as the name of a field
     const here = at.child(`[${index}]`)
-    if (!TERMINAL.includes(type)) return [notSupported(here.child('type'), type, TERMINAL)]
+    if (!TERMINAL.includes(type)) return [notSupportedString(here.child('type'), type, TERMINAL)]
     const many = 'There may be at most one condition with type "Issued", "Denied", or "Failed"'
     return [
       ...(index > first ? [invalidValue(here.child('type'), type, many)] : []),

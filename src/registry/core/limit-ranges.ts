@@ -1,11 +1,11 @@
 import { append } from '../../base/append.ts'
 import type { LimitRange, LimitRangeItem } from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { duplicate, forbiddenField, invalidValue, path, required } from '../../api/field.ts'
+import { duplicate, forbiddenField, invalidValue, named, path, required } from '../../api/field.ts'
 import { ownValue, setOwn } from '../../base/own.ts'
 import { repeatsIn } from '../../base/lookup.ts'
 import { Quantity } from '../../schema/quantity.ts'
-import { validateQualifiedName } from '../../validation/field-rules.ts'
+import { validateNamed } from '../../validation/field-rules.ts'
 import {
   isHugePages,
   isNative,
@@ -40,16 +40,16 @@ function limitErrors({ spec }: LimitRange): FieldError[] {
     const { type = '' } = limit
     return [
       ...typeErrors(at.child('type'), type),
-      ...(repeats.has(index) ? [duplicate(at.child('type'), type)] : []),
+      ...(repeats.has(index) ? [duplicate(at.child('type'), named(type))] : []),
       ...itemErrors(at, limit),
     ]
   })
 }
 
 function typeErrors(at: FieldPath, type: string): FieldError[] {
-  const errors = validateQualifiedName(at, type)
+  const errors = validateNamed(at, type)
   if (errors.length > 0 || type.includes('/') || types.includes(type)) return errors
-  return [invalidValue(at, type, 'must be a standard limit type or fully qualified')]
+  return [invalidValue(at, named(type), 'must be a standard limit type or fully qualified')]
 }
 
 type List = Readonly<Record<string, string>>

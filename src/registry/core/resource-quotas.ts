@@ -1,7 +1,7 @@
 import type { ResourceQuota, ResourceQuotaSpec } from '../../api/core/v1.ts'
 import { sentField } from '../../schema/emptied.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { invalidValue, path, required } from '../../api/field.ts'
+import { invalidValue, named, path, required } from '../../api/field.ts'
 import { ownValue } from '../../base/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { immutable } from '../../validation/field-rules.ts'
@@ -97,7 +97,7 @@ const isStandard = (name: string): boolean => standardNames.has(name) || HUGE_PA
 function nameErrors(at: FieldPath, name: string): FieldError[] {
   const errors = validateResourceName(at, name)
   if (!name.includes('/') && !isStandard(name))
-    errors.push(invalidValue(at, name, 'must be a standard resource for quota'))
+    errors.push(invalidValue(at, named(name), 'must be a standard resource for quota'))
   return errors
 }
 
@@ -144,7 +144,7 @@ function selectorErrors({ scopeSelector, scopes: list }: ResourceQuotaSpec, hard
   }
   return [
     ...errorsOf(expressions, ({ scopeName = '', operator = '', values = [] }) => [
-      ...(Object.hasOwn(scopes, scopeName) ? [] : [invalidValue(at.child('scopeName'), scopeName, NOT_A_SCOPE)]),
+      ...(Object.hasOwn(scopes, scopeName) ? [] : [invalidValue(at.child('scopeName'), named(scopeName), NOT_A_SCOPE)]),
       ...unfit(scopeName, hard).map(() => invalidValue(at, shown, UNFIT)),
       ...operatorErrors(at, scopeName, operator, values),
     ]),
@@ -162,7 +162,7 @@ function operatorErrors(at: FieldPath, scope: string, operator: string, values: 
     errors.push(
       invalidValue(
         operatorAt,
-        operator,
+        named(operator),
         "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
       ),
     )
@@ -180,7 +180,7 @@ function operatorErrors(at: FieldPath, scope: string, operator: string, values: 
           "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
         ),
       )
-  } else errors.push(invalidValue(operatorAt, operator, 'not a valid selector operator'))
+  } else errors.push(invalidValue(operatorAt, named(operator), 'not a valid selector operator'))
   return errors
 }
 

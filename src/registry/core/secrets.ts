@@ -3,7 +3,7 @@ import { overlaid } from '../../schema/overlaid.ts'
 import { errorsByName } from '../../validation/errors-of.ts'
 import type { Secret } from '../../api/core/v1.ts'
 import type { FieldError } from '../../api/field.ts'
-import { forbiddenField, invalidValue, path, required, tooLong } from '../../api/field.ts'
+import { forbiddenField, invalidValue, named, path, required, tooLong } from '../../api/field.ts'
 import { ownValue, setOwn } from '../../base/own.ts'
 import { base64ToBytes, bytesToBase64 } from '../../base/base64.ts'
 import { decodeUnstructured } from '../../codec/decode/decode-untyped.ts'
@@ -50,7 +50,7 @@ export const secrets: BuiltInDefinition<Secret> = {
   warningsOnUpdate: tlsWarnings,
   validateUpdate(object, old) {
     const errors: FieldError[] = []
-    if (object.type !== old.type) errors.push(invalidValue(path('type'), object.type ?? '', FIELD_IS_IMMUTABLE))
+    if (object.type !== old.type) errors.push(invalidValue(path('type'), named(object.type ?? ''), FIELD_IS_IMMUTABLE))
     if (old.immutable === true) {
       if (object.immutable !== true) errors.push(forbiddenField(path('immutable'), IMMUTABLE_WHEN_SET))
       if (!sameSentTexts(object, old, 'data')) errors.push(forbiddenField(data, IMMUTABLE_WHEN_SET))

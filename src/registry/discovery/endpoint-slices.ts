@@ -5,7 +5,7 @@ import type { FieldError, FieldPath } from '../../api/field.ts'
 import { duplicate, invalidValue, notSupported, path, required, tooMany } from '../../api/field.ts'
 import { repeatsIn } from '../../base/lookup.ts'
 import {
-  immutable,
+  immutableNamed,
   problems,
   validateLabelText,
   validateQualifiedName,
@@ -55,7 +55,7 @@ export const endpointSlices: BuiltInDefinition<EndpointSlice> = {
   metadataOnUpdate: 'as new',
   validateUpdate: (slice, old) => [
     ...sliceErrors(slice, old),
-    ...immutable(path('addressType'), slice.addressType ?? '', slice.addressType === old.addressType),
+    ...immutableNamed(path('addressType'), slice.addressType ?? '', old.addressType ?? ''),
   ],
   warningsOnCreate: (slice) => [
     ...(slice.addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),

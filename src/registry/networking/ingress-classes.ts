@@ -1,5 +1,5 @@
 import type { FieldError } from '../../api/field.ts'
-import { forbiddenField, notSupported, path, required, tooLong } from '../../api/field.ts'
+import { forbiddenField, notSupportedString, path, required, tooLong } from '../../api/field.ts'
 import type { IngressClass, IngressClassParametersReference, IngressClassSpec } from '../../api/networking/v1.ts'
 import {
   immutable,
@@ -53,7 +53,7 @@ function scopeErrors(scope: string | undefined, namespace: string | undefined): 
   const scopeAt = parameters.child('scope')
   const at = parameters.child('namespace')
   if (scope === undefined) return [required(scopeAt)]
-  if (!scopes.includes(scope)) return [notSupported(scopeAt, scope, scopes)]
+  if (!scopes.includes(scope)) return [notSupportedString(scopeAt, scope, scopes)]
   if (scope === 'Cluster')
     return namespace === undefined ? [] : [forbiddenField(at, "`parameters.scope` is set to 'Cluster'")]
   return namespace === undefined

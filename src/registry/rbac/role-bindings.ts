@@ -1,6 +1,6 @@
 import { append } from '../../base/append.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { invalidValue, notSupported, path, required } from '../../api/field.ts'
+import { invalidValue, notSupportedString, path, required } from '../../api/field.ts'
 import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../../api/rbac/v1.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { RBAC_GROUP } from '../../authorization/rbac.ts'
@@ -39,8 +39,8 @@ function bindingErrors({ roleRef = {}, subjects = [] }: Binding, scope: Scope): 
   const { apiGroup = '', kind = '', name = '' } = roleRef
   const kinds = scope === 'namespace' ? ['Role', 'ClusterRole'] : ['ClusterRole']
   return [
-    ...(apiGroup === RBAC_GROUP ? [] : [notSupported(REF.child('apiGroup'), apiGroup, [RBAC_GROUP])]),
-    ...(kinds.includes(kind) ? [] : [notSupported(REF.child('kind'), kind, kinds)]),
+    ...(apiGroup === RBAC_GROUP ? [] : [notSupportedString(REF.child('apiGroup'), apiGroup, [RBAC_GROUP])]),
+    ...(kinds.includes(kind) ? [] : [notSupportedString(REF.child('kind'), kind, kinds)]),
     ...(name === '' ? [required(REF.child('name'))] : []),
     ...pathSegmentName(name, false).map((problem) => invalidValue(REF.child('name'), name, problem)),
     ...errorsOf(subjects, (subject, index) => subjectErrors(subject, scope, path('subjects').index(index))),
@@ -51,7 +51,7 @@ function subjectErrors(subject: Subject, scope: Scope, at: FieldPath): FieldErro
   const { kind = '', apiGroup = '', name = '', namespace = '' } = subject
   const errors = name === '' ? [required(at.child('name'))] : []
   const groupMustBe = (group: string): void => {
-    if (apiGroup !== group) errors.push(notSupported(at.child('apiGroup'), apiGroup, [group]))
+    if (apiGroup !== group) errors.push(notSupportedString(at.child('apiGroup'), apiGroup, [group]))
   }
   switch (kind) {
     case 'ServiceAccount':
@@ -68,7 +68,7 @@ function subjectErrors(subject: Subject, scope: Scope, at: FieldPath): FieldErro
       groupMustBe(RBAC_GROUP)
       return errors
     default:
-      return [...errors, notSupported(at.child('kind'), kind, ['ServiceAccount', 'User', 'Group'])]
+      return [...errors, notSupportedString(at.child('kind'), kind, ['ServiceAccount', 'User', 'Group'])]
   }
 }
 

@@ -1,6 +1,6 @@
 /** Validates names of drivers, pools and devices, and of the attributes and capacities of devices. */
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { duplicate, invalidValue, required, tooLong, tooMany } from '../../api/field.ts'
+import { duplicate, invalidValue, named, required, tooLong, tooMany } from '../../api/field.ts'
 import { ownValue } from '../../base/own.ts'
 import { problems, validateSubdomain } from '../../validation/field-rules.ts'
 import { regexText } from '../../validation/names.ts'
@@ -42,7 +42,9 @@ export function qualifiedNameErrors(name: string, at: FieldPath): FieldError[] {
 export function fullyQualifiedNameErrors(name: string, at: FieldPath): FieldError[] {
   const errors = qualifiedNameErrors(name, at)
   if (!name.includes('/'))
-    errors.push(invalidValue(at, name, 'a fully qualified name must be a domain and a name separated by a slash'))
+    errors.push(
+      invalidValue(at, named(name), 'a fully qualified name must be a domain and a name separated by a slash'),
+    )
   return errors
 }
 

@@ -2,7 +2,7 @@ import type { FieldError } from '../../api/field.ts'
 import { forbiddenField, notSupported, path, required } from '../../api/field.ts'
 import { ownValue } from '../../base/own.ts'
 import type { PriorityClass } from '../../api/scheduling/v1.ts'
-import { immutable } from '../../validation/field-rules.ts'
+import { immutableNamed } from '../../validation/field-rules.ts'
 import { priorityClassPrinter } from '../../codec/table/cluster.ts'
 import type { BuiltInDefinition } from '../built-in-definition.ts'
 
@@ -24,7 +24,7 @@ export const priorityClasses: BuiltInDefinition<PriorityClass> = {
     ...((one.value ?? 0) === (old.value ?? 0)
       ? []
       : [forbiddenField(path('value'), 'may not be changed in an update.')]),
-    ...immutable(path('preemptionPolicy'), one.preemptionPolicy, one.preemptionPolicy === old.preemptionPolicy),
+    ...immutableNamed(path('preemptionPolicy'), one.preemptionPolicy, old.preemptionPolicy),
   ],
 }
 

@@ -9,7 +9,7 @@ import type { StorageClass } from '../../api/storage/v1.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { repeatsInParts } from '../../base/lookup.ts'
 import { sortedTexts } from '../../base/name-order.ts'
-import { immutable, validateQualifiedName } from '../../validation/field-rules.ts'
+import { immutable, immutableNamed, validateQualifiedName } from '../../validation/field-rules.ts'
 import { subdomainName } from '../../validation/names.ts'
 import { validateKindMetaUpdate, validateObjectMeta } from '../../validation/object-meta.ts'
 import { deprecatedNodeLabels } from '../../validation/pod/pod-warnings.ts'
@@ -39,8 +39,8 @@ export const storageClasses: BuiltInDefinition<StorageClass> = {
       sameTexts(now.parameters, old.parameters),
     ),
     ...immutable(path('provisioner'), now.provisioner ?? '', now.provisioner === old.provisioner),
-    ...immutable(path('reclaimPolicy'), now.reclaimPolicy, now.reclaimPolicy === old.reclaimPolicy),
-    ...immutable(path('volumeBindingMode'), now.volumeBindingMode, now.volumeBindingMode === old.volumeBindingMode),
+    ...immutableNamed(path('reclaimPolicy'), now.reclaimPolicy, old.reclaimPolicy),
+    ...immutableNamed(path('volumeBindingMode'), now.volumeBindingMode, old.volumeBindingMode),
   ],
   warningsOnCreate: warnings,
   warningsOnUpdate: warnings,

@@ -1,7 +1,7 @@
 /** Validates downward API references: pod fields in environment variables and files. */
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { invalidValue, notSupported, required } from '../../api/field.ts'
+import { invalidValue, notSupportedString, required } from '../../api/field.ts'
 import { ownValue } from '../../base/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { validateQualifiedName } from '../field-rules.ts'
@@ -63,7 +63,7 @@ export function validateFieldRef(
   }
   const converted = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath
   if (!knownFields.has(converted)) return failed(`field label not supported: ${fieldPath}`)
-  return allowed.includes(converted) ? [] : [notSupported(at.child('fieldPath'), converted, allowed)]
+  return allowed.includes(converted) ? [] : [notSupportedString(at.child('fieldPath'), converted, allowed)]
 }
 
 const RESOURCES = [
@@ -86,7 +86,7 @@ export function validateResourceFieldRef(
   if (inFile && !containerName) errors.push(required(at.child('containerName')))
   else if (resource === '') errors.push(required(at.child('resource')))
   else if (!RESOURCES.includes(resource) && !isHugePages)
-    errors.push(notSupported(at.child('resource'), resource, RESOURCES))
+    errors.push(notSupportedString(at.child('resource'), resource, RESOURCES))
   if (divisor === undefined || Quantity.parse(divisor).isZero) return errors
   const [, what = ''] = /^(?:requests|limits)\.(cpu|memory|ephemeral-storage|hugepages-)/.exec(resource) ?? []
   const name = ownValue(divisorNames, what)

@@ -6,7 +6,7 @@ import { duplicate, forbiddenField, invalidValue, notSupported, path, required, 
 import { ownValue } from '../../base/own.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import {
-  immutable,
+  immutableNamed,
   problems,
   validateId,
   validateLabelText,
@@ -47,7 +47,7 @@ export function validatePodStatusUpdate(pod: CoreV1.Pod, old: CoreV1.Pod, rules:
   if ((status.observedGeneration ?? 0) < 0)
     errors.push(invalidValue(at.child('observedGeneration'), status.observedGeneration, NOT_NEGATIVE))
   append(errors, [
-    ...immutable(at.child('qosClass'), status.qosClass ?? '', (status.qosClass ?? '') === (before.qosClass ?? '')),
+    ...immutableNamed(at.child('qosClass'), status.qosClass ?? '', before.qosClass ?? ''),
     ...listsOfStatuses.flatMap((list) => validateTransitions(list, status[list], before[list], old.spec ?? {}, rules)),
     ...validateClaimStatuses(at.child('resourceClaimStatuses'), status.resourceClaimStatuses ?? [], spec),
     ...validateExtendedClaim(at.child('extendedResourceClaimStatus'), status.extendedResourceClaimStatus, spec),

@@ -3,12 +3,20 @@ import { kept } from '../../base/parts.ts'
 import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { duplicate, forbiddenField, invalidValue, notFoundField, notSupported, required } from '../../api/field.ts'
+import {
+  duplicate,
+  forbiddenField,
+  invalidValue,
+  named,
+  notFoundField,
+  notSupported,
+  required,
+} from '../../api/field.ts'
 import { ownValue } from '../../base/own.ts'
 import { sentField } from '../../schema/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { aggregatedResources } from '../../schema/pod-resource-defaults.ts'
-import { NOT_NEGATIVE, validateLabelText, validateQualifiedName } from '../field-rules.ts'
+import { NOT_NEGATIVE, validateLabelText, validateNamed } from '../field-rules.ts'
 import { qualifiedNameProblems } from '../names.ts'
 import type { PodRules } from './rules.ts'
 import { HUGE_PAGES, isIndivisibleHugePage } from './rules.ts'
@@ -49,18 +57,18 @@ const mayOvercommit = (name: string) => isNative(name) && !isHugePages(name)
 
 /** Validates a resource name: a standard one, or one with a domain. */
 export function validateResourceName(at: FieldPath, name: string): FieldError[] {
-  const errors = validateQualifiedName(at, name)
+  const errors = validateNamed(at, name)
   if (errors.length > 0 || name.includes('/') || isStandard(name)) return errors
-  return [invalidValue(at, name, 'must be a standard resource type or fully qualified')]
+  return [invalidValue(at, named(name), 'must be a standard resource type or fully qualified')]
 }
 
 export function validateContainerResourceName(at: FieldPath, name: string): FieldError[] {
   const errors = validateResourceName(at, name)
   if (!name.includes('/')) {
     if (!OF_CONTAINERS.has(name) && !isHugePages(name))
-      errors.push(invalidValue(at, name, 'must be a standard resource for containers'))
+      errors.push(invalidValue(at, named(name), 'must be a standard resource for containers'))
   } else if (!isNative(name) && !isExtended(name))
-    errors.push(invalidValue(at, name, "doesn't follow extended resource name standard"))
+    errors.push(invalidValue(at, named(name), "doesn't follow extended resource name standard"))
   return errors
 }
 

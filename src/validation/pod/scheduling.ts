@@ -3,7 +3,7 @@ import { kept } from '../../base/parts.ts'
 import { append } from '../../base/append.ts'
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../api/field.ts'
+import { duplicate, forbiddenField, invalidValue, named, notSupported, required } from '../../api/field.ts'
 import type { LabelSelector } from '../../api/meta/v1.ts'
 import { positive, problems, validateQualifiedName } from '../field-rules.ts'
 import { validateLabelSelector } from '../label-selectors.ts'
@@ -81,7 +81,7 @@ function validateRequirement(
   } else if (operator === 'Gt' || operator === 'Lt') {
     if (values.length !== 1)
       errors.push(required(list, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
-  } else errors.push(invalidValue(at.child('operator'), operator, 'not a valid selector operator'))
+  } else errors.push(invalidValue(at.child('operator'), named(operator), 'not a valid selector operator'))
   append(errors, validateQualifiedName(at.child('key'), key))
   if (!allowInvalidValues)
     append(
@@ -97,7 +97,7 @@ function validateFieldRequirement(
 ): FieldError[] {
   const errors: FieldError[] = []
   if (operator !== 'In' && operator !== 'NotIn')
-    errors.push(invalidValue(at.child('operator'), operator, 'not a valid selector operator'))
+    errors.push(invalidValue(at.child('operator'), named(operator), 'not a valid selector operator'))
   else if (values.length !== 1)
     errors.push(
       required(at.child('values'), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"),

@@ -1,7 +1,7 @@
 /** Validates each source of a volume (core validation of VolumeSource). */
 import type * as CoreV1 from '../../api/core/v1.ts'
 import type { FieldError, FieldPath } from '../../api/field.ts'
-import { forbiddenField, invalidValue, notSupported, required, tooLong } from '../../api/field.ts'
+import { forbiddenField, invalidValue, notSupported, notSupportedString, required, tooLong } from '../../api/field.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { inRange, problems, rangeText, requiredText, validateLabelText } from '../field-rules.ts'
 import { descendingPath, withoutBacksteps } from '../local-paths.ts'
@@ -279,9 +279,9 @@ function validateAzureDisk(at: FieldPath, disk: CoreV1.AzureDiskVolumeSource): F
     errors.push(notSupported(at.child('cachingMode'), cachingMode, modes))
   if (kind !== undefined && !kinds.includes(kind)) errors.push(notSupported(at.child('kind'), kind, kinds))
   if (kind === 'Managed' && !diskURI.startsWith('/subscriptions/'))
-    errors.push(notSupported(at.child('diskURI'), diskURI, [MANAGED_DISK]))
+    errors.push(notSupportedString(at.child('diskURI'), diskURI, [MANAGED_DISK]))
   if (kind !== undefined && kind !== 'Managed' && !diskURI.startsWith('https://'))
-    errors.push(notSupported(at.child('diskURI'), diskURI, [BLOB_DISK]))
+    errors.push(notSupportedString(at.child('diskURI'), diskURI, [BLOB_DISK]))
   return errors
 }
 

@@ -7,7 +7,7 @@ import { ownValue } from '../../../base/own.ts'
 import { everyPart, kept } from '../../../base/parts.ts'
 import { valuesEqual, valuesEqualApart } from '../../../json/value-order.ts'
 import { sentField } from '../../../schema/emptied.ts'
-import { immutable } from '../../../validation/field-rules.ts'
+import { immutableNamed } from '../../../validation/field-rules.ts'
 import { differenceText } from '../../../validation/difference-text.ts'
 import { internalJson } from '../../../validation/pod/internal-json.ts'
 import { sourceOrder } from './persistent-volume-sources.ts'
@@ -24,7 +24,7 @@ export function volumeChangeErrors(
   return [
     ...sourceChangeErrors(now, before),
     // kube-apiserver reports these paths without `spec`
-    ...immutable(path('volumeMode'), now.volumeMode, now.volumeMode === before.volumeMode),
+    ...immutableNamed(path('volumeMode'), now.volumeMode, before.volumeMode),
     ...(!mutableAffinity && before.nodeAffinity !== undefined && !sameAffinity(now.nodeAffinity, before.nodeAffinity)
       ? [
           invalidValue(

@@ -11,7 +11,7 @@ import type {
 import type { FieldError, FieldPath } from '../../../api/field.ts'
 import { forbiddenField, invalidValue, notSupported, path, required } from '../../../api/field.ts'
 import { Quantity } from '../../../schema/quantity.ts'
-import { immutable, validateQualifiedName } from '../../../validation/field-rules.ts'
+import { immutableNamed, validateQualifiedName } from '../../../validation/field-rules.ts'
 import { differenceText } from '../../../validation/difference-text.ts'
 import { hasInvalidValue } from '../../../validation/label-selectors.ts'
 import { subdomainName } from '../../../validation/names.ts'
@@ -166,7 +166,7 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim):
   return [
     ...errors,
     ...sizeErrors(now, before, old.status ?? {}),
-    ...immutable(path('volumeMode'), now.volumeMode, now.volumeMode === before.volumeMode),
+    ...immutableNamed(path('volumeMode'), now.volumeMode, before.volumeMode),
     ...attributesClassErrors(now, before, old.status ?? {}),
   ]
 }
