@@ -32,12 +32,21 @@ const decoders = {
   unstructured: decodeCustom,
 } satisfies Record<
   HeldAs,
-  (type: StructType, kind: GroupVersionKind, tree: JsonTree, defaults: ApplyDefaults, hasInternal: boolean) => Decoded
+  (type: StructType, kind: GroupVersionKind, tree: JsonTree, defaults: ApplyDefaults, of: PatchedAt) => Decoded
 >
+
+/** Where the patched object is decoded. */
+export interface PatchedAt {
+  /** Whether kube-apiserver has an internal type of the kind: for the Scale of custom resources it has none. */
+  readonly hasInternal: boolean
+  /** The write takes no more than the status: another version or kind has no effect. */
+  readonly isStatus?: boolean
+  /** Refuses another name than that of the URL, before another version of a custom resource. */
+  checkName?(object: JsonObject): void
+}
 
 /**
  * The object has the endpoint's kind. A patch may have removed the kind; one that changes it can't be decoded.
- * @param hasInternal whether kube-apiserver has an internal type of the kind: for the Scale of custom resources it has none
  * @throws DecodeError
  */
 export const decodePatched = (
@@ -45,8 +54,8 @@ export const decodePatched = (
   kind: GroupVersionKind,
   tree: JsonTree,
   applyDefaults: ApplyDefaults,
-  hasInternal = true,
-): Decoded => decoders[type.heldAs](type, kind, tree, applyDefaults, hasInternal)
+  at: PatchedAt = { hasInternal: true },
+): Decoded => decoders[type.heldAs](type, kind, tree, applyDefaults, at)
 
 const NO_VERSION: ReadonlySet<string> = new Set(['', '/'])
 
@@ -55,7 +64,7 @@ function decodeTyped(
   kind: GroupVersionKind,
   tree: JsonTree,
   applyDefaults: ApplyDefaults,
-  hasInternal: boolean,
+  { hasInternal }: PatchedAt,
 ): Decoded {
   const found = kindIn(tree)
   // without a version kube-apiserver decodes into its internal type, whose fields have other names
@@ -80,7 +89,13 @@ function decodeTyped(
 }
 
 /** A custom object may say that it is of another kind until it is validated. @throws StatusError 422 */
-function decodeCustom(type: StructType, kind: GroupVersionKind, tree: JsonTree, applyDefaults: ApplyDefaults): Decoded {
+function decodeCustom(
+  type: StructType,
+  kind: GroupVersionKind,
+  tree: JsonTree,
+  applyDefaults: ApplyDefaults,
+  { checkName, isStatus }: PatchedAt,
+): Decoded {
   const found = kindIn(tree)
   const version = parseApiVersion(found.apiVersion)
   if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
@@ -89,9 +104,10 @@ function decodeCustom(type: StructType, kind: GroupVersionKind, tree: JsonTree, 
     type,
     kept(tree, () => copyOf(tree)),
   )
+  checkName?.(object)
   if (found.apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
   const apiVersion = apiVersionOf(kind)
-  if (found.apiVersion !== apiVersion) {
+  if (found.apiVersion !== apiVersion && !isStatus) {
     const errors: FieldError[] = []
     if (found.kind !== kind.kind) errors.push(invalidValue(path('kind'), found.kind, `must be ${kind.kind}`))
     errors.push(invalidValue(path('apiVersion'), found.apiVersion, `must be ${apiVersion}`))

@@ -121,6 +121,28 @@ describe('a name that no object can have is refused by the key of the object, af
   })
 })
 
+describe('a patch that changes the version is refused after one that changes', () => {
+  const path = '/apis/example.com/v1/namespaces/default/things/versions'
+  beforeAll(() =>
+    ask('POST', '/apis/example.com/v1/namespaces/default/things', 'application/json', {
+      apiVersion: 'example.com/v1',
+      kind: 'thing',
+      metadata: { name: 'versions' },
+    }),
+  )
+  test.each<[string, apiVersion: string, object, code: number, message: string]>([
+    ['nothing', 'example.com/v2', {}, 422, 'apiVersion: Invalid value: "example.com/v2": must be example.com/v1'],
+    ['the name', 'example.com/v2', { name: 'b' }, 400, 'the name of the object (b) does not match'],
+    ['the namespace', 'x/y', { namespace: 'b' }, 400, 'the namespace of the provided object does not match'],
+    ['the name to none', '', { name: null }, 400, 'name must be provided'],
+    ['nothing, but takes the version away', '', {}, 500, "Object 'apiVersion' is missing"],
+  ])('%s (%s)', async (_, apiVersion, metadata, code, message) => {
+    const refusal = await ask('PATCH', path, 'application/merge-patch+json', { apiVersion, metadata })
+    expect(refusal.code).toBe(code)
+    expect(refusal.message).toContain(message)
+  })
+})
+
 describe('a patch that changes the kind is refused after one that changes', () => {
   const path = '/apis/example.com/v1/namespaces/default/things/kinds'
   beforeAll(() =>

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonTree } from '../../src/json/json.ts'
 import { decodePatched } from '../../src/patch/decode-patched.ts'
+import { customKindType } from '../../src/schema/from-openapi.ts'
 import { builtInType } from '../../src/schema/built-in.ts'
 
 const scale = builtInType('io.k8s.api.autoscaling.v1.Scale')
 const kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
-const decode = (tree: JsonTree, hasInternal: boolean) => decodePatched(scale, kind, tree, () => {}, hasInternal)
+const decode = (tree: JsonTree, hasInternal: boolean) => decodePatched(scale, kind, tree, () => {}, { hasInternal })
 
 describe('a patched Scale without a version', () => {
   it('of a custom resource is what it is at its endpoint', () => {
@@ -18,4 +19,13 @@ describe('a patched Scale without a version', () => {
     for (const version of [{}, { apiVersion: '/' }])
       expect(decode({ ...version, spec: { replicas: 2 } }, true).strict).toEqual(['unknown field "spec"'])
   })
+})
+
+it('a patch of the status of a custom resource may say another version', () => {
+  const kind = { group: 'example.com', version: 'v1', kind: 'Thing' }
+  const thing = customKindType('Thing', kind, undefined)
+  const tree = { apiVersion: 'example.com/v2', kind: 'Thing', metadata: { name: 'a' } }
+  const decoded = decodePatched(thing, kind, tree, () => {}, { hasInternal: false, isStatus: true })
+  expect(decoded.object).toMatchObject({ apiVersion: 'example.com/v1', metadata: { name: 'a' } })
+  expect(() => decodePatched(thing, kind, tree, () => {}, { hasInternal: false })).toThrow('must be example.com/v1')
 })

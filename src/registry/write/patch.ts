@@ -1,5 +1,6 @@
-import type { JsonObject } from '../../api/object.ts'
+import type { JsonObject, KubeObject } from '../../api/object.ts'
 import { notFound } from '../../api/status.ts'
+import type { PatchedAt } from '../../patch/decode-patched.ts'
 import { decodePatched } from '../../patch/decode-patched.ts'
 import type { PatchInput, PatchTypeName } from '../../patch/patch-types.ts'
 import { patchTypes } from '../../patch/patch-types.ts'
@@ -43,6 +44,14 @@ export function patch(
   } = scope
   const { hasInternalType } = scope.resource.forms
   const defaults = (type: StructType, object: JsonObject): void => applyDefaults(type, object, defaultingOf(scope))
+  const at: PatchedAt = {
+    hasInternal: hasInternalType,
+    isStatus: subresource === 'status',
+    // every type of an endpoint has metadata, which decoding sets
+    checkName(object) {
+      if (view === undefined) checkName(scope.place, object as unknown as KubeObject)
+    },
+  }
   const input: Omit<PatchInput, 'live'> = {
     type: endpointType(scope),
     kind: endpointKind(scope),
@@ -58,7 +67,7 @@ export function patch(
     convert: scope.resource.convertVersion(request),
     afterConversion: (object) => scope.resource.afterConversion(object),
     hasInternalType,
-    decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, defaults, hasInternalType),
+    decode: (tree) => decodePatched(endpointType(scope), endpointKind(scope), tree, defaults, at),
     applyDefaults: (object) => defaults(endpointType(scope), object),
     readApplied: body.readApplied ?? notApplied,
     untracked: (error) => noteFault('managedFields', error, request),
