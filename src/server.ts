@@ -39,7 +39,7 @@ import { beginFirstRead } from './registry/first-read.ts'
 import type { ApiRequest } from './request/context.ts'
 import { receive } from './request/receive.ts'
 import type { RequestInfo } from './request/request-info.ts'
-import { checkTimeout } from './request/timeout.ts'
+import { checkTimeout, isLongRunning } from './request/timeout.ts'
 import { StorageError } from './storage/errors.ts'
 import { bootstrapWith, controlSnapshot, snapshotAtHand, SnapshotData } from './tenancy/control-snapshot.ts'
 import type { ControlSnapshot } from './tenancy/control-snapshot.ts'
@@ -119,8 +119,9 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   if (request.epoch !== epoch) await authenticateAgain(received, known.user)
   const classification = classify(snapshot, asked)
   if (record !== undefined) record.flowSchema = classification.schema.metadata.name ?? ''
-  // own key: the server names the headers
-  Object.assign(received.answerHeaders, flowControlHeaders(classification))
+  // kube-apiserver's flow control passes by long requests other than watches; own key: the server names the headers
+  if (asked.verb === 'watch' || !isLongRunning(request.info))
+    Object.assign(received.answerHeaders, flowControlHeaders(classification))
   const admitted = admitRequest(request, snapshot, classification)
   const seat = admitted instanceof Promise ? await admitted : admitted
   if (typeof seat === 'string') return tooManyRequests()

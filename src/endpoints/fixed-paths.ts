@@ -61,8 +61,7 @@ function remoteVersion(path: string, served: ServedResources): [group: string, v
  * is the name of a namespace or of an object. Behind a proxy any path may follow.
  */
 const isRoutable = ({ info }: ApiRequest): boolean =>
-  !/^\/\/|[^/]\/\/+[^/]/.test(withoutEmptyNames(info.path)) ||
-  (info.subresource === 'proxy' && PROXIED.test(info.path))
+  !/^\/\/|[^/]\/\/+[^/]/.test(withoutEmptyNames(info.path)) || (info.subresource === 'proxy' && PROXIED.test(info.path))
 
 const PROXIED = /^\/api\/v1(?:\/namespaces\/[^/]+)?\/[^/]+\/[^/]*\/proxy\//
 

@@ -15,7 +15,7 @@ const ALL = '*'
 
 type Stored<O> = O & KubeObject
 
-/** The `X-Kubernetes-Pf-*` headers of every answer to an authenticated user. */
+/** The `X-Kubernetes-Pf-*` headers of an answer to an authenticated user. */
 export function flowControlHeaders({ schema, level }: Classification): Record<string, string> {
   return {
     'X-Kubernetes-Pf-Flowschema-Uid': schema.metadata.uid ?? '',

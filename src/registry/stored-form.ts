@@ -89,7 +89,9 @@ export class FinalObject {
 
   value(): NewValue {
     const { type, object, strategy, gapped } = this
-    return gapped === undefined || mayHaveNulls(type, gapped) ? newValueOf(type, object, strategy) : valueOf(gapped, object, strategy)
+    return gapped === undefined || mayHaveNulls(type, gapped)
+      ? newValueOf(type, object, strategy)
+      : valueOf(gapped, object, strategy)
   }
 
   private encodeShown(): string | undefined {
