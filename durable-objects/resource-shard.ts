@@ -103,7 +103,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     // no object has a revision before the shard's first write
     const place = ownPlace ?? customPlace(this.firstWrite.placeIndex ?? preferredIndex(shard.shard))
     this.log = new Log(this.statements, now, history.retention, place)
-    this.watches = new WatchHub(ctx, this.log, this.statements)
+    this.watches = new WatchHub(ctx, this.log, this.statements, settings.watches)
     this.restore = new Restore(this.lock, this.log, this.statements, this.watches, this.firstWrite)
     this.writes = new WriteQueue(
       (write) => {

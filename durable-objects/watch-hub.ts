@@ -5,6 +5,8 @@
  * it. At the end of the log it becomes `live` in the same turn, and then gets each change in the turn that makes it.
  * So no event comes twice, is left out or overtakes another.
  */
+import { FairPlaces } from '../src/base/fair-places.ts'
+import type { Place } from '../src/base/fair-places.ts'
 import { append } from '../src/base/append.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { BatchHeader, Pong, WatchCall } from '../src/storage/shards/shard-protocol.ts'
@@ -14,6 +16,7 @@ import { lazy } from '../src/base/lazy.ts'
 import type { JsonObject } from '../src/api/object.ts'
 import { storedContent } from '../src/storage/encryption/stored-content.ts'
 import { withOtherRevision } from '../src/storage/streams/value-text.ts'
+import { placesOf } from '../src/storage/watch/watch-places.ts'
 import { encodeMessage, eventLine } from '../src/storage/watch/watch-batch.ts'
 import { rangeOf } from './key-range.ts'
 import type { Log } from './log.ts'
@@ -44,32 +47,27 @@ const TRY_AGAIN = 1013
 /** The most unsent bytes of a socket whose other end does not read. */
 const MAX_UNSENT = 16 * 1024 * 1024
 
-/** The most characters of all selections: one may have sixteen thousand, and the platform allows 32,768 sockets. */
-const MOST_WATCHED = 8 * 1024 * 1024
-
 export class WatchHub {
-  /** By call. Each has a socket. Bound: MOST_WATCHED. */
+  /** By call. Each has a socket. Bound: the places. */
   private readonly groups = new Map<string, Group>()
-  /** Characters of the keys of `groups`. */
-  private length = 0
   private answering = false
+  private readonly places = new FairPlaces()
+  /** The places of the sockets, each until its socket closes or has to. */
+  private readonly placeOf = new WeakMap<WebSocket, Place>()
 
   constructor(
     private readonly ctx: DurableObjectState,
     private readonly log: Log,
     private readonly statements: Statements,
-    /** See MOST_WATCHED. */
-    private readonly most = MOST_WATCHED,
+    /** How many places there are for watches. */
+    private readonly most: number,
   ) {
     for (const socket of ctx.getWebSockets()) {
       const attachment = attachmentOf(socket)
+      // they were admitted before, perhaps when more were allowed
+      this.seat(socket, this.placeFor(attachment, Infinity)!)
       if (attachment.state === 'live') this.enlist(socket, attachment)
     }
-  }
-
-  private hasRoomFor(call: WatchCall): boolean {
-    const key = groupKey(call)
-    return this.groups.has(key) || this.length + key.length <= this.most
   }
 
   /**
@@ -83,11 +81,11 @@ export class WatchHub {
     if (!this.log.isFuture(call.from)) this.log.reach(call.from, keep)
     const attachment: Attachment = { ...call, state: 'past' }
     if (sizeOf(attachment) > MAX_ATTACHMENT) throw new StorageError('SelectorTooLarge', 0, MAX_ATTACHMENT)
-    // the call as it will be when the watch is live
-    const live = { ...call, from: call.from > this.log.last ? call.from : 0 }
-    if (!this.hasRoomFor(live)) throw new StorageError('Overloaded', 0, 0, 'too much is watched at once')
+    const place = this.placeFor(call, this.most)
+    if (place === undefined) throw new StorageError('Overloaded', 0, 0, 'too much is watched at once')
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server)
+    this.seat(server, place)
     this.sendPast(server, attachment)
     void this.answerPings()
     return new Response(null, { status: 101, webSocket: client })
@@ -110,18 +108,31 @@ export class WatchHub {
   }
 
   private close(code: number, why: string): void {
-    for (const socket of this.ctx.getWebSockets()) socket.close(code, why)
+    for (const socket of this.ctx.getWebSockets()) {
+      this.placeOf.get(socket)?.leave()
+      socket.close(code, why)
+    }
     this.groups.clear()
-    this.length = 0
+  }
+
+  private placeFor(call: WatchCall, most: number): Place | undefined {
+    return this.places.take('', call.owner ?? '', most, placesOf(groupKey(call).length))
+  }
+
+  private seat(socket: WebSocket, place: Place): void {
+    this.placeOf.set(socket, place)
+    place.onEnd = () => {
+      this.closed(socket)
+      socket.close(ENDED, 'others want to watch')
+    }
   }
 
   closed(socket: WebSocket): void {
+    this.placeOf.get(socket)?.leave()
     const key = groupKey(attachmentOf(socket))
     const group = this.groups.get(key)
     group?.sockets.delete(socket)
-    if (group?.sockets.size !== 0) return
-    this.groups.delete(key)
-    this.length -= key.length
+    if (group?.sockets.size === 0) this.groups.delete(key)
   }
 
   /** Called once with everything that one turn committed, in that turn. */
@@ -138,17 +149,11 @@ export class WatchHub {
     void this.answerPings()
   }
 
-  /**
-   * Where there is no room, the watcher is disconnected before it misses anything. Its next attempt is accepted or
-   * refused.
-   */
   private enlist(socket: WebSocket, call: WatchCall): void {
-    if (!this.hasRoomFor(call)) return socket.close(TRY_AGAIN, 'too much is watched at once')
     const key = groupKey(call)
     const group = this.groups.get(key)
-    if (group !== undefined) return void group.sockets.add(socket)
-    this.groups.set(key, { call, sockets: new Set([socket]) })
-    this.length += key.length
+    if (group === undefined) this.groups.set(key, { call, sockets: new Set([socket]) })
+    else group.sockets.add(socket)
   }
 
   /** Sends as much of the log as fits one message. At the end of the log the watcher becomes live. */

@@ -67,6 +67,8 @@ export interface Env {
    */
   readonly KEDGE_MAX_REQUESTS_INFLIGHT?: string
   readonly KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT?: string
+  /** The most open watches of an isolate, and of one resource in all isolates (3000), which users share fairly. */
+  readonly KEDGE_MAX_WATCHES?: string
   /** CIDR of Service cluster IPs, or one for each family with a comma between them. */
   readonly KEDGE_SERVICE_RANGE?: string
   /** `api/all=true,group/version=false,…` as kube-apiserver's --runtime-config. */

@@ -63,6 +63,8 @@ export interface Settings {
   readonly streamEncoding: string
   /** How many requests an isolate serves concurrently. */
   readonly seats: number
+  /** How many watches of an isolate, and of one resource, are open at once. */
+  readonly watches: number
   /** HOST or HOST:PORT. */
   readonly advertise: string | undefined
   readonly rootTenant: string
@@ -188,6 +190,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     countsWakes: values.KEDGE_COUNT_WAKES === '1',
     history: values.KEDGE_HISTORY_SECONDS ?? parseHistory(),
     seats: (values.KEDGE_MAX_REQUESTS_INFLIGHT ?? 400) + (values.KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT ?? 200),
+    watches: values.KEDGE_MAX_WATCHES ?? 3_000,
     streamEncoding: values.KEDGE_STREAM_ENCODING ?? '',
     advertise: values.KEDGE_ADVERTISE,
     rootTenant: values.KEDGE_ROOT_TENANT ?? 'root',

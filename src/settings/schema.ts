@@ -23,6 +23,10 @@ const requestCount = setting('must be a number of requests, at least 1', (text) 
   /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined,
 )
 
+const watchCount = setting('must be a number of watches, at least 1', (text) =>
+  /^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined,
+)
+
 const encryptedResources = setting(
   'must be resources, as secrets or things.example.com, with commas between',
   (text) => {
@@ -80,6 +84,7 @@ export const schema = z.object({
   KEDGE_HISTORY_SECONDS: z.optional(setting(UNREADABLE, parseHistory, { explained: true })),
   KEDGE_MAX_REQUESTS_INFLIGHT: z.optional(requestCount),
   KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT: z.optional(requestCount),
+  KEDGE_MAX_WATCHES: z.optional(watchCount),
   KEDGE_STREAM_ENCODING: z.optional(matching(/^(?:identity)?$/, 'must be identity or nothing')),
   KEDGE_ADVERTISE: z.optional(advertised),
   KEDGE_AUDIT_POLICY: z.optional(setting(UNREADABLE, parsePolicy, { explained: true })),

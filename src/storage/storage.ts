@@ -124,6 +124,8 @@ export interface WatchQuery {
   readonly opens?: boolean
   /** The initial events are not older than this revision (only without `from`). */
   readonly notOlderThan?: Revision
+  /** Whose watches count together where there are too many; absent: all that say nothing. */
+  readonly owner?: string
   /** Limits the waiting events of all watches that share it. */
   readonly buffer?: WatchBuffer
   /** Called when this watch must make room: its reader must not go on sending what it has. */

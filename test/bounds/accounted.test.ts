@@ -23,6 +23,7 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'durable-objects/outbox.ts': FILLED,
   'durable-objects/past-state.ts': 'test/durable-objects/past-state.test.ts: more keys were deleted since than remain',
   'durable-objects/pending-work.ts': FILLED,
+  'src/base/fair-places.ts': 'test/base/fair-places.test.ts: go from the user who has the most to others',
   'durable-objects/watch-hub.ts':
     'test/durable-objects/watch.test.ts: is refused when the selections of all watches are too long together',
   'durable-objects/watched-kinds.ts':

@@ -95,7 +95,7 @@ const rows: readonly Filled[] = [
         const sink = { onGone() {}, close() {}, heartbeat() {} }
         const plan = { query: { from: 1 }, isOfNow: false, bookmarks: false, seconds: 0 }
         // what else they have is not looked at
-        return pumpWatch(scope as never, {} as never, sink as never, plan as never)
+        return pumpWatch(scope as never, {} as never, sink as never, plan as never, { leave() {}, renew() {} })
       }),
   },
   {

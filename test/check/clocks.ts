@@ -15,6 +15,7 @@ const mayTakeIt: ReadonlyMap<string, string> = new Map([
   ['src/base/few-at-once.ts', 'large items are those of all requests of the isolate'],
   ['src/codec/protobuf/kept-items.ts', 'lists are those of all requests of the isolate'],
   ['src/tenancy/shared-value.ts', 'a value is made for all requests of the isolate'],
+  ['src/flowcontrol/open-watches.ts', 'the places are those of all requests of the isolate'],
   ['src/flowcontrol/admit-request.ts', 'the seats are those of all requests of the isolate'],
 ])
 

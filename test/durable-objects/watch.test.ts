@@ -7,7 +7,7 @@ import type { WatchHub } from '../../durable-objects/watch-hub.ts'
 import type { Env } from '../../src/env.ts'
 import { everything } from '../../src/storage/selectors/selection.ts'
 import { shardStorage } from '../../src/storage/shards/shard-client.ts'
-import type { Revision } from '../../src/storage/storage.ts'
+import type { Revision, Watch } from '../../src/storage/storage.ts'
 import { fielded, labelled, take, valueOf } from '../storage-suite.ts'
 import { inShard } from './in-shard.ts'
 
@@ -115,28 +115,56 @@ describe('a watch over a socket', () => {
       })
   })
 
+  /** Looks at the private fields of a shard's hub. */
+  const hub = <Found>(
+    tenant: string,
+    look: (watches: { most: number; places: { taken: number }; groups: Map<string, unknown> }) => Found,
+  ) =>
+    runInDurableObject(stubOf(tenant), (shard) =>
+      look((shard as unknown as { watches: Parameters<typeof look>[0] }).watches),
+    )
+
   it('is refused when the selections of all watches are too long together, until one ends', async () => {
     const things = shardNamed('watch-many')
     const from = await storage.revision(things)
-    const hub = <Found>(look: (watches: { most: number; length: number; groups: Map<string, unknown> }) => Found) =>
-      runInDurableObject(stubOf(things.tenant), (shard) =>
-        // The field is private to the hub.
-        look((shard as unknown as { watches: { most: number; length: number; groups: Map<string, unknown> } }).watches),
-      )
-    await hub((watches) => void (watches.most = 3_000))
+    await hub(things.tenant, (watches) => void (watches.most = 4))
     const watch = (n: number) =>
-      storage.watch(things, { selection: fielded(`f=${String(n).padEnd(1_000, 'v')}`), from })
+      storage.watch(things, { selection: fielded(`f=${String(n).padEnd(3_000, 'v')}`), from })
     const open = [await watch(1), await watch(2)]
     await expect(watch(3)).rejects.toMatchObject({ code: 'Overloaded' })
-    // A second watch with the same selection adds nothing to their length.
-    open.push(await watch(1))
-    expect(await hub(({ length, groups }) => [length < 3_000, groups.size])).toEqual([true, 2])
-    await storage.create(things, 'a', valueOf('a', '1', { fields: { f: '2'.padEnd(1_000, 'v') } }))
+    expect(await hub(things.tenant, ({ places, groups }) => [places.taken, groups.size])).toEqual([4, 2])
+    await storage.create(things, 'a', valueOf('a', '1', { fields: { f: '2'.padEnd(3_000, 'v') } }))
     expect(await take(open[1]!, 1)).toEqual(['ADDED a=1'])
     for (const one of open) one.cancel()
-    await eventually(async () => expect(await hub(({ length, groups }) => [length, groups.size])).toEqual([0, 0]))
+    await eventually(async () =>
+      expect(await hub(things.tenant, ({ places, groups }) => [places.taken, groups.size])).toEqual([0, 0]),
+    )
     const last = await watch(3)
     last.cancel()
+  })
+
+  it('ends when its owner has the most and others want to watch, also after the shard has slept', async () => {
+    const things = shardNamed('watch-shared')
+    const from = await storage.revision(things)
+    await hub(things.tenant, (watches) => void (watches.most = 3))
+    const watch = (owner: string) => storage.watch(things, { selection: everything, from, owner })
+    const greedy = [await watch('greedy'), await watch('greedy'), await watch('greedy')]
+    await expect(watch('greedy')).rejects.toMatchObject({ code: 'Overloaded' })
+    await evictDurableObject(stubOf(things.tenant), { webSockets: 'hibernate' })
+    await hub(things.tenant, (watches) => void (watches.most = 3))
+    const read = async ({ messages }: Watch): Promise<number> => {
+      let count = 0
+      for await (const batch of messages) count += [...batch].length
+      return count
+    }
+    const reading = greedy.map(read)
+    const other = await watch('other')
+    expect(await Promise.race(reading)).toBe(0)
+    expect(await hub(things.tenant, ({ places, groups }) => [places.taken, groups.size])).toEqual([3, 1])
+    await storage.create(things, 'a', valueOf('a', '1'))
+    expect(await take(other, 1)).toEqual(['ADDED a=1'])
+    for (const one of [...greedy, other]) one.cancel()
+    expect((await Promise.all(reading)).sort()).toEqual([0, 1, 1])
   })
 
   it('selects no more than an attachment holds', async () => {

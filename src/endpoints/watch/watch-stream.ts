@@ -3,6 +3,7 @@
  * timers of a watch run here in the Worker, because a timer in the shard would keep it awake.
  */
 import { noteFault } from '../../request/fault.ts'
+import type { Place } from '../../base/fair-places.ts'
 import { BoundedMap } from '../../base/bounded-map.ts'
 import { largeItems } from '../../base/few-at-once.ts'
 import { inPartsAwaiting } from '../../base/parts.ts'
@@ -11,6 +12,7 @@ import { decoratedText } from '../../codec/encode/decorate.ts'
 import { Source } from '../../codec/encode/present.ts'
 import type { WatchFramer } from '../../codec/encode/watch-framer.ts'
 import { expired, resourceVersionTooLarge, StatusError } from '../../api/status.ts'
+import { watcherOf } from '../../flowcontrol/open-watches.ts'
 import { ConversionError } from '../../registry/custom-resources/conversion-webhook.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { WatchBuffer } from '../../storage/watch/watch-buffer.ts'
@@ -44,22 +46,30 @@ export async function pumpWatch(
   framer: WatchFramer,
   sink: WatchSink,
   plan: WatchPlan,
+  place: Place,
 ): Promise<void> {
   let watch: Watch | undefined
   const timers = new Timers()
   const end = () => {
     timers.clear()
+    place.leave()
     watch?.cancel()
     sink.close()
   }
+  place.onEnd = end
   timers.after(plan.seconds * 1000, end)
   sink.onGone(end)
   try {
     const buffer = watchBufferOf(scope.request)
-    watch = await scope.storage.watch(scope.collection, { ...plan.query, buffer, onTooSlow: () => sink.abort() })
+    const owner = watcherOf(scope.request.user)
+    const onTooSlow = () => sink.abort()
+    watch = await scope.storage.watch(scope.collection, { ...plan.query, buffer, owner, onTooSlow })
     const stream = watch
     if (plan.bookmarks) {
-      timers.every(BOOKMARK_MS, () => stream.ping())
+      timers.every(BOOKMARK_MS, () => {
+        stream.ping()
+        place.renew()
+      })
       for (const before of LAST_BOOKMARKS_MS)
         if (plan.seconds * 1000 > before) timers.after(plan.seconds * 1000 - before, () => stream.ping())
     } else
@@ -67,6 +77,7 @@ export async function pumpWatch(
         sink.heartbeat()
         // keeps a quiet watch ahead of compaction, and notices a lost shard
         stream.ping()
+        place.renew()
       })
     let show = plan.query.from === undefined && scope.resource.strategy.decorator !== undefined
     let isInitial = plan.isOfNow

@@ -1,6 +1,7 @@
 import { checkStream, negotiateOutput } from '../../codec/negotiation/negotiate.ts'
 import { watchFramer } from '../../codec/encode/watch-framer.ts'
 import { watchHeaders } from '../../codec/respond.ts'
+import { takeWatchPlace } from '../../flowcontrol/open-watches.ts'
 import { parseListOptions } from '../../request/options.ts'
 import type { ListOptions } from '../../request/options.ts'
 import { settingsOf } from '../../settings.ts'
@@ -29,14 +30,18 @@ export async function watch(scope: RequestScope): Promise<Response> {
   await scope.resource.announceWatch?.(request)
   const beginning = await beginningOf(scope, options, revision)
   const framer = watchFramer(scope.resource, output, request.clock)
+  const place = takeWatchPlace(request)
   const sink = wantsSocket(request.headers)
     ? socketSink(request.headers, framer.isText)
     : streamSink(watchHeaders(scope, output), framer.isText)
-  if (sink instanceof Response) return sink
+  if (sink instanceof Response) {
+    place.leave()
+    return sink
+  }
   const isOfNow = options.sendInitialEvents === true || options.resourceVersion === ''
   const bookmarks = options.allowWatchBookmarks
   const plan = { query: { namespace, selection, ...beginning }, isOfNow, bookmarks, seconds }
-  request.waitUntil(pumpWatch(scope, framer, sink, plan))
+  request.waitUntil(pumpWatch(scope, framer, sink, plan, place))
   return sink.response
 }
 

@@ -1,6 +1,8 @@
 /** Storage in ResourceShards. No other code calls a shard. */
 import type { Clock } from '../../base/clock.ts'
+import { bytesToBase16 } from '../../base/base16.ts'
 import { BoundedMap } from '../../base/bounded-map.ts'
+import { sha256 } from '../../base/sha256.ts'
 import { logError } from '../../log/log.ts'
 import type { ShardCalls } from './object-calls.ts'
 import { StorageError, databaseFailure } from '../errors.ts'
@@ -206,11 +208,11 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
         ),
       ),
 
-    async watch(collection, { namespace, selection, from, notOlderThan = 0, buffer, onTooSlow, opens }) {
+    async watch(collection, { namespace, selection, from, notOlderThan = 0, owner, buffer, onTooSlow, opens }) {
       const events = (at: ListAt, start: string) =>
         list(collection, { namespace, selection, at, start, opens }, { as: 'events' })
       return openWatch(
-        { prefix: collection.prefix, namespace, selection, opens },
+        { prefix: collection.prefix, namespace, selection, opens, ...ownedBy(owner) },
         from ?? (await InitialEvents.open(events, notOlderThan)),
         (url) =>
           read(collection, (stub, keep) =>
@@ -320,6 +322,10 @@ function valueOf<Value>(reply: ShardReply<Value>): Value {
   if ('error' in reply) throw storageError(reply.error)
   return reply.value
 }
+
+/** Names of users may be long, and the platform keeps the call with the socket. */
+const ownedBy = (owner: string | undefined): { readonly owner?: string } =>
+  owner === undefined ? {} : { owner: bytesToBase16(sha256(owner).subarray(0, 8)) }
 
 const storageError = ({ code, revision, current, detail }: ShardError) =>
   new StorageError(code, revision, current, detail)

@@ -113,6 +113,8 @@ export function decodeHeader({ headers }: Response): ListHeader {
 /** In the query parameter `q` of the upgrade at `/watch`; with `keep=false` where the disk takes no writes. */
 export interface WatchCall extends KeyScope {
   readonly from: Revision
+  /** A short text that differs for each owner of watches. Callers of earlier releases send none. */
+  readonly owner?: string
   /** As in ListCall. */
   readonly opens?: boolean
 }

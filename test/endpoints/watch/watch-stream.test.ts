@@ -51,7 +51,9 @@ async function watchWith(error: Error) {
     bookmarks: true,
     seconds: 60,
   }
-  await pumpWatch(scope, framer, sink, plan)
+  let left = 0
+  await pumpWatch(scope, framer, sink, plan, { leave: () => left++, renew() {} })
+  expect(left).toBe(1)
   return { sent: sent.length, closed }
 }
 

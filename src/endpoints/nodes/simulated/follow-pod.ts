@@ -2,6 +2,7 @@
 import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { parseStoredObject } from '../../../codec/stored-object.ts'
+import { takeWatchPlace, watcherOf } from '../../../flowcontrol/open-watches.ts'
 import type { ApiRequest } from '../../../request/context.ts'
 import { collectionOf } from '../../../storage/collections.ts'
 import { storageOf } from '../../../storage/environment-storage.ts'
@@ -21,13 +22,17 @@ export interface Followed {
   stop(): void
 }
 
+/** @throws StatusError 429 where too many listen */
 export function followPod(request: ApiRequest, pod: KubeObject & Pod, isOver: (pod: Pod) => boolean): Followed {
   let watch: Watch | undefined
   let isStopped = false
+  const place = takeWatchPlace(request)
   const stop = (): void => {
     isStopped = true
+    place.leave()
     watch?.cancel()
   }
+  place.onEnd = stop
   const ended = follow()
   request.waitUntil(ended.catch(() => {}))
   return { ended, stop }
@@ -36,10 +41,14 @@ export function followPod(request: ApiRequest, pod: KubeObject & Pod, isOver: (p
     const { namespace = '', name = '', uid } = pod.metadata
     watch = await storageOf(request.env).watch(collectionOf(request.tenant, { group: '', resource: 'pods' }), {
       namespace,
+      owner: watcherOf(request.user),
       selection: { labels: [], fields: [{ field: 'metadata.name', operator: '=', value: name }] },
     })
     const last = setTimeout(stop, LONGEST_MS)
-    const pings = setInterval(() => watch?.ping(), PING_MS)
+    const pings = setInterval(() => {
+      watch?.ping()
+      place.renew()
+    }, PING_MS)
     try {
       if (isStopped) return undefined
       for await (const batch of watch.messages)
@@ -54,6 +63,7 @@ export function followPod(request: ApiRequest, pod: KubeObject & Pod, isOver: (p
     } finally {
       clearTimeout(last)
       clearInterval(pings)
+      place.leave()
       watch.cancel()
     }
   }
