@@ -39,6 +39,7 @@ import { beginFirstRead } from './registry/first-read.ts'
 import type { ApiRequest } from './request/context.ts'
 import { receive } from './request/receive.ts'
 import type { RequestInfo } from './request/request-info.ts'
+import { checkHops } from './request/hops.ts'
 import { checkTimeout, isLongRunning } from './request/timeout.ts'
 import { StorageError } from './storage/errors.ts'
 import { bootstrapWith, controlSnapshot, snapshotAtHand, SnapshotData } from './tenancy/control-snapshot.ts'
@@ -102,6 +103,7 @@ export const steps = { authorize, handlers }
 /** @throws StatusError */
 export async function answer(received: ApiRequest, { authorize, handlers } = steps): Promise<Response> {
   checkTimeout(received)
+  checkHops(received)
   const epoch = credentialEpoch(received.tenant)
   const known = await authenticate(received).finally(() => noteSecretUses(received))
   const { record } = received

@@ -7,6 +7,7 @@ import type { Env } from '../src/env.ts'
 import { collectionOf } from '../src/storage/collections.ts'
 import type { ApiRequest } from '../src/request/context.ts'
 import { parseQuery } from '../src/request/query-parameters.ts'
+import { hopsOf } from '../src/request/hops.ts'
 import { RequestHeaders } from '../src/request/request-headers.ts'
 import { requestInfoOf } from '../src/request/request-info.ts'
 import type { OutboxMessage, Storage } from '../src/storage/storage.ts'
@@ -72,6 +73,7 @@ export function memoryServer(settings: Partial<Env> = {}, deliver?: (work: Outbo
         warnings: [],
         usedSecrets: [],
         record: undefined,
+        hops: hopsOf(RequestHeaders.of(request.headers)),
         waitUntil: () => {},
       }
     },

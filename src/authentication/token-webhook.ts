@@ -86,6 +86,7 @@ async function reviewed(
       timeout: '30s',
       clock: context.clock,
       gone: context.gone?.(),
+      hops: context.hops,
     })
     // decoded as a TokenReview
     const { status = {} } = (await reviewIn(answer, gvk)) as { status?: TokenReviewStatus }

@@ -45,7 +45,7 @@ export const placeOfApiService = (
 
 /** @throws CallFailed */
 export function askApiService(
-  plane: Pick<ControlPlane, 'env' | 'tenant' | 'gone'> & Pick<Partial<ApiRequest>, 'delegate'>,
+  plane: Pick<ControlPlane, 'env' | 'tenant' | 'gone' | 'hops'> & Pick<Partial<ApiRequest>, 'delegate'>,
   { spec = {} }: APIService,
   { base, serverName }: ServicePlace,
   { target, headers, user, body = null, ...call }: Asked,

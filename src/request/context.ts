@@ -51,6 +51,8 @@ export interface ApiCall {
   readonly query?: QueryParameters
   /** Registers work that may go on after the answer (ExecutionContext.waitUntil). */
   waitUntil(work: Promise<unknown>): void
+  /** See request/hops.ts. Absent: the call began here. */
+  readonly hops?: number
   /** For requests: aborted when the client has hung up. Calls to other servers end then. */
   readonly gone?: () => AbortSignal
 }

@@ -4,6 +4,7 @@ import type { Env } from '../env.ts'
 import { ANONYMOUS } from './user-info.ts'
 import { rootTenant } from '../storage/tenant.ts'
 import type { ApiRequest } from './context.ts'
+import { hopsOf } from './hops.ts'
 import { RequestRecord } from './record.ts'
 import { parseQuery } from './query-parameters.ts'
 import { RequestHeaders } from './request-headers.ts'
@@ -62,6 +63,7 @@ export function receive(
     usedSecrets: [],
     record: settings.recordsRequests ? new RequestRecord() : undefined,
     waitUntil: (work) => execution.waitUntil(work),
+    hops: hopsOf(headers),
     gone: () => request.signal,
   }
 }

@@ -52,6 +52,8 @@ export interface ControlPlane {
   waitUntil?(work: Promise<unknown>): void
   /** The signal of a request; aborted when its client has hung up. */
   readonly gone?: () => AbortSignal
+  /** As in ApiCall. */
+  readonly hops?: number
   /** The caller is a Durable Object and not a request. */
   readonly isObject?: boolean
   /**

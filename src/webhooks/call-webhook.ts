@@ -8,6 +8,8 @@ import type { Cluster, Credentials, Kubeconfig } from '../configuration/kubeconf
 import { credentialsFor } from '../configuration/kubeconfig.ts'
 import { goQuote } from '../go/quote.ts'
 import { placeOfService } from '../outgoing/service-place.ts'
+import { HOPS_HEADER, nextHop } from '../request/hops.ts'
+import type { Passed } from '../request/hops.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { pemBlocks } from '../x509/pem.ts'
 import { callUrl, cleanPath } from './call-url.ts'
@@ -22,6 +24,7 @@ const HEADERS = {
   Accept: 'application/json, */*',
   'Content-Type': 'application/json',
   'User-Agent': 'kube-apiserver-admission',
+  [HOPS_HEADER]: nextHop({}),
 }
 
 /** The call got no answer, or one that cannot be used. */
@@ -69,7 +72,7 @@ export async function callWebhook(
   const post = (timeoutMs: number): Promise<OutgoingAnswer> =>
     posted(shown, async () => {
       const place = client.service === undefined ? { url: shown } : await placeOf(plane, client.service, shown)
-      const call = { ...place, caBundle, ...presented(credentials), timeoutMs }
+      const call = { ...place, caBundle, ...presented(credentials, plane), timeoutMs }
       return outgoingOf(plane.env)(call, review, plane.gone?.(), take)
     })
   const ends = plane.clock() + timeoutMs
@@ -97,7 +100,7 @@ export async function callServer(
   take: TakeRoom,
 ): Promise<OutgoingAnswer> {
   const url = `${callUrl(server)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
-  const call = { url, serverName, caBundle: authority, ...presented(credentials), timeoutMs }
+  const call = { url, serverName, caBundle: authority, ...presented(credentials, plane), timeoutMs }
   return posted(url, () => outgoingOf(plane.env)(call, review, plane.gone?.(), take))
 }
 
@@ -110,11 +113,21 @@ async function posted(shown: string, post: () => Promise<OutgoingAnswer>): Promi
   }
 }
 
-/** The credentials that this server presents. */
-function presented(credentials: Credentials | undefined): Pick<OutgoingCall, 'headers' | 'clientCertificate'> {
+/**
+ * The credentials that this server presents, and how far the request has come. The headers of most calls are the same
+ * value, which by-front.ts compares.
+ */
+function presented(
+  credentials: Credentials | undefined,
+  plane: Passed,
+): Pick<OutgoingCall, 'headers' | 'clientCertificate'> {
   const { authorization, certificate, key } = credentials ?? {}
+  const own = {
+    ...(authorization === undefined ? {} : { Authorization: authorization }),
+    [HOPS_HEADER]: nextHop(plane),
+  }
   return {
-    headers: authorization === undefined ? HEADERS : { ...HEADERS, Authorization: authorization },
+    headers: authorization === undefined && !plane.hops ? HEADERS : { ...HEADERS, ...own },
     clientCertificate: certificate === undefined || key === undefined ? undefined : { certificate, key },
   }
 }
