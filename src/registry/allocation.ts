@@ -9,6 +9,9 @@ export interface Allocation {
   revert(): Promise<void>
 }
 
+/** Releases that are under way at the same time. */
+const TOGETHER = 64
+
 type Release = () => Promise<void>
 
 /** Collects the functions for commit and for revert while a write prepares its object. */
@@ -39,5 +42,6 @@ export class AllocationLog implements Allocation {
  * another object asks for the same address or port.
  */
 async function runAll(releases: readonly Release[]): Promise<void> {
-  await Promise.allSettled(releases.map((release) => release()))
+  for (let at = 0; at < releases.length; at += TOGETHER)
+    await Promise.allSettled(releases.slice(at, at + TOGETHER).map((release) => release()))
 }

@@ -2,13 +2,13 @@
  * Node ports. The shard of the Services keeps a record for each allocated port. The create of that record is the
  * allocation. Records are no API objects: clients cannot list or watch them.
  */
-import { mostOf } from '../../../base/extremes.ts'
+import { append } from '../../../base/append.ts'
 import type { Service } from '../../../api/core/v1.ts'
 import { linesOf } from '../../../storage/streams/lines.ts'
 import { parseStored } from '../../../json/parse-json.ts'
 import { StorageError } from '../../../storage/errors.ts'
 import { everything } from '../../../storage/selectors/selection.ts'
-import type { Collection, NewValue, RestoredValue, StoredValue } from '../../../storage/storage.ts'
+import type { Collection, NewValue, RestoredValue, Revision, StoredValue } from '../../../storage/storage.ts'
 import type { Tenant } from '../../../storage/tenant.ts'
 import type { GroupResource } from '../../../api/group-version.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -49,19 +49,96 @@ interface StoredRecord {
   readonly record: PortRecord
 }
 
+/** A write that needs more ports claims them together, before it takes one after the other. */
+const FEW = 8
+/** Claims that one write has under way. */
+const TOGETHER = 64
+
 /** The ports of one write. It never allocates a port twice, not even on a dry run. */
 export class NodePorts {
-  private readonly taken: number[] = []
+  /** Ports of this write. */
+  private readonly taken = new Set<number>()
+  private highest = 0
+  /** The revisions of the records that this write has claimed. */
+  private readonly claimed = new Map<number, Revision>()
+  /** Claimed ports that the write has named, and others. */
+  private readonly ahead = { named: new Set<number>(), any: [] as number[] }
+  /** Ports that others have, where a dry run looked at all. */
+  private others: ReadonlySet<number> | undefined
+  private isFull = false
 
   constructor(
     private readonly context: StrategyContext,
     private readonly service: string,
   ) {}
 
+  /**
+   * Claims together what the write is about to take, where that is much. What cannot be claimed here is refused when it
+   * is taken.
+   * @param named ports that it will take
+   * @param any how many others
+   */
+  async prepare(named: readonly number[], any: number): Promise<void> {
+    const wanted = new Set(named.filter(isInRange))
+    if (wanted.size + any <= FEW) return
+    const used = new Set<number>()
+    for await (const { port } of this.records()) used.add(port)
+    if (this.context.dryRun) {
+      this.others = used
+      return
+    }
+    for (const port of await this.claimTogether([...wanted].filter((port) => !used.has(port)))) {
+      used.add(port)
+      this.ahead.named.add(port)
+    }
+    const free = unusedPorts(used)
+    // more than even orphans would make room for
+    this.isFull = any > free.length + ORPHANS
+    for (let at = 0; !this.isFull && this.ahead.any.length < any && at < free.length;) {
+      const tried = free.slice(at, at + any - this.ahead.any.length)
+      at += tried.length
+      append(this.ahead.any, await this.claimTogether(tried))
+    }
+  }
+
+  /** Gives back what was claimed ahead and not taken. */
+  async releaseUnused(): Promise<void> {
+    const { named, any } = this.ahead
+    const unused = [...named, ...any]
+    named.clear()
+    any.length = 0
+    await this.releaseAll(unused)
+  }
+
+  async releaseAll(ports: readonly number[]): Promise<void> {
+    // few: of one Service, and no more than the range has
+    for (let at = 0; at < ports.length; at += TOGETHER)
+      await Promise.allSettled(ports.slice(at, at + TOGETHER).map((port) => this.release(port)))
+  }
+
+  /** @returns the ports that were free */
+  private async claimTogether(ports: readonly number[]): Promise<number[]> {
+    const found: number[] = []
+    for (let at = 0; at < ports.length; at += TOGETHER) {
+      const some = ports.slice(at, at + TOGETHER)
+      const claims = await Promise.allSettled(some.map((port) => this.claim(port)))
+      append(
+        found,
+        some.filter((port) => this.claimed.has(port)),
+      )
+      const failure = claims.find((claim) => claim.status === 'rejected')
+      if (failure === undefined) continue
+      await this.releaseAll(found)
+      throw failure.reason
+    }
+    return found
+  }
+
   /** @throws NodePortError */
   async take(port: number): Promise<void> {
+    if (this.ahead.named.delete(port)) return this.took(port)
     if (this.context.dryRun) {
-      const isTaken = this.taken.includes(port) || (isInRange(port) && (await this.read(port)) !== undefined)
+      const isTaken = this.taken.has(port) || (isInRange(port) && (await this.isOthers(port)))
       if (isTaken) throw new NodePortError('provided port is already allocated')
     } else {
       if (!isInRange(port))
@@ -71,27 +148,37 @@ export class NodePorts {
       const isTaken = (await this.claim(port)) || ((await this.removeOrphan(port)) && (await this.claim(port)))
       if (!isTaken) throw new NodePortError('provided port is already allocated')
     }
-    this.taken.push(port)
+    this.took(port)
+  }
+
+  private took(port: number): void {
+    this.taken.add(port)
+    this.highest = Math.max(this.highest, port)
+  }
+
+  private async isOthers(port: number): Promise<boolean> {
+    return this.others?.has(port) ?? (await this.read(port)) !== undefined
   }
 
   /** @throws NodePortError if no port is free */
   async takeAny(): Promise<number> {
-    const port = this.context.dryRun ? this.shown() : await this.findFree()
-    this.taken.push(port)
+    const port = this.context.dryRun ? this.shown() : (this.ahead.any.pop() ?? (await this.findFree()))
+    this.took(port)
     return port
   }
 
   async release(port: number): Promise<void> {
     if (this.context.dryRun || !isInRange(port)) return
-    const stored = await this.read(port)
-    if (stored !== undefined) await this.remove(port, stored)
+    const revision = this.claimed.get(port) ?? (await this.read(port))?.revision
+    if (revision !== undefined) await this.remove(port, { revision })
   }
 
   private shown(): number {
-    return this.taken.length === 0 ? DRY_RUN_PORT : mostOf(this.taken) + 1
+    return this.taken.size === 0 ? DRY_RUN_PORT : this.highest + 1
   }
 
   private async findFree(): Promise<number> {
+    if (this.isFull) throw new NodePortError('range is full')
     for (let guess = 0; guess < GUESSES; guess++) {
       const [random = 0] = crypto.getRandomValues(new Uint32Array(1))
       const port = FIRST_AUTOMATIC + (random % (LAST_NODE_PORT - FIRST_AUTOMATIC + 1))
@@ -125,7 +212,8 @@ export class NodePorts {
 
   private async claim(port: number): Promise<boolean> {
     try {
-      await this.context.storage.create(this.collection, String(port), this.recordOf(port))
+      const { revision } = await this.context.storage.create(this.collection, String(port), this.recordOf(port))
+      this.claimed.set(port, revision)
       return true
     } catch (error) {
       if (error instanceof StorageError && error.code === 'KeyExists') return false
@@ -226,5 +314,24 @@ export const portsOf = ({ spec }: Service): number[] =>
   [...(spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0), spec?.healthCheckNodePort ?? 0].filter(
     (port) => port !== 0,
   )
+
+/** In a random order, and those first that no user should choose. */
+function unusedPorts(used: ReadonlySet<number>): number[] {
+  const from = (first: number, last: number): number[] =>
+    Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((port) => !used.has(port))
+  return [...shuffled(from(FIRST_AUTOMATIC, LAST_NODE_PORT)), ...from(FIRST_NODE_PORT, FIRST_AUTOMATIC - 1)]
+}
+
+/** Changes the list. */
+function shuffled(ports: number[]): number[] {
+  const random = crypto.getRandomValues(new Uint32Array(ports.length))
+  for (let at = ports.length - 1; at > 0; at--) {
+    const other = random[at]! % (at + 1)
+    const port = ports[at]!
+    ports[at] = ports[other]!
+    ports[other] = port
+  }
+  return ports
+}
 
 const isInRange = (port: number) => port >= FIRST_NODE_PORT && port <= LAST_NODE_PORT

@@ -45,9 +45,10 @@ export async function allocateForService(
     await (before === undefined ? allocator.nodePorts() : allocator.changedNodePorts(before))
     await allocator.healthPort(before)
   } catch (error) {
-    await log.revert()
+    await Promise.allSettled([log.revert(), ports.releaseUnused()])
     throw error
   }
+  await ports.releaseUnused()
   return log
 }
 
@@ -57,7 +58,7 @@ export async function releaseService(service: Service, context: WriteContext): P
   const nodePorts = new NodePorts(context, '')
   await Promise.allSettled([
     ...clusterIPs.filter((ip) => ip !== NO_CLUSTER_IP).map((ip) => releaseAddress(context, ip)),
-    ...[...ports.map(({ nodePort }) => nodePort), healthCheckNodePort].map((port) => nodePorts.release(port ?? 0)),
+    nodePorts.releaseAll([...ports.map(({ nodePort }) => nodePort ?? 0), healthCheckNodePort ?? 0].filter(Boolean)),
   ])
 }
 
@@ -265,20 +266,25 @@ class ServiceAllocator {
   async nodePorts(): Promise<void> {
     const { now } = this
     if (now.type !== 'NodePort' && !isBalanced(now)) return
+    const wanted = new Map<number, number>()
+    for (const { port = 0, nodePort = 0 } of now.ports ?? []) if (!wanted.get(port)) wanted.set(port, nodePort)
+    await this.prepare([...nodePortsIn(now), ...[...wanted.values()].filter((port) => port === 0)])
     const byPort = new Map<number, number>()
     for (const [index, port] of (now.ports ?? []).entries()) {
       if (!port.nodePort && !hasNodePorts(now)) continue
       const known = byPort.get(port.port ?? 0)
       if (known === undefined) {
-        port.nodePort = await this.takePort(this.wanted(port), index)
+        port.nodePort = await this.takePort(wanted.get(port.port ?? 0) ?? 0, index)
         byPort.set(port.port ?? 0, port.nodePort)
       } else if (!port.nodePort) port.nodePort = known
       else if (port.nodePort !== known) await this.takePort(port.nodePort, index)
     }
   }
 
-  private wanted({ port }: ServicePort): number {
-    return this.now.ports?.find((one) => one.port === port && one.nodePort)?.nodePort ?? 0
+  /** @param wanted ports that are about to be taken; 0: any */
+  private prepare(wanted: readonly number[]): Promise<void> {
+    const named = wanted.filter((port) => port !== 0)
+    return this.ports.prepare(named, hasNodePorts(this.now) ? wanted.length - named.length : 0)
   }
 
   async changedNodePorts(before: ServiceSpec): Promise<void> {
@@ -294,6 +300,7 @@ class ServiceAllocator {
   private async updatePorts(old: readonly number[]): Promise<void> {
     const { now } = this
     const taken = new Set<number>(old)
+    await this.prepare((now.ports ?? []).map(({ nodePort = 0 }) => nodePort).filter((port) => !taken.has(port)))
     const seen = new Set<string>()
     for (const [index, port] of (now.ports ?? []).entries()) {
       if (!port.nodePort && !hasNodePorts(now)) continue

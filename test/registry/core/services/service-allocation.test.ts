@@ -226,6 +226,97 @@ describe('node ports', () => {
     expect(all).toContain(found.spec?.ports?.[0]?.nodePort)
   })
 
+  /** A storage that counts creates, and how many are under way together. */
+  function counting(storage: Storage) {
+    const counts = { creates: 0, together: 0, gets: 0 }
+    let underWay = 0
+    const counted: Storage = {
+      ...storage,
+      get: (...call) => (counts.gets++, storage.get(...call)),
+      create: async (...call) => {
+        counts.creates++
+        counts.together = Math.max(counts.together, ++underWay)
+        return storage.create(...call).finally(() => underWay--)
+      },
+    }
+    return { counts, counted }
+  }
+
+  const headless = (count: number, more: (n: number) => object = () => ({}), name = 's'): Service =>
+    service(
+      {
+        type: 'NodePort',
+        clusterIP: 'None',
+        ports: Array.from({ length: count }, (_, n) => ({ name: `p${n}`, port: n + 1, protocol: 'TCP', ...more(n) })),
+      },
+      name,
+    )
+
+  test.each<[string, (n: number) => object]>([
+    ['any', () => ({})],
+    ['named', (n) => ({ nodePort: 30_100 + n })],
+    ['named for one port', (n) => ({ port: 80, nodePort: 30_100 + n })],
+  ])('many are claimed together: %s', async (_, more) => {
+    const { context, ports } = cluster()
+    const { counts, counted } = counting(context().storage)
+    const many = headless(1_000, more)
+    const allocation = await allocateForService(many, undefined, context({ storage: counted }))
+    const found = new Set((many.spec?.ports ?? []).map(({ nodePort }) => nodePort))
+    expect([found.size, await ports(), counts.creates]).toEqual([1_000, 1_000, 1_000])
+    expect(counts.together).toBe(64)
+    await allocation.revert()
+    expect([await ports(), counts.gets]).toEqual([0, 0])
+  })
+
+  test('more than there are, are not claimed at all', async () => {
+    const { context, ports } = cluster()
+    const { counts, counted } = counting(context().storage)
+    expect(await message(allocateForService(headless(20_000), undefined, context({ storage: counted })))).toBe(
+      'Internal error occurred: failed to allocate a nodePort: range is full',
+    )
+    expect([counts.creates, await ports()]).toEqual([0, 0])
+  })
+
+  test('of many that a Service names one is taken: it gives back all others', async () => {
+    const { context, ports } = cluster()
+    await allocateForService(
+      headless(1, () => ({ nodePort: 30_110 }), 'first'),
+      undefined,
+      context(),
+    )
+    const many = headless(100, (n) => ({ nodePort: 30_100 + n }))
+    expect(await message(allocateForService(many, undefined, context()))).toBe(
+      'Service "s" is invalid: spec.ports[10].nodePort: Invalid value: 30110: provided port is already allocated',
+    )
+    expect(await ports()).toBe(1)
+  })
+
+  test('a dry run of many reads the taken ones once', async () => {
+    const { context, ports } = cluster()
+    await allocateForService(
+      headless(1, () => ({ nodePort: 30_110 }), 'first'),
+      undefined,
+      context(),
+    )
+    const { counts, counted } = counting(context().storage)
+    const dry = context({ storage: counted, dryRun: true })
+    await allocateForService(
+      headless(500, (n) => ({ nodePort: 30_200 + n })),
+      undefined,
+      dry,
+    )
+    expect([counts.gets, counts.creates, await ports()]).toEqual([0, 0, 1])
+    expect(
+      await message(
+        allocateForService(
+          headless(20, (n) => ({ nodePort: 30_100 + n })),
+          undefined,
+          dry,
+        ),
+      ),
+    ).toContain('spec.ports[10].nodePort: Invalid value: 30110: provided port is already allocated')
+  })
+
   test('outside of the range', async () => {
     const { context } = cluster()
     const one = service({ type: 'NodePort', ports: [{ port: 80, protocol: 'TCP', nodePort: 80 }] })
