@@ -176,6 +176,15 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     })
   }
 
+  /** As in Storage.existing, with the collection's prefix. */
+  existing(prefix: string, keys: readonly string[]): ShardReply<readonly string[]> {
+    this.usage.woken('existing')
+    return reply(() => {
+      this.lock.check()
+      return keys.filter((key) => this.statements.exists(`${prefix}/${key}`))
+    })
+  }
+
   /** @param begun as in ShardWrite */
   create(key: string, value: NewValue, attempt: Attempt, begun?: number): Promise<ShardReply<Written>> {
     return this.write(() => this.log.create(key, this.sealed.noticed(value), attempt), begun)

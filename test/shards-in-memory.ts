@@ -112,6 +112,7 @@ export function shardsInMemory(
       },
       occupied: (prefix: string, namespaces: readonly string[]) =>
         reply(() => storage.occupied({ ...shard, prefix }, namespaces)),
+      existing: (prefix: string, keys: readonly string[]) => reply(() => storage.existing({ ...shard, prefix }, keys)),
       lockForRestore: (restore: RestoreId, unchangedSince?: Revision) =>
         done(() => storage.lock(shard, restore, unchangedSince)),
       lockedKeys: (prefix: string, restore: RestoreId) =>

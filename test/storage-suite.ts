@@ -241,6 +241,14 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>, 
       expect(await of('w', 'y')).toBe('y')
     })
 
+    it('tells which of many keys exist', async () => {
+      for (const key of ['x/b', 'x/c', 'y/a']) await create(key, '1')
+      const of = async (...keys: string[]) => (await storage.existing(things, keys)).join(' ')
+      expect(await of('x/c', 'x/none', 'x/b', 'x', '', 'x/c', 'y/a/')).toBe('x/c x/b x/c')
+      const many = Array.from({ length: 1_200 }, (_, n) => `x/${n}`)
+      expect(await of('y/a', ...many, 'x/b')).toBe('y/a x/b')
+    })
+
     describe('lists', () => {
       it('are in the order of the bytes of keys', async () => {
         for (const key of ['x/b', 'x-a/c', 'x0/d', 'x/a', 'x/a.b', 'x/a-b']) await create(key, '1')
@@ -625,6 +633,7 @@ export function storageSuite(name: string, open: () => Promise<StorageSubject>, 
           () => storage.delete(things, 'ns/a', valueOf('a', '1'), a.revision),
           () => storage.list(things, all),
           () => storage.occupied(things, ['ns']),
+          () => storage.existing(things, ['ns/a']),
           () => storage.watch(things, { selection: everything }),
           () => storage.watch(things, { from: a.revision, selection: everything }),
           () => storage.changes(things, a.revision),

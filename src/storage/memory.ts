@@ -81,6 +81,10 @@ export function memoryStorage(now: Clock, retention = 300_000): MemoryStorage {
       const shard = openShard(collection)
       return namespaces.filter((namespace) => shard.keys(`${collection.prefix}/${namespace}/`).length > 0)
     },
+    async existing(collection, keys) {
+      const shard = openShard(collection)
+      return keys.filter((key) => shard.live(`${collection.prefix}/${key}`) !== undefined)
+    },
     list: async (collection, query) => openShard(collection).list(collection, query),
     watch: async (collection, query) => openShard(collection).watch(collection, query),
     async lock(name, restore, unchangedSince) {

@@ -17,7 +17,7 @@ import { inRequestVersion } from '../../registry/converted.ts'
 import type { Deleted } from '../../registry/write/delete.ts'
 import { deleteEach, deleteObject } from '../../registry/write/delete.ts'
 import type { ResourceScope } from '../../registry/resource-scope.ts'
-import { defaultingOf, endpointKind, endpointType } from '../../registry/resource-scope.ts'
+import { defaultingOf, endpointKind, endpointType, keyOf } from '../../registry/resource-scope.ts'
 import type { ResourceEntry } from '../../registry/served/resources.ts'
 import { ofKind } from '../../registry/resource.ts'
 import { resourceScope } from '../../registry/scope.ts'
@@ -159,6 +159,14 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   async occupied(namespaces: readonly string[]): Promise<readonly string[]> {
     const { storage, collection } = this.call('')
     return storage.occupied(collection, namespaces)
+  }
+
+  /** Those of the names that objects have. */
+  async existing(names: readonly string[]): Promise<readonly string[]> {
+    const scope = this.call('')
+    const byKey = new Map(names.map((name) => [keyOf(scope, name), name]))
+    const found = await scope.storage.existing(scope.collection, [...byKey.keys()])
+    return found.map((key) => byKey.get(key)!) // it is one of those
   }
 
   async list(options: ListOptions = {}): Promise<O[]> {

@@ -24,7 +24,7 @@ import { countAgain } from '../resource-quota.ts'
 import { lookAtNamespace } from '../namespaces/namespace.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf, ownerKindsOf } from '../../registry/work/owner-kinds.ts'
 import type { Found, OwnerState } from './owners.ts'
-import { findObject, stateOf, waitsForDependents } from './owners.ts'
+import { findObject, OwnersOfOne, stateOf, waitsForDependents } from './owners.ts'
 
 /** How often the collector judges an object that keeps changing, before the work waits. */
 const TRIES = 5
@@ -228,8 +228,11 @@ async function judge(context: ControllerContext, { object, namespace }: Found): 
   const leaving = new Set<string>()
   let isOwned = false
   let isAwaited = false
-  for (const reference of object.metadata.ownerReferences ?? []) {
-    const found = await stateOf(context, reference, namespace)
+  const references = object.metadata.ownerReferences ?? []
+  const owners = new OwnersOfOne(context, namespace)
+  await owners.lookFor(references)
+  for (const reference of references) {
+    const found = await owners.stateOf(reference)
     switch (found.state) {
       case 'unknown':
         return { is: 'kept' }

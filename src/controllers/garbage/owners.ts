@@ -29,6 +29,7 @@ export async function stateOf(
   context: ControllerContext,
   owner: OwnerReference,
   namespace: string,
+  find = findObject,
 ): Promise<OwnerState> {
   const { uid = '', name = '' } = owner
   const ownerKind = ownerKindOf(owner)
@@ -39,11 +40,63 @@ export async function stateOf(
   // the server stores no objects of such kinds: reviews, bindings
   if (!entry.persisted) return GONE
   if (entry.namespaced && namespace === '') return NO_NAMESPACE
-  const { group, resource } = entry.storage
-  const key = { group, resource, namespace: entry.namespaced ? namespace : '', name, uid }
-  const found = await findObject(context, key)
+  const found = await find(context, { ...placeOf(entry, namespace), name, uid })
   return found === undefined ? GONE : { state: 'present', owner: found }
 }
+
+const placeOf = ({ storage: { group, resource }, namespaced }: ResourceEntry, namespace: string) => ({
+  group,
+  resource,
+  namespace: namespaced ? namespace : '',
+})
+
+/** The names of a type from which on one call asks which of them objects have. An object may name thousands of owners. */
+const MANY = 16
+
+/** The owners of one object. Each is read once, and of many of one type only those that exist. */
+export class OwnersOfOne {
+  /** By place and name. Undefined: there is none. Bound: the owners of the object. */
+  private readonly read = new Map<string, KubeObject | undefined>()
+
+  constructor(
+    private readonly context: ControllerContext,
+    private readonly namespace: string,
+  ) {}
+
+  /** Looks for the owners whose state will be asked for. */
+  async lookFor(owners: readonly OwnerReference[]): Promise<void> {
+    if (owners.length < MANY) return
+    const named = new Map<ResourceEntry, Set<string>>()
+    for (const owner of owners) {
+      const entry = await ownerEntry(this.context, owner)
+      // an owner whose state is unknown decides alone
+      if (entry === undefined) return
+      const names = named.get(entry) ?? new Set<string>()
+      named.set(entry, names.add(owner.name ?? ''))
+    }
+    for (const [entry, names] of named) {
+      if (names.size < MANY || !entry.persisted || (entry.namespaced && this.namespace === '')) continue
+      const place = placeOf(entry, this.namespace)
+      const client = await managerClients(this.context).ifServed(place, place.namespace)
+      const existing = new Set(await client?.existing([...names]))
+      for (const name of names) if (!existing.has(name)) this.read.set(placeText(place, name), undefined)
+    }
+  }
+
+  stateOf(owner: OwnerReference): Promise<OwnerState> {
+    return stateOf(this.context, owner, this.namespace, (context, key) => this.find(context, key))
+  }
+
+  private async find(context: ControllerContext, key: ObjectKey): Promise<Found | undefined> {
+    const text = placeText(key, key.name)
+    if (!this.read.has(text)) this.read.set(text, await objectAt(context, key))
+    const object = this.read.get(text)
+    return object === undefined || object.metadata.uid !== key.uid ? undefined : { ...key, object }
+  }
+}
+
+const placeText = ({ group, resource, namespace }: Omit<ObjectKey, 'name' | 'uid'>, name: string): string =>
+  JSON.stringify([group, resource, namespace, name])
 
 /** Undefined for a kind or version that is not served. */
 export async function ownerEntry(
@@ -58,9 +111,13 @@ export async function ownerEntry(
 }
 
 export async function findObject(context: ControllerContext, key: ObjectKey): Promise<Found | undefined> {
-  const client = await managerClients(context).ifServed(key, key.namespace)
-  const object = await client?.get(key.name)
+  const object = await objectAt(context, key)
   return object === undefined || object.metadata.uid !== key.uid ? undefined : { ...key, object }
+}
+
+async function objectAt(context: ControllerContext, key: Omit<ObjectKey, 'uid'>): Promise<KubeObject | undefined> {
+  const client = await managerClients(context).ifServed(key, key.namespace)
+  return client?.get(key.name)
 }
 
 /** Whether an object in foreground deletion waits for its blocking dependents. */

@@ -17,6 +17,7 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
     asText?: boolean,
   ): Answer<ShardReply<StoredValue | undefined> | StoredText | undefined>
   occupied(prefix: string, namespaces: readonly string[]): Answer<ShardReply<readonly string[]>>
+  existing(prefix: string, keys: readonly string[]): Answer<ShardReply<readonly string[]>>
   /** @param begun as in ShardWrite */
   create(key: string, value: NewValue, attempt: Attempt, begun?: number): Answer<ShardReply<Written>>
   createMissing(values: readonly KeyedValue[], attempt: Attempt): Answer<ShardReply<null>>

@@ -1,5 +1,6 @@
 /** Storage in ResourceShards. No other code calls a shard. */
 import type { Clock } from '../../base/clock.ts'
+import { append } from '../../base/append.ts'
 import { bytesToBase16 } from '../../base/base16.ts'
 import { BoundedMap } from '../../base/bounded-map.ts'
 import { sha256 } from '../../base/sha256.ts'
@@ -83,6 +84,8 @@ export const objectStorage = (
 const MAX_IDS = 10_000
 /** Shards whose stubs an object keeps. */
 const MAX_STUBS = 200
+/** Keys that a shard looks up in one turn. */
+const KEYS_OF_A_CALL = 500
 
 function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, budget?: TurnBudget): ShardStorage {
   const together = budget && new WritesTogether(budget)
@@ -207,6 +210,19 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
           async (stub) => await stub.occupied(collection.prefix, namespaces),
         ),
       ),
+
+    async existing(collection, keys) {
+      const found: string[] = []
+      for (let at = 0; at < keys.length; at += KEYS_OF_A_CALL) {
+        const some = keys.slice(at, at + KEYS_OF_A_CALL)
+        const reply = await read<ShardReply<readonly string[]>>(
+          collection,
+          async (stub) => await stub.existing(collection.prefix, some),
+        )
+        append(found, valueOf(reply))
+      }
+      return found
+    },
 
     async watch(collection, { namespace, selection, from, notOlderThan = 0, owner, buffer, onTooSlow, opens }) {
       const events = (at: ListAt, start: string) =>

@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { KubeObject, OwnerReference } from '../../../src/api/object.ts'
-import { findObject, stateOf, waitsForDependents } from '../../../src/controllers/garbage/owners.ts'
+import { ResourceClient } from '../../../src/controllers/client/resource-client.ts'
+import { findObject, OwnersOfOne, stateOf, waitsForDependents } from '../../../src/controllers/garbage/owners.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
 import { CONFIG_MAPS, ownedBy } from '../control-plane.ts'
 import { newPlane } from '../reconcile.ts'
@@ -39,6 +40,29 @@ describe('an owner is', () => {
     context.absentOwners.add({ uid: 'u', ownerKind: 'Thing.example.com', namespace: 'default' })
     expect(await stateOf(context, reference, 'default')).toEqual({ state: 'gone' })
     expect(await stateOf(context, reference, 'kube-system')).toMatchObject({ state: 'unknown' })
+  })
+
+  test('the same beside thousands of others, of which only those that exist are read', async () => {
+    const context = await plane.context('owned')
+    const owners = new OwnersOfOne(context, 'default')
+    const others = Array.from({ length: 2_000 }, (_, n) => ownedBy(owner, { name: `other-${n}` }))
+    const same = [ownedBy(owner), ownedBy(owner, { uid: 'another' })]
+    const read = vi.spyOn(ResourceClient.prototype, 'get')
+    await owners.lookFor([...others, ...same])
+    const states = await Promise.all([...others, ...same].map(async (one) => (await owners.stateOf(one)).state))
+    expect(states).toEqual([...others.map(() => 'gone'), 'present', 'gone'])
+    expect(read.mock.calls).toEqual([['owner'], ['owner']])
+    read.mockRestore()
+  })
+
+  test.each<[string, Partial<OwnerReference>, string]>([
+    ['a kind that is not served', { kind: 'Thing', apiVersion: 'example.com/v1' }, 'default'],
+    ['no namespace', {}, ''],
+  ])('unknown also where there are many: %s', async (_, more, namespace) => {
+    const owners = new OwnersOfOne(await plane.context('owned'), namespace)
+    const many = Array.from({ length: 20 }, (_, n) => ownedBy(owner, { ...more, name: `other-${n}` }))
+    await owners.lookFor(many)
+    for (const one of many) expect(await owners.stateOf(one)).toMatchObject({ state: 'unknown' })
   })
 
   test('found by name and uid', async () => {
