@@ -32,11 +32,12 @@ export async function readLive(
   return { stored, object: converted! }
 }
 
-/** An object as its caller read it. The write compares its revision with the stored one. */
-export const knownLive = (object: KubeObject): Live => ({
-  object,
-  stored: { revision: Number(object.metadata.resourceVersion), text: '' }, // '' differs from every stored text
-})
+/** An object as its caller read it, and whole. The write compares its revision with the stored one. */
+export function knownLive(object: KubeObject): Live {
+  const { name, resourceVersion } = object.metadata
+  if (resourceVersion === undefined) throw new Error(`assertion failed: ${name} is not as it was read`)
+  return { object, stored: { revision: Number(resourceVersion), text: '' } } // '' differs from every stored text
+}
 
 /** The etcd key that kube-apiserver prints in messages, after `/registry`. Messages of a dry run omit `/registry`. */
 export function referenceKey(scope: ResourceScope, name: string): string {

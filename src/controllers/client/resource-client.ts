@@ -1,6 +1,7 @@
 /** A client of one resource in one namespace, for one actor (client-go's ResourceInterface). */
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
+import { charactersOf } from '../../base/bounded-map.ts'
 import { cloneInParts } from '../../json/clone-json.ts'
 import { hasMoreValues } from '../../json/many-values.ts'
 import { inParts } from '../../base/parts.ts'
@@ -37,7 +38,7 @@ import { typeOfKind } from '../../schema/built-in.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
 import { changePages } from '../../storage/shards/change-pages.ts'
 import type { Steps } from '../../base/slices.ts'
-import { MANY_VALUES, slicesByLength, turnOfHeavy } from '../../base/slices.ts'
+import { LARGE, MANY_VALUES, slicesByLength, turnOfHeavy } from '../../base/slices.ts'
 import { parseFieldSelector } from '../../storage/selectors/field-selector.ts'
 import { parseLabelSelector } from '../../storage/selectors/label-selector.ts'
 import { linesOf } from '../../storage/streams/lines.ts'
@@ -45,6 +46,7 @@ import type { Selection } from '../../storage/selectors/selection.ts'
 import type { Revision, StoredValue } from '../../storage/storage.ts'
 import { controllerCall } from './controller-call.ts'
 import type { ControllerContext } from '../controller.ts'
+import { isHead, LARGE_POD, podHead } from './pod-head.ts'
 import { parsedOnce } from '../work/parsed-once.ts'
 
 export interface ListOptions {
@@ -113,6 +115,21 @@ function placeOf(target: Target): Place {
   return { name, uid }
 }
 
+/**
+ * UTF-16 units beyond LARGE that the objects of one namespace may have together in a list: the isolate's memory is that
+ * of all namespaces.
+ */
+const MOST_EXCESS = 64 * 1024 * 1024
+
+/** The list would take memory that others need. Its work fails, and is tried again. */
+export class TooMuchListed extends Error {
+  override readonly name = 'TooMuchListed'
+
+  constructor(resource: string, namespace: string) {
+    super(`the ${resource} in namespace ${namespace} are too large to be handled together`)
+  }
+}
+
 /** Throws the StatusErrors that a client would get. */
 export class ResourceClient<O extends KubeObject = KubeObject> {
   constructor(
@@ -169,14 +186,34 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return found.map((key) => byKey.get(key)!) // it is one of those
   }
 
+  /** Of a large pod it has the head alone. @throws TooMuchListed */
   async list(options: ListOptions = {}): Promise<O[]> {
     const items: O[] = []
-    for await (const object of this.each(options)) items.push(object)
+    let excess = 0
+    for await (const [object, length] of this.read(options)) {
+      const [kept, weight] = this.kept(object, length)
+      excess += Math.max(0, weight - LARGE)
+      if (this.namespace !== '' && excess > MOST_EXCESS) throw new TooMuchListed(this.entry.resource, this.namespace)
+      items.push(kept)
+    }
     return items
   }
 
-  /** Like `list`, one object after the other. */
+  /** What a list keeps of an object, and the UTF-16 units of it. */
+  private kept(object: O, length: number): [kept: O, weight: number] {
+    const { group, resource } = this.entry.storage
+    if (length <= LARGE_POD || group !== '' || resource !== 'pods') return [object, length]
+    const head = this.typed(podHead(object))
+    return [head, charactersOf(head)]
+  }
+
+  /** Like `list`, one object after the other, and each of them whole. */
   async *each(options: ListOptions = {}): AsyncGenerator<O> {
+    for await (const [object] of this.read(options)) yield object
+  }
+
+  /** The objects, and the UTF-16 units that are stored of each. */
+  private async *read(options: ListOptions): AsyncGenerator<readonly [object: O, length: number]> {
     const scope = this.call('')
     const { values, revision } = await scope.storage.list(scope.collection, {
       ...(scope.resource.namespaced && scope.place.namespace !== '' ? { namespace: scope.place.namespace } : {}),
@@ -189,7 +226,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
       // the lines come some time after the answer
       if (isFirst) await budget.room()
       isFirst = false
-      yield this.stored(scope, { revision, text }, options.shared)
+      yield [this.stored(scope, { revision, text }, options.shared), text.length]
     }
     if (isFirst) await budget.room()
   }
@@ -322,7 +359,9 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     }
     const scope = this.writing('delete', name)
-    return deleteObject(scope, name, { ...options, preconditions }, this.actor.admission, known && { known })
+    // a head is not what is stored
+    const whole = known === undefined || isHead(known) ? undefined : { known }
+    return deleteObject(scope, name, { ...options, preconditions }, this.actor.admission, whole)
   }
 
   /** A DELETE of the collection: admission sees each object, and no name. @throws StatusError of the first refusal */

@@ -3,6 +3,9 @@
  * instance reads everything and tries all waiting pods.
  */
 import type { Node, Pod } from '../../api/core/v1.ts'
+import { charactersOf } from '../../base/bounded-map.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { LARGE_POD, podHead } from '../client/pod-head.ts'
 import type { Revision } from '../../storage/storage.ts'
 import type { Changes } from '../client/resource-client.ts'
 import { isFinished } from '../workloads/pods/pod-state.ts'
@@ -60,6 +63,11 @@ const MOST_TERMS = 5_000
 const MOST_KEPT = 20_000
 /** With more characters of nodes and pods than this, it keeps nothing either. */
 const MOST_LENGTH = 24 * 1024 * 1024
+
+function headOf(pod: Pod & KubeObject): [head: Pod & KubeObject, weight: number] {
+  const head = podHead(pod)
+  return [head, charactersOf(head)]
+}
 
 export class ClusterState {
   /**
@@ -204,10 +212,12 @@ export class ClusterState {
     if (!isWaiting) return
     // a new status is a reason to try again only if the pod's claims changed
     const { refusedBy, retry, unmade } = before !== undefined && isSameWish(before.pod, pod) ? before : {}
+    // what is kept weighs what it has
+    const [kept, weight] = length <= LARGE_POD ? [pod, length] : headOf(pod)
     this.wait(key, {
-      pod,
+      pod: kept,
       info,
-      length,
+      length: weight,
       refusedBy,
       retry,
       unmade,

@@ -7,6 +7,7 @@ import { logError } from '../../log/log.ts'
 import { bindPod } from '../../registry/core/pods/bind-pod.ts'
 import { setPodCondition } from '../../registry/core/pods/pod-conditions.ts'
 import type { Clientset } from '../client/clientset.ts'
+import { isHead } from '../client/pod-head.ts'
 import { typedResource } from '../client/clientset.ts'
 import type { ControllerContext } from '../controller.ts'
 import { CLAIMS, keepFor } from '../volumes/binding.ts'
@@ -49,8 +50,9 @@ export class PodWrites {
       target: { kind: 'Node', name: node },
     }
     const pods = this.clients.resource(PODS, namespace)
+    const known = isHead(pod) ? undefined : pod
     try {
-      await pods.post(name, 'binding', BINDING, binding, (scope) => bindPod(scope, binding, false, pod))
+      await pods.post(name, 'binding', BINDING, binding, (scope) => bindPod(scope, binding, false, known))
     } catch (error) {
       if (!isRefusal(error)) throw error
       if (await isOvertaken(pods, pod, error)) return 'overtaken'

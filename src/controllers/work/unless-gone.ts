@@ -42,7 +42,9 @@ export async function isOvertaken<O extends KubeObject>(
 ): Promise<boolean> {
   if (!isOfOthers(error)) return false
   const live = await client.get(metadata.name ?? '')
-  return live?.metadata.uid !== metadata.uid || live?.metadata.resourceVersion !== metadata.resourceVersion
+  // a head says nothing of its version (client/pod-head.ts)
+  const { resourceVersion = live?.metadata.resourceVersion } = metadata
+  return live?.metadata.uid !== metadata.uid || live?.metadata.resourceVersion !== resourceVersion
 }
 
 /** Creates the object, unless there is one of its name. A webhook may refuse with the same code. */

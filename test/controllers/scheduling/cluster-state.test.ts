@@ -41,7 +41,10 @@ test.each<[string, (state: ClusterState) => void]>([
   ['many pods', (state) => state.takePods(changesOf(times(20_100, (n) => pod(n, 'n0'))), profiles)],
   ['many that wait', (state) => state.takePods(changesOf(times(20_100, (n) => pod(n))), profiles)],
   ['large nodes', (state) => state.takeNodes(changesOf(times(30, (n) => node(n, MIB))))],
-  ['large pods that wait', (state) => state.takePods(changesOf(times(30, (n) => pod(n, '', long(MIB)))), profiles)],
+  [
+    'large pods that wait',
+    (state) => state.takePods(changesOf(times(40, (n) => pod(n, '', labels(10_000)))), profiles),
+  ],
   [
     'pods with many labels',
     (state) => {
@@ -56,11 +59,19 @@ test.each<[string, (state: ClusterState) => void]>([
   expect(state.isTooLarge).toBe(true)
 })
 
+test('of large pods that wait the scheduler keeps what it reads', () => {
+  const state = new ClusterState()
+  state.takePods(changesOf(times(100, (n) => pod(n, '', long(MIB)))), profiles)
+  expect([state.waiting.size, state.isTooLarge]).toEqual([100, false])
+  const [waiting] = state.waiting.values()
+  expect(waiting?.pod.metadata).toEqual({ name: 'p0', namespace: 'a', uid: 'u0', annotations: {} })
+})
+
 test('what is gone, bound, or was changed is counted once', () => {
   const state = new ClusterState()
   for (let round = 0; round < 3; round++) {
     state.takeNodes(changesOf(times(5, (n) => node(n, MIB))))
-    state.takePods(changesOf(times(5, (n) => pod(n, '', long(MIB)))), profiles)
+    state.takePods(changesOf(times(5, (n) => pod(n, '', { finalizers: ['x'.repeat(MIB)] }))), profiles)
   }
   expect(state.length).toBeGreaterThan(10 * MIB)
   expect(state.length).toBeLessThan(11 * MIB)
