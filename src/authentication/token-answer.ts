@@ -3,7 +3,7 @@ import type { ApiRequest } from '../request/context.ts'
 import type { UsedSecret } from '../request/used-secret.ts'
 import type { UserInfo } from '../request/user-info.ts'
 
-export type TokenContext = Pick<ApiRequest, 'env' | 'tenant' | 'now' | 'clock' | 'waitUntil' | 'gone' | 'hops'>
+export type TokenContext = Pick<ApiRequest, 'env' | 'tenant' | 'now' | 'clock' | 'waitUntil' | 'gone'>
 
 export interface TokenAnswer {
   readonly user: UserInfo

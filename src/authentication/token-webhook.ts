@@ -86,7 +86,6 @@ async function reviewed(
       timeout: '30s',
       clock: context.clock,
       gone: context.gone?.(),
-      hops: context.hops,
     })
     // decoded as a TokenReview
     const { status = {} } = (await reviewIn(answer, gvk)) as { status?: TokenReviewStatus }

@@ -34,7 +34,7 @@ const MAX_ASKED = 10_000
 
 const TOO_LATE = failureText({ code: DEADLINE, message: '' })
 
-type Plane = Pick<ControlPlane, 'env' | 'tenant' | 'gone' | 'hops'>
+type Plane = Pick<ControlPlane, 'env' | 'tenant' | 'gone'>
 
 export class WebhookAuthorizer {
   private readonly answers = new BoundedMap<
@@ -146,7 +146,7 @@ export class WebhookAuthorizer {
   }
 
   /** @throws WebhookCallError */
-  private async review({ env, gone, hops }: Plane, spec: SubjectAccessReviewSpec): Promise<SubjectAccessReviewStatus> {
+  private async review({ env, gone }: Plane, spec: SubjectAccessReviewSpec): Promise<SubjectAccessReviewStatus> {
     const { timeout, subjectAccessReviewVersion: version } = this.configuration
     const kind = 'SubjectAccessReview'
     const apiVersion = `authorization.k8s.io/${version}`
@@ -159,7 +159,6 @@ export class WebhookAuthorizer {
       timeout: formatDuration(timeout),
       clock: this.clock,
       gone: gone?.(),
-      hops,
     })
     // decoded as a SubjectAccessReview
     const { status = {} } = (await reviewIn(answer, { group: 'authorization.k8s.io', version, kind })) as {

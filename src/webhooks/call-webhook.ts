@@ -8,7 +8,7 @@ import type { Cluster, Credentials, Kubeconfig } from '../configuration/kubeconf
 import { credentialsFor } from '../configuration/kubeconfig.ts'
 import { goQuote } from '../go/quote.ts'
 import { placeOfService } from '../outgoing/service-place.ts'
-import { HOPS_HEADER, nextHop } from '../request/hops.ts'
+import { checkAnswered, HOPS_HEADER, nextHop } from '../request/hops.ts'
 import type { Passed } from '../request/hops.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { pemBlocks } from '../x509/pem.ts'
@@ -70,7 +70,7 @@ export async function callWebhook(
   const shown = shownUrl(client, timeoutMs)
   const credentials = users && credentialsFor(users, targetOf(client))
   const post = (timeoutMs: number): Promise<OutgoingAnswer> =>
-    posted(shown, async () => {
+    posted(plane, shown, async () => {
       const place = client.service === undefined ? { url: shown } : await placeOf(plane, client.service, shown)
       const call = { ...place, caBundle, ...presented(credentials, plane), timeoutMs }
       return outgoingOf(plane.env)(call, review, plane.gone?.(), take)
@@ -101,12 +101,14 @@ export async function callServer(
 ): Promise<OutgoingAnswer> {
   const url = `${callUrl(server)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
   const call = { url, serverName, caBundle: authority, ...presented(credentials, plane), timeoutMs }
-  return posted(url, () => outgoingOf(plane.env)(call, review, plane.gone?.(), take))
+  return posted(plane, url, () => outgoingOf(plane.env)(call, review, plane.gone?.(), take))
 }
 
-async function posted(shown: string, post: () => Promise<OutgoingAnswer>): Promise<OutgoingAnswer> {
+async function posted(plane: Passed, shown: string, post: () => Promise<OutgoingAnswer>): Promise<OutgoingAnswer> {
   try {
-    return await post()
+    const answer = await post()
+    checkAnswered(plane, answer.status)
+    return answer
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
     throw new WebhookCallError(`Post ${goQuote(shown)}: ${error.message}`)

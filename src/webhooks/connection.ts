@@ -5,8 +5,6 @@
 import type { Env } from '../env.ts'
 import { goQuote } from '../go/quote.ts'
 import type { Clock } from '../base/clock.ts'
-import { HOPS_HEADER, nextHop } from '../request/hops.ts'
-import type { Passed } from '../request/hops.ts'
 import { WebhookCallError } from './call-webhook.ts'
 import type { WebhookConnection } from './webhook-connection.ts'
 import type { OutgoingAnswer } from './outgoing-call.ts'
@@ -20,7 +18,7 @@ const FACTOR = 1.5
 /** Milliseconds for all calls of one review. */
 const BUDGET = 34_000
 
-export interface ReviewCall extends Passed {
+export interface ReviewCall {
   readonly timeoutMs: number
   /** As Go writes the timeout: `30s`. */
   readonly timeout: string
@@ -40,22 +38,14 @@ export async function postReview(
   env: Env,
   connection: WebhookConnection,
   review: object,
-  { timeoutMs, timeout, clock, gone, hops, pause = sleep }: ReviewCall,
+  { timeoutMs, timeout, clock, gone, pause = sleep }: ReviewCall,
 ): Promise<OutgoingAnswer> {
   const ends = clock() + BUDGET
   const url = new URL(connection.url)
   url.searchParams.set('timeout', timeout)
   const body = JSON.stringify(review)
   for (let call = 1, wait = FIRST_PAUSE; ; call++, wait = Math.round(wait * FACTOR)) {
-    const answer = await callConnection(
-      env,
-      connection,
-      url.href,
-      body,
-      Math.min(timeoutMs, ends - clock()),
-      gone,
-      hops,
-    )
+    const answer = await callConnection(env, connection, url.href, body, Math.min(timeoutMs, ends - clock()), gone)
     const isLast = call === CALLS || gone?.aborted === true || clock() + wait >= ends
     if (isLast || !mayHelp(answer)) {
       if (answer instanceof CallFailed) throw new WebhookCallError(`Post ${goQuote(url.href)}: ${answer.message}`)
@@ -73,7 +63,6 @@ export async function callConnection(
   body: string,
   timeoutMs: number,
   gone?: AbortSignal,
-  hops?: number,
 ): Promise<OutgoingAnswer | CallFailed> {
   const authorization =
     token !== undefined
@@ -89,7 +78,6 @@ export async function callConnection(
           Accept: 'application/json, */*',
           'Content-Type': 'application/json',
           'User-Agent': 'kedge',
-          [HOPS_HEADER]: nextHop({ hops }),
           ...(authorization === undefined ? {} : { Authorization: authorization }),
         },
         timeoutMs,

@@ -50,6 +50,24 @@ function loop() {
 const REFUSED =
   '508 more than 3 servers have passed this request on: an APIService, a webhook or a Service leads back here'
 
+const webhook = (failurePolicy: string) => ({
+  metadata: { name: 'back' },
+  webhooks: [
+    {
+      name: 'back.example.com',
+      clientConfig: { url: 'https://server/api/v1/namespaces' },
+      rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], scope: '*' }],
+      failurePolicy,
+      matchPolicy: 'Equivalent',
+      sideEffects: 'None',
+      timeoutSeconds: 30,
+      admissionReviewVersions: ['v1'],
+      namespaceSelector: {},
+      objectSelector: {},
+    },
+  ],
+})
+
 test('by an APIService', async () => {
   const server = loop()
   const status: JsonObject = { conditions: [{ type: 'Available', status: 'True' }] }
@@ -69,23 +87,7 @@ test('by an APIService', async () => {
 
 test('by a webhook', async () => {
   const server = loop()
-  await server.put('admissionregistration.k8s.io', 'validatingwebhookconfigurations', {
-    metadata: { name: 'back' },
-    webhooks: [
-      {
-        name: 'back.example.com',
-        clientConfig: { url: 'https://server/api/v1/namespaces' },
-        rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], scope: '*' }],
-        failurePolicy: 'Fail',
-        matchPolicy: 'Equivalent',
-        sideEffects: 'None',
-        timeoutSeconds: 30,
-        admissionReviewVersions: ['v1'],
-        namespaceSelector: {},
-        objectSelector: {},
-      },
-    ],
-  })
+  await server.put('admissionregistration.k8s.io', 'validatingwebhookconfigurations', webhook('Fail'))
   const headers = { ...AUTHORIZATION, 'Content-Type': 'application/json' }
   const create = (hops: string) =>
     server.ask('/api/v1/namespaces', {
@@ -99,6 +101,24 @@ test('by a webhook', async () => {
   await create('4')
   expect(server.rounds).toHaveLength(2)
   expect(server.answers.at(-1)).toBe(REFUSED)
+})
+
+test.each([
+  ['0', 508, 'created'],
+  ['1', 508, REFUSED],
+  ['1', 500, 'created'],
+])('a request with the number %s whose webhook answers %i, and may fail: %s', async (hops, status, expected) => {
+  const fetch = async (): Promise<Response> => new Response('', { headers: { 'outgoing-status': String(status) } })
+  const server = memoryServer({ KEDGE_ADMIN_TOKEN: TOKEN, OUTGOING: { fetch } } as unknown as Partial<Env>)
+  await server.put('admissionregistration.k8s.io', 'validatingwebhookconfigurations', webhook('Ignore'))
+  const headers = { ...AUTHORIZATION, 'Content-Type': 'application/json', 'Kedge-Hops': hops }
+  const told = await answer(
+    server.request('/api/v1/namespaces', { method: 'POST', headers, body: '{"metadata":{"name":"a"}}' }),
+  ).then(
+    () => 'created',
+    (error: unknown) => (error instanceof StatusError ? `${error.code} ${error.message}` : String(error)),
+  )
+  expect(told).toBe(expected)
 })
 
 test.each(['4', '10', '-1', '1, 0', 'none', ''])('the number %j of servers is too large, or none', async (hops) => {
