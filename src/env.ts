@@ -30,6 +30,16 @@ export interface Env {
    * headers. It must differ from KEDGE_CA.
    */
   readonly KEDGE_REQUESTHEADER_CA?: string
+  /**
+   * PEM of further authorities whose client certificates are accepted, beside KEDGE_CA, as --client-ca-file. Like
+   * KEDGE_CA it must differ from KEDGE_REQUESTHEADER_CA.
+   */
+  readonly KEDGE_CLIENT_CA?: string
+  /**
+   * PEM of the authorities with which pods verify the server, published as kube-root-ca.crt. Default KEDGE_CA: it is
+   * set where another authority has signed the server's certificate.
+   */
+  readonly KEDGE_ROOT_CA?: string
   /** Base64 of the key with which the local server's front authenticates its statements. Each engine has a new one. */
   readonly KEDGE_FRONT_KEY?: string
   /** Ids of the objects whose databases were on the local server's disk when the engine started, with commas. */

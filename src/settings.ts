@@ -30,6 +30,10 @@ export interface Settings {
   readonly authority: string | undefined
   /** PEM, PKCS #8. It is set only together with `authority`. */
   readonly authorityKey: string | undefined
+  /** PEM: all authorities whose client certificates are accepted. */
+  readonly clientAuthorities: string | undefined
+  /** PEM: published, so that pods can verify the server. */
+  readonly rootAuthorities: string | undefined
   /** PEM. */
   readonly requestHeaderAuthority: string | undefined
   /** Base64. */
@@ -173,6 +177,8 @@ function parseSettings(env: Environment): Settings | BadSettings {
     administratorToken: values.KEDGE_ADMIN_TOKEN,
     authority: values.KEDGE_CA,
     authorityKey: values.KEDGE_CA_KEY,
+    clientAuthorities: joined(values.KEDGE_CA, values.KEDGE_CLIENT_CA),
+    rootAuthorities: values.KEDGE_ROOT_CA ?? values.KEDGE_CA,
     requestHeaderAuthority: values.KEDGE_REQUESTHEADER_CA,
     frontKey: values.KEDGE_FRONT_KEY,
     databases: new Set((values.KEDGE_DATABASES ?? '').split(',')),
@@ -226,6 +232,12 @@ function parseSettings(env: Environment): Settings | BadSettings {
           : (values.KEDGE_ENCRYPTION_RESOURCES ?? new Set(['secrets'])),
     },
   }
+}
+
+/** PEM texts one after the other; undefined where there is none. */
+const joined = (...texts: readonly (string | undefined)[]): string | undefined => {
+  const all = texts.filter((text) => text !== undefined)
+  return all.length === 0 ? undefined : all.join('\n')
 }
 
 function problemOfIssue(issue: z.core.$ZodIssue): Problem {

@@ -125,6 +125,12 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
       { KEDGE_CA: leaf + pem, KEDGE_REQUESTHEADER_CA: pem },
       'KEDGE_REQUESTHEADER_CA and KEDGE_CA have an authority in common: clients would be front proxies',
     ],
+    [
+      { KEDGE_CLIENT_CA: leaf + pem, KEDGE_REQUESTHEADER_CA: pem },
+      'KEDGE_REQUESTHEADER_CA and KEDGE_CLIENT_CA have an authority in common: clients would be front proxies',
+    ],
+    [{ KEDGE_CLIENT_CA: '' }, 'KEDGE_CLIENT_CA must be certificates in PEM'],
+    [{ KEDGE_ROOT_CA: 'garbage' }, 'KEDGE_ROOT_CA must be certificates in PEM'],
     [{ KEDGE_CA: pem, KEDGE_CA_KEY: pem }, RULES.key],
     [{ KEDGE_CA: pem, KEDGE_CA_KEY: pemText('PRIVATE KEY', Uint8Array.of(0x30, 3, 2, 9, 0)) }, RULES.key],
     [{ KEDGE_CA: pem, KEDGE_CA_KEY: pkcs8 + pkcs8 }, RULES.key],
@@ -235,6 +241,17 @@ test('a key whose halves are not of one another does not sign for itself', async
 test('what is switched off needs nothing else', () => {
   expect(problemOf({ KEDGE_AUDIT_CONSOLE: '0' })).toBeUndefined()
   expect(problemOf({ KEDGE_AUDIT_CONSOLE: '' })).toBeUndefined()
+})
+
+test('authorities of clients are added, and those that pods trust are replaced', () => {
+  const other = `${leaf}\n`
+  expect(settingsOf({ KEDGE_CA: pem })).toMatchObject({ clientAuthorities: pem, rootAuthorities: pem })
+  expect(settingsOf({ KEDGE_CA: pem, KEDGE_CLIENT_CA: other, KEDGE_ROOT_CA: other })).toMatchObject({
+    authority: pem,
+    clientAuthorities: `${pem}\n${other}`,
+    rootAuthorities: other,
+  })
+  expect(settingsOf({})).toMatchObject({ clientAuthorities: undefined, rootAuthorities: undefined })
 })
 
 test('good ones are parsed once for each environment', () => {

@@ -83,7 +83,7 @@ function byCertificate(request: ApiRequest): Finding | Promise<Finding> {
     user === undefined || user.name === KUBELET_CLIENT
       ? 'refused'
       : { user: readsUid(env) ? user : { ...user, uid: '' } }
-  const authority = clientAuthority(settingsOf(env).authority)
+  const authority = clientAuthority(settingsOf(env).clientAuthorities)
   const known = authority?.known(presented, now)
   if (known !== undefined) return ofCertificate(known)
   return authority === undefined ? 'refused' : authority.verify(presented, now).then(ofCertificate)

@@ -65,14 +65,15 @@ export async function ensureBootstrapped(plane: NewControlPlane, snapshot: Contr
 function editionOf(env: Env): string {
   const settings = settingsOf(env)
   const { advertise = '', serviceRange, runtimeConfig, featureGates } = settings
-  const { authority = '', requestHeaderAuthority = '' } = settings
+  const { clientAuthorities = '', rootAuthorities = '', requestHeaderAuthority = '' } = settings
   return JSON.stringify([
     EDITION,
     advertise,
     serviceRange,
     runtimeConfig,
     featureGates,
-    authority,
+    clientAuthorities,
+    ...(rootAuthorities === clientAuthorities ? [] : [rootAuthorities]),
     requestHeaderAuthority,
   ])
 }

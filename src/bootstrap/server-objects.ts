@@ -70,17 +70,17 @@ const rootCa = (namespace: string, env: Env): BootstrapObject => ({
     'v1',
     'ConfigMap',
     { name: 'kube-root-ca.crt', namespace, annotations: { 'kubernetes.io/description': ROOT_CA_DESCRIPTION } },
-    { data: { 'ca.crt': settingsOf(env).authority ?? '' } },
+    { data: { 'ca.crt': settingsOf(env).rootAuthorities ?? '' } },
   ),
   follows: true,
 })
 
 /** The ConfigMap that has the authorities that extension servers trust. */
 function authenticationConfigMap(env: Env): BootstrapObject {
-  const { authority, requestHeaderAuthority } = settingsOf(env)
+  const { clientAuthorities, requestHeaderAuthority } = settingsOf(env)
   const list = (...names: readonly string[]) => JSON.stringify(names)
   const data = {
-    ...(authority === undefined ? {} : { 'client-ca-file': authority }),
+    ...(clientAuthorities === undefined ? {} : { 'client-ca-file': clientAuthorities }),
     ...(requestHeaderAuthority !== undefined
       ? {
           'requestheader-allowed-names': list(...REQUEST_HEADERS.allowedNames),

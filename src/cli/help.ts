@@ -76,6 +76,11 @@ const FLAGS: readonly (readonly [commands: readonly string[], text: string])[] =
   --services LIST
                    Where Services are, for webhooks and aggregated APIs: NAMESPACE/NAME:PORT=https://HOST:PORT … The
                    certificate is still that of NAME.NAMESPACE.svc. May be given more than once.
+  --tls-cert-file FILE, --tls-private-key-file FILE
+                   The server's certificate, with the certificates that lead to its root, and its key, in PEM. Default: one
+                   by the data directory's CA. Clients that trust the certificates of the first file can verify the server.
+  --client-ca-file FILE
+                   Further authorities of client certificates, in PEM, beside the data directory's CA.
   --kubelet-certificate-authority FILE
                    Who signs kubelets' serving certificates, in PEM. Without it they are not looked at.
   --encryption-keys FILE

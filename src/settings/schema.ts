@@ -65,6 +65,8 @@ export const schema = z.object({
   KEDGE_ENCRYPTION_RESOURCES: z.optional(encryptedResources),
   KEDGE_CA_KEY: z.optional(privateKey),
   KEDGE_REQUESTHEADER_CA: z.optional(authority),
+  KEDGE_CLIENT_CA: z.optional(authority),
+  KEDGE_ROOT_CA: z.optional(authority),
   KEDGE_FRONT_KEY: z.optional(matching(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64')),
   KEDGE_DATABASES: z.optional(
     matching(/^(?:[0-9a-f]{64}(?:,[0-9a-f]{64})*)?$/, 'must be ids of objects with commas between'),

@@ -41,10 +41,11 @@ const contradictions: readonly { readonly text: string; readonly isThere: (value
   {
     // every client could impersonate any user by request headers
     text: 'KEDGE_REQUESTHEADER_CA and KEDGE_CA have an authority in common: clients would be front proxies',
-    isThere: ({ KEDGE_CA, KEDGE_REQUESTHEADER_CA }) => {
-      const keys = new Set(authoritiesIn(KEDGE_CA).map(publicKeyText))
-      return authoritiesIn(KEDGE_REQUESTHEADER_CA).some((proxies) => keys.has(publicKeyText(proxies)))
-    },
+    isThere: ({ KEDGE_CA, KEDGE_REQUESTHEADER_CA }) => haveOneInCommon(KEDGE_CA, KEDGE_REQUESTHEADER_CA),
+  },
+  {
+    text: 'KEDGE_REQUESTHEADER_CA and KEDGE_CLIENT_CA have an authority in common: clients would be front proxies',
+    isThere: ({ KEDGE_CLIENT_CA, KEDGE_REQUESTHEADER_CA }) => haveOneInCommon(KEDGE_CLIENT_CA, KEDGE_REQUESTHEADER_CA),
   },
 ]
 
@@ -53,6 +54,11 @@ export const contradictionsIn = (values: Values): Problem[] =>
 
 const authoritiesIn = (pem: string | undefined): readonly Certificate[] =>
   pem === undefined ? [] : readAuthorities(pem)
+
+function haveOneInCommon(clients: string | undefined, proxies: string | undefined): boolean {
+  const keys = new Set(authoritiesIn(clients).map(publicKeyText))
+  return authoritiesIn(proxies).some((authority) => keys.has(publicKeyText(authority)))
+}
 
 const publicKeyText = ({ publicKey }: Certificate): string => publicKey.join()
 

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { issue } from '../data-directory/certificate.ts'
 import type { DataDirectory } from '../data-directory/data-directory.ts'
 import { serverOf } from './backup.ts'
-import { authorityBundle } from '../data-directory/rotate-authority.ts'
 
 export interface Person {
   readonly user: string
@@ -28,6 +27,7 @@ export async function personKubeconfig(
   } as const
   const { certificate, key } = await issue(authority, leaf, now)
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  const { url, authority: trusted } = serverOf(directory.kubeconfig)
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
@@ -35,8 +35,8 @@ export async function personKubeconfig(
       {
         name: 'kedge',
         cluster: {
-          server: serverOf(directory.kubeconfig).url,
-          'certificate-authority-data': base64(authorityBundle(directory.pki)),
+          server: url,
+          'certificate-authority-data': base64(trusted),
         },
       },
     ],

@@ -5,6 +5,7 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { createSecureContext } from 'node:tls'
 import { serveAuditLog } from '../engine/audit-log.ts'
 import type { AuditLog, AuditLogOptions } from '../engine/audit-log.ts'
 import { upToDateBuild } from '../build/build.ts'
@@ -24,6 +25,7 @@ import { EngineFailed, EngineKeeper } from '../engine/keeper.ts'
 import type { EngineAddress } from '../front/engine-link.ts'
 import { startFront } from '../front/front.ts'
 import type { Front } from '../front/front.ts'
+import type { Credential } from '../data-directory/certificate.ts'
 import { writeKubeconfig } from '../data-directory/kubeconfig.ts'
 import { makeDirectory, makePrivateDirectory } from '../data-directory/make-directory.ts'
 import { serveOutgoingCalls } from '../outgoing/calls.ts'
@@ -66,6 +68,10 @@ export interface StartOptions {
   readonly admission?: Readonly<Record<string, string>>
   /** KEDGE_SERVICES. */
   readonly serviceUrls?: string
+  /** KEDGE_CLIENT_CA: PEM. */
+  readonly clientAuthorities?: string
+  /** Takes the place of the data directory's certificate. */
+  readonly server?: Credential
   /** KEDGE_KUBELET_CA. */
   readonly kubeletAuthority?: string
   /** KEDGE_VERBOSITY. */
@@ -175,7 +181,7 @@ async function startParts(
 ): Promise<{ readonly url: string; readonly keeper: EngineKeeper<EngineAddress> }> {
   const [build, pki] = await Promise.all([upToDateBuild(), openPki(directory.pki, serverNames(options), new Date())])
   checkSettings(settings(pki, `https://${urlHost(options.host)}:${options.port}`, options))
-  await checkKeys(pki)
+  await checkKeys(pki, options.server)
   const sockets = { socket: join(directory.run, 'engine.sock'), attestedSocket: join(directory.run, 'attested.sock') }
   const collectionSocket = join(directory.run, 'collection.sock')
   let pid: number | undefined
@@ -214,7 +220,8 @@ async function startParts(
   parts.exchanges = await serveOutgoingExchanges(outgoing.exchanges, credentials, tunnels)
   parts.configurations =
     options.identity && (await serveConfigurationFiles(configurationSocket(directory), options.identity.files))
-  writeKubeconfig(directory.kubeconfig, { server: url, pki })
+  const authorities = options.server?.certificate ?? pki.authorities
+  writeKubeconfig(directory.kubeconfig, { server: url, pki: { ...pki, authorities } })
   parts.keeper = keeper
   void keeper.run()
   parts.collecting = {
@@ -293,13 +300,25 @@ function checkSettings(own: Readonly<Record<string, string>>): void {
  * Checks signatures, because a key may contain a false public key.
  * @throws CannotStart
  */
-async function checkKeys({ authority, serviceAccountKey }: Pki): Promise<void> {
+async function checkKeys({ authority, serviceAccountKey }: Pki, server?: Credential): Promise<void> {
   const [block] = pemBlocks(authority.key)
   const [certificate] = readAuthorities(authority.certificate)
   if (block === undefined || certificate === undefined || !(await signsFor(block.bytes, certificate)))
     throw new CannotStart('pki/ca.key does not sign for pki/ca.crt: the halves of the key are not of one another')
   if (!(await signsForItself(serviceAccountKey)))
     throw new CannotStart('pki/service-account.jwk does not sign: its halves are not of one another')
+  const problem = server && credentialProblem(server)
+  if (problem !== undefined) throw new CannotStart(problem)
+}
+
+/** Why no server can show this certificate. */
+function credentialProblem({ certificate, key }: Credential): string | undefined {
+  try {
+    createSecureContext({ cert: certificate, key })
+    return undefined
+  } catch (error) {
+    return `--tls-cert-file and --tls-private-key-file cannot be used: ${error instanceof Error ? error.message : String(error)}`
+  }
 }
 
 /**
@@ -330,6 +349,8 @@ const optionSettings = ({
   audit,
   admission,
   serviceUrls,
+  clientAuthorities,
+  server,
   kubeletAuthority,
   identity,
   serviceAccounts,
@@ -345,6 +366,8 @@ const optionSettings = ({
   ...audit?.settings,
   ...admission,
   ...(serviceUrls === undefined ? {} : { KEDGE_SERVICES: serviceUrls }),
+  ...(clientAuthorities === undefined ? {} : { KEDGE_CLIENT_CA: clientAuthorities }),
+  ...(server === undefined ? {} : { KEDGE_ROOT_CA: server.certificate }),
   ...(kubeletAuthority === undefined ? {} : { KEDGE_KUBELET_CA: kubeletAuthority }),
   ...(workloads === undefined ? {} : { KEDGE_WORKLOADS: workloads }),
   ...(controllers === undefined ? {} : { KEDGE_CONTROLLERS: controllers }),
@@ -397,7 +420,7 @@ const ownKeys = ({ serviceAccountKey, retiredServiceAccountKeys }: Pki): Record<
 })
 
 async function listen(
-  { host, port, audit }: StartOptions,
+  { host, port, audit, server, clientAuthorities }: StartOptions,
   pki: Pki,
   tunnels: Tunnels,
   engine: () => Promise<EngineAddress>,
@@ -410,8 +433,8 @@ async function listen(
       tunnels,
       limits: connectionLimits(),
       tellsAddress: audit !== undefined,
-      server: pki.server,
-      clientAuthorities: [pki.authorities, pki.frontProxyAuthorities],
+      server: server ?? pki.server,
+      clientAuthorities: [pki.authorities, pki.frontProxyAuthorities, clientAuthorities ?? ''],
     })
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code

@@ -16,6 +16,7 @@ const settings: Readonly<Record<string, string>> = {
   'authorization-config': 'KEDGE_AUTHORIZATION_CONFIG',
   'authorization-mode': 'KEDGE_AUTHORIZATION_CONFIG',
   'authorization-webhook-config-file': 'KEDGE_AUTHORIZATION_CONFIG',
+  'client-ca-file': 'KEDGE_CLIENT_CA',
   controllers: 'KEDGE_CONTROLLERS',
   'disable-admission-plugins': 'KEDGE_DISABLE_ADMISSION_PLUGINS',
   'enable-admission-plugins': 'KEDGE_ENABLE_ADMISSION_PLUGINS',
@@ -37,6 +38,7 @@ const settings: Readonly<Record<string, string>> = {
   'service-cluster-ip-range': 'KEDGE_SERVICE_RANGE',
   services: 'KEDGE_SERVICES',
   'token-auth-file': 'KEDGE_TOKEN_AUTH_FILE',
+  'tls-cert-file': 'KEDGE_ROOT_CA',
   v: 'KEDGE_VERBOSITY',
   workloads: 'KEDGE_WORKLOADS',
 }

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { identityFlags, identityOptions, identitySchema, readText } from './identity.ts'
+import { certificateFlags, certificateOptions, certificateSchema } from './certificates.ts'
 import { fileFlagsIn, fileName } from './named-flags.ts'
 import { serviceAccountFlags, serviceAccountSchema, serviceAccountSettings } from './service-account.ts'
 import { workerConfig } from '../commands/start.ts'
@@ -38,6 +39,7 @@ export const startFlags = {
   'scheduler-config': { type: 'string' },
   'missing-images': { type: 'string', multiple: true },
   nodes: { type: 'string' },
+  ...certificateFlags,
   ...identityFlags,
   ...serviceAccountFlags,
 } as const
@@ -119,10 +121,15 @@ export const startSchema = z
     'scheduler-config': fileName,
     'missing-images': lists,
     nodes: z.optional(wholeNumber(0, MOST_NODES)),
+    ...certificateSchema,
     ...identitySchema,
     ...serviceAccountSchema,
   })
   .check(
+    z.refine((flags) => (flags['tls-cert-file'] === undefined) === (flags['tls-private-key-file'] === undefined), {
+      path: ['tls-cert-file'],
+      error: 'and --tls-private-key-file need each other.',
+    }),
     z.refine((flags) => !flags.ephemeral || flags['data-dir'] === undefined, {
       path: ['ephemeral'],
       error: 'and --data-dir exclude each other.',
@@ -166,6 +173,7 @@ export async function startOptions(flags: StartFlags): Promise<StartOptions> {
     encryptionResources: flags['encryption-resources'],
     admission: await admissionSettings(flags),
     serviceUrls: flags.services,
+    ...certificateOptions(flags),
     kubeletAuthority: fileOf(flags['kubelet-certificate-authority']),
     ...workloadOptions(flags),
     controllers: flags.controllers,

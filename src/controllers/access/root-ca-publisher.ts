@@ -38,7 +38,7 @@ export const rootCaPublisher: Controller = {
   },
 }
 
-const rootCaData = ({ env }: ControllerContext) => ({ 'ca.crt': settingsOf(env).authority ?? '' })
+const rootCaData = ({ env }: ControllerContext) => ({ 'ca.crt': settingsOf(env).rootAuthorities ?? '' })
 
 async function publishAgain(context: ControllerContext): Promise<undefined> {
   const wanted = JSON.stringify(rootCaData(context))

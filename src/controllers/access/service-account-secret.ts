@@ -76,7 +76,7 @@ async function filled(
   account: KubeObject,
 ): Promise<Record<string, string> | undefined> {
   const { namespace = '', name = '' } = metadata
-  const authority = base64(settingsOf(env).authority ?? '')
+  const authority = base64(settingsOf(env).rootAuthorities ?? '')
   const wanted: Record<string, string> = { namespace: base64(namespace), ...(authority ? { 'ca.crt': authority } : {}) }
   const hasToken = (data['token'] ?? '') !== '' && metadata.annotations?.[ACCOUNT_UID] === account.metadata.uid
   if (hasToken && Object.entries(wanted).every(([key, value]) => ownValue(data, key) === value)) return undefined

@@ -13,6 +13,8 @@ const parsed = (...args: string[]) => startSchema.safeParse(parseArgs({ args, op
 /** What else a flag needs. */
 const beside: Readonly<Record<string, readonly string[]>> = {
   'audit-webhook-config-file': ['--audit-policy-file', join(directory, 'policy')],
+  'tls-cert-file': ['--tls-private-key-file', join(directory, 'policy')],
+  'tls-private-key-file': ['--tls-cert-file', join(directory, 'policy')],
   'oidc-ca-file': ['--oidc-issuer-url', 'https://issuer', '--oidc-client-id', 'kedge'],
 }
 

@@ -75,6 +75,8 @@ test.each([
   [['--workloads', 'off', '--nodes', '2'], ['nodes'], 'is for --workloads simulated.'],
   [['--workloads', 'off', '--missing-images', 'x'], ['missing-images'], 'is for --workloads simulated.'],
   [['--workloads', 'controllers', '--scheduler-config', 'x'], ['scheduler-config'], 'is for --workloads simulated.'],
+  [['--tls-cert-file', 'x'], ['tls-cert-file'], 'and --tls-private-key-file need each other.'],
+  [['--tls-private-key-file', 'x'], ['tls-cert-file'], 'and --tls-private-key-file need each other.'],
   [['--host', ''], ['host'], 'wants an address or a DNS name, not "".'],
   [['--host', '[::1]'], ['host'], 'wants an address or a DNS name, not "[::1]".'],
   [['--host', 'a b'], ['host'], 'wants an address or a DNS name, not "a b".'],

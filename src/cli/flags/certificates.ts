@@ -1,0 +1,30 @@
+// Flags with kube-apiserver's names for certificates that are not of the data directory.
+import { fileName } from './named-flags.ts'
+import { readText } from './identity.ts'
+import type { StartOptions } from '../commands/start.ts'
+import type * as z from 'zod/mini'
+
+export const certificateFlags = {
+  'client-ca-file': { type: 'string' },
+  'tls-cert-file': { type: 'string' },
+  'tls-private-key-file': { type: 'string' },
+} as const
+
+export const certificateSchema = {
+  'client-ca-file': fileName,
+  'tls-cert-file': fileName,
+  'tls-private-key-file': fileName,
+} satisfies Record<keyof typeof certificateFlags, z.ZodMiniType>
+
+type Flags = { readonly [Name in keyof typeof certificateSchema]?: z.output<(typeof certificateSchema)[Name]> }
+
+/** @throws CannotStart */
+export function certificateOptions(flags: Flags): Pick<StartOptions, 'clientAuthorities' | 'server'> {
+  const { 'client-ca-file': clients, 'tls-cert-file': certificate, 'tls-private-key-file': key } = flags
+  return {
+    ...(clients === undefined ? {} : { clientAuthorities: readText(clients) }),
+    ...(certificate === undefined || key === undefined
+      ? {}
+      : { server: { certificate: readText(certificate), key: readText(key) } }),
+  }
+}
