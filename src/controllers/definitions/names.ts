@@ -6,6 +6,7 @@ import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '..
 import type { KubeObject } from '../../api/object.ts'
 import { setCondition } from '../../registry/apiextensions/custom-resource-definitions.ts'
 import { conditionOf, DEFINITIONS, isConditionTrue, sameNames } from '../../registry/custom-resources/definition.ts'
+import { authorityProblem } from '../../x509/authority-bundle.ts'
 import { freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { serverClients } from '../client/clientset.ts'
 import type { ResourceClient } from '../client/resource-client.ts'
@@ -125,7 +126,10 @@ function namesFor(
   return problem === undefined ? { names } : { names, problem }
 }
 
-/** Sets the condition Established when the names are accepted. */
+/**
+ * Sets the condition Established when the names are accepted. A definition whose conversion webhook cannot be called
+ * waits for another caBundle.
+ */
 async function establish(
   client: ResourceClient,
   definition: Definition | undefined,
@@ -133,12 +137,25 @@ async function establish(
 ): Promise<void> {
   if (definition === undefined || !isConditionTrue(definition, 'NamesAccepted')) return
   if (isConditionTrue(definition, 'Established')) return
-  await client.updateStatusWithRetries(definition, (object) =>
-    setCondition(object as CustomResourceDefinition, context.now(), {
-      type: 'Established',
-      status: 'True',
-      reason: 'InitialNamesAccepted',
-      message: 'the initial names have been accepted',
-    }),
+  if (hasBadBundle(definition) && conditionOf(definition, 'Established')?.reason === BAD_BUNDLE.reason) return
+  await client.updateStatusWithRetries(definition, (object: Definition) =>
+    setCondition(object, context.now(), hasBadBundle(object) ? BAD_BUNDLE : ESTABLISHED),
   )
 }
+
+const ESTABLISHED = {
+  type: 'Established',
+  status: 'True',
+  reason: 'InitialNamesAccepted',
+  message: 'the initial names have been accepted',
+}
+
+const BAD_BUNDLE = {
+  type: 'Established',
+  status: 'False',
+  reason: 'InvalidCABundle',
+  message: 'The conversion webhook CABundle is invalid',
+}
+
+const hasBadBundle = ({ spec }: CustomResourceDefinition): boolean =>
+  authorityProblem(spec?.conversion?.webhook?.clientConfig?.caBundle) !== undefined

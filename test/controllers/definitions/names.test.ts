@@ -4,6 +4,7 @@ import type { CustomResourceDefinition, CustomResourceDefinitionStatus } from '.
 import type { JsonObject, KubeObject } from '../../../src/api/object.ts'
 import type { ControllerContext } from '../../../src/controllers/controller.ts'
 import { API_SERVER } from '../../../src/request/user-info.ts'
+import { serverClients } from '../../../src/controllers/client/clientset.ts'
 import { crdNamesController } from '../../../src/controllers/definitions/names.ts'
 import { Turns } from '../../../src/controllers/work/turns.ts'
 import { conditionOf, DEFINITIONS } from '../../../src/registry/custom-resources/definition.ts'
@@ -104,4 +105,36 @@ test.each<[string, CustomResourceDefinitionStatus['acceptedNames']]>([
   const snapshot = await freshControlSnapshot(server)
   const found = snapshot.get<KubeObject & CustomResourceDefinition>(DEFINITIONS, 'things.example.com')!
   expect(found.status?.acceptedNames).toEqual(found.spec?.names)
+})
+
+test('a definition whose conversion webhook has an unreadable caBundle is established when the bundle is good', async () => {
+  const server = memoryServer()
+  const converting = definition('things', 'example.com', 'Thing')
+  const clientConfig = { service: { namespace: 'default', name: 'converter' }, caBundle: btoa('\n') }
+  const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
+  Object.assign(converting['spec'] as JsonObject, { conversion })
+  await server.put(DEFINITIONS.group, DEFINITIONS.resource, converting)
+  const context = await contextOf(server)
+  const reconciled = async () => {
+    await crdNamesController.reconcile('things.example.com', context)
+    const snapshot = await freshControlSnapshot(server)
+    return snapshot.get<KubeObject & CustomResourceDefinition>(DEFINITIONS, 'things.example.com')!
+  }
+  const refused = await reconciled()
+  expect(conditionOf(refused, 'NamesAccepted')?.status).toBe('True')
+  expect(conditionOf(refused, 'Established')).toMatchObject({
+    status: 'False',
+    reason: 'InvalidCABundle',
+    message: 'The conversion webhook CABundle is invalid',
+  })
+  expect((await reconciled()).metadata.resourceVersion).toBe(refused.metadata.resourceVersion)
+
+  const client = serverClients(context).resource(DEFINITIONS)
+  await client.updateWithRetries(refused, (object: CustomResourceDefinition) => {
+    object.spec!.conversion!.webhook!.clientConfig!.caBundle = ''
+  })
+  expect(conditionOf(await reconciled(), 'Established')).toMatchObject({
+    status: 'True',
+    reason: 'InitialNamesAccepted',
+  })
 })
