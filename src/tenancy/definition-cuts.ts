@@ -8,6 +8,8 @@ export interface SchemaFacts {
   readonly rules: number
   /** Whether it may have defaults. */
   readonly hasDefaults: boolean
+  /** Whether it may have embedded objects. */
+  readonly hasEmbedded: boolean
 }
 
 /** A part of a text, by its position. */
@@ -123,12 +125,14 @@ function endOfText(text: string, begin: number): number {
 const RULES = '"x-kubernetes-validations":'
 
 const DEFAULT = '"default":'
+const EMBEDDED = '"x-kubernetes-embedded-resource":'
 
 /** A search goes to the end of its text, so each schema is searched by itself. */
 export const factsOfSchema = (text: string): SchemaFacts => ({
   length: text.length,
   rules: lengthOfRules(text),
   hasDefaults: text.includes(DEFAULT),
+  hasEmbedded: text.includes(EMBEDDED),
 })
 
 function lengthOfRules(text: string): number {

@@ -59,9 +59,10 @@ test('the text of a schema tells how many of its characters are rules, and of de
     },
   }
   const facts = (of: object) => cutDefinition(JSON.stringify({ spec: { versions: [{ schema: of }] } })).schemas.get(0)
-  expect(facts(schema)).toMatchObject({ rules: JSON.stringify(rules).length, hasDefaults: false })
+  expect(facts(schema)).toMatchObject({ rules: JSON.stringify(rules).length, hasDefaults: false, hasEmbedded: false })
   expect(facts({ openAPIV3Schema: { properties: { a: { default: 1 } } } })).toMatchObject({
     rules: 0,
     hasDefaults: true,
   })
+  expect(facts({ openAPIV3Schema: { 'x-kubernetes-embedded-resource': true } })).toMatchObject({ hasEmbedded: true })
 })

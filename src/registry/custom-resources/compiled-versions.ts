@@ -6,6 +6,7 @@ import { cloneJson } from '../../json/clone-json.ts'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../../api/apiextensions/v1.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version.ts'
 import type { JsonObject, KubeObject } from '../../api/object.ts'
+import { undivided } from '../../base/parts.ts'
 import { LARGE } from '../../base/slices.ts'
 import { reshapeStored } from '../../codec/decode/decode-custom.ts'
 import { customModelName } from './custom-model-name.ts'
@@ -22,6 +23,7 @@ import { factsOf, readSchema } from '../../tenancy/lazy-definition.ts'
 import type { Strategy } from '../strategy.ts'
 import { checkConversion, isConvertedByWebhook } from './conversion-webhook.ts'
 import { storageVersion, versionNamed } from './definition.ts'
+import { withPrunedDefaults } from './pruned-defaults.ts'
 import { customStrategy } from './strategy.ts'
 
 /** The compiled form of one version of a definition. */
@@ -137,10 +139,12 @@ function compile(
   definition: CustomResourceDefinition,
   version: string,
   schema: JsonObject | undefined,
-  { length, rules, hasDefaults }: SchemaFacts,
+  { length, rules, hasDefaults, hasEmbedded }: SchemaFacts,
 ): CompiledVersion {
   const gvk = { group: definition.spec?.group ?? '', version, kind: definition.status?.acceptedNames?.kind ?? '' }
-  const type = customKindType(customModelName(gvk.group, gvk.version, gvk.kind), gvk, schema, hasDefaults)
+  const isWhole = schema === undefined || !hasDefaults || !hasEmbedded
+  const filled = isWhole ? schema : undivided(() => withPrunedDefaults(schema))
+  const type = customKindType(customModelName(gvk.group, gvk.version, gvk.kind), gvk, filled, hasDefaults)
   const strategy = customStrategy(definition, version, type, schema, rules > 0)
   const growth = hasDefaults ? growthOf(schema ?? {}, length) : { once: 0, perUnit: 0 }
   return {

@@ -2,7 +2,9 @@
 // generation.
 import { describe, expect, test } from 'vitest'
 import type { CustomResourceDefinition } from '../../../src/api/apiextensions/v1.ts'
+import type { JsonObject } from '../../../src/api/object.ts'
 import { compiledVersion } from '../../../src/registry/custom-resources/compiled-versions.ts'
+import { applyStructuralDefaults } from '../../../src/schema/structural-default.ts'
 
 const definition = (property: string, metadata: object = {}): CustomResourceDefinition => ({
   metadata: { name: 'things.example.com', uid: 'u', generation: 2, resourceVersion: '7', ...metadata },
@@ -42,5 +44,48 @@ describe('a version of a definition', () => {
     expect(fieldsOf(one, definition('colour'))).toContain('colour')
     expect(fieldsOf(tenant, other)).not.toContain('colour')
     expect(fieldsOf(tenant, other)).toContain('size')
+  })
+})
+
+describe('an embedded object gets no member that metadata does not have', () => {
+  const metadata = { name: 'Bar', unknown: 'unknown' }
+  const whole = { apiVersion: 'foos/v1', kind: 'Foo', metadata }
+  const embedded = (properties: Record<string, object>, more: object = {}) => ({
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    properties,
+    ...more,
+  })
+  const text = (value: string) => ({ type: 'string', default: value })
+  const head = { apiVersion: text('foos/v1'), kind: text('Foo') }
+
+  test.each<[string, object, JsonObject | undefined]>([
+    [
+      'by defaults of members of its metadata',
+      embedded({ ...head, metadata: { type: 'object', properties: { name: text('Bar'), unknown: text('unknown') } } }),
+      { metadata: {} },
+    ],
+    ['by a default of its metadata', embedded({ ...head, metadata: { type: 'object', default: metadata } }), {}],
+    ['by a default of its own', embedded({ foo: { type: 'string' } }, { default: whole }), undefined],
+    ['as part of a default', { type: 'array', items: embedded({}), default: [whole] }, undefined],
+  ])('%s', (_, schema, sent) => {
+    const of = definition('colour', { uid: crypto.randomUUID() })
+    of.spec!.versions![0]!.schema!.openAPIV3Schema!.properties!['inner'] = schema
+    const object: JsonObject = sent === undefined ? {} : { inner: sent }
+    applyStructuralDefaults(compiledVersion(one, of, 'v1').type, object)
+    const inner = Array.isArray(object['inner']) ? object['inner'][0] : object['inner']
+    expect(inner).toEqual({ ...whole, metadata: { name: 'Bar' } })
+  })
+
+  test('nor does the next member of a list of its metadata, while the definition keeps its text', () => {
+    const of = definition('colour', { uid: crypto.randomUUID() })
+    const items = { type: 'object', properties: { kind: text('Thing'), colour: text('red') } }
+    const owners = { type: 'array', items }
+    const inner = embedded({ metadata: { type: 'object', properties: { ownerReferences: owners } } })
+    of.spec!.versions![0]!.schema!.openAPIV3Schema!.properties!['inner'] = inner
+    const object: JsonObject = { inner: { metadata: { ownerReferences: [{}] } } }
+    applyStructuralDefaults(compiledVersion(one, of, 'v1').type, object)
+    expect(object).toEqual({ inner: { metadata: { ownerReferences: [{ kind: 'Thing' }] } } })
+    expect(items.properties.colour.default).toBe('red')
   })
 })
