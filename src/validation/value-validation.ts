@@ -32,6 +32,8 @@ import { formatOf, isJsonInteger, typeOf, typesOf } from './value-types.ts'
 /** The old value of an update. Validation drops the problems of unchanged parts (ratcheting). */
 export interface Before {
   readonly value: Json
+  /** The value is an object that is written, which is never unchanged as a whole. Its parts may be. */
+  readonly isWritten?: boolean
 }
 
 /**
@@ -45,7 +47,7 @@ export function validateValue(
   before?: Before,
 ): FieldError[] {
   return searchingIn(schema, () =>
-    check(schema, value, '', before, true).problems.map((problem) => problem.errorAt(at)),
+    check(schema, value, '', before, before?.isWritten !== true).problems.map((problem) => problem.errorAt(at)),
   )
 }
 

@@ -49,7 +49,12 @@ export function customStrategy(
   const bySchema = (object: KubeObject, old?: KubeObject): FieldError[] =>
     schema === undefined
       ? []
-      : validateValue(schema, asJson(object), FieldPath.root, old === undefined ? undefined : { value: asJson(old) })
+      : validateValue(
+          schema,
+          asJson(object),
+          FieldPath.root,
+          old === undefined ? undefined : { value: asJson(old), isWritten: true },
+        )
   /**
    * Validation needs compiled patterns, and the first object waits for them. If the patterns of a small object take
    * long, validation goes in parts.

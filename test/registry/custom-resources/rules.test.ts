@@ -94,3 +94,22 @@ test.each<[string, Write, string[], string[]]>([
 ])('%s', async (_name, given, errors, warnings) => {
   expect(await write(given)).toEqual({ errors, warnings })
 })
+
+test('what an unchanged object lacks as a whole is reported, and what its parts have got wrong is not', async () => {
+  const stricter: JsonObject = {
+    type: 'object',
+    required: ['colour'],
+    properties: {
+      apiVersion: { type: 'string', pattern: '^example.com/v2$' },
+      spec: { type: 'object', required: ['m'], properties: { s: { type: 'string', maxLength: 1 } } },
+    },
+  }
+  const after = customStrategy(definition, 'v1', type, stricter, false)
+  const object = thing({ s: 'long' })
+  const context = { warn: () => {} } as unknown as StrategyContext // nothing else is used
+  const errors = await after.validateUpdate!(object, structuredClone(object), context)
+  expect(errors.map(({ field, message }) => `${field}: ${message}`)).toEqual([
+    `apiVersion: Invalid value: "example.com/v1": apiVersion in body should match '^example.com/v2$'`,
+    'colour: Required value',
+  ])
+})
