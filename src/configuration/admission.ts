@@ -46,11 +46,12 @@ const configuration = z.strictObject({
 })
 
 const TYPE = { group: 'apiserver.config.k8s.io', versions: ['v1'], kind: 'AdmissionConfiguration' }
+const OLD_TYPE = { group: 'apiserver.k8s.io', versions: ['v1alpha1'], kind: 'AdmissionConfiguration' }
 
 /** @param json an AdmissionConfiguration @returns the configurations by plugin @throws Error */
 export function readAdmissionConfiguration(json: string): ReadonlyMap<string, unknown> {
   try {
-    const { plugins } = readVersioned(configuration, parsed(json), TYPE)
+    const { plugins } = readVersioned(configuration, parsed(json), TYPE, OLD_TYPE)
     const named = (plugins ?? []).toReversed() // the first of a name counts
     const outside = named.find(({ path = '' }) => path !== '')
     if (outside !== undefined) throw new Error(`${outside.name}: a Worker has no files, path must not be set`)

@@ -38,8 +38,7 @@ const TYPES = [
 /** @throws Error */
 export function readLimitedResources(raw: unknown): readonly LimitedResource[] {
   if (raw === undefined) return []
-  const isOld = String((raw as { apiVersion?: unknown }).apiVersion).startsWith(`${TYPES[1].group}/`)
-  const limited = readVersioned(configuration, raw, TYPES[isOld ? 1 : 0]).limitedResources ?? []
+  const limited = readVersioned(configuration, raw, ...TYPES).limitedResources ?? []
   const errors = limited.flatMap(({ resource }, index) =>
     resource === '' ? [required(path('limitedResources').index(index).child('resource'))] : [],
   )

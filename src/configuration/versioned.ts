@@ -18,16 +18,23 @@ export function readFields<T>(schema: z.ZodMiniType<T>, value: unknown): T {
 
 const typeMeta = z.looseObject({ apiVersion: z.optional(z.string()), kind: z.optional(z.string()) })
 
-/** @returns the object without its apiVersion and kind */
-export function readVersioned<T>(
-  schema: z.ZodMiniType<T>,
-  value: unknown,
-  { group, versions, kind }: { readonly group: string; readonly versions: readonly string[]; readonly kind: string },
-): T {
+interface ConfigurationType {
+  readonly group: string
+  readonly versions: readonly string[]
+  readonly kind: string
+}
+
+/**
+ * @param types of which it may have any, all with the same fields
+ * @returns the object without its apiVersion and kind
+ */
+export function readVersioned<T>(schema: z.ZodMiniType<T>, value: unknown, ...types: readonly ConfigurationType[]): T {
   const { apiVersion = '', kind: own = '', ...fields } = readFields(typeMeta, value)
   if (own === '') throw new Error("Object 'Kind' is missing")
   if (apiVersion === '') throw new Error("Object 'apiVersion' is missing")
-  if (own !== kind || !versions.some((version) => apiVersion === `${group}/${version}`))
-    throw new Error(`no kind ${goQuote(own)} is registered for version ${goQuote(apiVersion)}`)
+  const isRegistered = types.some(
+    ({ group, versions, kind }) => own === kind && versions.some((version) => apiVersion === `${group}/${version}`),
+  )
+  if (!isRegistered) throw new Error(`no kind ${goQuote(own)} is registered for version ${goQuote(apiVersion)}`)
   return readFields(schema, fields)
 }

@@ -17,7 +17,6 @@ const TYPES = [
 /** Undefined: as nobody. @throws Error */
 export function readWebhookClients(raw: unknown): Kubeconfig | undefined {
   if (raw === undefined) return undefined
-  const isOld = (raw as { kind?: unknown }).kind === TYPES[1].kind
-  const { kubeConfig } = readVersioned(configuration, raw, TYPES[isOld ? 1 : 0])
+  const { kubeConfig } = readVersioned(configuration, raw, ...TYPES)
   return kubeConfig === undefined ? undefined : readKubeconfig(kubeConfig)
 }

@@ -110,7 +110,17 @@ describe('configurations that cannot be used', () => {
     expect(messageOf(() => admissionSetting({}, configured('EventRateLimit', { limits: [] })))).toBe('')
   })
 
+  test.each(['apiserver.config.k8s.io/v1', 'apiserver.k8s.io/v1alpha1'])('are read in %s', (apiVersion) => {
+    const plugins = [{ name: 'EventRateLimit', configuration: { limits: [] } }]
+    const json = JSON.stringify({ apiVersion, kind: 'AdmissionConfiguration', plugins })
+    expect(readAdmissionConfiguration(json)).toEqual(new Map([['EventRateLimit', { limits: [] }]]))
+  })
+
   test.each([
+    [
+      '{"apiVersion":"apiserver.k8s.io/v1","kind":"AdmissionConfiguration"}',
+      'no kind "AdmissionConfiguration" is registered for version "apiserver.k8s.io/v1"',
+    ],
     [
       '{"apiVersion":"apiserver.config.k8s.io/v1","kind":"AdmissionConfiguration","plugin":[]}',
       'strict decoding error: unknown field "plugin"',
