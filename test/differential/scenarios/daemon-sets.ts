@@ -18,6 +18,14 @@ const NEW_NODE = ['FailedScheduling']
 export const daemonSets: readonly Scenario[] = [
   { name: 'one on each node', comparesNodes: true, steps: [make()] },
   {
+    name: 'takes back what was let go',
+    steps: [
+      make(),
+      { patch: 'v1/pods/*', with: { metadata: { ownerReferences: null } } },
+      { patch: 'apps/v1/controllerrevisions/*', with: { metadata: { ownerReferences: null } } },
+    ],
+  },
+  {
     name: 'on nodes with a label',
     comparesNodes: true,
     steps: [

@@ -289,6 +289,14 @@ const owned: Scenario[] = [
 ]
 
 export const deployments: readonly Scenario[] = [
+  {
+    name: 'takes back what was let go',
+    steps: [
+      make({ replicas: 2 }),
+      { patch: 'apps/v1/replicasets/*', with: { metadata: { ownerReferences: null } } },
+      { patch: 'v1/pods/*', with: { metadata: { ownerReferences: null } } },
+    ],
+  },
   ...sizes,
   ...rollouts,
   ...stuck,

@@ -128,6 +128,10 @@ export const jobs: readonly Scenario[] = [
     steps: [make({ backoffLimit: 3, podReplacementPolicy: 'Failed' }, never), podFailed],
   },
   {
+    name: 'takes back what was let go',
+    steps: [make({ parallelism: 2 }, never), { patch: 'v1/pods/*', with: { metadata: { ownerReferences: null } } }],
+  },
+  {
     name: 'selects by hand',
     steps: [make({ manualSelector: true, selector: { matchLabels: { pick: 'me' } } }, { labels: { pick: 'me' } })],
   },

@@ -53,6 +53,10 @@ function scenariosOf(kind: string, resource: string, made: Make): Scenario[] {
         make({ replicas: 1 }),
       ],
     },
+    {
+      name: `${kind}: takes back what was let go`,
+      steps: [make({ replicas: 2 }), { patch: 'v1/pods/*', with: { metadata: { ownerReferences: null } } }],
+    },
     { name: `${kind}: leaves orphans`, steps: [make({ replicas: 2 }), { delete: WEB, propagation: 'Orphan' }] },
     {
       name: `${kind}: is deleted in the foreground`,

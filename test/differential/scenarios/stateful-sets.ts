@@ -32,6 +32,14 @@ export const statefulSets: readonly Scenario[] = [
     name: 'grows and shrinks in parallel',
     steps: [make({ replicas: 1, ...parallel }), patch({ replicas: 4 }), patch({ replicas: 0 })],
   },
+  {
+    name: 'takes back what was let go',
+    steps: [
+      make({ replicas: 2 }),
+      { patch: 'v1/pods/*', with: { metadata: { ownerReferences: null } } },
+      { patch: 'apps/v1/controllerrevisions/*', with: { metadata: { ownerReferences: null } } },
+    ],
+  },
   { name: 'rolls out', steps: [make({ replicas: 3 }), image('nginx:2')] },
   { name: 'rolls out in parallel', steps: [make({ replicas: 3, ...parallel }), image('nginx:2')] },
   {
