@@ -199,10 +199,14 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return items
   }
 
+  private get isOfPods(): boolean {
+    const { group, resource } = this.entry.storage
+    return group === '' && resource === 'pods'
+  }
+
   /** What a list keeps of an object, and the UTF-16 units of it. */
   private kept(object: O, length: number): [kept: O, weight: number] {
-    const { group, resource } = this.entry.storage
-    if (length <= LARGE_POD || group !== '' || resource !== 'pods') return [object, length]
+    if (length <= LARGE_POD || !this.isOfPods) return [object, length]
     const head = this.typed(podHead(object))
     return [head, charactersOf(head)]
   }
@@ -399,6 +403,9 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
   }
 
   private async put(scope: ResourceScope, object: O, known?: O): Promise<WriteResult> {
+    // a list has the heads of large pods, which must not take their place
+    if (this.isOfPods && isHead(object))
+      throw new Error(`assertion failed: ${object.metadata.name} is not as it was read`)
     const { result } = await update(scope, await decoded(scope, object), this.options, this.actor.admission, { known })
     return result
   }

@@ -91,10 +91,10 @@ export function hasStorage(set: StatefulSet, pod: Pod): boolean {
   )
 }
 
-/** Restores changed labels and volumes in place. @returns whether anything was wrong */
-export function putRight(set: StatefulSet, pod: Pod): boolean {
-  const [identity, storage] = [hasIdentity(pod), hasStorage(set, pod)]
-  if (!identity) giveIdentity(set, pod, ordinalOf(pod))
-  if (!storage) giveStorage(set, pod, ordinalOf(pod))
-  return !identity || !storage
+export const isRight = (set: StatefulSet, pod: Pod): boolean => hasIdentity(pod) && hasStorage(set, pod)
+
+/** Restores changed labels and volumes in place. */
+export function putRight(set: StatefulSet, pod: Pod): void {
+  if (!hasIdentity(pod)) giveIdentity(set, pod, ordinalOf(pod))
+  if (!hasStorage(set, pod)) giveStorage(set, pod, ordinalOf(pod))
 }

@@ -1,7 +1,6 @@
 /** One reconciliation of a StatefulSet's pods: creates, repairs, scales down and rolls out, each by ordinals. */
 import type { StatefulSet } from '../../../api/apps/v1.ts'
 import type { Pod } from '../../../api/core/v1.ts'
-import { cloneJson } from '../../../json/clone-json.ts'
 import { StatusError } from '../../../api/status.ts'
 import type { WorkBudget } from '../../../storage/shards/turn-budget.ts'
 import type { ResourceClient } from '../../client/resource-client.ts'
@@ -19,6 +18,7 @@ import {
   hasStorage,
   isInRange,
   isOrdered,
+  isRight,
   isRunningAndReady,
   isUnavailable,
   newStatefulPod,
@@ -139,14 +139,14 @@ export class StatefulSetStep {
 
   private async update(pod: Pod): Promise<void> {
     const { set, claims, pods } = this.look
-    const wanted = cloneJson(pod)
     const followsPolicy = await claims.followPolicy(pod)
-    const isWrong = putRight(set, wanted)
+    const isWrong = !isRight(set, pod)
     if (followsPolicy && !isWrong) return
     try {
       if (!hasStorage(set, pod)) await claims.create(pod)
       if (!followsPolicy) await claims.update(pod)
-      if (isWrong) await pods.update(wanted)
+      // the listed pod may be the head of one
+      if (isWrong) await pods.updateWithRetries(pod, (live) => putRight(set, live))
     } catch (error) {
       await this.failed('Update', pod, error)
       throw error

@@ -277,3 +277,21 @@ describe('the claims of a StatefulSet', () => {
     expect(claim?.ownerReferences).toMatchObject([{ kind: 'StatefulSet', name: 'web', controller: true }])
   })
 })
+
+test('puts the labels of a large pod right, and keeps the rest of it', async () => {
+  const env = [{ name: 'LONG', value: 'x'.repeat(100_000) }]
+  const template = {
+    metadata: { labels: { app: 'web' } },
+    spec: { containers: [{ name: 'web', image: 'web:1', env }] },
+  }
+  await apply({ replicas: 1, template })
+  await simulated.settled()
+  const pods = simulated.clients.resource(PODS, 'default')
+  await pods.updateWithRetries(named('web-0'), ({ metadata }) => {
+    delete metadata.labels!['statefulset.kubernetes.io/pod-name']
+  })
+  await simulated.settled()
+  const pod = await pods.get('web-0')
+  expect(pod?.metadata.labels).toMatchObject({ 'statefulset.kubernetes.io/pod-name': 'web-0' })
+  expect(pod?.spec?.containers?.[0]?.env).toEqual(env)
+})
