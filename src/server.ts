@@ -121,8 +121,9 @@ export async function answer(received: ApiRequest, { authorize, handlers } = ste
   if (request.epoch !== epoch) await authenticateAgain(received, known.user)
   const classification = classify(snapshot, asked)
   if (record !== undefined) record.flowSchema = classification.schema.metadata.name ?? ''
-  // kube-apiserver's flow control passes by long requests other than watches; own key: the server names the headers
+  // kube-apiserver's flow control passes by long requests other than watches
   if (asked.verb === 'watch' || !isLongRunning(request.info))
+    // own key: the server names the headers
     Object.assign(received.answerHeaders, flowControlHeaders(classification))
   const admitted = admitRequest(request, snapshot, classification)
   const seat = admitted instanceof Promise ? await admitted : admitted

@@ -10,7 +10,7 @@ import { endOfMetadata } from '../codec/metadata-text.ts'
 import type { Live } from '../codec/stored-object.ts'
 import { cloneJson } from '../json/clone-json.ts'
 import { pruneNulls } from '../schema/prune.ts'
-import type { StructType } from '../schema/structural.ts'
+import type { HeldAs, StructType } from '../schema/structural.ts'
 import type { NewValue } from '../storage/storage.ts'
 import type { Strategy } from './strategy.ts'
 import { lazy } from '../base/lazy.ts'
@@ -34,8 +34,9 @@ export function newValueOf(type: StructType, object: KubeObject, strategy: Strat
  * A null that the schema of a custom resource neither allows nor refuses reaches storage by an apply, a policy or a
  * webhook. kube-apiserver leaves it out when it reads the object, and so in the answer of the write.
  */
-const mayHaveNulls = (type: StructType, { text }: Gapped): boolean =>
-  type.heldAs === 'unstructured' && text.includes(':null')
+const mayHaveNulls = (type: StructType, { text }: Gapped): boolean => dropsNulls[type.heldAs] && text.includes(':null')
+
+const dropsNulls = { typed: false, unstructured: true } satisfies Record<HeldAs, boolean>
 
 /** kube-apiserver stores these kinds in JSON, which tells empty lists from absent ones. */
 const isStoredInJson = ({ gvk }: StructType): boolean =>

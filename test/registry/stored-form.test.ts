@@ -48,7 +48,11 @@ test('where metadata does not come first, or the text was not read, nothing is s
 
 test('a null that no type of the schema refuses is not stored', () => {
   const open = { 'x-kubernetes-preserve-unknown-fields': true }
-  const properties = { a: open, b: { ...open, nullable: true }, c: { ...open, type: 'object', properties: { d: open } } }
+  const properties = {
+    a: open,
+    b: { ...open, nullable: true },
+    c: { ...open, type: 'object', properties: { d: open } },
+  }
   const kind = { group: 'example.com', version: 'v1', kind: 'Thing' }
   const type = customKindType('Thing', kind, { type: 'object', properties })
   const sent = { a: null, b: null, c: { d: null, e: null } }
