@@ -162,6 +162,7 @@ const notFilledByRequests: Readonly<Record<string, keyof typeof reasons>> = {
   'src/controllers/garbage/owners.ts': 'a call',
   'src/controllers/work/in-turns.ts': 'a call',
   'src/controllers/scheduling/devices/capacity.ts': 'a call',
+  'src/controllers/scheduling/disruption-budgets.ts': 'a call',
   'src/controllers/scheduling/devices/constraints.ts': 'a call',
   'src/controllers/scheduling/devices/pools.ts': 'a call',
   'src/controllers/scheduling/devices/selectors.ts': 'a call',

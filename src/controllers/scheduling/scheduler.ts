@@ -22,6 +22,7 @@ import { isRefusal } from '../work/refusal.ts'
 import { PODS } from '../workloads/pods/pod-control.ts'
 import type { Waiting } from './cluster-state.ts'
 import { ClusterState } from './cluster-state.ts'
+import { keptBudgets } from './disruption-budgets.ts'
 import { BINDING_TIMEOUT_MS, hasBindingConditions } from './devices/binding.ts'
 import type { ClaimWrite } from './devices/claim-plan.ts'
 import { ClaimPlan } from './devices/claim-plan.ts'
@@ -409,7 +410,7 @@ class Turn {
   }
 
   private async readBudgets(): Promise<readonly PodDisruptionBudget[]> {
-    return (this.budgets ??= await this.clients.resource(BUDGETS).list())
+    return (this.budgets ??= await keptBudgets(this.clients.resource(BUDGETS).each()))
   }
 
   /**

@@ -8,6 +8,7 @@ import type { DaemonSet, DaemonSetStatus } from '../../../api/apps/v1.ts'
 import type { Node, Pod } from '../../../api/core/v1.ts'
 import { ownValue } from '../../../base/own.ts'
 import { eachPart, kept } from '../../../base/parts.ts'
+import type { Clientset } from '../../client/clientset.ts'
 import { clientsetFor, typedResource } from '../../client/clientset.ts'
 import type { Controller } from '../../controller.ts'
 import { untilRemoval } from './back-off.ts'
@@ -166,17 +167,30 @@ const isNews = ({ observedGeneration = 0, ...counts }: DaemonSetStatus, { status
 export const daemonSetNodes: Controller = {
   async reconcile(name, context) {
     const clients = clientsetFor(context, DAEMON_SET_COMPONENT)
-    const sets = await clients.resource(DAEMON_SETS).list()
-    if (sets.length === 0) return undefined
-    const node = await clients.resource(NODES).get(name)
-    const pods = node && podsByController(await clients.resource(PODS).list({ fields: { 'spec.nodeName': name } }))
-    for (const set of sets) {
+    let state: OfNode | undefined
+    for await (const set of clients.resource(DAEMON_SETS).each()) {
+      const { node, controllers } = (state ??= await stateOf(clients, name))
       const key = `${set.metadata.namespace}/${set.metadata.name}`
-      if (node === undefined || isNewsTo(set, node, pods?.has(set.metadata.uid ?? '') === true))
+      if (node === undefined || isNewsTo(set, node, controllers.has(set.metadata.uid ?? '')))
         context.later('daemon-set', key, 0)
     }
     return undefined
   },
+}
+
+interface OfNode {
+  readonly node: Node | undefined
+  /** The uids of the controllers of its pods. */
+  readonly controllers: ReadonlySet<string>
+}
+
+async function stateOf(clients: Clientset, name: string): Promise<OfNode> {
+  const node = await clients.resource(NODES).get(name)
+  if (node === undefined) return { node, controllers: new Set() }
+  return {
+    node,
+    controllers: podsByController(await clients.resource(PODS).list({ fields: { 'spec.nodeName': name } })),
+  }
 }
 
 /** True also where an existing pod stays on a node that would get no new one: the status counts such a pod apart. */
