@@ -1,12 +1,13 @@
 /**
- * The time for a whole request. A server that decides about a request, and has no time left to answer, did not fail by
+ * The time for a whole write. A server that decides about a request, and has no time left to answer, did not fail by
  * itself: its client may have sent the body slowly for that. No failurePolicy lets such a request through.
  */
 import { requestTimeout } from '../api/status.ts'
+import { timeLeft } from '../request/time-left.ts'
 import type { Attributes } from './attributes.ts'
 
-/** As in kube-apiserver. */
-const REQUEST_MS = 34_000
+/** Of a write, as in kube-apiserver. */
+const WRITE_MS = 34_000
 /** A call may end this much before its time by the clock, because timers are not exact. */
 const SLACK_MS = 100
 
@@ -16,7 +17,7 @@ const SLACK_MS = 100
  * @throws StatusError 504 where the request's time is over
  */
 export function timeForCall({ request }: Attributes, most: number): number {
-  const left = timeLeft(request)
+  const left = timeLeft(request, WRITE_MS)
   if (left <= 0) throw requestTimeout()
   return Math.min(most, left)
 }
@@ -26,7 +27,5 @@ export function timeForCall({ request }: Attributes, most: number): number {
  * @throws StatusError 504
  */
 export function checkTimeLeft({ request }: Attributes): void {
-  if (timeLeft(request) <= SLACK_MS || request.gone?.().aborted === true) throw requestTimeout()
+  if (timeLeft(request, WRITE_MS) <= SLACK_MS || request.gone?.().aborted === true) throw requestTimeout()
 }
-
-const timeLeft = ({ now, clock }: Attributes['request']): number => now.getTime() + REQUEST_MS - clock()

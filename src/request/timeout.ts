@@ -1,6 +1,6 @@
 /**
- * The query parameter `timeout`, which all requests but long-running ones may have. Requests here have limits of
- * their own, so only the form counts: a text that is no duration is refused, at any path and for any user.
+ * The query parameter `timeout`, which all requests but long-running ones may have (time-left.ts). A text that is no
+ * duration is refused, at any path and for any user.
  */
 import { badRequest } from '../api/status.ts'
 import { parseDuration, TimeError } from '../schema/time.ts'

@@ -12,6 +12,7 @@ import type { ApiCall } from '../../request/context.ts'
 import { walked } from '../../request/turns.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { withRoom } from '../../webhooks/answer-room.ts'
+import { timeLeft } from '../../request/time-left.ts'
 import { WebhookCallError, WebhookClientError, callWebhook } from '../../webhooks/call-webhook.ts'
 import { reviewIn } from '../../webhooks/review-reply.ts'
 import type { ConversionFailure } from './conversion-counts.ts'
@@ -25,8 +26,6 @@ import {
 } from './conversion-review.ts'
 
 const TIMEOUT_MS = 30_000
-/** All conversions of a request together end within this time. A watch has no such limit. */
-const REQUEST_MS = 60_000
 
 /** Characters of all objects in one review. The answer has a bound, too (MAX_ANSWER). */
 const MAX_BATCH = 512 * 1024
@@ -140,7 +139,7 @@ async function ask(
       conversionReviewText(originals, apiVersion, version, uid),
     )
     return await withRoom(request, async (take) => {
-      const answer = await callWebhook(request, clientConfig, review, timeLeft(request), take)
+      const answer = await callWebhook(request, clientConfig, review, timeForCall(request), take)
       const kind = { group: 'apiextensions.k8s.io', version, kind: 'ConversionReview' }
       const found = await reviewIn(answer, kind)
       const isLarge = answer.body.length > LARGE
@@ -157,8 +156,9 @@ async function ask(
   }
 }
 
-/** Milliseconds. A request without time left gets one millisecond, in which the call times out. */
-function timeLeft({ info, now, clock }: ApiCall): number {
-  if (info?.verb === 'watch') return TIMEOUT_MS
-  return Math.max(1, Math.min(TIMEOUT_MS, now.getTime() + REQUEST_MS - clock()))
-}
+/**
+ * Milliseconds. All conversions of a request together end within its time, which a watch does not have. A request without
+ * time left gets one millisecond, in which the call times out.
+ */
+const timeForCall = (request: ApiCall): number =>
+  request.info?.verb === 'watch' ? TIMEOUT_MS : Math.max(1, Math.min(TIMEOUT_MS, timeLeft(request)))

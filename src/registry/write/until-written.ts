@@ -8,11 +8,12 @@ import { FewAtOnce } from '../../base/few-at-once.ts'
 import { StatusError } from '../../api/status.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { statusFor } from '../../storage/storage-status.ts'
+import { timeLeft } from '../../request/time-left.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import type { ResourceScope } from '../resource-scope.ts'
 import { referenceKey } from '../store.ts'
 
-/** Milliseconds in which a write is tried again: requestTimeoutUpperBound of kube-apiserver. */
+/** Milliseconds in which a write is tried again at most: requestTimeoutUpperBound of kube-apiserver. */
 const TRYING_MS = 34_000
 /** A bound where the clock stands still. */
 const MOST_TRIES = 10_000
@@ -32,7 +33,7 @@ export async function untilWritten<Done>(
   attempt: (isFirst: boolean) => Promise<Done>,
 ): Promise<Done> {
   const { clock, tenant } = scope.request
-  const until = clock() + TRYING_MS
+  const until = clock() + Math.min(TRYING_MS, timeLeft(scope.request, Infinity))
   const one = async (isFirst: boolean): Promise<{ readonly done: Done } | undefined> => {
     try {
       return { done: await attempt(isFirst) }

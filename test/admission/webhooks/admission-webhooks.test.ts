@@ -228,21 +228,29 @@ describe.each(['mutating', 'validating'] as const)('a %s webhook', (type) => {
   })
 
   test.each([
-    [33_000, undefined],
+    ['', 33_000, undefined],
     // the call took all the time that was left, and ended a little early by the clock
-    [33_990, TIMEOUT],
-    [34_000, TIMEOUT],
-  ])('that may be ignored is not, where the request has no time left: after %i ms', async (after, expected) => {
-    const server = await serverWith(type, [hook({ failurePolicy: 'Ignore' })])
-    const request = server.request('/')
-    server.now = new Date(server.now.getTime() + after)
-    // the plugin reads no other attributes
-    const attributes = { ...asked(), request, user: request.user } as Attributes
-    await Promise.resolve(plugins[type](attributes)).then(
-      () => expect(expected).toBeUndefined(),
-      (error: unknown) => expect(error).toMatchObject(expected ?? {}),
-    )
-  })
+    ['', 33_990, TIMEOUT],
+    ['', 34_000, TIMEOUT],
+    // the time that the client gave
+    ['?timeout=10s', 9_000, undefined],
+    ['?timeout=10s', 9_990, TIMEOUT],
+    ['?timeout=10s', 20_000, TIMEOUT],
+    ['?timeout=50s', 34_000, TIMEOUT],
+  ])(
+    'that may be ignored is not, where the request has no time left: %j after %i ms',
+    async (query, after, expected) => {
+      const server = await serverWith(type, [hook({ failurePolicy: 'Ignore' })])
+      const request = server.request(`/${query}`)
+      server.now = new Date(server.now.getTime() + after)
+      // the plugin reads no other attributes
+      const attributes = { ...asked(), request, user: request.user } as Attributes
+      await Promise.resolve(plugins[type](attributes)).then(
+        () => expect(expected).toBeUndefined(),
+        (error: unknown) => expect(error).toMatchObject(expected ?? {}),
+      )
+    },
+  )
 
   test('of a namespace that is not there is not found', async () => {
     const attributes = asked({ namespace: 'nowhere' })
