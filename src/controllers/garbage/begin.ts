@@ -2,15 +2,13 @@
  * Switches garbage collection. While it is off the collector drops its work, so it looks at all objects when it is on
  * again.
  */
-import type { KubeObject } from '../../api/object.ts'
-import type { ObjectKey } from '../../registry/work/collector-work.ts'
-import { ownerKindsOf } from '../../registry/work/owner-kinds.ts'
+import { objectKeyText } from '../../registry/work/collector-work.ts'
+import { awaitsCollector, ownerKindsOf } from '../../registry/work/owner-kinds.ts'
 import { writtenEntries } from '../../registry/served/written-types.ts'
 import { freshControlSnapshot } from '../../tenancy/control-snapshot.ts'
 import { switchesOf } from '../../tenancy/workload-switches.ts'
 import { managerClients } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
-import { isAwaitingCollector } from './owners.ts'
 
 /** Objects that are read in one turn. */
 const TOGETHER = 100
@@ -35,11 +33,11 @@ export const beginCollection: Controller = ofCollector({
     for (const { group, resource } of types.values()) {
       const client = await managerClients(context).ifServed({ group, resource })
       for await (const object of client?.each() ?? []) {
-        const key = JSON.stringify(keyOf({ group, resource }, object))
+        const key = objectKeyText({ group, resource }, object)
         const owners = ownerKindsOf(object)
         // the collector dropped the work that tells it so for a kind that came meanwhile
         if (owners.length > 0) context.addDependents({ group, resource }, owners)
-        if (isAwaitingCollector(object)) context.later('waiting', key, 0)
+        if (awaitsCollector(object)) context.later('waiting', key, 0)
         if (owners.length > 0) context.later('dependent', key, 0)
         if (++seen % TOGETHER === 0) await context.budget.turn()
       }
@@ -47,8 +45,3 @@ export const beginCollection: Controller = ofCollector({
     return undefined
   },
 })
-
-function keyOf({ group, resource }: Pick<ObjectKey, 'group' | 'resource'>, { metadata }: KubeObject): ObjectKey {
-  const { namespace = '', name = '', uid = '' } = metadata
-  return { group, resource, namespace, name, uid }
-}

@@ -12,6 +12,7 @@ import {
   deletedOwnerIn,
   freedOwnersIn,
   objectKeyIn,
+  objectKeyText,
   ownedIn,
   servedKindIn,
 } from '../../registry/work/collector-work.ts'
@@ -154,7 +155,7 @@ export const servedKindController: Controller = {
         // the collector forgot which owners the objects of this kind name when the old definition went
         if (isOfKind && owners.length > 0) context.addDependents(one, ownerKindsOf(object))
         if (isOfKind ? owners.length > 0 : owners.some((owner) => ownerKindOf(owner) === ownerKind))
-          context.later('dependent', JSON.stringify(keyOf(keyed(one, object))), 0)
+          context.later('dependent', objectKeyText(one, object), 0)
       }
     }
     return undefined
@@ -334,8 +335,6 @@ function headOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const kept = { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences }
   return { apiVersion, kind, metadata: kept }
 }
-
-const keyOf = ({ object: _, ...key }: Found): ObjectKey => key
 
 const clientOf = (context: ControllerContext, key: Pick<ObjectKey, 'group' | 'resource' | 'namespace'>) =>
   managerClients(context).resource(key, key.namespace)

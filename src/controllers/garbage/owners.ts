@@ -8,7 +8,7 @@ import type { ResourceEntry } from '../../registry/served/resources.ts'
 import type { ObjectKey } from '../../registry/work/collector-work.ts'
 import { managerClients } from '../client/clientset.ts'
 import type { ControllerContext } from '../controller.ts'
-import { FOREGROUND, ORPHAN, ownerKindOf } from '../../registry/work/owner-kinds.ts'
+import { FOREGROUND, ownerKindOf } from '../../registry/work/owner-kinds.ts'
 
 /** An object that was read, and its key. */
 export interface Found extends ObjectKey {
@@ -121,10 +121,5 @@ async function objectAt(context: ControllerContext, key: Omit<ObjectKey, 'uid'>)
 }
 
 /** Whether an object in foreground deletion waits for its blocking dependents. */
-/** Whether the object goes only when the collector has dealt with its dependents. */
-export const isAwaitingCollector = (object: KubeObject): boolean =>
-  waitsForDependents(object) ||
-  (object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).includes(ORPHAN))
-
 export const waitsForDependents = ({ metadata }: KubeObject): boolean =>
   metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(FOREGROUND)

@@ -3,7 +3,7 @@
  * older release, so each reader checks them.
  */
 import type { GroupResource } from '../../api/group-version.ts'
-import type { OwnerReference } from '../../api/object.ts'
+import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import { ownValue } from '../../base/own.ts'
 import { HopelessWork } from './hopeless-work.ts'
 
@@ -12,6 +12,12 @@ export interface ObjectKey extends GroupResource {
   readonly namespace: string
   readonly name: string
   readonly uid: string
+}
+
+/** The payload of work on one object. */
+export function objectKeyText({ group, resource }: GroupResource, { metadata }: KubeObject): string {
+  const { namespace = '', name = '', uid = '' } = metadata
+  return JSON.stringify({ group, resource, namespace, name, uid } satisfies ObjectKey)
 }
 
 /**

@@ -2,8 +2,9 @@
 import type { GroupResource } from '../../api/group-version.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
 import type { WorkloadSwitches } from '../../settings.ts'
-import type { DeletedOwner, FreedOwners, ObjectKey, OwnedObjects } from './collector-work.ts'
-import { FOREGROUND, ORPHAN, ownerKindOf } from './owner-kinds.ts'
+import type { DeletedOwner, FreedOwners, OwnedObjects } from './collector-work.ts'
+import { objectKeyText } from './collector-work.ts'
+import { awaitsCollector, ownerKindOf } from './owner-kinds.ts'
 import { changesUsage } from '../quota/work.ts'
 import { protectedKey } from '../protection-finalizers.ts'
 import type { Change, Work, WorkRules } from './work.ts'
@@ -79,16 +80,15 @@ function lostServerObject({ serverObjects }: WorkRules, { object, old }: Change)
 function collection({ ownsNothing }: WorkRules, { resource, object, old }: Change): readonly Work[] {
   if (object === undefined) return old === undefined ? [] : departed(old, ownsNothing)
   const { metadata } = object
-  const { finalizers = [], ownerReferences = [] } = metadata
-  const waits =
-    metadata.deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN))
+  const { ownerReferences = [] } = metadata
+  const waits = awaitsCollector(object)
   const before = old?.metadata.ownerReferences ?? []
   const holding = new Set(ownerReferences.filter(holdsBack).map(({ uid }) => uid))
   const owners = before.filter((owner) => holdsBack(owner) && !holding.has(owner.uid))
   const ownersChanged = JSON.stringify(ownerReferences) !== JSON.stringify(before)
   return [
     ...freed(metadata.namespace, shortLists(owners)),
-    ...(waits ? work('waiting', keyText(resource, object)) : []),
+    ...(waits ? work('waiting', objectKeyText(resource, object)) : []),
     ...(!waits && ownersChanged && ownerReferences.length > 0 ? owned(resource, object) : []),
   ]
 }
@@ -125,12 +125,7 @@ function shortLists(owners: readonly OwnerReference[]): (readonly OwnerReference
 function owned(resource: GroupResource, object: KubeObject): Work[] {
   const { ownerReferences = [] } = object.metadata
   const byOwners = ownerReferences.length <= FEW_OWNERS ? work('owned', ownedText(resource, object)) : []
-  return byOwners.some(isShort) ? byOwners : work('dependent', keyText(resource, object))
-}
-
-function keyText({ group, resource }: GroupResource, { metadata }: KubeObject): string {
-  const { namespace = '', name = '', uid = '' } = metadata
-  return JSON.stringify({ group, resource, namespace, name, uid } satisfies ObjectKey)
+  return byOwners.some(isShort) ? byOwners : work('dependent', objectKeyText(resource, object))
 }
 
 function ownedText({ group, resource }: GroupResource, { metadata }: KubeObject): string {

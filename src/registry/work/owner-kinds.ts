@@ -14,6 +14,10 @@ import type { Tenant } from '../../storage/tenant.ts'
 export const FOREGROUND = 'foregroundDeletion'
 export const ORPHAN = 'orphan'
 
+/** Whether an object that is being deleted goes only when the collector has dealt with its dependents. */
+export const awaitsCollector = ({ metadata: { deletionTimestamp, finalizers = [] } }: KubeObject): boolean =>
+  deletionTimestamp !== undefined && (finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN))
+
 /** Pairs that this isolate has announced. It announces an evicted pair again. */
 const announcedOf = perTenant(
   'forgotten',

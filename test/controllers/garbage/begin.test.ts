@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CONFIG_MAPS, ControlPlaneInMemory, ownedBy } from '../control-plane.ts'
-
-const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
-const WIDGETS = { group: 'example.com', resource: 'widgets' }
+import { definition, DEFINITIONS, widget, WIDGETS } from './widgets.ts'
 
 async function switchedOff() {
   const plane = new ControlPlaneInMemory({
@@ -82,24 +80,10 @@ describe('while the garbage collector is switched off it touches nothing, and la
 
 test('owners of a kind that came while the collector was off are known when it begins', async () => {
   const plane = await switchedOff()
-  await plane.create(DEFINITIONS, {
-    kind: 'CustomResourceDefinition',
-    apiVersion: 'apiextensions.k8s.io/v1',
-    metadata: { name: 'widgets.example.com' },
-    spec: {
-      group: 'example.com',
-      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-      scope: 'Namespaced',
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-    },
-  })
+  await plane.create(DEFINITIONS, definition())
   await plane.settle()
   const owner = await plane.configMap('owner')
-  await plane.create(WIDGETS, {
-    kind: 'Widget',
-    apiVersion: 'example.com/v1',
-    metadata: { name: 'dependent', namespace: 'default', ownerReferences: [{ ...ownedBy(owner) }] },
-  })
+  await plane.create(WIDGETS, widget('dependent', [ownedBy(owner)]))
   await plane.settle()
   const { forgetDependents } = await plane.context()
   forgetDependents(WIDGETS)

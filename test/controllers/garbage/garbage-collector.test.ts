@@ -4,9 +4,8 @@ import type { JsonObject, OwnerReference } from '../../../src/api/object.ts'
 import { ownedIn } from '../../../src/registry/work/collector-work.ts'
 import { CONFIG_MAPS, ControlPlaneInMemory, EVENTS, ownedBy } from '../control-plane.ts'
 import { named } from '../../../src/controllers/client/resource-client.ts'
+import { definition, DEFINITIONS, widget, WIDGETS } from './widgets.ts'
 
-const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' }
-const WIDGETS = { group: 'example.com', resource: 'widgets' }
 const PRIORITY_CLASSES = { group: 'scheduling.k8s.io', resource: 'priorityclasses' }
 
 let plane: ControlPlaneInMemory
@@ -24,30 +23,6 @@ const absent = (uid: string, owner: Partial<OwnerReference> = {}): OwnerReferenc
   uid,
   ...owner,
 })
-
-const definition = (versions = ['v1']): JsonObject => ({
-  kind: 'CustomResourceDefinition',
-  apiVersion: 'apiextensions.k8s.io/v1',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-    scope: 'Namespaced',
-    versions: versions.map((name, at) => ({
-      name,
-      served: true,
-      storage: at === 0,
-      schema: { openAPIV3Schema: { type: 'object' } },
-    })),
-  },
-})
-
-const widget = (name: string, ownerReferences: readonly OwnerReference[] = []): JsonObject =>
-  ({
-    kind: 'Widget',
-    apiVersion: 'example.com/v1',
-    metadata: { name, namespace: 'default', ownerReferences },
-  }) as unknown as JsonObject
 
 const priorityClass = (ownerReferences: OwnerReference[]): JsonObject =>
   ({

@@ -13,19 +13,25 @@ const endless = {
   spec: { ...template.spec, restartPolicy: 'Never' },
 }
 
-test.each<[kind: string, apiVersion: string, resource: string, spec: object]>([
-  ['ReplicaSet', 'apps/v1', 'replicasets', { replicas: 2, selector, template }],
-  ['ReplicationController', 'v1', 'replicationcontrollers', { replicas: 2, selector: labels, template }],
-  ['DaemonSet', 'apps/v1', 'daemonsets', { selector, template }],
-  ['StatefulSet', 'apps/v1', 'statefulsets', { replicas: 2, serviceName: 'web', selector, template }],
-  ['Job', 'batch/v1', 'jobs', { parallelism: 2, completions: 2, template: endless }],
-])('a %s takes back a pod that somebody let go, and makes no other', async (kind, apiVersion, resource, spec) => {
+/** A control plane of two nodes on which an owner `web` has its pods. */
+async function running(kind: string, apiVersion: string, spec: object): Promise<SimulatedPlane> {
   const simulated = await SimulatedPlane.start('node-1', 'node-2')
-  const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : []
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
   await simulated.clients
-    .resource(typedResource<KubeObject & { spec: object }>(group, resource), 'default')
+    .resource(typedResource<KubeObject & { spec: object }>(group, `${kind.toLowerCase()}s`), 'default')
     .create({ kind, apiVersion, metadata: { name: 'web', namespace: 'default' }, spec })
   await simulated.settled(5)
+  return simulated
+}
+
+test.each<[kind: string, apiVersion: string, spec: object]>([
+  ['ReplicaSet', 'apps/v1', { replicas: 2, selector, template }],
+  ['ReplicationController', 'v1', { replicas: 2, selector: labels, template }],
+  ['DaemonSet', 'apps/v1', { selector, template }],
+  ['StatefulSet', 'apps/v1', { replicas: 2, serviceName: 'web', selector, template }],
+  ['Job', 'batch/v1', { parallelism: 2, completions: 2, template: endless }],
+])('a %s takes back a pod that somebody let go, and makes no other', async (kind, apiVersion, spec) => {
+  const simulated = await running(kind, apiVersion, spec)
   const before = await simulated.pods()
   expect(before).toHaveLength(2)
   const told = await simulated.said(kind)
@@ -41,17 +47,8 @@ test.each<[kind: string, apiVersion: string, resource: string, spec: object]>([
 })
 
 test('a Deployment takes back a ReplicaSet that somebody let go', async () => {
-  const simulated = await SimulatedPlane.start('node-1')
+  const simulated = await running('Deployment', 'apps/v1', { replicas: 1, selector, template })
   const sets = simulated.clients.resource(typedResource<KubeObject>('apps', 'replicasets'), 'default')
-  await simulated.clients
-    .resource(typedResource<KubeObject & { spec: object }>('apps', 'deployments'), 'default')
-    .create({
-      kind: 'Deployment',
-      apiVersion: 'apps/v1',
-      metadata: { name: 'web', namespace: 'default' },
-      spec: { replicas: 1, selector, template },
-    })
-  await simulated.settled(5)
   const [set] = await sets.list()
   const told = await simulated.said('Deployment')
   await sets.updateWithRetries(named(set!.metadata.name!), ({ metadata }) => void delete metadata.ownerReferences)
@@ -62,16 +59,7 @@ test('a Deployment takes back a ReplicaSet that somebody let go', async () => {
 })
 
 test('the owner of a pod that no selector matches any more makes another one', async () => {
-  const simulated = await SimulatedPlane.start('node-1')
-  await simulated.clients
-    .resource(typedResource<KubeObject & { spec: object }>('apps', 'replicasets'), 'default')
-    .create({
-      kind: 'ReplicaSet',
-      apiVersion: 'apps/v1',
-      metadata: { name: 'web', namespace: 'default' },
-      spec: { replicas: 1, selector, template },
-    })
-  await simulated.settled(5)
+  const simulated = await running('ReplicaSet', 'apps/v1', { replicas: 1, selector, template })
   const [pod] = await simulated.pods()
   await simulated.clients.resource(PODS, 'default').updateWithRetries(pod!, ({ metadata }) => {
     delete metadata.ownerReferences
@@ -82,17 +70,9 @@ test('the owner of a pod that no selector matches any more makes another one', a
 })
 
 test.each(['StatefulSet', 'DaemonSet'])('a %s takes back a revision that somebody let go', async (kind) => {
-  const simulated = await SimulatedPlane.start('node-1')
+  const own = kind === 'StatefulSet' ? { serviceName: 'web' } : {}
+  const simulated = await running(kind, 'apps/v1', { selector, template, ...own })
   const revisions = simulated.clients.resource(typedResource<KubeObject>('apps', 'controllerrevisions'), 'default')
-  await simulated.clients
-    .resource(typedResource<KubeObject & { spec: object }>('apps', `${kind.toLowerCase()}s`), 'default')
-    .create({
-      kind,
-      apiVersion: 'apps/v1',
-      metadata: { name: 'web', namespace: 'default' },
-      spec: { selector, template, ...(kind === 'StatefulSet' ? { serviceName: 'web' } : {}) },
-    })
-  await simulated.settled(5)
   const [revision] = await revisions.list()
   await revisions.updateWithRetries(revision!, ({ metadata }) => void delete metadata.ownerReferences)
   await simulated.settled(5)
