@@ -81,14 +81,10 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   /** With invalid settings no controller runs. */
   private beginSwitchedOn(): void {
     if (problemOf(this.env) !== undefined) return
-    const { workloads, controllers } = settingsOf(this.env)
-    const changed = new WorkloadMode(this.sql).changedTo(workloads, controllers.text)
-    if (changed === undefined) return
-    // the collector was off only where a list said so
-    const mayCollectAgain = controllers.collectsGarbage && changed.from.includes(' ')
-    if (mayCollectAgain) this.work.add('collection-begin', '', 0)
-    if (workloads !== 'off') this.work.add('workloads-begin', '', 0)
-    if (mayCollectAgain || workloads !== 'off') this.alarms.wakeAt(this.now())
+    const starts = new WorkloadMode(this.sql).changedTo(settingsOf(this.env))
+    if (starts.collector) this.work.add('collection-begin', '', 0)
+    if (starts.workloads) this.work.add('workloads-begin', '', 0)
+    if (starts.collector || starts.workloads) this.alarms.wakeAt(this.now())
   }
 
   /** A call carries the object's name. An alarm may not. */
