@@ -9,7 +9,7 @@ import { logError } from '../src/log/log.ts'
 import { DurableObject } from 'cloudflare:workers'
 import type { GroupResource } from '../src/api/group-version.ts'
 import { controllerOf, namedQueues, userOf } from '../src/controllers/controllers.ts'
-import type { ControllerContext } from '../src/controllers/controller.ts'
+import type { Controller, ControllerContext } from '../src/controllers/controller.ts'
 import { HopelessWork } from '../src/registry/work/hopeless-work.ts'
 import { Turns } from '../src/controllers/work/turns.ts'
 import { LookPace } from '../src/controllers/work/look-pace.ts'
@@ -21,7 +21,8 @@ import type { ControlPlane } from '../src/tenancy/control-snapshot.ts'
 import { storageOfObject } from '../src/storage/environment-storage.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { OutboxRow } from '../src/storage/shards/shard-protocol.ts'
-import type { Storage } from '../src/storage/storage.ts'
+import type { ShardStorage } from '../src/storage/shards/shard-client.ts'
+import { Subrequests } from '../src/storage/shards/subrequests.ts'
 import { TurnBudget } from '../src/storage/shards/turn-budget.ts'
 import type { Tenant } from '../src/storage/tenant.ts'
 import { AlarmClock } from './alarm-clock.ts'
@@ -52,16 +53,18 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly dependents: DependentTable
   private readonly watchedKinds: WatchedKindTable
   private readonly sightings: SightingTable
-  private storage: Storage | undefined
+  private storage: ShardStorage | undefined
   private running: Promise<void> | undefined
   private readonly turns = new Turns()
   private readonly budget = new TurnBudget(this.now)
+  private readonly subrequests: Subrequests
   private readonly pace = new LookPace(this.now)
   private readonly queues: ControllerQueues
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.sql = ctx.storage.sql
+    this.subrequests = new Subrequests(problemOf(env) === undefined ? settingsOf(env).subrequests : 0)
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(async () => {
       await this.alarms.load()
@@ -145,13 +148,21 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   }
 
   private async drain(): Promise<void> {
-    await this.queues.run(beginRun(this.now))
+    const isLate = beginRun(this.now)
+    this.subrequests.begin()
+    try {
+      await this.queues.run(() => isLate() || this.subrequests.isLow)
+    } catch (error) {
+      if (!this.subrequests.isSpent) throw error
+      this.work.mistrust()
+    }
     this.alarms.wakeAt(this.work.nextDue())
   }
 
   /** Does work of one queue. The works share what they read at their beginning. */
   private async reconcileTogether(works: readonly Work[]): Promise<void> {
-    const plane = { env: this.env, tenant: this.tenant(), isObject: true }
+    const { env, subrequests } = this
+    const plane = { env, tenant: this.tenant(), storage: this.ownStorage(), subrequests, isObject: true }
     const context = this.contextOf(plane)
     const served = await servedResources(plane)
     const once = onceEach()
@@ -167,10 +178,13 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     )
   }
 
+  private ownStorage(): ShardStorage {
+    return (this.storage ??= storageOfObject(this.env, { turns: this.budget, subrequests: this.subrequests }))
+  }
+
   private contextOf(plane: ControlPlane): Omit<ControllerContext, 'served' | 'user' | 'once' | 'together'> {
     return {
       ...plane,
-      storage: (this.storage ??= storageOfObject(this.env, this.budget)),
       freshServed: () => freshServedResources(plane),
       now: () => new Date(this.now()),
       waitUntil: (work) => this.ctx.waitUntil(work),
@@ -203,16 +217,33 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     if (found === undefined) return this.park(work, UNKNOWN_CONTROLLER)
     try {
       const lookAgain = await found.reconcile(key, context)
+      // the controller may have taken a refused call for a failure of that step alone
+      if (this.subrequests.isSpent) return this.goOnLater(work, found)
       this.pace.looked(controller, key)
       if (lookAgain === undefined) this.work.done(work)
       else this.work.again(work, lookAgain, false)
     } catch (error) {
+      if (this.subrequests.isSpent) return this.goOnLater(work, found)
       this.work.mistrust()
       const retry = error instanceof HopelessWork ? undefined : retryAfter(attempts, found)
       if (retry === undefined) return this.park(work, String(error))
       logError('a controller failed', { controller, key, error })
       this.work.again(work, retry, true)
     }
+  }
+
+  /**
+   * The next invocation goes on with the work. Where this one wrote nothing, the next one would come as far, and again
+   * for ever: that is a failure.
+   */
+  private goOnLater(work: Work, found: Controller): void {
+    if (this.subrequests.hasWritten) return this.work.again(work, 0, false)
+    const { controller, key, attempts } = work
+    const error = 'it needs more subrequests than an invocation has (KEDGE_SUBREQUESTS)'
+    const retry = retryAfter(attempts, found)
+    if (retry === undefined) return this.park(work, error)
+    logError('a controller failed', { controller, key, error })
+    this.work.again(work, retry, true)
   }
 
   private park(work: Work, why: string): void {

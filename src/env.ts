@@ -79,6 +79,11 @@ export interface Env {
   readonly KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT?: string
   /** The most open watches of an isolate, and of one resource in all isolates (3000), which users share fairly. */
   readonly KEDGE_MAX_WATCHES?: string
+  /**
+   * How many subrequests the controllers make in one invocation, or `unlimited`: on Cloudflare those of the plan and of
+   * `[limits]` in wrangler.toml. Default 1000, as on the free plan, where 50 of them may leave Cloudflare.
+   */
+  readonly KEDGE_SUBREQUESTS?: string
   /** CIDR of Service cluster IPs, or one for each family with a comma between them. */
   readonly KEDGE_SERVICE_RANGE?: string
   /** `api/all=true,group/version=false,…` as kube-apiserver's --runtime-config. */

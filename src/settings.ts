@@ -69,6 +69,8 @@ export interface Settings {
   readonly seats: number
   /** How many watches of an isolate, and of one resource, are open at once. */
   readonly watches: number
+  /** How many subrequests the controllers make in one invocation. */
+  readonly subrequests: number
   /** HOST or HOST:PORT. */
   readonly advertise: string | undefined
   readonly rootTenant: string
@@ -197,6 +199,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     history: values.KEDGE_HISTORY_SECONDS ?? parseHistory(),
     seats: (values.KEDGE_MAX_REQUESTS_INFLIGHT ?? 400) + (values.KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT ?? 200),
     watches: values.KEDGE_MAX_WATCHES ?? 3_000,
+    subrequests: values.KEDGE_SUBREQUESTS ?? 1_000,
     streamEncoding: values.KEDGE_STREAM_ENCODING ?? '',
     advertise: values.KEDGE_ADVERTISE,
     rootTenant: values.KEDGE_ROOT_TENANT ?? 'root',

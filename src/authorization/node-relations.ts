@@ -14,7 +14,7 @@ import type { VolumeAttachment } from '../api/storage/v1.ts'
 import { parseStored } from '../json/parse-json.ts'
 import { linesOf } from '../storage/streams/lines.ts'
 import { collectionOf } from '../storage/collections.ts'
-import { storageOf } from '../storage/environment-storage.ts'
+import { storageFor } from '../storage/environment-storage.ts'
 import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { storedObject } from '../tenancy/stored-object.ts'
 import type { AuthorizationAttributes } from './attributes.ts'
@@ -107,9 +107,9 @@ async function volumeRefers(plane: ControlPlane, node: string, secret: string): 
   return false
 }
 
-async function* podsOf({ env, tenant }: ControlPlane, node: string, namespace?: string): AsyncGenerator<Pod> {
-  const pods = collectionOf(tenant, { group: '', resource: 'pods' })
-  const { values } = await storageOf(env).list(pods, {
+async function* podsOf(plane: ControlPlane, node: string, namespace?: string): AsyncGenerator<Pod> {
+  const pods = collectionOf(plane.tenant, { group: '', resource: 'pods' })
+  const { values } = await storageFor(plane).list(pods, {
     ...(namespace === undefined ? {} : { namespace }),
     selection: { labels: [], fields: [{ field: 'spec.nodeName', operator: '=', value: node }] },
     at: { kind: 'latest' },

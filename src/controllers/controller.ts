@@ -2,6 +2,7 @@ import type { GroupResource } from '../api/group-version.ts'
 import type { Env } from '../env.ts'
 import type { ServedResources } from '../registry/served/resources.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Subrequests } from '../storage/shards/subrequests.ts'
 import type { WorkBudget } from '../storage/shards/turn-budget.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import type { AbsentOwner } from '../registry/work/collector-work.ts'
@@ -12,6 +13,8 @@ export interface ControllerContext {
   readonly env: Env
   /** Default: the storage of the environment. */
   readonly storage?: Storage
+  /** As in ApiCall. */
+  readonly subrequests?: Subrequests
   readonly tenant: Tenant
   /** The built-in resources, and those of the definitions at the time when the work began. */
   readonly served: ServedResources

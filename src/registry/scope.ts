@@ -3,7 +3,7 @@ import { apiVersionOf } from '../api/group-version.ts'
 import type { ApiCall } from '../request/context.ts'
 import { API_SERVER } from '../request/user-info.ts'
 import { collectionOf } from '../storage/collections.ts'
-import { storageOf } from '../storage/environment-storage.ts'
+import { storageFor } from '../storage/environment-storage.ts'
 import { noticingControlWrites } from '../tenancy/control-snapshot.ts'
 import { resourceOf } from './resource-of.ts'
 import type { Place, ResourceScope } from './resource-scope.ts'
@@ -19,7 +19,7 @@ export function resourceScope<Call extends ApiCall>(
   { name, subresource, namespace }: Place,
 ): ResourceScope<Call> {
   const { tenant, env } = request
-  const storage = noticingControlWrites(request.storage ?? storageOf(env))
+  const storage = noticingControlWrites(storageFor(request))
   const { gates } = builtInServed(env)
   return {
     request,

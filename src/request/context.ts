@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Maker } from '../api/status.ts'
 import type { Env } from '../env.ts'
 import type { UserInfo } from './user-info.ts'
+import type { Subrequests } from '../storage/shards/subrequests.ts'
 import type { Storage, StoredValue } from '../storage/storage.ts'
 import type { Tenant } from '../storage/tenant.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -32,6 +33,8 @@ export interface ApiCall {
   readonly isObject?: boolean
   /** The storage of the Durable Object that made the call; absent: the storage of the environment. */
   readonly storage?: Storage
+  /** Those of the Durable Object that made the call; absent: nothing counts them. */
+  readonly subrequests?: Subrequests
   /** The call asks for a built-in resource, so definitions may lag (see ControlPlane). */
   readonly definitionsMayLag?: boolean
   /**

@@ -25,6 +25,8 @@ export type StorageErrorCode =
   | 'Newer'
   | 'Restoring'
   | 'Superseded'
+  /** The invocation of a Durable Object has used its subrequests. */
+  | 'Spent'
 
 export class StorageError extends Error {
   override readonly name = 'StorageError'

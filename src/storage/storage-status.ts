@@ -52,6 +52,8 @@ function statusOf(error: StorageError, resource: GroupResource, name: string): S
       return timeout('the storage of this resource failed while it wrote: this may have been done or not')
     case 'Restoring':
       return notAvailable(BEING_RESTORED, 5)
+    case 'Spent':
+      return notAvailable('the server goes on with this in another invocation', 1)
     case 'Superseded':
       return conflictText('another restore of this control plane has begun')
   }

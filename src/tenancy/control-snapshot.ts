@@ -10,8 +10,9 @@ import type { KubeObject } from '../api/object.ts'
 import type { Env } from '../env.ts'
 import { CONTROL_SHARD } from '../storage/collections.ts'
 import { changePages } from '../storage/shards/change-pages.ts'
-import { storageOf } from '../storage/environment-storage.ts'
+import { storageFor } from '../storage/environment-storage.ts'
 import { revisionHere } from '../storage/shards/shards-here.ts'
+import type { Subrequests } from '../storage/shards/subrequests.ts'
 import type { Collection, Revision, Storage } from '../storage/storage.ts'
 import { credentialsReplaced, credentialsWritten, holdsCredentials } from './credential-writes.ts'
 import { isReadRecently, recentlyWritten } from './recent-objects.ts'
@@ -56,6 +57,9 @@ export interface ControlPlane {
   readonly hops?: number
   /** The caller is a Durable Object and not a request. */
   readonly isObject?: boolean
+  /** As in ApiCall. */
+  readonly storage?: Storage
+  readonly subrequests?: Subrequests
   /**
    * The request is for a built-in resource. Its view of definitions and APIServices may be as old as that of another
    * isolate, even if this isolate has just written one. Otherwise each request would fetch a snapshot while a thousand
@@ -178,7 +182,7 @@ function assertBootstraps(work: Bootstrap | undefined): asserts work is Bootstra
 async function fetchInto(plane: ControlPlane, copy: Copy, call: number): Promise<ControlSnapshot> {
   const { env, tenant } = plane
   const began = platformClock()
-  const storage = storageOf(env)
+  const storage = storageFor(plane)
   const isObject = plane.isObject === true
   const waitUntil = (work: Promise<unknown>): void => plane.waitUntil?.(work)
   let snapshot = await fetchChanges(storage, tenant, copy.snapshot)

@@ -11,12 +11,15 @@ import { goQuote } from '../go/quote.ts'
 import type { LargeValue } from '../request/context.ts'
 import type { Selection } from '../storage/selectors/selection.ts'
 import { everything } from '../storage/selectors/selection.ts'
-import { storageOf } from '../storage/environment-storage.ts'
+import { storageFor } from '../storage/environment-storage.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { Tenant } from '../storage/tenant.ts'
 
 interface Plane {
   readonly env: Env
   readonly tenant: Tenant
+  /** @see ApiCall */
+  readonly storage?: Storage
   /** @see ApiCall */
   takeRoom?(value: LargeValue, size: number): Promise<void>
 }
@@ -85,12 +88,12 @@ export async function* eachStoredObject<O>(
 }
 
 async function* eachText(
-  { env, tenant }: Plane,
+  plane: Plane,
   resource: GroupResource,
   namespace: string | undefined,
   selection: Selection = everything,
 ): AsyncGenerator<string> {
-  const { isEmpty, values } = await storageOf(env).list(collectionOf(tenant, resource), {
+  const { isEmpty, values } = await storageFor(plane).list(collectionOf(plane.tenant, resource), {
     selection,
     at: { kind: 'latest' },
     ...(namespace === undefined ? {} : { namespace }),

@@ -71,6 +71,7 @@ export async function callWebhook(
   const credentials = users && credentialsFor(users, targetOf(client))
   const post = (timeoutMs: number): Promise<OutgoingAnswer> =>
     posted(plane, shown, async () => {
+      plane.subrequests?.takeOutside()
       const place = client.service === undefined ? { url: shown } : await placeOf(plane, client.service, shown)
       const call = { ...place, caBundle, ...presented(credentials, plane), timeoutMs }
       return outgoingOf(plane.env)(call, review, plane.gone?.(), take)
@@ -101,7 +102,10 @@ export async function callServer(
 ): Promise<OutgoingAnswer> {
   const url = `${callUrl(server)}?timeout=${Math.ceil(timeoutMs / 1000)}s`
   const call = { url, serverName, caBundle: authority, ...presented(credentials, plane), timeoutMs }
-  return posted(plane, url, () => outgoingOf(plane.env)(call, review, plane.gone?.(), take))
+  return posted(plane, url, () => {
+    plane.subrequests?.takeOutside()
+    return outgoingOf(plane.env)(call, review, plane.gone?.(), take)
+  })
 }
 
 async function posted(plane: Passed, shown: string, post: () => Promise<OutgoingAnswer>): Promise<OutgoingAnswer> {

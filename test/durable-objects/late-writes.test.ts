@@ -71,7 +71,7 @@ afterEach(() => void vi.restoreAllMocks())
 
 const senders: Readonly<Record<string, (shards: DurableObjectNamespace<ShardCalls>) => ShardStorage>> = {
   'a request': (shards) => shardStorage(shards, platformClock),
-  'an object': (shards) => objectStorage(shards, platformClock, new TurnBudget(platformClock)),
+  'an object': (shards) => objectStorage(shards, platformClock, { turns: new TurnBudget(platformClock) }),
 }
 
 describe.each(Object.entries(senders))('of %s', (_, storageIn) => {

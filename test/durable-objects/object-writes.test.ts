@@ -12,7 +12,7 @@ const { SHARDS } = env as unknown as Env
 const stubOf = ({ tenant, shard }: ShardName) => SHARDS.getByName(`${tenant}/${shard}`)
 
 storageSuite('a shard that an object writes to', async () => ({
-  storage: objectStorage(SHARDS, platformClock, new TurnBudget(platformClock)),
+  storage: objectStorage(SHARDS, platformClock, { turns: new TurnBudget(platformClock) }),
   compact: (collection, floor) =>
     inShard(stubOf(collection), async ({ compactor }) => void (await compactor.run(floor))),
   restart: (collection) => evictDurableObject(stubOf(collection)),

@@ -7,15 +7,15 @@ import { collectionOf } from '../../storage/collections.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import type { ApiCall } from '../../request/context.ts'
 import { everything } from '../../storage/selectors/selection.ts'
-import { storageOf } from '../../storage/environment-storage.ts'
+import { storageFor } from '../../storage/environment-storage.ts'
 
 /** @param annotations a class with the value "true" for any of them is a default */
 export async function defaultClass(
-  { env, tenant }: ApiCall,
+  call: ApiCall,
   resource: GroupResource,
   annotations: readonly string[],
 ): Promise<string | undefined> {
-  const { values, revision } = await storageOf(env).list(collectionOf(tenant, resource), {
+  const { values, revision } = await storageFor(call).list(collectionOf(call.tenant, resource), {
     selection: everything,
     at: { kind: 'latest' },
   })

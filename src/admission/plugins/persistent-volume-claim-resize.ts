@@ -5,7 +5,7 @@ import { collectionOf } from '../../storage/collections.ts'
 import { liveOf } from '../../codec/stored-object.ts'
 import type { ApiCall } from '../../request/context.ts'
 import { Quantity } from '../../schema/quantity.ts'
-import { storageOf } from '../../storage/environment-storage.ts'
+import { storageFor } from '../../storage/environment-storage.ts'
 import type { AdmissionPlugin } from '../attributes.ts'
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
@@ -40,14 +40,10 @@ const sizeOf = ({ spec }: PersistentVolumeClaim): Quantity =>
 const classOf = ({ metadata, spec }: PersistentVolumeClaim): string =>
   metadata.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? ''
 
-async function mayGrow(
-  claim: PersistentVolumeClaim,
-  old: PersistentVolumeClaim,
-  { env, tenant }: ApiCall,
-): Promise<boolean> {
+async function mayGrow(claim: PersistentVolumeClaim, old: PersistentVolumeClaim, call: ApiCall): Promise<boolean> {
   const name = classOf(claim)
   if (name === '' || name !== classOf(old)) return false
-  const stored = await storageOf(env).get(collectionOf(tenant, storageClasses), name)
+  const stored = await storageFor(call).get(collectionOf(call.tenant, storageClasses), name)
   // every object of this collection was decoded as a StorageClass
   return stored !== undefined && ((liveOf(stored).object as StorageClass).allowVolumeExpansion ?? false)
 }

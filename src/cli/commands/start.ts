@@ -409,6 +409,7 @@ function settings(pki: Pki, url: string, options: StartOptions): Record<string, 
     ...(signerOf(options) === undefined ? ownKeys(pki) : {}),
     KEDGE_ADVERTISE: new URL(url).host,
     KEDGE_STREAM_ENCODING: '',
+    KEDGE_SUBREQUESTS: process.env['KEDGE_SUBREQUESTS'] ?? 'unlimited',
   }
 }
 

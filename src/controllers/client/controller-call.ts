@@ -4,11 +4,12 @@ import type { ControllerContext } from '../controller.ts'
 
 /** A call that a controller makes inside the server, without HTTP. It has its own time and audit id. */
 export const controllerCall = (
-  { env, storage, tenant, now, waitUntil }: ControllerContext,
+  { env, storage, subrequests, tenant, now, waitUntil }: ControllerContext,
   user: UserInfo,
 ): ApiCall => ({
   env,
   ...(storage && { storage }),
+  ...(subrequests && { subrequests }),
   tenant,
   user,
   auditId: crypto.randomUUID(),

@@ -2,6 +2,9 @@
  * Switches garbage collection. While it is off the collector drops its work, so it looks at all objects when it is on
  * again.
  */
+import { groupResourceText } from '../../api/group-version.ts'
+import type { GroupResource } from '../../api/group-version.ts'
+import { groupResourceNamed } from '../../storage/collections.ts'
 import { objectKeyText } from '../../registry/work/collector-work.ts'
 import { awaitsCollector, ownerKindsOf } from '../../registry/work/owner-kinds.ts'
 import { writtenEntries } from '../../registry/served/written-types.ts'
@@ -22,26 +25,31 @@ export const ofCollector = (controller: Controller): Controller => ({
   reconcile: async (key, context) => (isCollecting(context) ? controller.reconcile(key, context) : undefined),
 })
 
-/** Queues all objects that wait for the collector, and all that name owners. Key: empty. */
+/**
+ * Queues all objects that wait for the collector, and all that name owners. Key: `things.example.com`; or empty, for all
+ * types, each of which is work of its own.
+ */
 export const beginCollection: Controller = ofCollector({
   neverGivesUp: true,
   queue: 'garbage',
-  async reconcile(_key, context) {
+  async reconcile(key, context) {
+    if (key !== '') return beginWith(groupResourceNamed(key), context)
     const entries = writtenEntries(context.env, context.tenant, await freshControlSnapshot(context))
-    const types = new Map(entries.map(({ storage }) => [`${storage.resource}.${storage.group}`, storage]))
-    let seen = 0
-    for (const { group, resource } of types.values()) {
-      const client = await managerClients(context).ifServed({ group, resource })
-      for await (const object of client?.each() ?? []) {
-        const key = objectKeyText({ group, resource }, object)
-        const owners = ownerKindsOf(object)
-        // the collector dropped the work that tells it so for a kind that came meanwhile
-        if (owners.length > 0) context.addDependents({ group, resource }, owners)
-        if (awaitsCollector(object)) context.later('waiting', key, 0)
-        if (owners.length > 0) context.later('dependent', key, 0)
-        if (++seen % TOGETHER === 0) await context.budget.turn()
-      }
-    }
+    for (const { storage } of entries) context.later('collection-begin', groupResourceText(storage), 0)
     return undefined
   },
 })
+
+async function beginWith(type: GroupResource, context: ControllerContext): Promise<undefined> {
+  const client = await managerClients(context).ifServed(type)
+  let seen = 0
+  for await (const object of client?.each() ?? []) {
+    const key = objectKeyText(type, object)
+    const owners = ownerKindsOf(object)
+    // the collector dropped the work that tells it so for a kind that came meanwhile
+    if (owners.length > 0) context.addDependents(type, owners)
+    if (awaitsCollector(object)) context.later('waiting', key, 0)
+    if (owners.length > 0) context.later('dependent', key, 0)
+    if (++seen % TOGETHER === 0) await context.budget.turn()
+  }
+}

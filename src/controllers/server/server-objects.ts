@@ -5,7 +5,7 @@
  */
 import { admissionChain } from '../../admission/chain.ts'
 import { restoreServerObjects, writeEdition } from '../../bootstrap/ensure-bootstrapped.ts'
-import { storageOf } from '../../storage/environment-storage.ts'
+import { storageFor } from '../../storage/environment-storage.ts'
 import { freshControlSnapshot, noticingControlWrites } from '../../tenancy/control-snapshot.ts'
 import type { NewControlPlane } from '../../tenancy/control-snapshot.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
@@ -43,5 +43,5 @@ const planeOf = (context: ControllerContext): NewControlPlane => ({
   isObject: true,
   waitUntil: (work) => context.waitUntil(work),
   now: context.now(),
-  storage: noticingControlWrites(storageOf(context.env)),
+  storage: noticingControlWrites(storageFor(context)),
 })

@@ -38,6 +38,7 @@ import type {
 } from '../storage.ts'
 import { unbroken } from '../streams/unbroken-list.ts'
 import { withRevision } from '../streams/value-text.ts'
+import type { Subrequests } from './subrequests.ts'
 import { WritePause } from './write-pause.ts'
 import type { TurnBudget } from './turn-budget.ts'
 import { WritesTogether } from './writes-together.ts'
@@ -73,12 +74,19 @@ export function shardStorage(namespace: DurableObjectNamespace<ShardCalls>, cloc
   return storage
 }
 
+/** What one Durable Object instance divides among its callers. */
+export interface ObjectBudgets {
+  readonly turns: TurnBudget
+  /** Absent: the object may make any number of calls. */
+  readonly subrequests?: Subrequests
+}
+
 /** The storage of one Durable Object instance. Writes of one turn go in one call. */
 export const objectStorage = (
   namespace: DurableObjectNamespace<ShardCalls>,
   clock: Clock,
-  budget: TurnBudget,
-): ShardStorage => storageIn(namespace, clock, budget)
+  budgets: ObjectBudgets,
+): ShardStorage => storageIn(namespace, clock, budgets)
 
 /** Names of shards whose ids the isolate keeps. */
 const MAX_IDS = 10_000
@@ -87,7 +95,11 @@ const MAX_STUBS = 200
 /** Keys that a shard looks up in one turn. */
 const KEYS_OF_A_CALL = 500
 
-function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, budget?: TurnBudget): ShardStorage {
+function storageIn(
+  namespace: DurableObjectNamespace<ShardCalls>,
+  clock: Clock,
+  { turns: budget, subrequests }: Partial<ObjectBudgets> = {},
+): ShardStorage {
   const together = budget && new WritesTogether(budget)
   // an id is a keyed hash of the name, which is worth keeping
   const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
@@ -96,7 +108,9 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
   // The engine ends the stubs of a request with it. An object may keep its own. V8 counts 32 KiB for each stub, so
   // those of calls alone would let it collect the whole heap every few seconds.
   const stubs = budget && new BoundedMap<string, ShardStub>({ entries: MAX_STUBS })
+  /** Counts the call that is about to be made. */
   const stubOf = (name: string): ShardStub => {
+    subrequests?.take()
     const make = (): ShardStub => namespace.get(idOf(name))
     return stubs === undefined ? make() : stubs.getOrMake(name, make)
   }
@@ -104,9 +118,9 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
   const pauses = new WritePause(clock)
 
   /** A stub whose call failed may stay broken. */
-  const called = async <Answer>(name: string, call: (stub: ShardStub) => Promise<Answer>): Promise<Answer> => {
+  const called = async <Answer>(name: string, call: (stub: () => ShardStub) => Promise<Answer>): Promise<Answer> => {
     try {
-      return await call(stubOf(name))
+      return await call(() => stubOf(name))
     } catch (error) {
       stubs?.delete(name)
       throw error
@@ -122,7 +136,7 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
     const name = nameOf(shard)
     const asked = (): Promise<Value> =>
       retrying(
-        () => called(name, (stub) => call(stub, !pauses.isFailing(name))),
+        () => called(name, (stub) => call(stub(), !pauses.isFailing(name))),
         (code, why) => failed(name, code, why),
         'read',
       )
@@ -132,7 +146,7 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
   /** Where storage fails during a write, the repeated call only asks whether the write was done. */
   const write = async <Value>(
     shard: ShardName,
-    call: (stub: ShardStub, attempt: Attempt) => Promise<ShardReply<Value>>,
+    call: (stub: () => ShardStub, attempt: Attempt) => Promise<ShardReply<Value>>,
   ): Promise<Value> => {
     const name = nameOf(shard)
     const refused = pauses.refusal(name)
@@ -148,14 +162,15 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
     const reply = await (budget === undefined ? asked() : budget.awaited(asked))
     if (failure !== undefined && 'error' in reply && reply.error.code === 'Failed') throw new StorageError(failure)
     if (failure === undefined && 'value' in reply) pauses.worked(name)
+    if ('value' in reply) subrequests?.written()
     return valueOf(reply)
   }
 
   const writeOne = async (shard: ShardName, asked: ShardWrite): Promise<StoredValue> => {
     const name = nameOf(shard)
     const one = { ...asked, begun: clock() }
-    const call = async (stub: ShardStub, attempt: Attempt) =>
-      together === undefined ? await alone(stub, one, attempt) : together.send(name, () => stubOf(name), one, attempt)
+    const call = async (stub: () => ShardStub, attempt: Attempt) =>
+      together === undefined ? await alone(stub(), one, attempt) : together.send(name, stub, one, attempt)
     return stored(one.value, await write<Written>(shard, call))
   }
 
@@ -192,7 +207,7 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
     create: (collection, key, value) => writeOne(collection, { verb: 'create', key: keyOf(collection, key), value }),
 
     async createMissing(shard, values) {
-      await write<null>(shard, async (stub, attempt) => await stub.createMissing(values, attempt))
+      await write<null>(shard, async (stub, attempt) => await stub().createMissing(values, attempt))
     },
 
     update: (collection, key, value, expected) =>
@@ -259,7 +274,7 @@ function storageIn(namespace: DurableObjectNamespace<ShardCalls>, clock: Clock, 
       const keyed = values.map((value) => ({ ...value, key: keyOf(collection, value.key) }))
       // never repeated, because a part would be there twice
       for (const part of inParts(keyed))
-        valueOf(await called(nameOf(collection), async (stub) => await stub.restoreValues(restore, part)))
+        valueOf(await called(nameOf(collection), async (stub) => await stub().restoreValues(restore, part)))
     },
 
     async unlock(shard, restore, cut) {

@@ -28,14 +28,14 @@ function namespace() {
 
 test('an object keeps the stub of a shard', async () => {
   const { made, shards } = namespace()
-  const storage = objectStorage(shards, () => 0, new TurnBudget(() => 0))
+  const storage = objectStorage(shards, () => 0, { turns: new TurnBudget(() => 0) })
   for (let call = 0; call < 3; call++) await Promise.all([storage.revision(things), storage.revision(others)])
   expect(made).toEqual(['root/things', 'root/others'])
 })
 
 test('a stub whose call failed is dropped, and the repeated call uses a new one', async () => {
   const { made, shards, failNext } = namespace()
-  const storage = objectStorage(shards, () => 0, new TurnBudget(() => 0))
+  const storage = objectStorage(shards, () => 0, { turns: new TurnBudget(() => 0) })
   expect(await storage.revision(things)).toBe(1)
   failNext()
   expect(await storage.revision(things)).toBe(2)
