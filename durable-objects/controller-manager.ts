@@ -22,6 +22,7 @@ import { storageOfObject } from '../src/storage/environment-storage.ts'
 import { StorageError } from '../src/storage/errors.ts'
 import type { OutboxRow } from '../src/storage/shards/shard-protocol.ts'
 import type { ShardStorage } from '../src/storage/shards/shard-client.ts'
+import { CallDepth } from '../src/storage/shards/call-depth.ts'
 import { Subrequests } from '../src/storage/shards/subrequests.ts'
 import { TurnBudget } from '../src/storage/shards/turn-budget.ts'
 import type { Tenant } from '../src/storage/tenant.ts'
@@ -58,13 +59,16 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly turns = new Turns()
   private readonly budget = new TurnBudget(this.now)
   private readonly subrequests: Subrequests
+  private readonly depth: CallDepth
   private readonly pace = new LookPace(this.now)
   private readonly queues: ControllerQueues
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.sql = ctx.storage.sql
-    this.subrequests = new Subrequests(problemOf(env) === undefined ? settingsOf(env).subrequests : 0)
+    const subrequests = problemOf(env) === undefined ? settingsOf(env).subrequests : 0
+    this.subrequests = new Subrequests(subrequests)
+    this.depth = new CallDepth(subrequests !== Infinity)
     this.alarms = new AlarmClock(ctx.storage)
     void ctx.blockConcurrencyWhile(async () => {
       await this.alarms.load()
@@ -98,8 +102,12 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     return name ?? kept
   }
 
-  /** @param _shard `TENANT/SHARD`, the name of the sender */
-  async receive(_shard: string, rows: readonly OutboxRow[]): Promise<void> {
+  /**
+   * @param _shard `TENANT/SHARD`, the name of the sender
+   * @param depth absent: a shard of an earlier release
+   */
+  async receive(_shard: string, rows: readonly OutboxRow[], depth?: number): Promise<void> {
+    this.depth.called(depth)
     try {
       for (const { topic, payload } of rows) this.work.add(topic, payload, this.pace.delay(topic, payload))
     } catch (error) {
@@ -114,21 +122,25 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
 
   /** @returns the error of the database; undefined where it is readable */
   check(): string | undefined {
+    this.depth.called()
     return databaseProblem(this.sql)
   }
 
   /** Objects of `resource` name owners of these kinds, so the collector looks for dependents there from now on. */
   async announceOwners(resource: GroupResource, kinds: readonly string[]): Promise<void> {
+    this.depth.called()
     this.dependents.add(resource, kinds)
   }
 
   /** Objects of this definition are watched from now on, so a change of the definition must end those watches. */
   async announceWatch(definition: string, uid: string): Promise<void> {
+    this.depth.called()
     this.watchedKinds.add(definition, uid)
   }
 
   override async alarm(): Promise<void> {
     this.alarms.rang()
+    this.depth.rang()
     await this.run()
   }
 
@@ -179,7 +191,11 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   }
 
   private ownStorage(): ShardStorage {
-    return (this.storage ??= storageOfObject(this.env, { turns: this.budget, subrequests: this.subrequests }))
+    return (this.storage ??= storageOfObject(this.env, {
+      turns: this.budget,
+      subrequests: this.subrequests,
+      depth: this.depth,
+    }))
   }
 
   private contextOf(plane: ControlPlane): Omit<ControllerContext, 'served' | 'user' | 'once' | 'together'> {
@@ -258,6 +274,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
 
   /** Called when the control plane has been restored: the new state brings its own work. */
   async forget(): Promise<void> {
+    this.depth.called()
     this.work.clear()
     this.absentOwners.clear()
     this.sightings.clear()
@@ -265,6 +282,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
 
   /** Waiting and parked work, by controller. */
   async counts(): Promise<WorkCount[]> {
+    this.depth.called()
     return this.work.counts()
   }
 }

@@ -39,6 +39,9 @@ export class Housekeeping {
     const { lock, compactor, expiry, outbox, alarms, now } = this.parts
     alarms.rang()
     if (lock.isHeld) return
+    // first, while no later call is the object's latest event
+    const retryAfter = await outbox.deliver()
+    if (retryAfter !== undefined) alarms.wakeAt(now() + retryAfter)
     try {
       await expiry.run()
       await compactor.run()
@@ -49,8 +52,6 @@ export class Housekeeping {
       logError('a shard could not be tidied up', { shard: this.name, error })
       alarms.wakeAt(now() + TIDY_AGAIN)
     }
-    const retryAfter = await outbox.deliver()
-    if (retryAfter !== undefined) alarms.wakeAt(now() + retryAfter)
   }
 
   /**
@@ -65,11 +66,15 @@ export class Housekeeping {
     alarms.wakeAt(compactor.isPressed ? now() : expiry.dueOfNew())
   }
 
-  /** After a failure nothing is written, since that might fail too. The write has already set the alarm. */
+  /**
+   * After a failure nothing is written, since that might fail too. The write has already set the alarm. It rings at once
+   * where this event may call nobody.
+   */
   async deliver(): Promise<void> {
-    const { lock, outbox } = this.parts
+    const { lock, outbox, alarms, now } = this.parts
     if (lock.isHeld) return
     const retryAfter = await outbox.deliver()
-    if (retryAfter !== undefined && retryAfter <= LAST_TIMER) setTimeout(() => void this.deliver(), retryAfter)
+    if (retryAfter === 0) alarms.wakeAt(now())
+    else if (retryAfter !== undefined && retryAfter <= LAST_TIMER) setTimeout(() => void this.deliver(), retryAfter)
   }
 }

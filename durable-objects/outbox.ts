@@ -7,6 +7,7 @@
 import type { Clock } from '../src/base/clock.ts'
 import { BoundedMap } from '../src/base/bounded-map.ts'
 import { logError } from '../src/log/log.ts'
+import type { CallDepth } from '../src/storage/shards/call-depth.ts'
 import type { OutboxReceiver } from '../src/storage/shards/shard-protocol.ts'
 import type { Statements } from './statements.ts'
 
@@ -25,6 +26,15 @@ const REMOVE_AFTER = 100
  */
 const unconfirmed = new BoundedMap<string, number>({ entries: 1_000 })
 
+interface Parts {
+  /** Resolves when all writes are on disk. */
+  sync(): Promise<void>
+  readonly now: Clock
+  /** Called when a delivery of all waiting rows begins. */
+  begins(): void
+  readonly depth: Pick<CallDepth, 'isDeep' | 'next'>
+}
+
 export class Outbox {
   private delivering = false
   private failures = 0
@@ -38,22 +48,22 @@ export class Outbox {
     private readonly shard: string,
     private readonly statements: Statements,
     private readonly receiver: OutboxReceiver | undefined,
-    /** Resolves when all writes are on disk. */
-    private readonly sync: () => Promise<void>,
-    private readonly now: Clock,
-    /** Called when a delivery of all waiting rows begins. */
-    private readonly begins: () => void = () => {},
+    private readonly parts: Parts,
   ) {}
 
-  /** @returns milliseconds after which to try again; undefined where everything is delivered */
+  /**
+   * @returns milliseconds after which to try again; 0: an alarm must do it; undefined where everything is delivered
+   */
   async deliver(): Promise<number | undefined> {
     if (this.receiver === undefined || this.delivering) return undefined
-    const since = this.now() - (this.removing ? 0 : (unconfirmed.get(this.shard) ?? 0))
+    if (this.parts.depth.isDeep) return 0
+    const since = this.parts.now() - (this.removing ? 0 : (unconfirmed.get(this.shard) ?? 0))
     if (since < UNCONFIRMED_RETRY) return UNCONFIRMED_RETRY - since
     this.delivering = true
     try {
       for (let rows = this.rows(); rows.length > 0; rows = this.rows()) {
-        await this.receiver.receive(this.shard, rows)
+        if (this.parts.depth.isDeep) return 0
+        await this.receiver.receive(this.shard, rows, this.parts.depth.next)
         this.taken = rows.at(-1)!.seq
       }
       this.failures = 0
@@ -84,10 +94,10 @@ export class Outbox {
   /** Removes delivered rows in a commit of its own. */
   async removeAlone(): Promise<void> {
     this.removing = true
-    unconfirmed.set(this.shard, this.now())
+    unconfirmed.set(this.shard, this.parts.now())
     try {
       this.removeTaken()
-      await this.sync()
+      await this.parts.sync()
       unconfirmed.delete(this.shard)
     } catch (error) {
       logError('what was delivered could not be removed from an outbox', { shard: this.shard, error })
@@ -97,7 +107,7 @@ export class Outbox {
   }
 
   private rows() {
-    this.begins()
+    this.parts.begins()
     return this.statements.oldestOutbox(BATCH, this.taken).map(({ k, ...row }) => ({ ...row, key: k }))
   }
 }

@@ -34,7 +34,10 @@ import type {
 } from '../src/storage/storage.ts'
 import { historyOf } from '../src/storage/history.ts'
 import { builtInPlace, customPlace, preferredIndex } from '../src/storage/revisions/places.ts'
+import { CallDepth } from '../src/storage/shards/call-depth.ts'
 import { answeredHere, notHere } from '../src/storage/shards/shards-here.ts'
+import type { ShardStorage } from '../src/storage/shards/shard-client.ts'
+import { shardStorageAt } from '../src/storage/shards/shard-client.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { newestChanges } from './changes.ts'
 import { databaseProblem } from './check-database.ts'
@@ -78,6 +81,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   private readonly alarms: AlarmClock
   private readonly housekeeping: Housekeeping
   private readonly sealed: SealedValues
+  private readonly depth: CallDepth
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -87,6 +91,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     this.statements = statements(ctx.storage.sql, (read, written) => this.usage.count(read, written))
     this.sealed = new SealedValues(this.statements)
     const settings = settingsOf(env)
+    this.depth = new CallDepth(settings.subrequests !== Infinity)
     if (settings.countsWakes) this.statements.setMeta('constructed', this.statements.meta('constructed') + 1)
     this.name = this.ownName()
     notHere(this.name) // an earlier instance may have been in this isolate
@@ -96,8 +101,8 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     const ownPlace = builtInPlace(shard.shard)
     this.firstWrite = new FirstWrite(
       this.statements,
-      () => tellControlShard(env, now, shard),
-      ownPlace === undefined ? () => takePlaceFor(env, now, shard) : undefined,
+      () => tellControlShard(this.control, shard),
+      ownPlace === undefined ? () => takePlaceFor(this.control, shard) : undefined,
       ({ index, since }) => this.log.takePlace(customPlace(index), since),
     )
     // no object has a revision before the shard's first write
@@ -129,7 +134,12 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       () => this.writes.yieldToWriters(),
     )
     const begins = () => this.log.pendingWork.deliveryBegins()
-    this.outbox = new Outbox(this.name, this.statements, receiverOf(env, shard), () => ctx.storage.sync(), now, begins)
+    this.outbox = new Outbox(this.name, this.statements, receiverOf(env, shard), {
+      sync: () => ctx.storage.sync(),
+      now,
+      begins,
+      depth: this.depth,
+    })
     this.alarms = new AlarmClock(ctx.storage)
     this.housekeeping = new Housekeeping(this.name, {
       log: this.log,
@@ -145,6 +155,16 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     if (this.statements.oldestOutbox(1).length > 0) ctx.waitUntil(this.housekeeping.deliver())
   }
 
+  /** The control shard, as this shard calls it. */
+  private get control(): ShardStorage {
+    return shardStorageAt(this.env.SHARDS, this.now, this.depth)
+  }
+
+  private woken(reason: string, depth?: number): void {
+    this.usage.woken(reason)
+    this.depth.called(depth)
+  }
+
   /** @returns the error of the database; undefined where it is readable */
   check(): string | undefined {
     return databaseProblem(this.ctx.storage.sql)
@@ -156,8 +176,9 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     notOlderThan: Revision,
     keep: boolean,
     asText = false,
+    depth?: number,
   ): ShardReply<StoredValue | undefined> | StoredText | undefined {
-    this.usage.woken('get')
+    this.woken('get', depth)
     try {
       this.lock.check()
       if (asText) return this.log.getText(key, notOlderThan, keep)
@@ -168,8 +189,8 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /** As in Storage.occupied, with the collection's prefix. */
-  occupied(prefix: string, namespaces: readonly string[]): ShardReply<readonly string[]> {
-    this.usage.woken('occupied')
+  occupied(prefix: string, namespaces: readonly string[], depth?: number): ShardReply<readonly string[]> {
+    this.woken('occupied', depth)
     return reply(() => {
       this.lock.check()
       return namespaces.filter((namespace) => this.statements.isOccupied(allBelow(`${prefix}/${namespace}/`)))
@@ -177,8 +198,8 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /** As in Storage.existing, with the collection's prefix. */
-  existing(prefix: string, keys: readonly string[]): ShardReply<readonly string[]> {
-    this.usage.woken('existing')
+  existing(prefix: string, keys: readonly string[], depth?: number): ShardReply<readonly string[]> {
+    this.woken('existing', depth)
     return reply(() => {
       this.lock.check()
       return keys.filter((key) => this.statements.exists(`${prefix}/${key}`))
@@ -186,13 +207,15 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   /** @param begun as in ShardWrite */
-  create(key: string, value: NewValue, attempt: Attempt, begun?: number): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.create(key, this.sealed.noticed(value), attempt), begun)
+  create(key: string, value: NewValue, attempt: Attempt, begun?: number, depth?: number): Promise<ShardReply<Written>> {
+    return this.write(() => this.log.create(key, this.sealed.noticed(value), attempt), begun, depth)
   }
 
   /** All creates join the queue in one turn, so they are one commit. */
-  async createMissing(values: readonly KeyedValue[], attempt: Attempt): Promise<ShardReply<null>> {
-    const replies = await Promise.all(values.map(({ key, value }) => this.create(key, value, attempt)))
+  async createMissing(values: readonly KeyedValue[], attempt: Attempt, depth?: number): Promise<ShardReply<null>> {
+    const replies = await Promise.all(
+      values.map(({ key, value }) => this.create(key, value, attempt, undefined, depth)),
+    )
     const failed = replies.find((reply) => 'error' in reply && reply.error.code !== 'KeyExists')
     return failed !== undefined && 'error' in failed ? failed : { value: null }
   }
@@ -203,8 +226,9 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     expected: Revision,
     attempt: Attempt,
     begun?: number,
+    depth?: number,
   ): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.update(key, this.sealed.noticed(value), expected, attempt), begun)
+    return this.write(() => this.log.update(key, this.sealed.noticed(value), expected, attempt), begun, depth)
   }
 
   delete(
@@ -213,21 +237,22 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     expected: Revision,
     attempt: Attempt,
     begun?: number,
+    depth?: number,
   ): Promise<ShardReply<Written>> {
-    return this.write(() => this.log.delete(key, this.sealed.noticed(last), expected, attempt), begun)
+    return this.write(() => this.log.delete(key, this.sealed.noticed(last), expected, attempt), begun, depth)
   }
 
   /**
    * Each write has its own outcome, as if it had been called alone. All join the queue in one turn, so they are one
    * commit.
    */
-  writeTogether(writes: readonly ShardWrite[], attempt: Attempt): Promise<ShardReply<Written>[]> {
+  writeTogether(writes: readonly ShardWrite[], attempt: Attempt, depth?: number): Promise<ShardReply<Written>[]> {
     return Promise.all(
       writes.map((write) => {
         const { verb, key, value, begun } = write
         return verb === 'create'
-          ? this.create(key, value, attempt, begun)
-          : this[verb](key, value, write.expected, attempt, begun)
+          ? this.create(key, value, attempt, begun, depth)
+          : this[verb](key, value, write.expected, attempt, begun, depth)
       }),
     )
   }
@@ -265,7 +290,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
 
   /** Callers of an earlier release, which are backups, pass no holder. */
   hold(revision: Revision, milliseconds: number, holder = 'backup'): ShardReply<null> {
-    this.usage.woken('hold')
+    this.woken('hold')
     const now = this.now()
     return reply(() => {
       this.ctx.storage.transactionSync(() => this.statements.hold(holder, revision, now + milliseconds, now))
@@ -277,22 +302,22 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
    * Ends all watches, and allows none to begin before now. Only for shards of one resource.
    * @param since does nothing where watches were ended after this revision
    */
-  async renew(since?: Revision): Promise<ShardReply<null>> {
-    this.usage.woken('renew')
+  async renew(since?: Revision, depth?: number): Promise<ShardReply<null>> {
+    this.woken('renew', depth)
     if (this.log.renew(since)) this.watches.end()
     return { value: null }
   }
 
   /** Removes this shard from the control shard's list where it is empty. For the shard of a deleted type. */
-  async retire(): Promise<ShardReply<null>> {
-    this.usage.woken('retire')
+  async retire(depth?: number): Promise<ShardReply<null>> {
+    this.woken('retire', depth)
     try {
       this.lock.check()
       await this.firstWrite.retire({
         settled: () => this.writes.settled(),
         isEmpty: () => this.statements.isEmpty(),
         forget: () =>
-          forgetInControlShard(this.env, this.now, shardNamed(this.name), this.firstWrite.placeIndex, this.log.last),
+          forgetInControlShard(this.control, shardNamed(this.name), this.firstWrite.placeIndex, this.log.last),
       })
       return { value: null }
     } catch (error) {
@@ -300,14 +325,19 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     }
   }
 
-  revision(): Revision {
-    this.usage.woken('revision')
+  revision(depth?: number): Revision {
+    this.woken('revision', depth)
     return this.log.last
   }
 
   /** Callers of an earlier release pass only `since`. */
-  changes(since: Revision | undefined, resetAt?: Revision, keep?: boolean): ShardChanges | ShardRefusal {
-    this.usage.woken('changes')
+  changes(
+    since: Revision | undefined,
+    resetAt?: Revision,
+    keep?: boolean,
+    depth?: number,
+  ): ShardChanges | ShardRefusal {
+    this.woken('changes', depth)
     if (this.lock.isHeld) return failure(new StorageError('Restoring'))
     answeredHere(this.name, this.log.newest, this.now())
     return newestChanges(this.log, this.statements, since, resetAt, keep)
@@ -320,6 +350,7 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
       constructed: this.statements.meta('constructed'),
       name: this.name,
       ...counts,
+      deepest: this.depth.deepest,
       sockets: this.ctx.getWebSockets().length,
       databaseBytes: this.ctx.storage.sql.databaseSize,
       revision: this.log.last,
@@ -330,11 +361,13 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
 
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
-    this.usage.woken(pathname.slice(1))
+    const reason = pathname.slice(1)
     try {
-      this.lock.check()
       // only shard-client sends these calls
-      if (pathname === '/list') return await this.list((await request.json()) as ListCall)
+      const list = reason === 'list' ? ((await request.json()) as ListCall) : undefined
+      this.woken(reason, list?.depth)
+      this.lock.check()
+      if (list !== undefined) return await this.list(list)
       const call = JSON.parse(searchParams.get('q')!) as WatchCall
       this.sealed.checkOpens(call)
       return this.watches.accept(call, searchParams.get('keep') !== 'false')
@@ -349,12 +382,12 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    this.usage.woken('message')
+    this.woken('message')
     this.watches.message(socket, message)
   }
 
   override webSocketClose(socket: WebSocket): void {
-    this.usage.woken('close')
+    this.woken('close')
     this.watches.closed(socket)
   }
 
@@ -364,12 +397,13 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
 
   override async alarm(): Promise<void> {
     this.usage.woken('alarm')
+    this.depth.rang()
     await this.housekeeping.rang()
   }
 
   /** One step of a restore, done wholly or not at all. */
   private restoring(step: () => void): ShardReply<null> {
-    this.usage.woken('restore')
+    this.woken('restore')
     notHere(this.name) // later calls of this isolate then learn that the shard is locked
     return reply(() => {
       this.log.attempt(() => this.lock.attempt(() => this.ctx.storage.transactionSync(step)))
@@ -377,8 +411,8 @@ export class ResourceShard extends DurableObject<Env> implements ShardCalls {
     })
   }
 
-  private async write(write: () => WriteOutcome, begun?: number): Promise<ShardReply<Written>> {
-    this.usage.woken('write')
+  private async write(write: () => WriteOutcome, begun?: number, depth?: number): Promise<ShardReply<Written>> {
+    this.woken('write', depth)
     try {
       await this.firstWrite.announced()
       const { written } = await this.writes.run(() => {

@@ -1,11 +1,9 @@
 /** The objects that a shard calls: the control shard and the controllers of its control plane. */
-import type { Clock } from '../src/base/clock.ts'
 import type { Env } from '../src/env.ts'
-import { shardStorage } from '../src/storage/shards/shard-client.ts'
 import type { OutboxReceiver } from '../src/storage/shards/shard-protocol.ts'
 import type { TakenPlace } from '../src/storage/revisions/revision-places.ts'
 import { givePlaceBack, takePlace } from '../src/storage/revisions/revision-places.ts'
-import type { Revision, ShardName } from '../src/storage/storage.ts'
+import type { Revision, ShardName, Storage } from '../src/storage/storage.ts'
 import {
   CONTROL_SHARD,
   writtenShardRow,
@@ -19,26 +17,23 @@ export function shardNamed(name: string): ShardName {
   return { tenant: name.slice(0, Math.max(0, slash)), shard: name.slice(slash + 1) }
 }
 
-export async function tellControlShard(env: Env, now: Clock, { tenant, shard }: ShardName): Promise<void> {
+export async function tellControlShard(control: Storage, { tenant, shard }: ShardName): Promise<void> {
   if (shard === CONTROL_SHARD) return
-  await shardStorage(env.SHARDS, now).createMissing({ tenant, shard: CONTROL_SHARD }, [writtenShardRow(tenant, shard)])
+  await control.createMissing({ tenant, shard: CONTROL_SHARD }, [writtenShardRow(tenant, shard)])
 }
 
-export const takePlaceFor = (env: Env, now: Clock, shard: ShardName): Promise<TakenPlace> =>
-  takePlace(shardStorage(env.SHARDS, now), shard)
+export const takePlaceFor = (control: Storage, shard: ShardName): Promise<TakenPlace> => takePlace(control, shard)
 
 /**
  * @param place of the shard, if it took one
  * @param last every revision of the shard is at or below it
  */
 export async function forgetInControlShard(
-  env: Env,
-  now: Clock,
+  control: Storage,
   { tenant, shard }: ShardName,
   place: number | undefined,
   last: Revision,
 ): Promise<void> {
-  const control = shardStorage(env.SHARDS, now)
   if (place !== undefined) await givePlaceBack(control, { tenant, shard }, place, last)
   const row = await control.get(writtenShardsOf(tenant), shard)
   if (row !== undefined) await control.delete(writtenShardsOf(tenant), shard, writtenShardValue(shard), row.revision)

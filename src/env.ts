@@ -80,8 +80,9 @@ export interface Env {
   /** The most open watches of an isolate, and of one resource in all isolates (3000), which users share fairly. */
   readonly KEDGE_MAX_WATCHES?: string
   /**
-   * How many subrequests the controllers make in one invocation, or `unlimited`: on Cloudflare those of the plan and of
-   * `[limits]` in wrangler.toml. Default 1000, as on the free plan, where 50 of them may leave Cloudflare.
+   * How many subrequests the controllers make in one invocation: on Cloudflare those of the plan and of `[limits]` in
+   * wrangler.toml. Default 1000, as on the free plan, where 50 of them may leave Cloudflare. `unlimited`: the engine
+   * limits neither their number nor the depth of calls between objects (docs/cloudflare.md).
    */
   readonly KEDGE_SUBREQUESTS?: string
   /** CIDR of Service cluster IPs, or one for each family with a comma between them. */

@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { TokenReviewStatus } from '../../src/api/authentication/v1.ts'
 import { PassThrough } from 'node:stream'
+import { CallDepth } from '../../src/storage/shards/call-depth.ts'
 import { Outbox } from '../../durable-objects/outbox.ts'
 import { PendingWork } from '../../durable-objects/pending-work.ts'
 import { compiledPolicy } from '../../src/admission/policies/compiled-policy.ts'
@@ -409,7 +410,12 @@ const rows: readonly Filled[] = [
       const receiver = { receive: async () => {} }
       const sync = () => Promise.reject(new Error('the disk is full'))
       await times(1_100, async (n) => {
-        const outbox = new Outbox(`s${n}`, rows as never, receiver as never, sync, () => 1e9)
+        const outbox = new Outbox(`s${n}`, rows as never, receiver as never, {
+          sync,
+          now: () => 1e9,
+          begins: () => {},
+          depth: new CallDepth(false),
+        })
         await outbox.deliver()
         await outbox.removeAlone()
       })

@@ -8,6 +8,7 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import { eventually } from '../eventually.ts'
 import type { Env } from '../../src/env.ts'
+import { CallDepth } from '../../src/storage/shards/call-depth.ts'
 import { shardStorage } from '../../src/storage/shards/shard-client.ts'
 import { valueOf } from '../storage-suite.ts'
 import type { Recorder } from './recorder.ts'
@@ -61,6 +62,20 @@ describe('the outbox', () => {
     await eventually(async () => expect(await recorder.received()).toHaveLength(1))
   })
 
+  it('begins a new chain of calls by alarm, before the platform refuses a call as too deep', async () => {
+    const things = { tenant: 'outbox-deep', shard: 'things', prefix: 'things' }
+    const recorder = RECORDER.getByName(things.tenant)
+    const answers = 30
+    await recorder.answerTo(things, answers)
+    await storage.create(things, 'a', { ...valueOf('a', '1'), outbox: [{ topic: 'made', payload: '1' }] })
+    await eventually(async () => expect(await recorder.received()).toHaveLength(answers + 1))
+    const depths = await recorder.depthsSeen()
+    // a Worker's call is 2 deep, what it causes 3; the first that the shard leaves to its alarm would be 11
+    expect(depths.slice(0, 8)).toEqual([3, 5, 7, 9, 2, 4, 6, 8])
+    expect(Math.max(...depths.map((depth) => depth ?? Infinity))).toBeLessThanOrEqual(9)
+    expect((await storage.stats(things)).deepest).toBe(10)
+  })
+
   it('does not wait as long as the history is kept', async () => {
     const things = { tenant: 'keeps-days', shard: 'outbox', prefix: 'things' }
     const recorder = RECORDER.getByName(things.tenant)
@@ -84,7 +99,12 @@ describe('the outbox', () => {
     } as unknown as Statements // the outbox calls only these
     const receiver = { receive: async (_: string, all: readonly OutboxRow[]) => append(received, all.map(({ seq }) => seq)) } // prettier-ignore
     let synced = 0
-    const outbox = new Outbox('s', statements, receiver as never, async () => void synced++, platformClock)
+    const outbox = new Outbox('s', statements, receiver as never, {
+      sync: async () => void synced++,
+      now: platformClock,
+      begins: () => {},
+      depth: new CallDepth(false),
+    })
     expect(outbox.hasTaken).toBe(false)
     await outbox.deliver()
     await outbox.deliver()

@@ -7,6 +7,7 @@ import type { KeyedValue, NewValue, RestoredValue, RestoreId, Revision, ShardCha
 /** An object may answer at once; for its caller the answer is always a promise. */
 type Answer<Value> = Value | Promise<Value>
 
+/** `depth`: see call-depth.ts. Objects pass it, Workers do not. */
 export interface ShardCalls extends Rpc.DurableObjectBranded {
   check(): Answer<string | undefined>
   /** @param asText asks for a StoredText; objects of an earlier release ignore it */
@@ -15,31 +16,45 @@ export interface ShardCalls extends Rpc.DurableObjectBranded {
     notOlderThan: Revision,
     keep: boolean,
     asText?: boolean,
+    depth?: number,
   ): Answer<ShardReply<StoredValue | undefined> | StoredText | undefined>
-  occupied(prefix: string, namespaces: readonly string[]): Answer<ShardReply<readonly string[]>>
-  existing(prefix: string, keys: readonly string[]): Answer<ShardReply<readonly string[]>>
+  occupied(prefix: string, namespaces: readonly string[], depth?: number): Answer<ShardReply<readonly string[]>>
+  existing(prefix: string, keys: readonly string[], depth?: number): Answer<ShardReply<readonly string[]>>
   /** @param begun as in ShardWrite */
-  create(key: string, value: NewValue, attempt: Attempt, begun?: number): Answer<ShardReply<Written>>
-  createMissing(values: readonly KeyedValue[], attempt: Attempt): Answer<ShardReply<null>>
+  create(key: string, value: NewValue, attempt: Attempt, begun?: number, depth?: number): Answer<ShardReply<Written>>
+  createMissing(values: readonly KeyedValue[], attempt: Attempt, depth?: number): Answer<ShardReply<null>>
   update(
     key: string,
     value: NewValue,
     expected: Revision,
     attempt: Attempt,
     begun?: number,
+    depth?: number,
   ): Answer<ShardReply<Written>>
-  delete(key: string, last: NewValue, expected: Revision, attempt: Attempt, begun?: number): Answer<ShardReply<Written>>
-  writeTogether(writes: readonly ShardWrite[], attempt: Attempt): Answer<readonly ShardReply<Written>[]>
+  delete(
+    key: string,
+    last: NewValue,
+    expected: Revision,
+    attempt: Attempt,
+    begun?: number,
+    depth?: number,
+  ): Answer<ShardReply<Written>>
+  writeTogether(writes: readonly ShardWrite[], attempt: Attempt, depth?: number): Answer<readonly ShardReply<Written>[]>
   lockForRestore(restore: RestoreId, unchangedSince?: Revision): Answer<ShardReply<null>>
   lockedKeys(prefix: string, restore: RestoreId): Answer<ShardReply<readonly string[]>>
   clearForRestore(restore: RestoreId, first?: readonly RestoredValue[]): Answer<ShardReply<null>>
   restoreValues(restore: RestoreId, values: readonly RestoredValue[]): Answer<ShardReply<null>>
   unlockRestored(restore: RestoreId, cut: Revision): Answer<ShardReply<null>>
   hold(revision: Revision, milliseconds: number, holder?: string): Answer<ShardReply<null>>
-  renew(since?: Revision): Answer<ShardReply<null>>
-  retire(): Answer<ShardReply<null>>
-  revision(): Answer<Revision>
-  changes(since: Revision | undefined, resetAt?: Revision, keep?: boolean): Answer<ShardChanges | ShardRefusal>
+  renew(since?: Revision, depth?: number): Answer<ShardReply<null>>
+  retire(depth?: number): Answer<ShardReply<null>>
+  revision(depth?: number): Answer<Revision>
+  changes(
+    since: Revision | undefined,
+    resetAt?: Revision,
+    keep?: boolean,
+    depth?: number,
+  ): Answer<ShardChanges | ShardRefusal>
   stats(): Answer<ShardStats>
   fetch(request: Request): Answer<Response>
 }

@@ -38,6 +38,7 @@ import type {
 } from '../storage.ts'
 import { unbroken } from '../streams/unbroken-list.ts'
 import { withRevision } from '../streams/value-text.ts'
+import type { CallDepth } from './call-depth.ts'
 import type { Subrequests } from './subrequests.ts'
 import { WritePause } from './write-pause.ts'
 import type { TurnBudget } from './turn-budget.ts'
@@ -79,6 +80,8 @@ export interface ObjectBudgets {
   readonly turns: TurnBudget
   /** Absent: the object may make any number of calls. */
   readonly subrequests?: Subrequests
+  /** Absent: a Worker makes the calls. */
+  readonly depth?: CallDepth
 }
 
 /** The storage of one Durable Object instance. Writes of one turn go in one call. */
@@ -87,6 +90,13 @@ export const objectStorage = (
   clock: Clock,
   budgets: ObjectBudgets,
 ): ShardStorage => storageIn(namespace, clock, budgets)
+
+/** The storage of a shard that calls another one, which is rare. */
+export const shardStorageAt = (
+  namespace: DurableObjectNamespace<ShardCalls>,
+  clock: Clock,
+  depth: CallDepth,
+): ShardStorage => storageIn(namespace, clock, { depth })
 
 /** Names of shards whose ids the isolate keeps. */
 const MAX_IDS = 10_000
@@ -98,9 +108,9 @@ const KEYS_OF_A_CALL = 500
 function storageIn(
   namespace: DurableObjectNamespace<ShardCalls>,
   clock: Clock,
-  { turns: budget, subrequests }: Partial<ObjectBudgets> = {},
+  { turns: budget, subrequests, depth }: Partial<ObjectBudgets> = {},
 ): ShardStorage {
-  const together = budget && new WritesTogether(budget)
+  const together = budget && new WritesTogether(budget, () => told())
   // an id is a keyed hash of the name, which is worth keeping
   const ids = new BoundedMap<string, DurableObjectId>({ entries: MAX_IDS })
   const idOf = (name: string): DurableObjectId => ids.getOrMake(name, () => namespace.idFromName(name))
@@ -114,6 +124,8 @@ function storageIn(
     const make = (): ShardStub => namespace.get(idOf(name))
     return stubs === undefined ? make() : stubs.getOrMake(name, make)
   }
+  /** The last parameter of a call. */
+  const told = (): [depth?: number] => (depth === undefined ? [] : [depth.next])
   const keyOf = ({ prefix }: Collection, key: string): string => `${prefix}/${key}`
   const pauses = new WritePause(clock)
 
@@ -170,13 +182,16 @@ function storageIn(
     const name = nameOf(shard)
     const one = { ...asked, begun: clock() }
     const call = async (stub: () => ShardStub, attempt: Attempt) =>
-      together === undefined ? await alone(stub(), one, attempt) : together.send(name, stub, one, attempt)
+      together === undefined ? await alone(stub(), one, attempt, told()) : together.send(name, stub, one, attempt)
     return stored(one.value, await write<Written>(shard, call))
   }
 
   const listOnce = async (collection: Collection, query: ListQuery, shape: StreamShape): Promise<ListResult> => {
     const response = await read(collection, (stub, keep) => {
-      const body = JSON.stringify(listCall(collection, query, shape, keep))
+      const body = JSON.stringify({
+        ...listCall(collection, query, shape, keep),
+        depth: depth?.next,
+      } satisfies ListCall)
       return stub.fetch('http://shard/list', { method: 'POST', body })
     })
     return listResult(response)
@@ -196,7 +211,7 @@ function storageIn(
       const ask = async (): Promise<StoredValue | undefined> => {
         const reply = await read<ShardReply<StoredValue | undefined> | StoredText | undefined>(
           collection,
-          (stub, keep) => stub.get(keyOf(collection, key), notOlderThan, keep, true),
+          (stub, keep) => stub.get(keyOf(collection, key), notOlderThan, keep, true, ...told()),
         )
         if (reply === undefined) return undefined
         return typeof reply === 'string' ? storedValue(reply) : valueOf(reply)
@@ -207,7 +222,7 @@ function storageIn(
     create: (collection, key, value) => writeOne(collection, { verb: 'create', key: keyOf(collection, key), value }),
 
     async createMissing(shard, values) {
-      await write<null>(shard, async (stub, attempt) => await stub().createMissing(values, attempt))
+      await write<null>(shard, async (stub, attempt) => await stub().createMissing(values, attempt, ...told()))
     },
 
     update: (collection, key, value, expected) =>
@@ -222,7 +237,7 @@ function storageIn(
       valueOf(
         await read<ShardReply<readonly string[]>>(
           collection,
-          async (stub) => await stub.occupied(collection.prefix, namespaces),
+          async (stub) => await stub.occupied(collection.prefix, namespaces, ...told()),
         ),
       ),
 
@@ -232,7 +247,7 @@ function storageIn(
         const some = keys.slice(at, at + KEYS_OF_A_CALL)
         const reply = await read<ShardReply<readonly string[]>>(
           collection,
-          async (stub) => await stub.existing(collection.prefix, some),
+          async (stub) => await stub.existing(collection.prefix, some, ...told()),
         )
         append(found, valueOf(reply))
       }
@@ -286,18 +301,18 @@ function storageIn(
     },
 
     async renew(collection, since) {
-      valueOf(await read<ShardReply<null>>(collection, async (stub) => await stub.renew(since)))
+      valueOf(await read<ShardReply<null>>(collection, async (stub) => await stub.renew(since, ...told())))
     },
 
     async retire(shard) {
-      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.retire()))
+      valueOf(await read<ShardReply<null>>(shard, async (stub) => await stub.retire(...told())))
     },
 
-    revision: (collection) => read(collection, async (stub) => await stub.revision()),
+    revision: (collection) => read(collection, async (stub) => await stub.revision(...told())),
     async changes(shard, since, resetAt) {
       const changes = await read<ShardChanges | ShardRefusal>(
         shard,
-        async (stub, keep) => await stub.changes(since, resetAt, keep),
+        async (stub, keep) => await stub.changes(since, resetAt, keep, ...told()),
       )
       if ('error' in changes) throw storageError(changes.error)
       return changes
@@ -307,11 +322,16 @@ function storageIn(
   }
 }
 
-async function alone(stub: ShardStub, write: ShardWrite, attempt: Attempt): Promise<ShardReply<Written>> {
+async function alone(
+  stub: ShardStub,
+  write: ShardWrite,
+  attempt: Attempt,
+  told: [depth?: number],
+): Promise<ShardReply<Written>> {
   const { verb, key, value, begun } = write
   return verb === 'create'
-    ? await stub.create(key, value, attempt, begun)
-    : await stub[verb](key, value, write.expected, attempt, begun)
+    ? await stub.create(key, value, attempt, begun, ...told)
+    : await stub[verb](key, value, write.expected, attempt, begun, ...told)
 }
 
 function listCall({ prefix }: Collection, query: ListQuery, shape: StreamShape, keep: boolean): ListCall {

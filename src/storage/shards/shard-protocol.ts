@@ -87,6 +87,8 @@ export interface ListCall extends KeyScope {
   readonly keep: boolean
   /** The caller can open sealed values. Callers of earlier releases cannot. */
   readonly opens?: boolean
+  /** See call-depth.ts. */
+  readonly depth?: number | undefined
 }
 
 /** The header of the answer to `POST /list`, whose body has the values. A refused watch has its error here. */
@@ -163,7 +165,8 @@ export interface OutboxRow {
 
 /** Receives a shard's outbox. Where it fails, the same rows come again later. */
 export interface OutboxReceiver {
-  receive(shard: string, rows: readonly OutboxRow[]): Promise<void>
+  /** @param depth see call-depth.ts */
+  receive(shard: string, rows: readonly OutboxRow[], depth?: number): Promise<void>
 }
 
 /** A shard's statistics for operators, counted since `since`. */
@@ -187,4 +190,6 @@ export interface ShardStats {
   /** When a compaction last ended, in milliseconds since 1970. */
   readonly lastCompaction?: number
   readonly outbox: number
+  /** The deepest call that came (call-depth.ts). */
+  readonly deepest: number
 }

@@ -21,7 +21,11 @@ interface Waiting {
 }
 
 export class WritesTogether {
-  constructor(private readonly budget: Pick<TurnBudget, 'call' | 'nextTurn'>) {}
+  /** @param told the last parameter of a call: see call-depth.ts */
+  constructor(
+    private readonly budget: Pick<TurnBudget, 'call' | 'nextTurn'>,
+    private readonly told: () => [depth?: number] = () => [],
+  ) {}
 
   /** The writes for the next call, by attempt and shard. Bound: the writes that controllers have in progress. */
   private readonly open = new Map<string, Waiting[]>()
@@ -60,7 +64,13 @@ export class WritesTogether {
     const writes = waiting.map(({ write }) => write)
     try {
       // the commits of several shards fall in turns of their own
-      const replies = await this.budget.call(async () => await waiting.at(-1)!.stub().writeTogether(writes, attempt))
+      const replies = await this.budget.call(
+        async () =>
+          await waiting
+            .at(-1)!
+            .stub()
+            .writeTogether(writes, attempt, ...this.told()),
+      )
       for (const [at, { resolve }] of waiting.entries()) resolve(replies[at]!)
     } catch (error) {
       for (const { reject } of waiting) reject(error)
