@@ -15,7 +15,7 @@ import { advanceContainer, waiting } from './containers.ts'
 export interface Step {
   /** The new status; undefined: no change. */
   readonly status?: PodStatus
-  /** The pod has ended and can be deleted. */
+  /** The pod has ended and can be deleted, after its last status is written. */
   readonly isGone?: true
   /** Milliseconds until the kubelet acts again without a change of the pod. */
   readonly after?: number
@@ -88,14 +88,16 @@ function killed({ init, regular, ephemeral, isInitialized }: Containers, now: Da
 
 /**
  * Ends a deleted pod. Its deletionTimestamp is the end of the grace period, which began deletionGracePeriodSeconds
- * before.
+ * before. A pod that finalizers keep shows that it has ended: a Job may wait for that. Others are gone with the write.
  */
 function leave(pod: Pod, script: Script, now: Date): Step {
-  const { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = pod.metadata
+  const { deletionTimestamp = '', deletionGracePeriodSeconds = 0, finalizers = [] } = pod.metadata
   const ends = Date.parse(deletionTimestamp)
   const stops = Math.min(ends, ends - durationOf(deletionGracePeriodSeconds) + script.stopDelay)
   const wait = stops - now.getTime()
-  return wait > 0 && script.stopDelay > 0 ? { after: wait } : { isGone: true }
+  if (wait > 0 && script.stopDelay > 0) return { after: wait }
+  const isKept = finalizers.length > 0 && !isOver(pod.status?.phase)
+  return { ...(isKept ? { status: endedByForce(pod, now) } : {}), isGone: true }
 }
 
 interface Containers {

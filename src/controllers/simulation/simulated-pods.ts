@@ -186,8 +186,10 @@ class Look {
     const { status, isGone, after, news = [] }: Step = staged ?? advance(pod, { ...this.facts(node), allocateIP }, now)
     this.state.setDue(keyOf(pod), after === undefined ? undefined : now.getTime() + after)
     const pods = this.clients.resource(PODS, pod.metadata.namespace)
-    if (isGone === true) await pods.delete(pod, { gracePeriodSeconds: 0 }, pod).catch(unlessOvertaken(pods, pod))
-    else if (status !== undefined) await pods.putStatus({ ...pod, status }, pod).catch(unlessOvertaken(pods, pod))
+    const overtaken = unlessOvertaken(pods, pod)
+    if (status !== undefined) await pods.putStatus({ ...pod, status }, pod).catch(overtaken)
+    if (isGone === true)
+      await pods.delete(pod, { gracePeriodSeconds: 0 }, status === undefined ? pod : undefined).catch(overtaken)
     if (news.length === 0) return
     const events = new EventRecorder(this.clients, COMPONENT, () => now, pod.spec?.nodeName)
     // a probe that keeps failing is one Event

@@ -264,6 +264,23 @@ describe('a pod on a simulated node', () => {
   })
 })
 
+test.each<[string, Partial<Pod['metadata']>, string, string | undefined]>([
+  ['that nothing keeps is gone as it is', {}, 'Running', undefined],
+  ['that a finalizer keeps has failed', { finalizers: ['example.com/kept'] }, 'Running', 'Failed'],
+  ['that a finalizer keeps from its begin has failed', { finalizers: ['example.com/kept'] }, 'Pending', 'Failed'],
+  ['that has ended keeps its end', { finalizers: ['example.com/kept'] }, 'Succeeded', undefined],
+])('a deleted pod %s', (_, metadata, phase, expected) => {
+  const pod = bound()
+  Object.assign(pod.metadata, metadata, { deletionTimestamp: at(0).toISOString(), deletionGracePeriodSeconds: 0 })
+  pod.status = { ...pod.status, phase }
+  const { status, isGone } = advance(pod, { hostIPs: [''], allocateIP: () => undefined }, at(1))
+  expect([isGone, status?.phase, status?.containerStatuses?.[0]?.state?.terminated?.exitCode]).toEqual([
+    true,
+    expected,
+    expected && 137,
+  ])
+})
+
 test.each([
   ['5', 5_000],
   ['1.5s', 1_500],

@@ -49,6 +49,18 @@ async function pass(seconds: number): Promise<void> {
 }
 const COMPLETE = ['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']
 
+test('a Job that replaces failed pods alone learns that a deleted pod has ended', async () => {
+  await run({ podReplacementPolicy: 'Failed' }, { 'kedge.dev/duration': '1h' })
+  const [first] = await pods()
+  await clients.resource(PODS, 'default').delete(first!, {})
+  await pass(40)
+  expect(await counts()).toMatchObject({ active: 1, failed: 1 })
+  const others = await pods()
+  expect(others.map(({ metadata, status }) => [metadata.uid === first!.metadata.uid, status?.phase])).toEqual([
+    [false, 'Running'],
+  ])
+})
+
 describe('a Job that has to stop pods of which one is kept', () => {
   beforeEach(async () => {
     await run({ parallelism: 3, completions: 3 }, { 'kedge.dev/duration': '1h' })
