@@ -88,6 +88,10 @@ export class Cluster {
     return stateOf(lists.flat(), events, { comparesNodes, namespace, byChance })
   }
 
+  async namespaces(): Promise<string[]> {
+    return (await this.list('/api/v1/namespaces')).map(({ metadata }) => metadata.name ?? '')
+  }
+
   /** Makes the namespace, and waits for what every namespace has. */
   async begin(namespace: string, { namespaceLabels }: Scenario): Promise<void> {
     const metadata = { name: namespace, ...(namespaceLabels === undefined ? {} : { labels: namespaceLabels }) }

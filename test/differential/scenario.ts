@@ -47,6 +47,8 @@ export interface Scenario {
   readonly namespaceLabels?: Readonly<Record<string, string>>
   /** Changes nodes: runs when nothing else does. */
   readonly isAlone?: boolean
+  /** One that is alone, and begins when the pods of all others are gone. */
+  readonly needsEmptyNodes?: boolean
   /** Reasons of Events that are told or not, depending on which of two components is faster. */
   readonly byChance?: readonly string[]
   /** Why it does not come out as recorded: it is not compared. */

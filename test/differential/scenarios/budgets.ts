@@ -242,6 +242,8 @@ export const budgets: readonly Scenario[] = [
   },
   {
     name: 'claim: waits for its first user',
+    // told where the pod has no node yet when its claim is looked at
+    byChance: ['WaitForPodScheduled'],
     steps: [
       {
         createGlobal: [

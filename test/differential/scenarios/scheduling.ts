@@ -539,6 +539,7 @@ const nodes: Scenario[] = [
   },
   {
     name: 'drained by kubectl',
+    needsEmptyNodes: true,
     steps: [
       extraNode({ pool: 'x' }),
       make(
