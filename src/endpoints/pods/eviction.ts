@@ -42,13 +42,25 @@ export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Re
         'can not be set for pod eviction, try after removing the option',
       ),
     ])
-  const isDry = (options.dryRun ?? []).length > 0
-  const dryRun = posted.dryRun || isDry
+  const dryRun = dryRunOf(scope.request.query.getAll('dryRun'), options.dryRun ?? [])
   // validating admission sees it there
-  if (posted.dryRun && asked !== undefined && !isDry) posted.object.deleteOptions = { ...asked, dryRun: ['All'] }
+  if (asked !== undefined && dryRun.length > 0) posted.object.deleteOptions = { ...asked, dryRun }
   await posted.validate()
-  await evict(scope, { ...options, ...(dryRun ? { dryRun: ['All'] } : {}) }, dryRun)
+  await evict(scope, { ...options, dryRun }, dryRun.length > 0)
   return respondDone(scope, posted)
+}
+
+/**
+ * The options of the request and those in the body ask for a dry run, and may not contradict each other.
+ * @throws StatusError 500, as in kube-apiserver
+ */
+function dryRunOf(query: readonly string[], body: readonly string[]): readonly string[] {
+  if (query.length === 0 || body.length === 0) return [...query, ...body]
+  if (query.length !== body.length || query.some((one, index) => one !== body[index]))
+    throw plainError(
+      `Non-matching dry-run options in request and content: [${query.join(' ')}] and [${body.join(' ')}]`,
+    )
+  return body
 }
 
 /** The most looks at a pod that needs no budget, and is written between each look and its end. */
