@@ -3,6 +3,7 @@
  * parameter counts; unknown ones are ignored. Text that cannot be parsed is 400; a parsed value that makes no sense is
  * 422.
  */
+import { goQuote } from '../go/quote.ts'
 import { append } from '../base/append.ts'
 import { forbiddenField, invalidValue, notSupported, notSupportedString, path, required } from '../api/field.ts'
 import type { FieldError } from '../api/field.ts'
@@ -210,9 +211,9 @@ const INT64_MAX = 9223372036854775807n
 function int64(query: QueryParameters, name: string): number | undefined {
   const text = query.get(name)
   if (text === null) return undefined
-  if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+  if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
   const value = BigInt(text.replace('+', ''))
   if (value > INT64_MAX || value < -INT64_MAX - 1n)
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`)
+    throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
   return Number(value)
 }

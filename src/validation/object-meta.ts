@@ -1,3 +1,4 @@
+import { goQuote } from '../go/quote.ts'
 import { ownValue } from '../base/own.ts'
 import { kept } from '../base/parts.ts'
 import { validateFieldManager } from '../api/field-manager.ts'
@@ -199,7 +200,7 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, at: 
       errors.push(
         forbiddenField(
           at.child('finalizers'),
-          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((name) => JSON.stringify(name)).join(', ')}}`,
+          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map(goQuote).join(', ')}}`,
         ),
       )
   }

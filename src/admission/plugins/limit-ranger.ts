@@ -4,14 +4,14 @@
  */
 import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod } from '../../api/core/v1.ts'
 import { ownValue } from '../../base/own.ts'
-import { forbidden } from '../../api/status.ts'
 import { aggregate } from '../../authorization/verdict.ts'
 import { aggregatedResources } from '../../schema/pod-resource-defaults.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { recentObjects } from '../../tenancy/recent-objects.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { readOnce } from '../read-once.ts'
-import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
+import { admissionForbidden } from '../forbidden.ts'
+import { isOfPods, podOf } from './pod-attributes.ts'
 
 const ANNOTATION = 'kubernetes.io/limit-ranger'
 
@@ -40,9 +40,7 @@ export const limitRanger: AdmissionPlugin = {
         : podProblems(podOf(attributes), spec?.limits ?? [])
       if (problems.length === 0) continue
       const why = aggregate(problems)
-      throw isOfClaims(attributes)
-        ? forbidden(attributes.resource, attributes.object?.metadata.name ?? attributes.name, why)
-        : podForbidden(attributes, why)
+      throw admissionForbidden(attributes, why)
     }
   },
 }

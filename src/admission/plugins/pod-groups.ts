@@ -1,7 +1,7 @@
 /** PodGroupWorkloadExists: a PodGroup that refers to a template of a Workload needs that Workload and template. */
 import { goQuote } from '../../go/quote.ts'
 import type { PodGroup, Workload } from '../../api/scheduling/v1alpha2.ts'
-import { forbidden } from '../../api/status.ts'
+import { admissionForbidden } from '../forbidden.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 import type { AdmissionPlugin } from '../attributes.ts'
 
@@ -14,12 +14,13 @@ export const podGroupWorkloadExists: AdmissionPlugin = {
     resource.group === WORKLOADS.group &&
     resource.resource === 'podgroups' &&
     subresource === '',
-  async validate({ object, request, resource, namespace, name }) {
+  async validate(attributes) {
+    const { object, request, namespace } = attributes
     // only PodGroups are written at this path
     const reference = (object as PodGroup | undefined)?.spec?.podGroupTemplateRef?.workload
     if (reference === undefined) return
     const { workloadName = '', podGroupTemplateName = '' } = reference
-    const refusal = (why: string) => forbidden(resource, name, `PodGroup rejected: ${why}`)
+    const refusal = (why: string) => admissionForbidden(attributes, `PodGroup rejected: ${why}`)
     const workload = await storedObject<Workload>(request, WORKLOADS, `${namespace}/${workloadName}`)
     const named = `Workload ${goQuote(workloadName)}`
     if (workload === undefined) throw refusal(`${named} not found`)

@@ -5,13 +5,13 @@
 import type { Pod, PodSpec } from '../../api/core/v1.ts'
 import type { PriorityClass } from '../../api/scheduling/v1.ts'
 import type { PodGroup } from '../../api/scheduling/v1alpha2.ts'
-import { forbidden } from '../../api/status.ts'
 import { builtInServed } from '../../registry/served/built-in-served.ts'
 import { recentObject, recentObjects } from '../../tenancy/recent-objects.ts'
 import { storedObjects } from '../../tenancy/stored-objects.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
 import { readOnce } from '../read-once.ts'
-import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
+import { admissionForbidden } from '../forbidden.ts'
+import { isOfPods, podOf } from './pod-attributes.ts'
 
 const PRIORITY_CLASSES = { group: 'scheduling.k8s.io', resource: 'priorityclasses' }
 
@@ -53,25 +53,23 @@ export const priority: AdmissionPlugin = {
     if (found === undefined) return
     const isSame = attributes.operation === 'UPDATE' && found.metadata.name === wanted.metadata.name
     if (!isSame)
-      throw forbidden(
-        attributes.resource,
-        wanted.metadata.name ?? '',
+      throw admissionForbidden(
+        attributes,
         `PriorityClass ${found.metadata.name} is already marked as default. Only one default can exist`,
       )
   },
 }
 
 async function setGroupPriority(attributes: Attributes): Promise<void> {
-  const { request, object, resource, name } = attributes
+  const { request, object } = attributes
   if (!builtInServed(request.env).gates.enabled('WorkloadAwarePreemption')) return
   // only PodGroups are written at this path
   const spec = ((object as PodGroup).spec ??= {})
-  const found = await classOf(attributes, spec, (why) => forbidden(resource, name, why))
+  const found = await classOf(attributes, spec, (why) => admissionForbidden(attributes, why))
   const value = found?.value ?? 0
   if (spec.priority !== undefined && spec.priority !== value)
-    throw forbidden(
-      resource,
-      name,
+    throw admissionForbidden(
+      attributes,
       `priority set in the pod group (${spec.priority}) must match the priority computed (${value}) based on the priority class set in the spec`,
     )
   spec.priority = value
@@ -79,11 +77,11 @@ async function setGroupPriority(attributes: Attributes): Promise<void> {
 }
 
 async function setPriority(attributes: Attributes, spec: PodSpec): Promise<void> {
-  const found = await classOf(attributes, spec, (why) => podForbidden(attributes, why))
+  const found = await classOf(attributes, spec, (why) => admissionForbidden(attributes, why))
   if (found !== undefined) spec.priorityClassName = found.metadata.name!
   const value = found?.value ?? 0
   if (spec.priority !== undefined && spec.priority !== value)
-    throw podForbidden(
+    throw admissionForbidden(
       attributes,
       `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
     )
@@ -91,7 +89,7 @@ async function setPriority(attributes: Attributes, spec: PodSpec): Promise<void>
   const policy = found === undefined ? 'PreemptLowerPriority' : found.preemptionPolicy
   if (policy === undefined) return
   if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy)
-    throw podForbidden(
+    throw admissionForbidden(
       attributes,
       `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
     )

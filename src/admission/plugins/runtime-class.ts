@@ -1,4 +1,7 @@
 /** RuntimeClass: sets the overhead of the pod's class, and limits the pod to nodes that support the class. */
+import { goQuote } from '../../go/quote.ts'
+import { plainError } from '../../api/status.ts'
+import { problemOfLookedUpName } from './looked-up-name.ts'
 import type { PodSpec } from '../../api/core/v1.ts'
 import type { RuntimeClass } from '../../api/node/v1.ts'
 import { ownValue } from '../../base/own.ts'
@@ -6,7 +9,8 @@ import { sentField } from '../../schema/emptied.ts'
 import { Quantity } from '../../schema/quantity.ts'
 import { storedObject } from '../../tenancy/stored-object.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
-import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
+import { admissionForbidden } from '../forbidden.ts'
+import { isOfPods, podOf } from './pod-attributes.ts'
 import { mergeTolerations } from './tolerations.ts'
 
 const RUNTIME_CLASSES = { group: 'node.k8s.io', resource: 'runtimeclasses' }
@@ -23,7 +27,7 @@ export const runtimeClass: AdmissionPlugin = {
     const overhead = found?.overhead?.podFixed
     if (found?.overhead !== undefined) {
       if (Object.keys(spec.overhead ?? {}).length > 0 && !sameAmounts(spec.overhead, overhead))
-        throw podForbidden(attributes, DIFFERS)
+        throw admissionForbidden(attributes, DIFFERS)
       if (overhead === undefined) delete spec.overhead
       else spec.overhead = { ...overhead }
     }
@@ -33,9 +37,9 @@ export const runtimeClass: AdmissionPlugin = {
     const { spec = {} } = podOf(attributes)
     const found = await classOf(attributes, spec)
     if (found?.overhead !== undefined) {
-      if (!sameAmounts(spec.overhead, found.overhead.podFixed)) throw podForbidden(attributes, DIFFERS)
+      if (!sameAmounts(spec.overhead, found.overhead.podFixed)) throw admissionForbidden(attributes, DIFFERS)
     } else if (sentField(spec, 'overhead') !== undefined)
-      throw podForbidden(
+      throw admissionForbidden(
         attributes,
         'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
       )
@@ -44,9 +48,12 @@ export const runtimeClass: AdmissionPlugin = {
 
 async function classOf(attributes: Attributes, { runtimeClassName }: PodSpec): Promise<RuntimeClass | undefined> {
   if (runtimeClassName === undefined) return undefined
+  const problem = problemOfLookedUpName(runtimeClassName)
+  // kube-apiserver makes no 403 of this error
+  if (problem !== undefined) throw plainError(problem)
   const found = await storedObject<RuntimeClass>(attributes.request, RUNTIME_CLASSES, runtimeClassName)
   if (found === undefined)
-    throw podForbidden(attributes, `pod rejected: RuntimeClass ${JSON.stringify(runtimeClassName)} not found`)
+    throw admissionForbidden(attributes, `pod rejected: RuntimeClass ${goQuote(runtimeClassName)} not found`)
   return found
 }
 
@@ -69,7 +76,7 @@ function applyScheduling(
   for (const [key, value] of Object.entries(nodeSelector)) {
     const own = ownValue(spec.nodeSelector, key)
     if (own !== undefined && own !== value)
-      throw podForbidden(
+      throw admissionForbidden(
         attributes,
         `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`,
       )

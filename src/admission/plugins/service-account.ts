@@ -2,9 +2,9 @@
  * ServiceAccount: gives a pod a ServiceAccount of its namespace. Its containers get a volume with the account's
  * token, the cluster's certificates and the namespace.
  */
+import { problemOfLookedUpName } from './looked-up-name.ts'
 import type { Pod, PodSpec, ServiceAccount, Volume } from '../../api/core/v1.ts'
 import { podReferences } from '../../authorization/pod-references.ts'
-import { pathSegmentName } from '../../validation/names.ts'
 import { MIRROR_POD } from '../../validation/pod/pod-spec.ts'
 import { generatedName } from '../../registry/generated-name.ts'
 import { parseBoolean } from '../../api/feature-gates.ts'
@@ -12,7 +12,8 @@ import { plainError } from '../../api/status.ts'
 import { recentObject } from '../../tenancy/recent-objects.ts'
 import { readOnce } from '../read-once.ts'
 import type { AdmissionPlugin, Attributes } from '../attributes.ts'
-import { isOfPods, podForbidden, podOf } from './pod-attributes.ts'
+import { admissionForbidden } from '../forbidden.ts'
+import { isOfPods, podOf } from './pod-attributes.ts'
 
 const DEFAULT_ACCOUNT = 'default'
 const VOLUME_PREFIX = 'kube-api-access-'
@@ -62,7 +63,7 @@ async function check(attributes: Attributes): Promise<void> {
   const isEphemeral = attributes.operation === 'UPDATE'
   if (isMirror(pod) && !isEphemeral) return refuseSecretsOfMirror(attributes, spec)
   if (!spec.serviceAccountName)
-    throw podForbidden(
+    throw admissionForbidden(
       attributes,
       `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`,
     )
@@ -70,26 +71,23 @@ async function check(attributes: Attributes): Promise<void> {
   if (parseBoolean(account.metadata.annotations?.[ENFORCE_SECRETS] ?? '') !== true) return
   const problem = foreignSecret(spec, account, isEphemeral)
   // kube-apiserver makes no 403 of this error about ephemeral containers
-  if (problem !== undefined) throw isEphemeral ? plainError(problem) : podForbidden(attributes, problem)
+  if (problem !== undefined) throw isEphemeral ? plainError(problem) : admissionForbidden(attributes, problem)
 }
 
 const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.[MIRROR_POD] !== undefined
 
 async function accountOf(attributes: Attributes, name: string): Promise<ServiceAccount> {
   const { namespace } = attributes
-  const [problem] = pathSegmentName(name, false)
+  const problem = problemOfLookedUpName(name)
   if (problem !== undefined)
-    throw podForbidden(
-      attributes,
-      `error looking up service account ${namespace}/${name}: invalid resource name ${JSON.stringify(name)}: [${problem}]`,
-    )
+    throw admissionForbidden(attributes, `error looking up service account ${namespace}/${name}: ${problem}`)
   const tries = name === DEFAULT_ACCOUNT ? TRIES_FOR_DEFAULT : 1
   for (let attempt = 1; attempt <= tries; attempt++) {
     if (attempt > 1) await new Promise((resolve) => setTimeout(resolve, WAIT_MILLISECONDS))
     const found = await readAccount(attributes, name, attempt)
     if (found !== undefined) return found
   }
-  throw podForbidden(
+  throw admissionForbidden(
     attributes,
     `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
   )
@@ -134,13 +132,13 @@ const tokenVolume = (name: string): Volume => ({
 })
 
 function refuseSecretsOfMirror(attributes: Attributes, spec: PodSpec): void {
-  if (spec.serviceAccountName) throw podForbidden(attributes, 'a mirror pod may not reference service accounts')
+  if (spec.serviceAccountName) throw admissionForbidden(attributes, 'a mirror pod may not reference service accounts')
   if (podReferences({ metadata: {}, spec }).secrets.size > 0)
-    throw podForbidden(attributes, 'a mirror pod may not reference secrets')
+    throw admissionForbidden(attributes, 'a mirror pod may not reference secrets')
   const hasToken = (spec.volumes ?? []).some(({ projected }) =>
     (projected?.sources ?? []).some(({ serviceAccountToken }) => serviceAccountToken),
   )
-  if (hasToken) throw podForbidden(attributes, 'a mirror pod may not use ServiceAccountToken volume projections')
+  if (hasToken) throw admissionForbidden(attributes, 'a mirror pod may not use ServiceAccountToken volume projections')
 }
 
 /** The first secret that the pod uses and that the account does not list. */

@@ -51,7 +51,7 @@ export function clauseAt(pattern: string, begin: number): { write: Clause; lette
       return new CelError('error while parsing precision: could not find end of precision specifier')
     if (digits === '' || Number(digits) > Number.MAX_SAFE_INTEGER)
       return new CelError(
-        `error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing ${JSON.stringify(digits)}: ${digits === '' ? 'invalid syntax' : 'value out of range'}`,
+        `error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing ${goQuote(digits)}: ${digits === '' ? 'invalid syntax' : 'value out of range'}`,
       )
     precision = Number(digits)
     if (precision > MAX_PRECISION) return new CelError(`precision ${digits} is larger than ${MAX_PRECISION}`)

@@ -1,4 +1,5 @@
 /** Arithmetic, formatting and parsing of timestamps and durations, as in Go's time package. */
+import { goQuote } from '../../go/quote.ts'
 import { offsetOfZone } from '../../base/time-zone.ts'
 import { withoutTrailing } from '../../base/trim.ts'
 import type { Value } from './value.ts'
@@ -142,7 +143,7 @@ function zoneOffset(time: Timestamp, zone: string): number | CelError {
   const hours = zone.slice(0, colon)
   const minutes = zone.slice(colon + 1)
   for (const part of [hours, minutes])
-    if (!/^[+-]?\d+$/.test(part)) return new CelError(`strconv.Atoi: parsing ${JSON.stringify(part)}: invalid syntax`)
+    if (!/^[+-]?\d+$/.test(part)) return new CelError(`strconv.Atoi: parsing ${goQuote(part)}: invalid syntax`)
   const sign = hours.startsWith('-') ? -1 : 1
   return (Number(hours) * 60 + sign * Number(minutes)) * 60
 }

@@ -251,8 +251,9 @@ class Decoder {
       return undefined
     }
     if (!Array.isArray(tree)) return this.mismatched(kindOf(tree), type)
-    const wrong = tree.find((byte) => typeof byte !== 'number' || byte < 0 || byte > 255 || !Number.isInteger(byte))
-    if (wrong === undefined) return bytesToBase64(Uint8Array.from(tree as number[])) // just checked
+    const wrong = tree.find((byte) => byte !== null && !isByte(byte))
+    // just checked; Go leaves a byte that is null as it is: 0
+    if (wrong === undefined) return bytesToBase64(Uint8Array.from(tree as (number | null)[], (byte) => byte ?? 0))
     return this.mismatchedAs(isNumber(wrong) ? `number ${numberText(wrong)}` : kindOf(wrong), 'uint8')
   }
 
@@ -392,6 +393,9 @@ const typeMeta = new Map(
     },
   ]),
 )
+
+const isByte = (tree: JsonTree): boolean =>
+  typeof tree === 'number' && tree >= 0 && tree <= 255 && Number.isInteger(tree)
 
 const typeMetaField = (type: StructType, name: string) => (type.typeMeta ? typeMeta.get(name) : undefined)
 

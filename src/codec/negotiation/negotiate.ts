@@ -2,6 +2,7 @@
  * Negotiates the form of answers and request bodies by the headers Accept and Content-Type, and by `pretty` and
  * `includeObject` (apiserver's handlers/negotiation). For built-in resources, go-restful matches the media types first.
  */
+import { goQuote } from '../../go/quote.ts'
 import { append } from '../../base/append.ts'
 import { badRequest, madeBy, notAcceptable, StatusError, unsupportedMediaType } from '../../api/status.ts'
 import type { Maker } from '../../api/status.ts'
@@ -233,7 +234,7 @@ export function parseIncludeObject(text: string): IncludeObject {
       return text
     default:
       throw badRequest(
-        `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+        `Unable to convert to Table as requested: includeObject: Invalid value: ${goQuote(text)}: must be 'Metadata', 'Object', 'None', or empty`,
       )
   }
 }

@@ -44,7 +44,7 @@ export async function eviction(scope: RequestScope, verb: Verb | ''): Promise<Re
     ])
   const dryRun = dryRunOf(scope.request.query.getAll('dryRun'), options.dryRun ?? [])
   // validating admission sees it there
-  if (asked !== undefined && dryRun.length > 0) posted.object.deleteOptions = { ...asked, dryRun }
+  if (asked !== undefined && dryRun.length > 0) posted.object.deleteOptions = { ...asked, dryRun: [...dryRun] }
   await posted.validate()
   await evict(scope, { ...options, dryRun }, dryRun.length > 0)
   return respondDone(scope, posted)

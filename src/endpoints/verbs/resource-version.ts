@@ -1,4 +1,5 @@
 /** Translates resourceVersion parameters into queries of storage, by the rules of the API concepts page. */
+import { goQuote } from '../../go/quote.ts'
 import { badRequest, plainError } from '../../api/status.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
 import type { Revision } from '../../storage/storage.ts'
@@ -12,7 +13,7 @@ const UINT64_MAX = 18446744073709551615n
  */
 function parseUint(text: string): Revision | string {
   const complaint = (why: string) =>
-    `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`
+    `resourceVersion: Invalid value: ${goQuote(text)}: strconv.ParseUint: parsing ${goQuote(text)}: ${why}`
   if (!/^\d+$/.test(text)) return complaint('invalid syntax')
   const value = BigInt(text)
   return value > UINT64_MAX ? complaint('value out of range') : Number(value)

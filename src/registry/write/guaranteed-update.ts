@@ -1,4 +1,5 @@
 /** Read, change, compare-and-swap (apiserver's GuaranteedUpdate and the Update of its generic registry's Store). */
+import { goQuote } from '../../go/quote.ts'
 import { cloneInParts } from '../../json/clone-json.ts'
 import { invalidValue, path } from '../../api/field.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -147,7 +148,7 @@ function checkVersion(scope: ResourceScope, name: string, object: KubeObject, ol
 /** The resourceVersion in a written object; 0 if it has none. @throws 500 for text that is no version */
 function givenVersion({ metadata: { resourceVersion: given = '' } }: KubeObject): bigint {
   if (given === '') return 0n
-  const parsing = `strconv.ParseUint: parsing ${JSON.stringify(given)}`
+  const parsing = `strconv.ParseUint: parsing ${goQuote(given)}`
   if (!/^\d+$/.test(given)) throw plainError(`${parsing}: invalid syntax`)
   const version = BigInt(given)
   if (version > 18446744073709551615n) throw plainError(`${parsing}: value out of range`)

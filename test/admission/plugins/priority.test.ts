@@ -57,6 +57,16 @@ describe('a new pod', () => {
   })
 })
 
+test.each([
+  [{}, '"Unknown"'],
+  [{ generateName: 'p-' }, '"p-"'],
+])('the error about a pod of metadata %j shows %s', async (metadata, shown) => {
+  const object = { metadata, spec: { priorityClassName: 'gone' } } as never
+  expect(await outcomeOf(priority, server, { at: 'pods', object })).toBe(
+    `403 pods ${shown} is forbidden: no PriorityClass with name gone was found`,
+  )
+})
+
 test('an update keeps what the pod has, unless it says otherwise', async () => {
   const oldObject = pod({ priority: 7, preemptionPolicy: 'Never' })
   const update = (spec: object) =>

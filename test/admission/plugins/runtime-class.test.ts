@@ -51,6 +51,14 @@ test('a class that is not there is refused', async () => {
   expect(await specOf({ runtimeClassName: 'gone' })).toBe(refused('pod rejected: RuntimeClass "gone" not found'))
 })
 
+test.each([
+  ['', 'resource name may not be empty'],
+  ['..', `invalid resource name "..": [may not be '..']`],
+  ['a/%', `invalid resource name "a/%": [may not contain '/' may not contain '%']`],
+])('a class that no path can name is an error: %j', async (runtimeClassName, problem) => {
+  expect(await specOf({ runtimeClassName })).toBe(`500 ${problem}`)
+})
+
 describe('scheduling', () => {
   test('the class adds its nodes and tolerations', async () => {
     expect(

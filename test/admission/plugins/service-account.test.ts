@@ -81,6 +81,10 @@ describe('the account and its token', () => {
 
   test.each([
     ['gone', 'error looking up service account blue/gone: serviceaccount "gone" not found'],
+    [
+      '%/"',
+      `error looking up service account blue/%/": invalid resource name "%/\\"": [may not contain '/' may not contain '%']`,
+    ],
     ['a/b', `error looking up service account blue/a/b: invalid resource name "a/b": [may not contain '/']`],
   ])('an account %s', async (serviceAccountName, why) => {
     expect(await specOf({ serviceAccountName })).toBe(refused(why))

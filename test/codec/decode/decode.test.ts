@@ -30,6 +30,11 @@ describe('values that do not fit their type', () => {
       '{"binaryData":{"a":5}}',
       'json: cannot unmarshal number into Go struct field ConfigMap.binaryData of type []uint8',
     ],
+    [
+      'core.v1.ConfigMap',
+      '{"binaryData":{"a":[null,{}]}}',
+      'json: cannot unmarshal object into Go struct field ConfigMap.binaryData of type uint8',
+    ],
     ['core.v1.ConfigMap', '{"binaryData":{"a":"***"}}', 'illegal base64 data at input byte 0'],
     ['core.v1.ConfigMap', '{"binaryData":{"a":"YQ"}}', 'illegal base64 data at input byte 0'],
     ['core.v1.ConfigMap', '{"binaryData":{"a":"YWFh*"}}', 'illegal base64 data at input byte 4'],
@@ -228,6 +233,11 @@ describe('the normal form', () => {
       Object.fromEntries(Object.entries(expected).filter(([, value]) => value !== undefined)),
     )
     for (const [key, value] of Object.entries(expected)) if (value === undefined) expect(object).not.toHaveProperty(key)
+  })
+
+  it('takes null among bytes for 0', () => {
+    const { object } = decodeObject(api('core.v1.ConfigMap'), parseJson('{"binaryData":{"a":[null,5]}}'))
+    expect(object).toMatchObject({ binaryData: { a: 'AAU=' } })
   })
 
   it('keeps whole numbers beyond 2^53', () => {

@@ -1,5 +1,6 @@
 /** limitedResources of the configuration: a write may use these resources only where a quota covers them. */
-import { forbidden, plainError } from '../../../api/status.ts'
+import { admissionForbidden } from '../../forbidden.ts'
+import { plainError } from '../../../api/status.ts'
 import type { ResourceQuota } from '../../../api/core/v1.ts'
 import { amountsOf, growth, withoutZeros } from '../../../registry/quota/amounts.ts'
 import type { Evaluator, Write } from '../../../registry/quota/evaluator.ts'
@@ -10,11 +11,12 @@ import type { Attributes } from '../../attributes.ts'
 
 /** @throws StatusError where no quota covers a limited resource */
 export function checkCovered(
-  { request, resource, name, object: written }: Attributes,
+  attributes: Attributes,
   evaluator: Evaluator,
   write: Write,
   quotas: readonly ResourceQuota[],
 ): void {
+  const { request, resource } = attributes
   const { object, oldObject } = write
   const limited = settingsOf(request.env).admission.limitedResources
   if (limited.length === 0) return
@@ -36,8 +38,8 @@ export function checkCovered(
       ? [one]
       : [],
   )
-  const shown = name || written?.metadata.name || written?.metadata.generateName || ''
-  if (missing.length > 0) throw forbidden(resource, shown, `insufficient quota to consume: ${missing.sort().join(',')}`)
+  if (missing.length > 0)
+    throw admissionForbidden(attributes, `insufficient quota to consume: ${missing.sort().join(',')}`)
   const isMet = (scope: Parameters<NonNullable<Evaluator['matchesScope']>>[0]): boolean =>
     evaluator.matchesScope?.(scope, object) === true
   const coveredScopes = new Set(

@@ -4,9 +4,9 @@
  * fails later takes its usage off again. After a crash the quota's controller does so, because each charge is also
  * work for it (registry/quota/work.ts).
  */
+import { admissionForbidden } from '../../forbidden.ts'
 import type { ResourceQuota } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
-import { forbidden } from '../../../api/status.ts'
 import type { Amounts } from '../../../registry/quota/amounts.ts'
 import { checkQuota, namesOf } from '../../../registry/quota/check.ts'
 import type { Evaluator, Write } from '../../../registry/quota/evaluator.ts'
@@ -73,19 +73,15 @@ function writeOf({ operation, subresource, object, oldObject }: Attributes): Wri
 
 /** @throws StatusError where the write does not fit */
 function addedBy(
-  { request, resource, name, object }: Attributes,
+  attributes: Attributes,
   quota: ResourceQuota,
   evaluator: Evaluator,
   write: Write,
 ): Amounts | undefined {
-  const checked = checkQuota(quota, evaluator, write, request.now)
-  if ('refusal' in checked) throw forbidden(resource, shownName(name, object), checked.refusal)
+  const checked = checkQuota(quota, evaluator, write, attributes.request.now)
+  if ('refusal' in checked) throw admissionForbidden(attributes, checked.refusal)
   return checked.added
 }
-
-/** A name that is not generated yet is shown by its prefix. */
-const shownName = (name: string, object: KubeObject | undefined): string =>
-  name !== '' ? name : (object?.metadata.name ?? object?.metadata.generateName ?? '')
 
 async function chargeAll(
   { request }: Attributes,

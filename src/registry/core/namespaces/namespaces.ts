@@ -41,8 +41,8 @@ export const namespaces: BuiltInDefinition<Namespace> = {
       ...namespace.spec,
       finalizers: finalizers.includes(KUBERNETES) ? finalizers : [...finalizers, KUBERNETES],
     }
-    ensureNameLabel(namespace)
   },
+  completeOnCreate: ensureNameLabel,
   leavesNewMetadata: true,
   validate: namespaceErrors,
   metadataOnUpdate: 'by strategy',
@@ -86,7 +86,7 @@ export const namespaces: BuiltInDefinition<Namespace> = {
   },
 }
 
-/** A create and an update set this label. A DELETE leaves it as it is, so that nothing can block the deletion. */
+/** A create and an update set this label, of a generated name after validation. A DELETE leaves it as it is, so that nothing can block the deletion. */
 function ensureNameLabel({ metadata }: Namespace): void {
   if (metadata.name) metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name }
 }
