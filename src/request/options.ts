@@ -28,6 +28,8 @@ export interface ListOptions {
   /** 0 means no limit. */
   readonly limit: number
   readonly continue: string
+  /** kube-apiserver reads the objects in pages, though the client asks for no limit. */
+  readonly inPages?: true
 }
 
 /** @param watchList whether the feature gate WatchList is on */

@@ -6,7 +6,7 @@ import { respondItems, respondObject, respondSuccess } from '../../codec/respond
 import type { Deleted } from '../../registry/write/delete.ts'
 import { deleteEach, deleteObject } from '../../registry/write/delete.ts'
 import { liveOf } from '../../codec/stored-object.ts'
-import type { DeleteOptions } from '../../request/options.ts'
+import type { DeleteOptions, ListOptions } from '../../request/options.ts'
 import { checkDeleteOptions, deleteOptionsOfQuery, parseListOptions } from '../../request/options.ts'
 import { walked } from '../../request/turns.ts'
 import { nextContinueToken } from '../../storage/continue-token.ts'
@@ -58,7 +58,7 @@ const READ_MS = 60_000
  */
 export async function deleteCollection(scope: RequestScope): Promise<Response> {
   const output = negotiateOutput(scope.request, { kind: 'list', forms: scope.resource.forms })
-  const listOptions = parseListOptions(scope.request.query, false)
+  const listOptions: ListOptions = { ...parseListOptions(scope.request.query, false), inPages: true }
   const selection = selectionOf(scope, listOptions)
   const options = await deleteOptions(scope)
   const namespace = scope.resource.namespaced ? scope.place.namespace : undefined

@@ -126,7 +126,8 @@ function placeOf(
   const revision = parseRevisionOfList(resourceVersion)
   // any state will do: kube-apiserver answers from its cache, and ignores the limit
   if (revision === 0) return { at: { kind: 'latest' }, ...(cached ? {} : paging) }
-  const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && options.limit > 0 && !isOne)
+  const isPage = options.limit > 0 || options.inPages === true
+  const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && isPage && !isOne)
   return { at: { kind: exact ? 'exact' : 'notOlderThan', revision }, ...(isOne ? {} : paging) }
 }
 

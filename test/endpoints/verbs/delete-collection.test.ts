@@ -17,7 +17,11 @@ afterEach(() => {
 
 interface List {
   readonly kind: string
-  readonly metadata: { readonly continue?: string; readonly remainingItemCount?: number }
+  readonly metadata: {
+    readonly resourceVersion: string
+    readonly continue?: string
+    readonly remainingItemCount?: number
+  }
   readonly items: readonly unknown[]
 }
 
@@ -73,4 +77,17 @@ test.each(['', '?limit=140'])('deletions%s that outlast the history: the answer 
   const answered = await ask('DELETE', query)
   expect(deletions).toBe(before.items.length)
   expect(JSON.stringify(answered)).toBe(JSON.stringify(before))
+})
+
+// kube-apiserver reads the objects in pages, and a page of a version is exact
+test.each<[query: string, deleted: readonly string[]]>([
+  ['', ['c-0000']],
+  ['&limit=5', ['c-0000']],
+  ['&resourceVersionMatch=Exact', ['c-0000']],
+])('a version names the state whose objects are deleted: %s', async (query, deleted) => {
+  const ask = await filled(1, 10)
+  const { resourceVersion } = (await ask('GET')).metadata
+  await ask('POST', '', undefined, { metadata: { name: 'later', labels: { odd: '0' } } })
+  const answered = await ask('DELETE', `?labelSelector=odd=0&resourceVersion=${resourceVersion}${query}`)
+  expect(answered.items.map((item) => (item as { metadata: { name: string } }).metadata.name)).toEqual(deleted)
 })
