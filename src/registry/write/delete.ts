@@ -83,7 +83,6 @@ async function deleteLive(
   ofCollection: boolean,
 ): Promise<Deleted> {
   const dryRun = (options.dryRun ?? []).length > 0
-  if (scope.resource.strategy.markFirst !== undefined) checkMark(scope, live.object, options)
   checkPreconditions(scope, live.object, options)
   const grace = graceOf(scope, live.object, options)
   if (grace === 'pending' || isTerminating(scope, live.object)) return { object: live.object, gone: false }
@@ -134,44 +133,33 @@ const isTerminating = ({ resource: { strategy } }: ResourceScope, object: KubeOb
   object.metadata.deletionTimestamp !== undefined &&
   strategy.readyToGo?.(object) === false
 
-/**
- * Checks the UID of a first DELETE that only marks the object. This is a write, and reports a wrong UID as writes do.
- */
-function checkMark(
-  { resource: { gvr: resource } }: ResourceScope,
-  { metadata }: KubeObject,
-  { preconditions }: DeleteOptions,
-): void {
-  if (metadata.deletionTimestamp !== undefined || preconditions?.uid === undefined) return
-  if (preconditions.uid !== metadata.uid)
-    throw conflict(
-      resource,
-      metadata.name ?? '',
-      `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${metadata.uid}`,
-    )
-}
+/** kube-apiserver's storage of namespaces and of definitions has its own DELETE, with its own messages. */
+const hasOwnDelete = ({ resource: { strategy } }: ResourceScope): boolean =>
+  strategy.marksOnDelete === true || strategy.markFirst !== undefined
 
 function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
-  // kube-apiserver's storage of namespaces has its own DELETE, with other messages
-  if (scope.resource.strategy.marksOnDelete && preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
-    throw conflict(
-      scope.resource.gvr,
-      metadata.name ?? '',
-      `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${metadata.uid}`,
-    )
-  const kind = { group: scope.resource.storageKind.group, resource: scope.resource.storageKind.kind }
-  if (preconditions?.uid !== undefined && preconditions.uid !== metadata.uid)
-    throw conflict(
-      kind,
-      metadata.name ?? '',
-      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
-    )
-  if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== metadata.resourceVersion)
-    throw conflict(
-      kind,
-      metadata.name ?? '',
-      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
-    )
+  const isOwn = hasOwnDelete(scope)
+  const { gvr, storageKind } = scope.resource
+  const check = (
+    what: 'UID' | 'ResourceVersion',
+    given: string | undefined,
+    found: string | undefined,
+    why: string,
+  ) => {
+    if (given === undefined || given === found) return
+    const resource = isOwn ? gvr : { group: storageKind.group, resource: storageKind.kind }
+    const failed = isOwn
+      ? `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${found}`
+      : `the ${what} in the precondition (${given}) does not match the ${what} in record (${found}). ${why}`
+    throw conflict(resource, metadata.name ?? '', failed)
+  }
+  check('UID', preconditions?.uid, metadata.uid, 'The object might have been deleted and then recreated')
+  check(
+    'ResourceVersion',
+    preconditions?.resourceVersion,
+    metadata.resourceVersion,
+    'The object might have been modified',
+  )
 }
 
 /**
@@ -179,15 +167,14 @@ function checkPreconditions(scope: ResourceScope, { metadata }: KubeObject, { pr
  * fills copies, which admission does not see.
  */
 function filledOptions(
-  { resource: { strategy } }: ResourceScope,
+  scope: ResourceScope,
   { metadata }: KubeObject,
   options: DeleteOptions,
   grace: Grace | undefined,
 ): DeleteOptions {
   const isFirst = metadata.deletionTimestamp === undefined
   const { gracePeriodSeconds: asked, preconditions = {} } = options
-  if (strategy.marksOnDelete || strategy.markFirst !== undefined)
-    return { ...options, preconditions: { uid: metadata.uid!, ...preconditions } }
+  if (hasOwnDelete(scope)) return { ...options, preconditions: { uid: metadata.uid!, ...preconditions } }
   if (isFirst && grace !== undefined) return { ...options, gracePeriodSeconds: grace.seconds }
   return asked !== undefined && asked < 0 ? { ...options, gracePeriodSeconds: 1 } : options
 }
