@@ -227,19 +227,26 @@ class ServiceAllocator {
     if (staysAsPreferred(now, before) || before.clusterIPs?.[0] === NO_CLUSTER_IP || isExternalName(before)) return
     const { ipFamilies = [], clusterIPs = [] } = before
     if (isExternalName(now)) return ipFamilies.forEach((_, index) => this.dropIp(clusterIPs[index] ?? ''))
-    if (ipFamilies.length === 1 && now.ipFamilies?.length === 2) await this.ip(1)
+    if (ipFamilies.length === 1 && now.ipFamilies?.length === 2) await this.ip(1, this.marked())
     else if (ipFamilies.length === 2 && now.ipFamilies?.length === 1) this.dropIp(clusterIPs[1] ?? '')
   }
 
   private async allIps(): Promise<void> {
     const { now } = this
     if (isExternalName(now) || now.clusterIPs?.[0] === NO_CLUSTER_IP) return
-    for (const index of (now.ipFamilies ?? []).keys()) await this.ip(index)
+    const marked = this.marked()
+    for (const index of (now.ipFamilies ?? []).keys()) await this.ip(index, marked)
     now.clusterIP = now.clusterIPs?.[0]
   }
 
+  /** The addresses as errors show them: an empty text for each that is still to be found. */
+  private marked(): string[] {
+    const { ipFamilies = [], clusterIPs = [] } = this.now
+    return [...clusterIPs, ...ipFamilies.slice(clusterIPs.length).map(() => '')]
+  }
+
   /** Allocates an address of the family at `index`: the one that the client chose, or any. */
-  private async ip(index: number): Promise<void> {
+  private async ip(index: number, marked: readonly string[]): Promise<void> {
     const { now, service, context } = this
     const family = now.ipFamilies![index] as IpFamily // validation has checked it
     const ips = (now.clusterIPs ??= [])
@@ -252,7 +259,7 @@ class ServiceAllocator {
       if (error.isFull)
         throw internalError(`failed to allocate a serviceIP for Service "${service.metadata.name}": ${error.message}`)
       const text = `failed to allocate IP${chosen === '' ? '' : ` ${chosen}`}: ${error.message}`
-      throw invalid(KIND, service.metadata.name ?? '', [invalidValue(spec.child('clusterIPs'), ips, text)])
+      throw invalid(KIND, service.metadata.name ?? '', [invalidValue(spec.child('clusterIPs'), marked, text)])
     }
     const taken = ips[index]!
     if (!context.dryRun) this.log.took(() => releaseAddress(context, taken))

@@ -98,6 +98,14 @@ describe('cluster IPs', () => {
     )
   })
 
+  test('an error shows an empty text for an address that was still to be found', async () => {
+    const { context } = cluster()
+    // no Service without a name can own an address
+    expect(await message(allocateForService(service({ ipFamilies: ['IPv4'] }, ''), undefined, context()))).toContain(
+      'spec.clusterIPs: Invalid value: [""]: failed to allocate IP: IPAddress',
+    )
+  })
+
   test('an address whose Service never came to be is free again after three minutes', async () => {
     const { context } = cluster()
     await allocateForService(service({ clusterIP: '10.96.0.5' }, 'lost'), undefined, context())
