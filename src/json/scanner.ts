@@ -166,7 +166,7 @@ export class Scanner {
     for (let i = 1; i < word.length; i++)
       if (this.text.charCodeAt(this.at + i) !== word.charCodeAt(i)) {
         this.at += i
-        throw this.unexpected(`in literal ${word} (expecting '${word[i]}')`)
+        throw this.unexpectedInside(`in literal ${word} (expecting '${word[i]}')`)
       }
     this.at += word.length
     return value
@@ -177,19 +177,19 @@ export class Scanner {
     const text = this.number.exec(this.text)?.[0]
     if (text === undefined) {
       this.at++
-      throw this.unexpected('in numeric literal')
+      throw this.unexpectedInside('in numeric literal')
     }
     this.at += text.length
     const code = this.text.charCodeAt(this.at)
     if (code === 0x2e && !/[.eE]/.test(text)) {
       this.at++
-      throw this.unexpected('after decimal point in numeric literal')
+      throw this.unexpectedInside('after decimal point in numeric literal')
     }
     if ((code === 0x65 || code === 0x45) && !/[eE]/.test(text)) {
       this.at++
       const sign = this.text.charCodeAt(this.at)
       if (sign === 0x2b || sign === 0x2d) this.at++
-      throw this.unexpected('in exponent of numeric literal')
+      throw this.unexpectedInside('in exponent of numeric literal')
     }
     return this.stored === undefined ? numberOf(text) : this.stored === 'rounded' ? Number(text) : plainNumber(text)
   }
@@ -237,12 +237,18 @@ export class Scanner {
         const end = this.at + 4
         for (; this.at < end; this.at++)
           if (!/[0-9a-fA-F]/.test(this.text[this.at] ?? ''))
-            throw this.unexpected('in \\u hexadecimal character escape')
+            throw this.unexpectedInside('in \\u hexadecimal character escape')
         return String.fromCharCode(parseInt(this.text.slice(end - 4, end), 16))
       }
     }
     this.at--
-    throw this.unexpected('in string escape code')
+    throw this.unexpectedInside('in string escape code')
+  }
+
+  /** Go reads a blank after the end, which no literal, number or escape goes on with. */
+  private unexpectedInside(context: string): JsonSyntaxError {
+    if (this.at < this.text.length) return this.unexpected(context)
+    return new JsonSyntaxError(`invalid character ' ' ${context}`, this.at)
   }
 
   private unexpected(context: string): JsonSyntaxError {
