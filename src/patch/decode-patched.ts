@@ -12,7 +12,7 @@ import { kept } from '../base/parts.ts'
 import { internalError, invalid } from '../api/status.ts'
 import { decodeObject, findKind } from '../codec/decode/decode.ts'
 import { emptyStruct } from '../schema/zero-values.ts'
-import { DecodeError, missingKind } from '../codec/decode/decode-problems.ts'
+import { DecodeError, MissingKind } from '../codec/decode/decode-problems.ts'
 import type { Decoded } from '../codec/decode/decoded.ts'
 import type { JsonTree } from '../json/json.ts'
 import { goTypeOf } from '../schema/go-type.ts'
@@ -99,7 +99,7 @@ function decodeCustom(
   const found = kindIn(tree)
   const version = parseApiVersion(found.apiVersion)
   if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
-  if (found.kind === '') throw missingKind(treeText(tree))
+  if (found.kind === '') throw new MissingKind(treeText(tree))
   const { object, strict } = decodeObject(
     type,
     kept(tree, () => copyOf(tree)),

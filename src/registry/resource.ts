@@ -33,6 +33,8 @@ export interface Resource {
   readonly type: StructType
   readonly storageKind: GroupVersionKind
   readonly storageType: StructType
+  /** Custom resources: the type by which a body of any version is read before the version is refused. */
+  typeOfVersion?(version: string): StructType
   readonly view?: View
   /** Defaults of a built-in kind in this version, beside the defaults of its members. */
   readonly kindDefaults?: KindDefaults

@@ -1,4 +1,5 @@
 /** The errors of decoding, and the list of strict problems: unknown and repeated fields. */
+import type { GroupVersionKind } from '../../api/group-version.ts'
 import { forAsLong, kept } from '../../base/parts.ts'
 import { goQuote } from '../../go/quote.ts'
 import type { JsonTree } from '../../json/json.ts'
@@ -94,8 +95,16 @@ export function saveStrict(strict: string[], text: string): void {
   if (strict.length < MAX_STRICT_ERRORS && !strict.includes(text)) strict.push(text)
 }
 
-/** The error for an untyped object without a kind. @param text the object, as JSON */
-export const missingKind = (text: string) => new DecodeError(`Object 'Kind' is missing in '${text}'`)
+/** The error for an untyped object without a kind. */
+export class MissingKind extends DecodeError {
+  /** @param known the kind that errors name nonetheless */
+  constructor(
+    text: string,
+    readonly known?: GroupVersionKind,
+  ) {
+    super(`Object 'Kind' is missing in '${text}'`)
+  }
+}
 
 /** The error for an object with a group and no version. @param text the object, as it was sent */
 export const missingVersion = (text: string) => new DecodeError(`Object 'apiVersion' is missing in '${text}'`)

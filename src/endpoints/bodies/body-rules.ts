@@ -6,7 +6,7 @@ import type { JsonTree } from '../../json/json.ts'
 import { decodeUtf8 } from '../../base/utf8.ts'
 import type { StatusError } from '../../api/status.ts'
 import { badRequest } from '../../api/status.ts'
-import { DecodeError, missingKind, missingVersion } from '../../codec/decode/decode-problems.ts'
+import { DecodeError, MissingKind, missingVersion } from '../../codec/decode/decode-problems.ts'
 import type { BodyFormat, ParsedBody } from '../../codec/decode/parse-body.ts'
 import type { ResourceForms } from '../../codec/resource-forms.ts'
 import { goQuote } from '../../go/quote.ts'
@@ -20,6 +20,14 @@ export const SCHEME = 'pkg/runtime/scheme.go:111'
 export interface SentBody extends Pick<ParsedBody, 'apiVersion' | 'kind' | 'tree'> {
   readonly format: BodyFormat
   readonly bytes: Uint8Array
+  /** Whether unknown and repeated fields count. kube-apiserver has another decoder for bodies where they do not. */
+  readonly isStrict: boolean
+}
+
+/** The types of an endpoint: its own, and those of other versions, of which custom resources have one each. */
+export interface BodyTypes {
+  readonly own: StructType
+  ofVersion?(version: string): StructType
 }
 
 /** `expected` is the endpoint's kind, `found` the body's kind as kindOf returns it. */
@@ -28,11 +36,10 @@ export interface BodyRules {
   kindOf(body: SentBody, expected: GroupVersionKind): GroupVersionKind
   /**
    * The type by which the body is decoded.
-   * @param own the endpoint's type
    * @param bytes the body, for the error
    * @throws DecodeError
    */
-  typeOf(found: GroupVersionKind, expected: GroupVersionKind, own: StructType, bytes: Uint8Array): StructType
+  typeOf(found: GroupVersionKind, expected: GroupVersionKind, types: BodyTypes, bytes: Uint8Array): StructType
   /**
    * Called after decoding.
    * @param type the type by which the body was decoded
@@ -41,7 +48,7 @@ export interface BodyRules {
   checkKind(found: GroupVersionKind, expected: GroupVersionKind, type: StructType): void
   /** Selects the errors of strict decoding that the client gets. */
   complaints(found: GroupVersionKind, expected: GroupVersionKind, strict: readonly string[]): readonly string[]
-  /** The kind of the decoded object. */
+  /** The kind of the decoded object. Errors name it as the one that the body cannot be handled as. */
   objectKind(found: GroupVersionKind, expected: GroupVersionKind): string
   /** @param text why the body cannot be decoded */
   refusal(text: string): StatusError
@@ -59,7 +66,7 @@ const typed: BodyRules = {
     const { group, version } = saidVersion(apiVersion, expected)
     return { group, version, kind: kind === '' ? expected.kind : kind }
   },
-  typeOf(found, expected, own, bytes) {
+  typeOf(found, expected, { own }, bytes) {
     if (found.version === '') throw missingVersion(decodeUtf8(bytes))
     const type = isSame(found, expected) ? own : typeInScheme(expected, found)
     if (type !== undefined) return type
@@ -79,15 +86,20 @@ const typed: BodyRules = {
 
 /** Unstructured objects: the body must have a kind. Validation refuses another kind later. */
 const unstructured: BodyRules = {
-  kindOf({ apiVersion, kind, tree, format, bytes }) {
+  kindOf({ apiVersion, kind, tree, format, bytes, isStrict }, expected) {
     const version = versionIn(apiVersion)
     // decoding takes these names in any case, but only the exact names count in the object
     const members = tree === undefined ? undefined : membersOf(tree)
-    if (kind === '' || members?.has('kind') === false)
-      throw missingKind(format === 'json' || tree === undefined ? decodeUtf8(bytes) : treeText(tree))
+    if (kind === '' || members?.has('kind') === false) {
+      const asSent = isStrict || format === 'json' || tree === undefined
+      // the decoder that is not strict knows the kind that it expects by then
+      const known = isStrict ? undefined : { ...expected, ...saidVersion(apiVersion, expected) }
+      throw new MissingKind(asSent ? decodeUtf8(bytes) : treeText(tree), known)
+    }
     return { ...(members?.has('apiVersion') === false ? { group: '', version: '' } : version), kind }
   },
-  typeOf: (_found, _expected, own) => own,
+  typeOf: ({ group, version, kind }, expected, { own, ofVersion }) =>
+    group === expected.group && kind === expected.kind && ofVersion !== undefined ? ofVersion(version) : own,
   checkKind: () => {},
   // the schema says nothing about objects of another kind, except for their metadata
   complaints: (found, expected, strict) =>
@@ -102,7 +114,7 @@ const unstructured: BodyRules = {
 /** The codec of custom resources knows only their own kind, and Scale in the expected version. */
 const customScale: BodyRules = {
   ...typed,
-  typeOf(found, expected, own) {
+  typeOf(found, expected, { own }) {
     if (isSame(found, expected)) return own
     throw new DecodeError('another kind')
   },

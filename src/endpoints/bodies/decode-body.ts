@@ -17,7 +17,7 @@ import type { ApiRequest } from '../../request/context.ts'
 import { finished, isLargeIn } from '../../request/turns.ts'
 import { received } from '../../flowcontrol/arrivals.ts'
 import { decodeUtf8 } from '../../base/utf8.ts'
-import { DecodeError, missingVersion } from '../../codec/decode/decode-problems.ts'
+import { DecodeError, MissingKind, missingVersion } from '../../codec/decode/decode-problems.ts'
 import { checkLeastSize } from '../../codec/protobuf/least-size.ts'
 import type { JsonTree } from '../../json/json.ts'
 import { plainJson } from '../../json/json.ts'
@@ -33,7 +33,7 @@ import { builtInType } from '../../schema/built-in.ts'
 import type { StructType } from '../../schema/structural.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
 import type { RequestScope } from '../../registry/resource-scope.ts'
-import type { BodyRules } from './body-rules.ts'
+import type { BodyRules, BodyTypes } from './body-rules.ts'
 import { bodyRules, saidVersion, SCHEME } from './body-rules.ts'
 import { defaultingOf, endpointKind, endpointType } from '../../registry/resource-scope.ts'
 
@@ -109,9 +109,10 @@ function* decodingBody(
   try {
     const parsed = yield* parsing(format, body)
     const { apiVersion, kind } = parsed
-    const said = rules.kindOf({ apiVersion, kind, tree: parsed.tree, format, bytes: body }, expected)
+    const isStrict = fieldValidation !== 'Ignore'
+    const said = rules.kindOf({ apiVersion, kind, tree: parsed.tree, format, bytes: body, isStrict }, expected)
     found = said
-    const type = rules.typeOf(said, expected, endpointType(scope), body)
+    const type = rules.typeOf(said, expected, typesOf(scope), body)
     const { object, strict, tree } = yield* inParts(() => parsed.decodeAs(type))
     rules.checkKind(said, expected, type)
     reportStrict(scope, parsed.repeated, rules.complaints(said, expected, strict), fieldValidation)
@@ -126,12 +127,18 @@ function* decodingBody(
     return noted(scope, type, Object.assign(decoded, { kind: objectKind, apiVersion: apiVersionOf(expected) }))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
+    if (error instanceof MissingKind) found = error.known
     throw rules.refusal(
       found === undefined
         ? `the object provided is unrecognized (must be of type ${expected.kind}): ${error.message} (${summaryOf(body)})`
-        : `${found.kind} in version ${goQuote(found.version)} cannot be handled as a ${expected.kind}: ${error.message}`,
+        : `${found.kind} in version ${goQuote(found.version)} cannot be handled as a ${rules.objectKind(found, expected)}: ${error.message}`,
     )
   }
+}
+
+function typesOf(scope: RequestScope): BodyTypes {
+  const { typeOfVersion } = scope.resource
+  return { own: endpointType(scope), ...(typeOfVersion && { ofVersion: typeOfVersion }) }
 }
 
 /** Records the object for audit as the client sent it, with defaults. */

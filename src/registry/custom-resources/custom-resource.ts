@@ -6,6 +6,7 @@ import { plainError } from '../../api/status.ts'
 import { customForms, customScaleForms } from '../../codec/custom-forms.ts'
 import type { Presentation } from '../../codec/encode/presentation.ts'
 import { goQuote } from '../../go/quote.ts'
+import { customKindType } from '../../schema/from-openapi.ts'
 import { everything, withoutSpecAndMetadata, withoutStatus } from '../../patch/reset-fields.ts'
 import type { ResetFields } from '../../patch/reset-fields.ts'
 import type { ApiCall } from '../../request/context.ts'
@@ -62,6 +63,10 @@ export function customResource(
     forms: view === undefined ? customForms : customScaleForms,
     type,
     storageType: type,
+    typeOfVersion: (said) =>
+      said === version || versionNamed(definition, said) !== undefined
+        ? compiledVersion(tenant, definition, said).type
+        : customKindType('', { ...kind, version: said }, { type: 'object' }, false),
     ...(view && { view }),
     toStorage: (object) => object,
     fromStorage: (object) => servedForm(tenant, definition, object, version),

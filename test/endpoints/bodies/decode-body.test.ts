@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decodeBody, readBody } from '../../../src/endpoints/bodies/decode-body.ts'
+import { loadYaml } from '../../../src/codec/yaml/reader.ts'
 import { resourceScope } from '../../../src/registry/scope.ts'
 import { servedResources } from '../../../src/registry/served/served.ts'
 import { memoryServer } from '../../request-in-memory.ts'
@@ -9,6 +10,14 @@ const NAME = 'things.example.com'
 /** Bodies at a custom resource, or at a subresource of it. */
 async function endpointOf(subresource = '') {
   const server = memoryServer()
+  const others = [
+    {
+      name: 'v3',
+      served: true,
+      storage: false,
+      schema: { openAPIV3Schema: { type: 'object', properties: { nope: { type: 'integer' } } } },
+    },
+  ]
   const version = {
     name: 'v1',
     served: true,
@@ -19,7 +28,7 @@ async function endpointOf(subresource = '') {
   const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' }
   await server.put('apiextensions.k8s.io', 'customresourcedefinitions', {
     metadata: { name: NAME },
-    spec: { group: 'example.com', scope: 'Namespaced', names, versions: [version] },
+    spec: { group: 'example.com', scope: 'Namespaced', names, versions: [version, ...others] },
     status: {
       acceptedNames: names,
       storedVersions: ['v1'],
@@ -36,7 +45,13 @@ async function endpointOf(subresource = '') {
     subresource,
     namespace: 'default',
   })
-  return (body: object) => decodeBody(scope, 'json', new TextEncoder().encode(JSON.stringify(body)), 'Strict')
+  return (body: object | string, format: 'json' | 'yaml' = 'json', fieldValidation: 'Strict' | 'Ignore' = 'Strict') =>
+    decodeBody(
+      scope,
+      format,
+      new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)),
+      fieldValidation,
+    )
 }
 
 describe('the body of a custom resource', () => {
@@ -53,10 +68,45 @@ describe('the body of a custom resource', () => {
       { apiVersion: 'example.com/v2', kind: 'Thing', nope: 1 },
       'Thing in version "v2" cannot be handled as a Thing: strict decoding error: unknown field "nope"',
     ],
+    [
+      { apiVersion: 'example.com/v2', kind: 'Thing', a: 1, metadata: { b: 1 }, status: {} },
+      'strict decoding error: unknown field "metadata.b", unknown field "a", unknown field "status"',
+    ],
+    [{ apiVersion: 'example.com/v3', kind: 'Thing', nope: 1 }, 'the API version in the data (example.com/v3) does not'],
+    [
+      { apiVersion: 'example.com/v3', kind: 'Thing', a: 1 },
+      'Thing in version "v3" cannot be handled as a Thing: strict decoding error: unknown field "a"',
+    ],
+    [
+      { apiVersion: 'example.com/v1', kind: 'Other', metadata: { b: 1 } },
+      'Other in version "v1" cannot be handled as a Other: strict decoding error: unknown field "metadata.b"',
+    ],
     [{ apiVersion: 'a/b/c' }, 'unexpected GroupVersion string: a/b/c'],
   ])('says of what kind it is: %j', async (body, message) => {
     const decode = await endpointOf()
     await expect(decode(body)).rejects.toThrow(message)
+  })
+
+  it.each([
+    ['json', 'Strict', ' {"a":1}', `must be of type Thing): Object 'Kind' is missing in ' {"a":1}' (`],
+    ['yaml', 'Strict', 'a: 1\n', `must be of type Thing): Object 'Kind' is missing in 'a: 1\n' (`],
+    ['yaml', 'Strict', '# a', `must be of type Thing): Object 'Kind' is missing in '# a' (`],
+    [
+      'json',
+      'Ignore',
+      ' {"a":1}',
+      `Thing in version "v1" cannot be handled as a Thing: Object 'Kind' is missing in ' {"a":1}'`,
+    ],
+    [
+      'yaml',
+      'Ignore',
+      'a: 1\n',
+      `Thing in version "v1" cannot be handled as a Thing: Object 'Kind' is missing in '{"a":1}'`,
+    ],
+  ] as const)('has a kind: %s, %s, %j', async (format, fieldValidation, body, message) => {
+    const decode = await endpointOf()
+    await loadYaml()
+    await expect(decode(body, format, fieldValidation)).rejects.toThrow(message)
   })
 
   it.each([{ kind: 1 }, { apiVersion: 'autoscaling/v1', kind: 'Scale', nope: 1 }])(
