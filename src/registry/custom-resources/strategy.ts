@@ -23,6 +23,7 @@ import { versionNamed } from './definition.ts'
 import type { Nested } from './nested.ts'
 import { nestedInteger, nestedString, pathParts } from './nested.ts'
 import type { RuleEngine } from './rules.ts'
+import { validateAnyMeta } from '../../validation/object-meta.ts'
 import { loadRuleEngine } from './rules.ts'
 
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
@@ -91,10 +92,13 @@ export function customStrategy(
     allowUnconditionalUpdate: false,
     unknownField: (field) => `field label not supported: ${field}`,
 
+    // an error of the metadata may keep the rules from being checked
+    leavesNewMetadata: true,
     validate: async (object, context) =>
       byRules(
         await withPatterns(() => [
           ...kindProblems(object, definition),
+          ...validateAnyMeta(object.metadata, definition.spec?.scope === 'Namespaced', subdomainName),
           ...bySchema(object),
           ...scaleProblems(object, scale),
           ...invariants(object),

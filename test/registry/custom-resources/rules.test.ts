@@ -80,6 +80,21 @@ test.each<[string, Write, string[], string[]]>([
     [],
   ],
   [
+    'nor are they without a name',
+    { object: { ...thing({ n: 0 }), metadata: {} } },
+    ['metadata.name: Required value: name or generateName is required', NOT_CHECKED],
+    [],
+  ],
+  [
+    'a wrong owner keeps no rule from being run',
+    { object: { ...thing({ n: 0 }), metadata: { name: 'a', ownerReferences: [{ kind: 'A', name: 'b', uid: 'c' }] } } },
+    [
+      'metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty',
+      'spec.n: Invalid value: 0: failed rule: self > 1',
+    ],
+    [],
+  ],
+  [
     'a change beside what was wrong before',
     { object: thing({ n: 0, s: 'b' }), old: thing({ n: 0, s: 'a' }) },
     [],
