@@ -13,12 +13,12 @@ export class YamlError extends Error {
 /**
  * An error of the scanner (`token`) or the parser (`structure`). kube-apiserver counts lines of scanner errors from 1
  * and of parser errors from 0, and its message omits a line 0. `at` is the line: that of the error, of the next token,
- * or the end of the text.
+ * or the end of the text. Errors of the reader, which comes before the scanner, have no line.
  */
 interface Problem {
   readonly found: 'token' | 'structure'
   readonly text: string
-  readonly at: 'here' | 'next' | 'end'
+  readonly at: 'here' | 'next' | 'end' | 'nowhere'
 }
 
 const token = (text: string, at: Problem['at'] = 'here'): Problem => ({ found: 'token', text, at })
@@ -55,7 +55,7 @@ export function yamlSyntaxError(text: string, error: YAMLException): YamlError |
 
 function errorOf({ text, line }: Place, { found, text: what, at }: Problem): YamlError {
   const counted = at === 'here' ? line : at === 'next' ? nextLine(text, line) : lastLine(text, found)
-  if (counted === 0) return new YamlError(`yaml: ${what}`)
+  if (counted === 0 || at === 'nowhere') return new YamlError(`yaml: ${what}`)
   return yamlErrorAt(found === 'token' ? counted + 1 : counted, what)
 }
 
@@ -113,7 +113,7 @@ function knownReason(place: Place, reason: string): Problem | undefined {
   const { text, at } = place
   if (reason.startsWith('nesting exceeded')) return structure('exceeded max depth of 10000')
   if (reason.includes('non-printable') || reason.includes('null byte') || reason.includes('valid JSON character'))
-    return token('control characters are not allowed')
+    return token('control characters are not allowed', 'nowhere')
   if (reason.includes('YAML version') || reason.includes('YAML directive'))
     return structure('found incompatible YAML document')
   if (reason.startsWith('undeclared tag handle')) return structure('found undefined tag handle')

@@ -187,17 +187,18 @@ function validateStrategy(at: FieldPath, strategy: NonNullable<StatefulSetSpec['
   const { type = '', rollingUpdate } = strategy
   const rolling = at.child('rollingUpdate')
   if (type === '') return [required(at)]
+  // in kube-apiserver's internal type the partition is no pointer
+  const internal = rollingUpdate && { ...rollingUpdate, partition: rollingUpdate.partition ?? 0 }
   if (type === 'OnDelete') {
-    if (rollingUpdate === undefined) return []
-    // in kube-apiserver's internal type the partition is no pointer
-    const shown = internalJson('io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy', {
-      ...rollingUpdate,
-      partition: rollingUpdate.partition ?? 0,
-    })
+    if (internal === undefined) return []
+    const shown = internalJson('io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy', internal)
     return [invalidValue(rolling, shown, "only allowed for updateStrategy 'RollingUpdate'")]
   }
   if (type !== 'RollingUpdate') {
-    const shown = internalJson('io.k8s.api.apps.v1.StatefulSetUpdateStrategy', strategy)
+    const shown = internalJson('io.k8s.api.apps.v1.StatefulSetUpdateStrategy', {
+      ...strategy,
+      ...(internal && { rollingUpdate: internal }),
+    })
     return [invalidValue(at, shown, "must be 'RollingUpdate' or 'OnDelete'")]
   }
   if (rollingUpdate === undefined) return []

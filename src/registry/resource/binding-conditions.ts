@@ -50,7 +50,7 @@ export function bindingConditionErrors(of: Conditions, at: FieldPath): FieldErro
       ? [
           invalidValue(
             failuresAt,
-            of.bindingFailureConditions ?? null,
+            sentField(of, 'bindingFailureConditions') ?? null,
             'bindingFailureConditions are required to use bindingConditions',
           ),
         ]

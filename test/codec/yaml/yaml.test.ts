@@ -104,6 +104,7 @@ test.each([
   ['[a]: 5', 'yaml: invalid map key'],
   ['a: .inf', 'json: unsupported value: +Inf'],
   ['a: "\u0000"', 'yaml: control characters are not allowed'],
+  ['a: 1\nb: "\u0001"', 'yaml: control characters are not allowed'],
 ])('%j is refused', (text, message) => {
   expect(() => parseYaml(text)).toThrow(expect.objectContaining({ message: expect.stringContaining(message) }))
   expect(() => parseYaml(text)).toThrow(YamlError)
