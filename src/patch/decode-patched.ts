@@ -41,6 +41,8 @@ export interface PatchedAt {
   readonly hasInternal: boolean
   /** The write takes no more than the status: another version or kind has no effect. */
   readonly isStatus?: boolean
+  /** Custom resources: the type by which an object that says another version is read before it is refused. */
+  typeOfVersion?(version: string): StructType
   /** Refuses another name than that of the URL, before another version of a custom resource. */
   checkName?(object: JsonObject): void
 }
@@ -94,28 +96,32 @@ function decodeCustom(
   kind: GroupVersionKind,
   tree: JsonTree,
   applyDefaults: ApplyDefaults,
-  { checkName, isStatus }: PatchedAt,
+  { checkName, isStatus = false, typeOfVersion }: PatchedAt,
 ): Decoded {
   const found = kindIn(tree)
   const version = parseApiVersion(found.apiVersion)
   if (version === undefined) throw new DecodeError(`unexpected GroupVersion string: ${found.apiVersion}`)
   if (found.kind === '') throw new MissingKind(treeText(tree))
+  const apiVersion = apiVersionOf(kind)
+  const isOther = found.apiVersion !== apiVersion && !isStatus
+  const hasType = isOther && version.group === kind.group && found.kind === kind.kind
   const { object, strict } = decodeObject(
-    type,
+    (hasType ? typeOfVersion?.(version.version) : undefined) ?? type,
     kept(tree, () => copyOf(tree)),
   )
-  checkName?.(object)
-  if (found.apiVersion === '') throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
-  const apiVersion = apiVersionOf(kind)
-  if (found.apiVersion !== apiVersion && !isStatus) {
+  if (!isOther) applyDefaults(type, object)
+  const check = (): void => {
+    checkName?.(object)
+    if (found.apiVersion === '')
+      throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+    if (!isOther) return
     const errors: FieldError[] = []
     if (found.kind !== kind.kind) errors.push(invalidValue(path('kind'), found.kind, `must be ${kind.kind}`))
     errors.push(invalidValue(path('apiVersion'), found.apiVersion, `must be ${apiVersion}`))
     throw invalid({ group: version.group, kind: found.kind }, nameOf(object), errors)
   }
-  applyDefaults(type, object)
   // validation refuses another kind, after errors of names and versions
-  return { object: withKind(object, { ...kind, kind: found.kind }), strict }
+  return { object: withKind(object, { ...kind, kind: found.kind }), strict, check }
 }
 
 function nameOf({ metadata }: JsonObject): string {

@@ -65,7 +65,9 @@ const unstructured: ObjectForms = {
    */
   merged(type, _kind, value, decoding) {
     const decoded = kept(value, () => copyOf(value as JsonTree))
-    const { metadata } = decoding.decode(decoded).object
+    const read = decoding.decode(decoded)
+    read.check?.()
+    const { metadata } = read.object
     const copy = kept(value, () => copyOf(value as JsonTree) as JsonObject)
     const object = kept(value, () => ({ ...copy, metadata }))
     reshapeMerged(type, object)

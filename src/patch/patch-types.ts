@@ -146,6 +146,7 @@ function* decodeDocument(input: PatchInput, document: JsonTree, strict: readonly
     throw invalidPatch(treeText(document), error.message)
   }
   report(input, [...strict, ...decoded.strict], () => treeText(document))
+  decoded.check?.()
   const object = asObject(decoded.object)
   keepEmptyManagedFields(input.type, document, object)
   return object

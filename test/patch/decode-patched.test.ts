@@ -27,5 +27,21 @@ it('a patch of the status of a custom resource may say another version', () => {
   const tree = { apiVersion: 'example.com/v2', kind: 'Thing', metadata: { name: 'a' } }
   const decoded = decodePatched(thing, kind, tree, () => {}, { hasInternal: false, isStatus: true })
   expect(decoded.object).toMatchObject({ apiVersion: 'example.com/v1', metadata: { name: 'a' } })
-  expect(() => decodePatched(thing, kind, tree, () => {}, { hasInternal: false })).toThrow('must be example.com/v1')
+  decoded.check?.()
+  const refused = decodePatched(thing, kind, tree, () => {}, { hasInternal: false })
+  expect(() => refused.check?.()).toThrow('must be example.com/v1')
+})
+
+it('a patch of a custom resource that says another version has the unknown fields of that version', () => {
+  const kind = { group: 'example.com', version: 'v1', kind: 'Thing' }
+  const ofVersion = (version: string, property: string) =>
+    customKindType('', { ...kind, version }, { type: 'object', properties: { [property]: { type: 'integer' } } })
+  const read = (apiVersion: string) =>
+    decodePatched(ofVersion('v1', 'a'), kind, { apiVersion, kind: 'Thing', a: 1, b: 2 }, () => {}, {
+      hasInternal: false,
+      typeOfVersion: (version) => ofVersion(version, 'b'),
+    })
+  expect(read('example.com/v1').strict).toEqual(['unknown field "b"'])
+  expect(read('example.com/v2').strict).toEqual(['unknown field "a"'])
+  expect(() => read('example.com/v2').check?.()).toThrow('must be example.com/v1')
 })

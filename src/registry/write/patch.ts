@@ -47,6 +47,7 @@ export function patch(
   const at: PatchedAt = {
     hasInternal: hasInternalType,
     isStatus: subresource === 'status',
+    ...(scope.resource.typeOfVersion && { typeOfVersion: scope.resource.typeOfVersion }),
     // every type of an endpoint has metadata, which decoding sets
     checkName(object) {
       if (view === undefined) checkName(scope.place, object as unknown as KubeObject)
