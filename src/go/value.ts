@@ -40,7 +40,7 @@ export function goType(value: JsonTree | undefined): string {
     case 'bigint':
       return 'int64'
     case 'number':
-      return Number.isInteger(value) ? 'int64' : 'float64'
+      return isInt64(value) ? 'int64' : 'float64'
     default:
       return value instanceof NumberLiteral ? 'float64' : 'map[string]interface {}'
   }
@@ -65,10 +65,13 @@ function stringInside(value: JsonTree | undefined): string {
   return typeof value === 'string' ? value : `%!s(${goType(value)}=${goValue(value)})`
 }
 
+/** A larger whole number of 64 bits is a bigint, so that a larger number is a float. */
+const isInt64 = (value: number): boolean => Number.isSafeInteger(value)
+
 const scalarText = (value: string | number | bigint | boolean | NumberLiteral): string =>
   value instanceof NumberLiteral
     ? goFloat(Number(value.text))
-    : typeof value === 'number' && !Number.isInteger(value)
+    : typeof value === 'number' && !isInt64(value)
       ? goFloat(value)
       : String(value)
 

@@ -4,6 +4,8 @@
  */
 import { BoundedMap } from '../base/bounded-map.ts'
 import { goQuote } from '../go/quote.ts'
+import { goValue } from '../go/value.ts'
+import { parseStored } from '../json/parse-json.ts'
 import { isJsonObject } from '../api/object.ts'
 import type { Json, JsonObject } from '../api/object.ts'
 import { isListing, sortedItems } from '../base/parts.ts'
@@ -66,11 +68,11 @@ export function elementText(element: PathElement): string {
     case 'f':
       return `.${content}`
     case 'k':
-      return `[${Object.entries(JSON.parse(content) as JsonObject)
+      return `[${Object.entries(parseStored(content) as JsonObject)
         .map(([name, value]) => `${name}=${valueText(value ?? null)}`)
         .join(',')}]`
     case 'v':
-      return `[=${valueText(JSON.parse(content) as Json)}]`
+      return `[=${valueText(parseStored(content))}]`
     default:
       return `[${content}]`
   }
@@ -83,7 +85,7 @@ function valueText(value: Json): string {
     return Object.entries(value)
       .map(([name, item]) => `${name}=${valueText(item ?? null)}`)
       .join('')
-  return String(value)
+  return value === null ? 'null' : goValue(value)
 }
 
 const kinds = 'fkvi'

@@ -7,7 +7,7 @@ import { goQuote } from '../../go/quote.ts'
 import type { JsonTree } from '../../json/json.ts'
 import { sortNames } from '../../base/name-order.ts'
 import { decodeUtf8 } from '../../base/utf8.ts'
-import { NumberLiteral } from '../../json/numbers.ts'
+import { NumberLiteral, wholeNumber } from '../../json/numbers.ts'
 import { YamlError } from './error.ts'
 import type { YamlNode } from './nodes.ts'
 import { resolveScalar } from './scalar.ts'
@@ -126,9 +126,13 @@ export class NodeReader {
       throw new YamlError(
         `json: unsupported value: ${Number.isNaN(scalar.value) ? 'NaN' : scalar.value > 0 ? '+Inf' : '-Inf'}`,
       )
-    return scalar.value
+    return scalar.tag === '!!float' ? asWritten(scalar.value) : scalar.value
   }
 }
+
+/** Kubernetes' YAML library writes JSON, where a whole float below 1e21 has no exponent: it may be an int64. */
+const asWritten = (float: number): JsonTree =>
+  Number.isInteger(float) && Math.abs(float) < 1e21 ? (wholeNumber(String(float)) ?? float) : float
 
 function binary(text: string): string {
   if (corruptAt(text) !== undefined) throw new YamlError('yaml: !!binary value contains invalid base64 data')
