@@ -17,6 +17,7 @@ import { notFound } from '../../api/status.ts'
 import { resourceAttributes } from '../../authorization/attributes.ts'
 import { verdictOn } from '../../authorization/authorize.ts'
 import { nodeOf } from '../../authorization/node.ts'
+import { driverOfMigrated, driverOfMigratedVolume } from '../../registry/core/volumes/migrated-volumes.ts'
 import { settingsOf } from '../../settings.ts'
 import { aggregate } from '../../authorization/verdict.ts'
 import { podReferences } from '../../authorization/pod-references.ts'
@@ -308,33 +309,34 @@ async function volumeHasAudience(
   pod: Pod & KubeObject,
   volume: Volume,
   audience: string,
-): Promise<boolean | StatusError> {
+): Promise<boolean | Error> {
   const tokens = (volume.projected?.sources ?? []).map(({ serviceAccountToken }) => serviceAccountToken)
   if (tokens.some((token) => token !== undefined && (token.audience ?? '') === audience)) return true
-  const driverName = volume.csi?.driver ?? (await driverOfClaim(request, pod, volume))
-  if (driverName === undefined || typeof driverName === 'object') return driverName ?? false
+  const driverName = await driverOf(request, pod, volume)
+  if (driverName === undefined || driverName instanceof Error) return driverName ?? false
   const drivers = { group: 'storage.k8s.io', resource: 'csidrivers' }
   const driver = await storedObject<CSIDriver>(request, drivers, driverName)
   if (driver === undefined) return notFound({ ...drivers, resource: 'csidriver' }, driverName)
   return (driver.spec?.tokenRequests ?? []).some((token) => (token.audience ?? '') === audience)
 }
 
-/** Follows pod → claim → volume → driver. Undefined where the volume has no driver, or no claim. */
-async function driverOfClaim(
+/** Undefined where the volume has no driver. An error where that cannot be told. */
+async function driverOf(
   request: Attributes['request'],
   pod: Pod & KubeObject,
   volume: Volume,
-): Promise<string | undefined | StatusError> {
+): Promise<string | undefined | Error> {
   const { namespace, name } = pod.metadata
   const claimName = volume.ephemeral === undefined ? volume.persistentVolumeClaim?.claimName : `${name}-${volume.name}`
-  if (claimName === undefined) return undefined
+  if (claimName === undefined) return volume.csi?.driver ?? driverOfMigrated(volume)
   const claims = { group: '', resource: 'persistentvolumeclaims' }
   const claim = await storedObject<PersistentVolumeClaim>(request, claims, `${namespace}/${claimName}`)
   if (claim === undefined) return absent('persistentvolumeclaim', claimName)
   const volumes = { group: '', resource: 'persistentvolumes' }
   const volumeName = claim.spec?.volumeName ?? ''
   const bound = volumeName === '' ? undefined : await storedObject<PersistentVolume>(request, volumes, volumeName)
-  return bound === undefined ? absent('persistentvolume', volumeName) : bound.spec?.csi?.driver
+  if (bound === undefined) return absent('persistentvolume', volumeName)
+  return bound.spec?.csi?.driver ?? driverOfMigratedVolume(bound.spec ?? {})
 }
 
 const NODE_LEASES = 'kube-node-lease'

@@ -1,6 +1,7 @@
 /** The volumes that count toward the limits of CSI drivers. */
 import type { PersistentVolume, Pod } from '../../api/core/v1.ts'
-import { migratedDriver } from '../volumes/in-tree-plugins.ts'
+import type { MigratedSources } from '../../registry/core/volumes/migrated-volumes.ts'
+import { ebsVolume, isManaged, migratedDrivers } from '../../registry/core/volumes/migrated-volumes.ts'
 
 /** A volume of a CSI driver. Its id names driver and handle, so that the same volume counts once. */
 export interface CsiVolume {
@@ -20,34 +21,28 @@ export function csiVolumeOf({ metadata: { labels = {} }, spec = {} }: Persistent
 export const inlineVolumesOf = ({ spec }: Pod): readonly CsiVolume[] =>
   (spec?.volumes ?? []).flatMap((volume) => migratedVolume(volume) ?? [])
 
-/** What a pod and a PersistentVolume say of volumes of former plugins. */
-interface Sources {
-  readonly awsElasticBlockStore?: { readonly volumeID?: string }
-  readonly azureDisk?: { readonly diskURI?: string; readonly kind?: string }
-  readonly cinder?: { readonly volumeID?: string }
-  readonly gcePersistentDisk?: { readonly pdName?: string }
-  readonly portworxVolume?: { readonly volumeID?: string }
-}
-
 /**
  * The handles of volumes of the plugins that a CSI driver took over. kube-scheduler counts the volumes of these and no
  * others. It fails where it finds no handle for a volume of the pod itself; here such a volume does not count.
  */
-const handles: ReadonlyMap<string, (sources: Sources, zone: string) => string | undefined> = new Map([
-  ['kubernetes.io/aws-ebs', ({ awsElasticBlockStore: disk }: Sources) => ebsHandle(disk?.volumeID)],
-  ['kubernetes.io/azure-disk', ({ azureDisk: disk }: Sources) => (isManaged(disk) ? disk?.diskURI : undefined)],
-  ['kubernetes.io/cinder', ({ cinder }: Sources) => cinder?.volumeID],
+const handles: ReadonlyMap<string, (sources: MigratedSources, zone: string) => string | undefined> = new Map([
+  ['kubernetes.io/aws-ebs', ({ awsElasticBlockStore: disk }: MigratedSources) => ebsVolume(disk?.volumeID)],
+  [
+    'kubernetes.io/azure-disk',
+    ({ azureDisk: disk }: MigratedSources) => (disk && isManaged(disk) ? disk.diskURI : undefined),
+  ],
+  ['kubernetes.io/cinder', ({ cinder }: MigratedSources) => cinder?.volumeID],
   [
     'kubernetes.io/gce-pd',
-    ({ gcePersistentDisk: disk }: Sources, zone: string) =>
+    ({ gcePersistentDisk: disk }: MigratedSources, zone: string) =>
       disk && `projects/UNSPECIFIED/zones/${zone}/disks/${disk.pdName}`,
   ],
-  ['kubernetes.io/portworx-volume', ({ portworxVolume }: Sources) => portworxVolume?.volumeID],
+  ['kubernetes.io/portworx-volume', ({ portworxVolume }: MigratedSources) => portworxVolume?.volumeID],
 ])
 
-function migratedVolume(sources: Sources, zone = 'UNSPECIFIED'): CsiVolume | undefined {
+function migratedVolume(sources: MigratedSources, zone = 'UNSPECIFIED'): CsiVolume | undefined {
   for (const [plugin, handleOf] of handles) {
-    const volume = csiVolume(migratedDriver(plugin), handleOf(sources, zone))
+    const volume = csiVolume(migratedDrivers.get(plugin), handleOf(sources, zone))
     if (volume !== undefined) return volume
   }
   return undefined
@@ -55,10 +50,4 @@ function migratedVolume(sources: Sources, zone = 'UNSPECIFIED'): CsiVolume | und
 
 /** The driver that counts the volumes of a provisioner. */
 export const countingDriver = (provisioner: string): string =>
-  (handles.has(provisioner) ? migratedDriver(provisioner) : undefined) ?? provisioner
-
-/** `aws://ZONE/ID` or `ID`. */
-const ebsHandle = (id = ''): string | undefined =>
-  id.startsWith('aws://') ? /^aws:\/\/[^/]*\/+(vol-[^/]*)\/*$/.exec(id)?.[1] : id
-
-const isManaged = (disk: Sources['azureDisk']): boolean => (disk?.kind ?? 'managed').toLowerCase() === 'managed'
+  (handles.has(provisioner) ? migratedDrivers.get(provisioner) : undefined) ?? provisioner

@@ -3,6 +3,7 @@
  * storage here: of a volume on a host only the object goes.
  */
 import type { PersistentVolume } from '../../api/core/v1.ts'
+import { migratedDrivers } from '../../registry/core/volumes/migrated-volumes.ts'
 import { annotation, PROVISIONED_BY } from './matching.ts'
 
 const IN_TREE = 'kubernetes.io/'
@@ -14,28 +15,16 @@ const OTHERS: ReadonlySet<string> = new Set([
   'kubernetes.io/iscsi',
   'kubernetes.io/nfs',
 ])
-/** The CSI drivers that took over from former plugins. */
-const MIGRATED: ReadonlyMap<string, string> = new Map([
-  ['kubernetes.io/aws-ebs', 'ebs.csi.aws.com'],
-  ['kubernetes.io/azure-disk', 'disk.csi.azure.com'],
-  ['kubernetes.io/azure-file', 'file.csi.azure.com'],
-  ['kubernetes.io/cinder', 'cinder.csi.openstack.org'],
-  ['kubernetes.io/gce-pd', 'pd.csi.storage.gke.io'],
-  ['kubernetes.io/portworx-volume', 'pxd.portworx.com'],
-  ['kubernetes.io/vsphere-volume', 'csi.vsphere.vmware.com'],
-])
 /** The fields of a volume's spec by which kube-controller-manager finds a plugin. */
 const KINDS = ['csi', 'fc', 'flexVolume', 'hostPath', 'iscsi', 'nfs'] as const
 /** kube-controller-manager's pattern, which has no anchor. */
 const DELETABLE_PATH = /\/tmp\/.+/
 
-export const migratedDriver = (plugin: string): string | undefined => MIGRATED.get(plugin)
-
 /** The program that provisions, or why none does. */
 export type Provisioner = { readonly name: string; readonly why?: string } | { readonly why: string }
 
 export function provisionerOf(name: string): Provisioner {
-  const driver = MIGRATED.get(name)
+  const driver = migratedDrivers.get(name)
   if (driver !== undefined) return { name: driver }
   if (name === HOST_PATH)
     return { name, why: `Failed to create provisioner: provisioning in volume plugin "${HOST_PATH}" is disabled` }
@@ -52,7 +41,7 @@ export function deleterOf(volume: PersistentVolume): Deleter {
   const provisioner = annotation(volume, PROVISIONED_BY) ?? ''
   if (provisioner === HOST_PATH) return ofHostPath(spec.hostPath?.path ?? '')
   if (OTHERS.has(provisioner)) return { why: 'no deletable volume plugin matched' }
-  if (provisioner.startsWith(IN_TREE) && !MIGRATED.has(provisioner))
+  if (provisioner.startsWith(IN_TREE) && !migratedDrivers.has(provisioner))
     return { why: `no volume plugin matched name: ${provisioner}` }
   if (provisioner !== '' || spec.csi !== undefined) return 'elsewhere'
   if (spec.hostPath !== undefined) return ofHostPath(spec.hostPath.path)

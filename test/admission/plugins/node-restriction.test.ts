@@ -7,10 +7,21 @@ const server = await serverWith({
   persistentvolumeclaims: [
     { metadata: { name: 'unbound', namespace: 'blue' }, spec: {} } as never,
     { metadata: { name: 'bound', namespace: 'blue' }, spec: { volumeName: 'v' } } as never,
+    { metadata: { name: 'migrated', namespace: 'blue' }, spec: { volumeName: 'former' } } as never,
+    { metadata: { name: 'nowhere', namespace: 'blue' }, spec: { volumeName: 'nowhere' } } as never,
   ],
-  persistentvolumes: [{ metadata: { name: 'v' }, spec: { csi: { driver: 'known' } } } as never],
+  persistentvolumes: [
+    { metadata: { name: 'v' }, spec: { csi: { driver: 'known' } } } as never,
+    {
+      metadata: { name: 'former' },
+      spec: { claimRef: { namespace: 'blue', name: 'migrated' }, azureFile: { shareName: 's', secretName: 's' } },
+    } as never,
+    { metadata: { name: 'nowhere' }, spec: { azureFile: { shareName: 's', secretName: 's' } } } as never,
+  ],
   'csidrivers.storage.k8s.io': [
     { metadata: { name: 'known' }, spec: { tokenRequests: [{ audience: 'of-driver' }] } } as never,
+    { metadata: { name: 'file.csi.azure.com' }, spec: { tokenRequests: [{ audience: 'files' }] } } as never,
+    { metadata: { name: 'ebs.csi.aws.com' }, spec: { tokenRequests: [{ audience: 'disks' }] } } as never,
   ],
   nodes: [{ metadata: { name: 'mine', uid: 'u-mine' } }],
   pods: [
@@ -31,8 +42,19 @@ const server = await serverWith({
         ],
       },
     } as never,
+    withVolume('migrated', { persistentVolumeClaim: { claimName: 'migrated' } }),
+    withVolume('share', { azureFile: { shareName: 's', secretName: 's' } }),
+    withVolume('disk', { awsElasticBlockStore: { volumeID: 'aws://zone/vol-1' } }),
+    withVolume('no-disk', { awsElasticBlockStore: { volumeID: 'aws://zone/1' } }),
+    withVolume('blob', { azureDisk: { diskName: 'd', diskURI: 'u', kind: 'Shared' } }),
+    withVolume('nowhere', { persistentVolumeClaim: { claimName: 'nowhere' } }),
   ],
 })
+
+function withVolume(name: string, source: object) {
+  const metadata = { name, namespace: 'blue', uid: `u-${name}` }
+  return { metadata, spec: { nodeName: 'mine', volumes: [{ name: 'v', ...source }] } } as never
+}
 
 function tokenVolume(audience: string) {
   return { name: 'v', projected: { sources: [{ serviceAccountToken: { audience, path: 't' } }] } }
@@ -289,6 +311,28 @@ describe('tokens', () => {
       token({ name: 'claims', uid: 'u-claims' }, ['bank']),
       refused(
         'error validating audience "bank": [persistentvolumeclaim "gone" not found, persistentvolume "" not found, csidriver.storage.k8s.io "unknown" not found]',
+      ),
+    ],
+    ['of the driver that took over a volume', token({ name: 'migrated', uid: 'u-migrated' }, ['files']), 'taken'],
+    ['of the driver that took over a share of the pod', token({ name: 'share', uid: 'u-share' }, ['files']), 'taken'],
+    ['of the driver that took over a disk of the pod', token({ name: 'disk', uid: 'u-disk' }, ['disks']), 'taken'],
+    [
+      'of a disk without an id',
+      token({ name: 'no-disk', uid: 'u-no-disk' }, ['disks']),
+      refused(
+        'error validating audience "disks": failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://zone/1)',
+      ),
+    ],
+    [
+      'of a disk that no driver took over',
+      token({ name: 'blob', uid: 'u-blob' }, ['disks']),
+      refused('error validating audience "disks": kind(Shared) is not supported in csi migration'),
+    ],
+    [
+      'of a share without a namespace',
+      token({ name: 'nowhere', uid: 'u-nowhere' }, ['files']),
+      refused(
+        'error validating audience "files": could not find a secret namespace in PersistentVolumeSource or ClaimRef',
       ),
     ],
     ['of a pod that is gone', token({ name: 'gone', uid: 'u' }), '404 pod "gone" not found'],
