@@ -8,7 +8,7 @@
  * It is looked up when a node asks; there is no graph to be kept up to date.
  */
 import type { PodCertificateRequest } from '../api/certificates/v1beta1.ts'
-import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/core/v1.ts'
+import type { PersistentVolume, Pod } from '../api/core/v1.ts'
 import type { ResourceSlice } from '../api/resource/v1.ts'
 import type { VolumeAttachment } from '../api/storage/v1.ts'
 import { parseStored } from '../json/parse-json.ts'
@@ -59,7 +59,7 @@ export async function relatesToNode(plane: ControlPlane, node: string, asked: As
     case 'secrets':
       return (
         (await podRefers(plane, node, namespace, ({ secrets }) => secrets.has(name))) ||
-        (await volumeRefers(plane, node, key))
+        (await volumeRefers(plane, node, asked))
       )
     default:
       return false
@@ -83,29 +83,25 @@ async function volumeIsUsed(plane: ControlPlane, node: string, volume: Persisten
   return podRefers(plane, node, namespace, ({ claims }) => claims.has(name))
 }
 
-/** Whether a volume of one of the node's pods needs the secret. */
-async function volumeRefers(plane: ControlPlane, node: string, secret: string): Promise<boolean> {
+/** Whether a volume needs the secret that names a claim of one of the node's pods. The claim need not name the volume. */
+async function volumeRefers(plane: ControlPlane, node: string, asked: Asked): Promise<boolean> {
+  const claims = new Set<string>()
   for await (const pod of podsOf(plane, node))
-    for (const claimName of podReferences(pod).claims) {
-      const key = `${pod.metadata?.namespace}/${claimName}`
-      const claim = await storedObject<PersistentVolumeClaim>(
-        plane,
-        { group: '', resource: 'persistentvolumeclaims' },
-        key,
-      )
-      const volumeName = claim?.spec?.volumeName
-      if (volumeName === undefined || volumeName === '') continue
-      const volume = await storedObject<PersistentVolume>(
-        plane,
-        { group: '', resource: 'persistentvolumes' },
-        volumeName,
-      )
-      const bound = volume?.spec?.claimRef
-      if (volume !== undefined && `${bound?.namespace}/${bound?.name}` === key && volumeSecrets(volume).has(secret))
-        return true
-    }
+    for (const claim of podReferences(pod).claims) claims.add(`${pod.metadata?.namespace}/${claim}`)
+  if (claims.size === 0) return false
+  const secret = `${asked.namespace}/${asked.name}`
+  const volumes = collectionOf(plane.tenant, { group: '', resource: 'persistentvolumes' })
+  const { values } = await storageFor(plane).list(volumes, ALL)
+  for await (const line of linesOf(values)) {
+    if (!line.includes(asked.name)) continue
+    const volume = parseStored(line) as unknown as PersistentVolume // storage holds only volumes in this collection
+    const bound = volume.spec?.claimRef
+    if (claims.has(`${bound?.namespace}/${bound?.name}`) && volumeSecrets(volume).has(secret)) return true
+  }
   return false
 }
+
+const ALL = { selection: { labels: [], fields: [] }, at: { kind: 'latest' } } as const
 
 async function* podsOf(plane: ControlPlane, node: string, namespace?: string): AsyncGenerator<Pod> {
   const pods = collectionOf(plane.tenant, { group: '', resource: 'pods' })

@@ -36,11 +36,11 @@ const pod = {
   },
 }
 
-async function serverWithPod(settings: Partial<Env> = {}): Promise<MemoryServer> {
+async function serverWithPod(settings: Partial<Env> = {}, one: object = pod): Promise<MemoryServer> {
   const server = await serverWith({}, settings)
   const { uid } = server.tenant
   await server.storage.create(collectionOf({ uid }, { group: '', resource: 'pods' }), 'blue/p', {
-    text: JSON.stringify(pod).replace('{"metadata":{', '{"metadata":{"resourceVersion":"",'),
+    text: JSON.stringify(one).replace('{"metadata":{', '{"metadata":{"resourceVersion":"",'),
     at: '{"metadata":{"resourceVersion":"'.length,
     uid: 'u-p',
     fields: { 'spec.nodeName': 'n1' },
@@ -120,4 +120,35 @@ test.each<[string, string]>([
 ])('the ResourceClaim %s: %s', async (name, expected) => {
   const server = await serverWithPod()
   expect(await decide(server, 'get', { apiGroup: 'resource.k8s.io', resource: 'resourceclaims', name })).toBe(expected)
+})
+
+describe('the Secret of a volume', () => {
+  const volume = (name: string, secretName: string, claim: string, more: object = {}) => ({
+    metadata: { name },
+    spec: { claimRef: { namespace: 'blue', name: claim }, azureFile: { shareName: 's', secretName }, ...more },
+  })
+  const claiming = {
+    metadata: { name: 'claiming', namespace: 'blue' },
+    spec: { nodeName: 'n1', volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'used' } }] },
+  }
+  const published = { driver: 'd', volumeHandle: 'h', nodePublishSecretRef: { namespace: 'red', name: 'publishing' } }
+
+  test.each<[string, What, string]>([
+    ['whose claim the pod uses, bound or not', { name: 'mounting' }, 'allowed'],
+    ['with a namespace', { namespace: 'red', name: 'publishing' }, 'allowed'],
+    ['in another namespace', { namespace: 'red', name: 'mounting' }, UNRELATED],
+    ['of the claim of another pod', { name: 'foreign' }, UNRELATED],
+    ['that has no claim', { name: 'free' }, UNRELATED],
+    ['of none', { name: 'mount' }, UNRELATED],
+  ])('%s', async (_what, what, expected) => {
+    const server = await serverWithPod({}, claiming)
+    for (const one of [
+      volume('v1', 'mounting', 'used'),
+      volume('v2', 'foreign', 'unused'),
+      volume('v3', 'free', 'used', { claimRef: undefined }),
+      volume('v4', '', 'used', { azureFile: undefined, csi: published }),
+    ])
+      await server.put('', 'persistentvolumes', one as never)
+    expect(await decide(server, 'get', { resource: 'secrets', ...what })).toBe(expected)
+  })
 })
