@@ -10,10 +10,11 @@ import type { OwnerReference } from '../../api/object.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
 import { StatusError } from '../../api/status.ts'
 import { controllerRefOf } from '../../registry/work/work.ts'
+import { settingsOf } from '../../settings.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset, TypedResource } from '../client/clientset.ts'
 import { clientsetFor, typedResource } from '../client/clientset.ts'
-import type { Controller } from '../controller.ts'
+import type { Controller, ControllerContext } from '../controller.ts'
 import { EventRecorder } from './events/events.ts'
 import { keyParts } from './key.ts'
 import { controllerRefTo, dependentsOf, podFromTemplate, PodControl, PODS, slowStart } from './pods/pod-control.ts'
@@ -68,6 +69,7 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
       const set = found && type.asReplicaSet(found)
       if (found === undefined || set?.spec?.selector === undefined) return undefined
       const events = new EventRecorder(clients, type.component, context.now)
+      const { gates } = settingsOf(context.env)
       const ref = controllerRefTo(set, type.kind)
       const wanted = set.spec.replicas ?? 1
       const pods = await dependentsOf(clients, PODS, set, ref, set, {
@@ -83,7 +85,8 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
         if (change > 0) await createPods(control, set, ref, Math.min(change, BURST))
         if (change < 0) {
           const related = await podsOfFamily(clients, type.resource, set, pods)
-          const going = podsToDelete(active, related, Math.min(-change, BURST), context.now())
+          const costs = gates.enabled('PodDeletionCost')
+          const going = podsToDelete(active, related, Math.min(-change, BURST), context.now(), costs)
           await inTurns(going, (pod) => control.delete(pod, set, pod), context.budget)
         }
       } catch (error) {
@@ -91,16 +94,24 @@ function replicating<O extends ReplicaSet | ReplicationController>(type: Replica
         failure = error
       }
       const now = context.now()
-      const leaving = type.countsTerminating ? await filtered(pods, isLeaving) : undefined
+      const countsTerminating = type.countsTerminating && gates.enabled('DeploymentReplicaSetTerminatingReplicas')
+      const leaving = countsTerminating ? await filtered(pods, isLeaving) : undefined
       const status = await planned(active, () =>
         replicaSetStatus(set, { active, leaving }, failure?.message, now, timeText(now)),
       )
       if (!sameJson(status, set.status)) await sets.putStatus({ ...found, status })
+      if (wanted === 0 && pods.length === 0 && leaving === undefined) tellDeployment(context, set)
       if (failure !== undefined) throw failure
       const { minReadySeconds = 0 } = set.spec
       return minReadySeconds === 0 ? undefined : untilNextAvailable(active, minReadySeconds, now)
     },
   }
+}
+
+/** A Deployment may wait for the end of the last pod. A status that does not count such pods does not tell it. */
+function tellDeployment(context: ControllerContext, set: ReplicaSet): void {
+  const owner = controllerRefOf(set)
+  if (owner?.kind === 'Deployment') context.later('deployment', `${set.metadata.namespace}/${owner.name}`, 0)
 }
 
 function createPods(control: PodControl, set: ReplicaSet, ref: OwnerReference, count: number): Promise<void> {

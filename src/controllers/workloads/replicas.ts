@@ -13,8 +13,15 @@ export const BURST = 500
 /**
  * Chooses `count` pods to delete.
  * @param related the pods of all ReplicaSets of the same owner: pods on a node with many of them go first
+ * @param costs whether the costs in their annotations count
  */
-export function podsToDelete(pods: readonly Pod[], related: readonly Pod[], count: number, now: Date): readonly Pod[] {
+export function podsToDelete(
+  pods: readonly Pod[],
+  related: readonly Pod[],
+  count: number,
+  now: Date,
+  costs: boolean,
+): readonly Pod[] {
   if (count >= pods.length) return pods
   const perNode = new Map<string, number>()
   for (const pod of related) {
@@ -23,7 +30,7 @@ export function podsToDelete(pods: readonly Pod[], related: readonly Pod[], coun
   }
   return pods
     .map((pod) => ({ pod, rank: perNode.get(pod.spec?.nodeName ?? '') ?? 0 }))
-    .sort(compareForDeletion(now))
+    .sort(compareForDeletion(now, costs))
     .slice(0, count)
     .map(({ pod }) => pod)
 }
@@ -47,8 +54,9 @@ export function replicaSetStatus(
     if (isAvailable(pod, minReadySeconds, now)) count.available++
   }
   eachPart(active, look, PLANNED)
+  const { terminatingReplicas: _, ...status } = set.status ?? {}
   return {
-    ...set.status,
+    ...status,
     replicas: active.length,
     fullyLabeledReplicas: count.labeled,
     readyReplicas: count.ready,

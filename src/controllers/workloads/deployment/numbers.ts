@@ -32,10 +32,17 @@ export function maxUnavailable(deployment: Deployment): number {
   return Math.min(limits(deployment).unavailable, replicasOf(deployment))
 }
 
-type Count = 'replicas' | 'readyReplicas' | 'availableReplicas' | 'terminatingReplicas'
+type Count = 'replicas' | 'readyReplicas' | 'availableReplicas'
 
 export const sumOfStatus = (sets: readonly ReplicaSet[], count: Count): number =>
   sets.reduce((sum, { status }) => sum + (status?.[count] ?? 0), 0)
+
+/** Undefined where a ReplicaSet that its controller has looked at does not say how many of its pods are terminating. */
+export function sumOfTerminating(sets: readonly ReplicaSet[]): number | undefined {
+  const statuses = sets.map(({ status }) => status ?? {}).filter(({ observedGeneration }) => observedGeneration)
+  if (statuses.some(({ terminatingReplicas }) => terminatingReplicas === undefined)) return undefined
+  return statuses.reduce((sum, { terminatingReplicas = 0 }) => sum + terminatingReplicas, 0)
+}
 
 export const sumOfReplicas = (sets: readonly ReplicaSet[]): number =>
   sets.reduce((sum, set) => sum + replicasOf(set), 0)

@@ -1,7 +1,7 @@
 /** The status of a Deployment, and the progress of its rollout (kube-controller-manager's deployment controller). */
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from '../../../api/apps/v1.ts'
 import { timeText } from '../../../schema/time.ts'
-import { maxUnavailable, replicasOf, sumOfReplicas, sumOfStatus } from './numbers.ts'
+import { maxUnavailable, replicasOf, sumOfReplicas, sumOfStatus, sumOfTerminating } from './numbers.ts'
 
 const FOREVER = 2 ** 31 - 1
 export const PROGRESSING = 'Progressing'
@@ -55,6 +55,7 @@ export function deploymentStatus(
 ): DeploymentStatus {
   const available = sumOfStatus(sets, 'availableReplicas')
   const collisionCount = deployment.status?.collisionCount
+  const terminatingReplicas = sumOfTerminating(sets)
   const status: DeploymentStatus = {
     observedGeneration: deployment.metadata.generation ?? 0,
     replicas: sumOfStatus(sets, 'replicas'),
@@ -62,7 +63,7 @@ export function deploymentStatus(
     readyReplicas: sumOfStatus(sets, 'readyReplicas'),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sumOfReplicas(sets) - available),
-    terminatingReplicas: sumOfStatus(sets, 'terminatingReplicas'),
+    ...(terminatingReplicas === undefined ? {} : { terminatingReplicas }),
     ...(collisionCount === undefined ? {} : { collisionCount }),
     conditions: [...(deployment.status?.conditions ?? [])],
   }

@@ -140,8 +140,11 @@ export function compareForJob(): (a: Pod, b: Pod) => number {
   }
 }
 
-/** Sorts pods that scaling down a ReplicaSet deletes first to the front. */
-export function compareForDeletion(now: Date): (a: Ranked, b: Ranked) => number {
+/**
+ * Sorts pods that scaling down a ReplicaSet deletes first to the front.
+ * @param costs whether the costs in their annotations count
+ */
+export function compareForDeletion(now: Date, costs: boolean): (a: Ranked, b: Ranked) => number {
   const age = (at: number) => magnitude(now.getTime() - at)
   const standingOf = standings()
   return ({ pod: podA, rank: rankA }, { pod: podB, rank: rankB }) => {
@@ -149,7 +152,7 @@ export function compareForDeletion(now: Date): (a: Ranked, b: Ranked) => number 
     const progress = compareProgress(a, b)
     if (progress !== 0) return progress
     const [readyA, readyB] = [a.ready, b.ready]
-    if (a.cost !== b.cost) return a.cost - b.cost
+    if (costs && a.cost !== b.cost) return a.cost - b.cost
     if (rankA !== rankB) return rankB - rankA
     const byUid = (podA.metadata.uid ?? '') < (podB.metadata.uid ?? '') ? -1 : 1
     if (readyA !== undefined && readyB !== undefined && readyA !== readyB) {
