@@ -2,7 +2,7 @@
 import type { UserInfo } from '../request/user-info.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { parseFieldSelector } from '../storage/selectors/field-selector.ts'
-import type { FieldRequirement } from '../storage/selectors/selection.ts'
+import type { FieldRequirement, LabelRequirement } from '../storage/selectors/selection.ts'
 import type { QueryParameters } from '../request/query-parameters.ts'
 
 export interface AuthorizationAttributes {
@@ -22,8 +22,8 @@ export interface AuthorizationAttributes {
    * where the path is deprecated.
    */
   readonly fields: readonly FieldRequirement[]
-  /** The selectors as they were sent, for authorizers outside of this server. */
-  readonly labelSelector: string
+  /** The selector as it was sent, or the requirements of a review, for authorizers outside of this server. */
+  readonly labelSelector: string | readonly LabelRequirement[]
 }
 
 const noResource = {

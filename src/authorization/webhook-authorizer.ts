@@ -13,6 +13,7 @@ import type { ControlPlane } from '../tenancy/control-snapshot.ts'
 import { logError } from '../log/log.ts'
 import { formatDuration } from '../schema/time.ts'
 import { parseLabelSelector } from '../storage/selectors/label-selector.ts'
+import type { LabelRequirement } from '../storage/selectors/selection.ts'
 import { WebhookCallError } from '../webhooks/call-webhook.ts'
 import { DEADLINE, failureText } from '../webhooks/failure-text.ts'
 import type { WebhookConnection } from '../webhooks/webhook-connection.ts'
@@ -240,15 +241,19 @@ function selectorsOf({ fields, labelSelector }: AuthorizationAttributes) {
   }
 }
 
-function readableLabels(selector: string) {
-  if (selector === '') return []
+function readableLabels(selector: AuthorizationAttributes['labelSelector']) {
+  return parsedLabels(selector).flatMap(({ key, operator, values }) =>
+    // reviews know no other operators
+    operator === 'Gt' || operator === 'Lt'
+      ? []
+      : [{ key, operator, ...(values.length === 0 ? {} : { values: [...values] }) }],
+  )
+}
+
+function parsedLabels(selector: AuthorizationAttributes['labelSelector']): readonly LabelRequirement[] {
+  if (typeof selector !== 'string') return selector
   try {
-    return parseLabelSelector(selector).flatMap(({ key, operator, values }) =>
-      // reviews know no other operators
-      operator === 'Gt' || operator === 'Lt'
-        ? []
-        : [{ key, operator, ...(values.length === 0 ? {} : { values: [...values] }) }],
-    )
+    return parseLabelSelector(selector)
   } catch {
     return []
   }

@@ -7,6 +7,7 @@ import type { AuthorizationAttributes } from '../../src/authorization/attributes
 import { authorize, verdictOn } from '../../src/authorization/authorize.ts'
 import { configurationProblem } from '../../src/authorization/configuration-problem.ts'
 import { compileIdentityExpression } from '../../src/expressions/identity-expressions.ts'
+import { subjectAccessReview } from '../../src/registry/authorization/subject-access-review.ts'
 import { memoryServer } from '../request-in-memory.ts'
 import type { Called } from '../webhooks/front.ts'
 import { frontAnswering } from '../webhooks/front.ts'
@@ -161,6 +162,31 @@ describe('the review that the webhook gets', () => {
           fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n'] }] },
           labelSelector: { requirements: [{ key: 'a', operator: 'In', values: ['b'] }] },
         },
+      },
+    })
+  })
+
+  test('of a review has the requirements that this server knows, as the client wrote them', async () => {
+    const { calls, request } = world(says({ allowed: true }), hook('a'))
+    const known = [
+      { key: 'zone', operator: 'In', values: ['b', 'a', 'b', ''] },
+      { key: 'app', operator: 'Exists' },
+    ]
+    const requirements = [...known, { key: 'x', operator: 'Like', values: ['y'] }]
+    const spec = {
+      user: 'anna',
+      resourceAttributes: { verb: 'list', resource: 'pods', labelSelector: { requirements } },
+    }
+    const answer = await subjectAccessReview(
+      request,
+      { kind: '', apiVersion: '', metadata: {}, spec } as never,
+      async () => {},
+    )
+    expect(calls[0]?.review).toMatchObject({ spec: { resourceAttributes: { labelSelector: { requirements: known } } } })
+    expect(answer).toMatchObject({
+      status: {
+        allowed: true,
+        evaluationError: 'spec.resourceAttributes.labelSelector partially ignored due to parse error',
       },
     })
   })

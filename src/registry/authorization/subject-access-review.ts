@@ -18,7 +18,7 @@ import { walked } from '../../request/turns.ts'
 import type { ApiRequest } from '../../request/context.ts'
 import { parseFieldSelector } from '../../storage/selectors/field-selector.ts'
 import { parseLabelSelector } from '../../storage/selectors/label-selector.ts'
-import type { FieldRequirement } from '../../storage/selectors/selection.ts'
+import type { FieldRequirement, LabelRequirement } from '../../storage/selectors/selection.ts'
 import type { Review } from '../review.ts'
 import { fieldRequirementErrors, labelRequirementErrors } from './selector-requirements.ts'
 import { metadataJson } from '../../validation/pod/internal-json.ts'
@@ -92,7 +92,7 @@ const subjectOf = ({ user = '', groups = [], uid = '', extra = {} }: SubjectAcce
 async function answered(request: ApiRequest, review: AccessReview, user: UserInfo): Promise<KubeObject> {
   const { asked, problems } = askedOf(user, review.spec ?? {})
   const { allowed, denied, reason, error } = await verdictOn(request, asked)
-  if (error !== undefined) problems.push('an authorizer could not be asked')
+  if (error !== undefined) problems.unshift('an authorizer could not be asked')
   const status: SubjectAccessReviewStatus = {
     allowed,
     ...(denied ? { denied } : {}),
@@ -152,23 +152,24 @@ function fieldsOf({ fieldSelector }: ResourceAttributes): { fields: FieldRequire
   }
 }
 
-/**
- * Returns the selector as a request spells it. The review reports an invalid selector, though only authorization
- * webhooks read labels.
- */
-function labelsOf({ labelSelector }: ResourceAttributes): { labels: string; problem?: string } {
+/** The review reports an invalid selector, though only authorization webhooks read labels. */
+function labelsOf({ labelSelector }: ResourceAttributes): {
+  labels: AuthorizationAttributes['labelSelector']
+  problem?: string
+} {
   const { rawSelector = '', requirements = [] } = labelSelector ?? {}
   if (requirements.length === 0) return isLabelSelector(rawSelector) ? { labels: rawSelector } : unreadable(rawSelector)
-  const texts: string[] = []
-  for (const { key = '', operator, values = [] } of requirements)
-    if (operator === 'Exists') texts.push(key)
-    else if (operator === 'DoesNotExist') texts.push(`!${key}`)
-    else if (operator === 'In') texts.push(`${key} in (${values.join(',')})`)
-    else if (operator === 'NotIn') texts.push(`${key} notin (${values.join(',')})`)
-  const labels = texts.join(',')
-  if (texts.length === requirements.length) return { labels }
-  return { labels, problem: ignored('labelSelector', texts.length > 0 ? 'partially ' : '') }
+  const labels = requirements.flatMap(({ key = '', operator, values = [] }): LabelRequirement[] =>
+    isOperator(operator) ? [{ key, operator, values }] : [],
+  )
+  if (labels.length === requirements.length) return { labels }
+  return { labels, problem: ignored('labelSelector', labels.length > 0 ? 'partially ' : '') }
 }
+
+const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const
+
+const isOperator = (operator: string | undefined): operator is (typeof OPERATORS)[number] =>
+  (OPERATORS as readonly (string | undefined)[]).includes(operator)
 
 const unreadable = (labels: string) => ({ labels, problem: ignored('labelSelector') })
 
