@@ -27,6 +27,9 @@ const ADMINISTRATOR = authenticated({ name: 'kubernetes-admin', uid: 'admin-uid'
 /** Milliseconds for which a valid token is accepted without another check, as in kube-apiserver. */
 const CACHED_FOR = 10_000
 
+/** UTF-16 units of a token. No header brings a longer one; a TokenReview would have megabytes parsed at once. */
+const LONGEST_TOKEN = 128 * 1024
+
 const cache = new BoundedMap<string, { readonly until: number; readonly answer: TokenAnswer }>({
   entries: 4_096,
   size: 8 * 1024 * 1024,
@@ -41,6 +44,7 @@ export async function authenticateToken(
   token: string,
   audiences: readonly string[] = [],
 ): Promise<TokenAnswer> {
+  if (token.length > LONGEST_TOKEN) throw new TokenRefused([`the token is longer than ${LONGEST_TOKEN} characters`])
   const known = knownToken(context, token, audiences)
   if (known !== undefined) return known
   const { now } = context

@@ -24,6 +24,15 @@ export function takeWatchPlace({ tenant, user, env, request: { url } }: ApiReque
   return place
 }
 
+/** Octets that clients of streams have sent, and that are yet to be read. Of the isolate. */
+const MOST_UNREAD = 16 * 1024 * 1024
+
+const unread = new FairPlaces(LOST_AFTER, platformClock)
+
+/** Room for octets that wait. Undefined where there is none, and nobody has more than the user would have. */
+export const takeUnreadRoom = ({ tenant, user }: ApiRequest, octets: number): Place | undefined =>
+  unread.take(tenant.uid, watcherOf(user), MOST_UNREAD, octets)
+
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):/
 /** A user who may create accounts here may do anything. */
 const OF_THE_SYSTEM = 'kube-system'

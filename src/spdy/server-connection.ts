@@ -1,4 +1,8 @@
-/** The server's side of a SPDY connection: the client opens streams, both send data on them (SPDY/3.1, 2.3). */
+/**
+ * The server's side of a SPDY connection: the client opens streams, both send data on them (SPDY/3.1, 2.3). A message
+ * of the client may have a hundred thousand frames, so other requests run between them.
+ */
+import { turnOfHeavy } from '../base/slices.ts'
 import {
   CANCEL,
   FIN,
@@ -24,6 +28,11 @@ import { SpdyError } from './spdy-error.ts'
 const MOST_STREAMS = 512
 /** Bytes that wait until those before them are read. */
 const MOST_WAITING = 4_194_304
+
+/** Frames of data that are read without a stop. */
+const FRAMES = 256
+/** Reading headers, or answering, takes as long as so many frames of data. */
+const OF_CONTROL = 8
 
 /** What becomes of a stream that the client opened. */
 export interface StreamEvents {
@@ -71,13 +80,20 @@ export class SpdyServerConnection {
   private readonly streams = new Map<number, Stream>()
   private lastId = 0
   private waiting = 0
+  /** How many frames may be read before others have their turn. */
+  private left = FRAMES
+  private isClosed = false
   /** Settles: a connection belongs to one request. */
   private reading: Promise<void> = Promise.resolve()
 
-  /** @param send to the client */
+  /**
+   * @param send to the client
+   * @param turn resolves when others had their turn
+   */
   constructor(
     private readonly send: (bytes: Uint8Array) => void,
     private readonly listener: Listener,
+    private readonly turn: () => Promise<void> = turnOfHeavy,
   ) {}
 
   /** Bytes of the client. Settles when they are read. @throws SpdyError: the connection is over */
@@ -85,14 +101,26 @@ export class SpdyServerConnection {
     this.waiting += bytes.length
     if (this.waiting > MOST_WAITING) return Promise.reject(new SpdyError('the client sends faster than is read'))
     this.reading = this.reading.then(async () => {
-      for (const frame of this.frames.push(bytes)) await this.take(frame)
+      for (const frame of this.frames.push(bytes)) {
+        await this.pause(frame)
+        if (this.isClosed) return
+        await this.take(frame)
+      }
       this.waiting -= bytes.length
     })
     return this.reading
   }
 
-  /** The client has gone. */
+  private async pause(frame: Frame): Promise<void> {
+    this.left -= frame.type === 'control' ? OF_CONTROL : 1
+    if (this.left >= 0) return
+    await this.turn()
+    this.left = FRAMES
+  }
+
+  /** The client has gone. What waits is not read. */
   close(): void {
+    this.isClosed = true
     const left = [...this.streams.values()]
     this.streams.clear()
     for (const { events } of left) events?.reset()

@@ -47,6 +47,12 @@ test('the result for a token and its audiences is not used for another', async (
   await expect(authenticateToken(server, `${TOKEN} a`, [issuer])).rejects.toBeInstanceOf(TokenRefused)
 })
 
+test('a token that is longer than any header is refused before it is read', async () => {
+  const long = (length: number) => authenticateToken(server, 'a.b.c'.padEnd(length, 'c'))
+  await expect(long(131_072)).rejects.toThrow('invalid bearer token')
+  await expect(long(131_073)).rejects.toThrow('the token is longer than 131072 characters')
+})
+
 describe('a token among the protocols of a WebSocket', () => {
   const protocol = (token: string) => `base64url.bearer.authorization.k8s.io.${btoa(token).replaceAll('=', '')}`
   const handshake = (protocols: string, headers: Record<string, string> = {}) =>

@@ -50,6 +50,8 @@ const filled: Readonly<Record<string, TestOf | typeof FILLED | typeof BY_CLUSTER
   'src/authorization/webhook-authorizer.ts': 'test/base/bounded-map.test.ts: both key and value count',
   'src/cel/values/patterns.ts': FILLED,
   'src/cli/front/arriving.ts': 'test/cli/front/arriving.test.ts: up to 32 blocks are reused',
+  'src/cli/front/client-messages.ts':
+    'test/cli/front/client-messages.test.ts: messages that are too long together end the client with the longest',
   'src/cli/front/connection-limits.ts':
     'test/cli/front/connection-limits.test.ts: an address without connections is forgotten',
   'src/cli/front/http-framing.ts': 'test/cli/front/http-framing.test.ts: are not kept where they are long',

@@ -101,6 +101,20 @@ test('clients with channels of a WebSocket are answered, too', async () => {
   await eventually(() => expect(wrong).toContain('connection refused'))
 })
 
+test('a connection ends with its pod', async () => {
+  const short = { ...manifest, metadata: { name: 'short' } }
+  await kubectl.run('apply -f -', JSON.stringify(short))
+  await eventually(() => kubectl.run('wait --for=condition=Ready pod/short --timeout=180s'))
+  const config = new KubeConfig()
+  config.loadFromFile(kubectl.kubeconfig)
+  const streams = [new PassThrough(), new PassThrough(), new PassThrough()] as const
+  const socket = await new PortForward(config).portForward('default', 'short', [80], ...streams)
+  if (typeof socket === 'function') throw new Error('no socket')
+  const closed = new Promise<void>((resolve) => (socket.onclose = () => resolve()))
+  await kubectl.run('delete pod short --now')
+  await closed
+})
+
 // Its address, 10.244.0.2, may be somebody else's in the network of this machine.
 test.each([
   ['a port that a container declares', 'namespaces/default/pods/web/proxy/some/path', TEXT],

@@ -47,18 +47,23 @@ class Client {
   readonly log: string[] = []
   private readonly sent: Uint8Array[] = []
   readonly streams: ServerStream[] = []
-  readonly server = new SpdyServerConnection((bytes) => this.sent.push(bytes), {
-    accepts: (headers) => headers.get('streamtype') !== 'unknown',
-    opened: (stream) => {
-      this.streams.push(stream)
-      this.log.push(`opened ${stream.id} ${JSON.stringify(Object.fromEntries(stream.headers))}`)
-      return {
-        data: (bytes) => this.log.push(`data ${stream.id} ${Buffer.from(bytes).toString()}`),
-        ended: () => this.log.push(`ended ${stream.id}`),
-        reset: () => this.log.push(`reset ${stream.id}`),
-      }
-    },
-  })
+  readonly server: SpdyServerConnection
+
+  constructor(turn?: () => Promise<void>) {
+    const listener = {
+      accepts: (headers: ReadonlyMap<string, string>) => headers.get('streamtype') !== 'unknown',
+      opened: (stream: ServerStream) => {
+        this.streams.push(stream)
+        this.log.push(`opened ${stream.id} ${JSON.stringify(Object.fromEntries(stream.headers))}`)
+        return {
+          data: (bytes: Uint8Array) => this.log.push(`data ${stream.id} ${Buffer.from(bytes).toString()}`),
+          ended: () => this.log.push(`ended ${stream.id}`),
+          reset: () => this.log.push(`reset ${stream.id}`),
+        }
+      },
+    }
+    this.server = new SpdyServerConnection((bytes) => this.sent.push(bytes), listener, turn)
+  }
 
   async open(id: number, headers: Record<string, string>, flags = 0): Promise<Buffer> {
     const block = await through(this.deflate, headerBlock(headers))
@@ -178,7 +183,38 @@ test('headers that inflate to more than anybody has end the connection', async (
 })
 
 test('a client that sends faster than is read is let go', async () => {
-  const { server } = new Client()
+  const { server } = new Client(async () => {})
   const sent = Array.from({ length: 6 }, () => server.receive(Buffer.alloc(1_000_000)))
   expect((await Promise.allSettled(sent)).filter(({ status }) => status === 'rejected')).toHaveLength(2)
+})
+
+describe('others have their turn between the frames of one message', () => {
+  let turns = 0
+  const counting = async (): Promise<void> => void turns++
+  const many = (frame: Uint8Array, count: number): Buffer => Buffer.concat(Array<Uint8Array>(count).fill(frame))
+
+  test.each([
+    ['data', dataFrame(1, new Uint8Array(0), false), 10_000, 38],
+    ['pings', control(6, number32(1)), 1_000, 30],
+    ['frames of no use', control(9, number32(1)), 1_000, 30],
+  ])('%s', async (_, frame, count, least) => {
+    turns = 0
+    await new Client(counting).server.receive(many(frame, count))
+    expect(turns).toBeGreaterThanOrEqual(least)
+  })
+
+  test('streams', async () => {
+    turns = 0
+    const client = new Client(counting)
+    const frames = []
+    for (let id = 1; id < 2_000; id += 2) frames.push(await client.open(id, { streamtype: 'unknown' }))
+    await client.server.receive(Buffer.concat(frames))
+    expect(turns).toBeGreaterThanOrEqual(30)
+  })
+
+  test('and what waits is not read when the client has gone', async () => {
+    const client = new Client(async () => client.server.close())
+    await client.server.receive(many(control(6, number32(1)), 1_000))
+    expect((await client.answers()).length).toBeLessThan(40)
+  })
 })

@@ -6,6 +6,8 @@ import { AnswerFollower } from './answer-follower.ts'
 import { Attestation } from './attestation.ts'
 import { LAST_CHUNK, chunkOf } from './chunked-body.ts'
 import type { TlsClientAuth } from './client-certificate.ts'
+import { ClientMessages } from './client-messages.ts'
+import type { ArrivingMessages } from './client-messages.ts'
 import { ClientPace } from './client-pace.ts'
 import { engineHead, engineRequest } from './engine-head.ts'
 import { EngineLink } from './engine-link.ts'
@@ -57,6 +59,7 @@ interface ConnectionOptions {
   /** Each request gets a header with the client's address. */
   readonly tellsAddress: boolean
   readonly tunnels: Tunnels
+  readonly messages: ArrivingMessages
 }
 
 /** Shows an IPv4 address as such, where a socket for both families shows it as IPv6. */
@@ -82,6 +85,8 @@ export class ClientConnection {
   readonly #attestation: Attestation
   readonly #engine: EngineLink
   readonly #tunnels: Tunnels
+  /** What the client sends over a WebSocket to the engine. */
+  readonly #messages: ClientMessages
   readonly #reader = new RequestReader()
   #state: 'http' | 'tunnel' | 'finishing' | 'lingering' = 'http'
   /** The request in progress. */
@@ -97,12 +102,13 @@ export class ClientConnection {
     client: TLSSocket,
     engine: () => Promise<EngineAddress>,
     deadlines: Deadlines,
-    { certificate, isToBeRefused, tellsAddress, tunnels }: ConnectionOptions,
+    { certificate, isToBeRefused, tellsAddress, tunnels, messages }: ConnectionOptions,
   ) {
     this.#client = client
     this.#deadlines = deadlines
     this.#isToBeRefused = isToBeRefused
     this.#tunnels = tunnels
+    this.#messages = new ClientMessages(messages, () => this.destroy())
     this.#isAttested = certificate !== undefined || tellsAddress
     this.#attestation = new Attestation(certificate, plainAddress(client.remoteAddress ?? ''))
     this.#engine = new EngineLink(engine, {
@@ -117,7 +123,10 @@ export class ClientConnection {
     client.on('data', (data: Buffer) => this.#fromClient(data))
     client.on('drain', () => this.#clientHasRoom())
     client.on('error', () => this.destroy())
-    client.on('close', () => this.#engine.close())
+    client.on('close', () => {
+      this.#messages.end()
+      this.#engine.close()
+    })
   }
 
   /** Accepts no further requests; ends once the pending ones are answered. */
@@ -182,7 +191,7 @@ export class ClientConnection {
   #fromClient(data: Buffer): void {
     if (this.#state === 'lingering') return
     if (this.#state === 'tunnel') {
-      this.#toEngine(data)
+      this.#inTunnel(data)
       return this.#regulate()
     }
     this.#reader.push(data)
@@ -245,6 +254,12 @@ export class ClientConnection {
       if (exchange.isAnswered) this.#endExchange()
     }
     return true
+  }
+
+  /** The engine's tunnels are WebSockets. */
+  #inTunnel(data: Buffer): void {
+    this.#messages.follow(data)
+    this.#toEngine(data)
   }
 
   #toEngine(data: Buffer): void {
@@ -311,7 +326,7 @@ export class ClientConnection {
   #beginTunnel(): void {
     this.#state = 'tunnel'
     const ahead = this.#reader.rest()
-    if (ahead.length > 0) this.#toEngine(ahead)
+    if (ahead.length > 0) this.#inTunnel(ahead)
     this.#regulate()
   }
 

@@ -10,6 +10,7 @@ import { certificatesIn, tlsClientAuth } from './client-certificate.ts'
 import type { TlsClientAuth } from './client-certificate.ts'
 import { ClientConnection, DEADLINES } from './client-connection.ts'
 import type { Deadlines } from './client-connection.ts'
+import { ArrivingMessages } from './client-messages.ts'
 import { ConnectionLimits } from './connection-limits.ts'
 import type { Admission, Limits } from './connection-limits.ts'
 import type { EngineAddress } from './engine-link.ts'
@@ -58,6 +59,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const limits = new ConnectionLimits(options.limits ?? UNLIMITED)
   const authorities = certificatesIn(options.clientAuthorities)
   const connections = new Set<ClientConnection>()
+  const messages = new ArrivingMessages()
   const handshakes = new Map<string, Handshake>()
   const server = createServer({
     cert: options.server.certificate,
@@ -97,6 +99,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       isToBeRefused: handshake.admission === 'to be refused',
       tellsAddress,
       tunnels,
+      messages,
     })
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))

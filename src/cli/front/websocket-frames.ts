@@ -6,7 +6,7 @@ const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 /** The answer to the key of a client's handshake. */
 export const acceptOf = (key: string): string => createHash('sha1').update(`${key}${GUID}`).digest('base64')
 
-const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
+export const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 const MAX_CONTROL = 125
 const NORMAL_CLOSURE = Buffer.from([0x03, 0xe8])
 

@@ -49,11 +49,15 @@ export function followPod(request: ApiRequest, pod: KubeObject & Pod, isOver: (p
       watch?.ping()
       place.renew()
     }, PING_MS)
+    let isThere = false
     try {
       if (isStopped) return undefined
       for await (const batch of watch.messages)
         for (const message of batch) {
+          // the existing objects come before this mark: the pod was deleted before the watch began
+          if (message.kind === 'synced' && !isThere) return undefined
           if (message.kind !== 'event') continue
+          isThere = true
           const now = parseStoredObject(message.text) as KubeObject & Pod // only pods are stored in the collection of pods
           if (now.metadata.uid !== uid) return undefined
           if (isOver(now)) return now

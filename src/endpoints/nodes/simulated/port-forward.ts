@@ -6,11 +6,14 @@ import type { Pod } from '../../../api/core/v1.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { goQuote } from '../../../go/quote.ts'
 import type { ExchangeAnswer, Upgraded } from '../../../outgoing/exchange.ts'
+import { takeUnreadRoom } from '../../../flowcontrol/open-watches.ts'
+import type { ApiRequest } from '../../../request/context.ts'
 import type { Headers } from '../../../spdy/header-blocks.ts'
 import type { Listener, ServerStream, StreamEvents } from '../../../spdy/server-connection.ts'
 import { SpdyServerConnection } from '../../../spdy/server-connection.ts'
 import type { ChannelCodec } from './channels.ts'
 import { codecOf } from './channels.ts'
+import { followPod } from './follow-pod.ts'
 import type { Asked } from './kubelet.ts'
 import { answer } from './plain-answer.ts'
 import { SimulatedPort, listenerOf, refusalOf } from './simulated-port.ts'
@@ -18,8 +21,6 @@ import { acceptSocket, protocolsOf } from './socket.ts'
 
 const TUNNEL = 'SPDY/3.1+portforward.k8s.io'
 const CHANNELS: ReadonlySet<string> = new Set(['', 'v4.channel.k8s.io', 'v4.base64.channel.k8s.io'])
-/** Milliseconds after which a kubelet closes an idle connection. */
-const LONGEST = 4 * 3_600_000
 /** The most ports of a WebSocket with channels, whose numbers are bytes. */
 const MOST_PORTS = 64
 
@@ -29,16 +30,26 @@ const TRY_AGAIN = 1013
 /** The most octets that the client has not read. */
 const MOST_UNSENT = 1024 * 1024
 
-export function portForward({ call, query, pod }: Asked): ExchangeAnswer | Upgraded {
+/** @throws StatusError 429 where too many listen */
+export function portForward({ request, call, query, pod }: Asked): ExchangeAnswer | Upgraded {
   const isTunnel = protocolsOf(call).includes(TUNNEL) // few: the header of one request
   // with SPDY each stream names its port
   const ports = isTunnel ? [] : portsOf(query)
   if (typeof ports === 'string') return answer(400, ports)
-  if (pod.status?.podIP === undefined || pod.status.phase !== 'Running') return answer(404, 'pod does not exist')
+  if (!canForward(pod)) return answer(404, 'pod does not exist')
   const accepted = acceptSocket(call, CHANNELS, TUNNEL)
   if ('refused' in accepted) return accepted.refused
   const { socket, protocol } = accepted
-  const close = (code: number): void => {
+  const followed = followPod(request, pod, (now) => !canForward(now))
+  let isOver = false
+  let receiver: Receiver | undefined
+  const gone = (): void => {
+    isOver = true
+    followed.stop()
+    receiver?.close()
+  }
+  const end = (code: number): void => {
+    gone()
     try {
       socket.close(code)
     } catch {
@@ -47,38 +58,51 @@ export function portForward({ call, query, pod }: Asked): ExchangeAnswer | Upgra
   }
   const send = (message: Uint8Array | string): void => {
     try {
-      if (socket.bufferedAmount > MOST_UNSENT) socket.close(TRY_AGAIN, 'too slow')
-      else socket.send(message)
+      if (socket.bufferedAmount > MOST_UNSENT) end(TRY_AGAIN)
+      else if (!isOver) socket.send(message)
     } catch {
       // the client has gone
     }
   }
-  const receiver =
-    protocol === TUNNEL ? tunnelOf(pod, send, close) : channelsOf(pod, ports, codecOf(protocol), send, close)
-  const last = setTimeout(() => close(NORMAL), LONGEST)
-  const gone = (): void => {
-    clearTimeout(last)
-    receiver.close()
-  }
+  receiver =
+    protocol === TUNNEL ? tunnelOf(request, pod, send, end) : channelsOf(pod, ports, codecOf(protocol), send, end)
+  void followed.ended.then(
+    () => end(NORMAL),
+    () => end(TRY_AGAIN),
+  )
   socket.addEventListener('message', ({ data }) => {
-    receiver.receive(data as string | ArrayBuffer) // binaryType is arraybuffer
+    // a client may go on sending when its connection was closed
+    if (!isOver) receiver?.receive(data as string | ArrayBuffer) // binaryType is arraybuffer
   })
   socket.addEventListener('close', gone)
   socket.addEventListener('error', gone)
   return accepted.answer
 }
 
+const canForward = ({ status }: Pod): boolean => status?.podIP !== undefined && status.phase === 'Running'
+
 interface Receiver {
   receive(message: string | ArrayBuffer): void
   close(): void
 }
 
-function tunnelOf(pod: KubeObject & Pod, send: (bytes: Uint8Array) => void, close: (code: number) => void): Receiver {
+function tunnelOf(
+  request: ApiRequest,
+  pod: KubeObject & Pod,
+  send: (bytes: Uint8Array) => void,
+  end: (code: number) => void,
+): Receiver {
   const connection = new SpdyServerConnection(send, new ForwardedPorts(pod))
   return {
     receive(message) {
-      if (typeof message === 'string') return close(UNFIT)
-      connection.receive(new Uint8Array(message)).catch(() => close(UNFIT))
+      if (typeof message === 'string') return end(UNFIT)
+      const room = takeUnreadRoom(request, Math.max(1, message.byteLength))
+      if (room === undefined) return end(TRY_AGAIN)
+      room.onEnd = () => end(TRY_AGAIN)
+      void connection
+        .receive(new Uint8Array(message))
+        .catch(() => end(UNFIT))
+        .finally(() => room.leave())
     },
     close: () => connection.close(),
   }

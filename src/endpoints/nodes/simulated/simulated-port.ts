@@ -6,6 +6,8 @@ import { statusNamed } from './containers.ts'
 const SILENCE = 1000
 /** The most octets of a request's first line; more do not change the decision. */
 const LONGEST_BEGINNING = 8192
+/** The most octets of its method, with the blank behind it. */
+const LONGEST_METHOD = 21
 
 /** The container that declares the port and runs; undefined if no container listens. */
 export function listenerOf(pod: Pod, port: number): Container | undefined {
@@ -42,7 +44,11 @@ export class SimulatedPort {
 
   data(bytes: Uint8Array): void {
     if (this.isOver) return
-    this.beginning += new TextDecoder('latin1').decode(bytes.subarray(0, LONGEST_BEGINNING))
+    const more = new TextDecoder('latin1').decode(bytes.subarray(0, LONGEST_BEGINNING))
+    const isWithinLine = this.beginning.length > LONGEST_METHOD && !this.beginning.endsWith('\r')
+    this.beginning += more
+    // octets within the line decide nothing, and may come one by one
+    if (isWithinLine && this.beginning.length <= LONGEST_BEGINNING && !/[\r\n]/.test(more)) return
     const [line, method] = /^([A-Z]{1,20}) \S{1,8000} HTTP\/1\.[01]\r?\n/.exec(this.beginning) ?? []
     if (line !== undefined) this.say(this.httpAnswer(method === 'HEAD'))
     // waits as long as the bytes may still become the first line of a request
