@@ -11,6 +11,7 @@ import type { GroupResource } from '../src/api/group-version.ts'
 import { controllerOf, namedQueues, userOf } from '../src/controllers/controllers.ts'
 import type { Controller, ControllerContext } from '../src/controllers/controller.ts'
 import { HopelessWork } from '../src/registry/work/hopeless-work.ts'
+import { ListRoom } from '../src/controllers/work/list-room.ts'
 import { Turns } from '../src/controllers/work/turns.ts'
 import { LookPace } from '../src/controllers/work/look-pace.ts'
 import { onceEach } from '../src/controllers/work/once-each.ts'
@@ -61,6 +62,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   private readonly subrequests: Subrequests
   private readonly depth: CallDepth
   private readonly pace = new LookPace(this.now)
+  private lists: ListRoom | undefined
   private readonly queues: ControllerQueues
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -160,6 +162,8 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
   }
 
   private async drain(): Promise<void> {
+    // no work is under way, so none holds lists
+    this.lists = undefined
     const isLate = beginRun(this.now)
     this.subrequests.begin()
     try {
@@ -184,7 +188,10 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       (work) => {
         const { controller } = work
         const together = worksOf.get(controller)!.map(({ key }) => key)
-        return this.reconcile(work, { ...context, served, once, together, user: userOf(controller) })
+        const room = this.listRoom().begin()
+        return this.reconcile(work, { ...context, served, once, together, room, user: userOf(controller) }).finally(
+          room.leave,
+        )
       },
       this.budget,
     )
@@ -198,7 +205,7 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
     }))
   }
 
-  private contextOf(plane: ControlPlane): Omit<ControllerContext, 'served' | 'user' | 'once' | 'together'> {
+  private contextOf(plane: ControlPlane): Omit<ControllerContext, 'served' | 'user' | 'once' | 'together' | 'room'> {
     return {
       ...plane,
       freshServed: () => freshServedResources(plane),
@@ -214,6 +221,10 @@ export class ControllerManager extends DurableObject<Env> implements ControllerC
       sightings: this.sightings,
       later: (controller, key, delay) => this.later(controller, key, delay),
     }
+  }
+
+  private listRoom(): ListRoom {
+    return (this.lists ??= new ListRoom(settingsOf(this.env).controllerMemory))
   }
 
   private later(controller: string, key: string, delay: number): void {

@@ -85,6 +85,11 @@ export interface Env {
    * limits neither their number nor the depth of calls between objects (docs/cloudflare.md).
    */
   readonly KEDGE_SUBREQUESTS?: string
+  /**
+   * MiB that the controllers of a control plane may hold in large lists (40, which fits an isolate of 128 MB; 256 on a
+   * local server). Three quarters are for one namespace at most.
+   */
+  readonly KEDGE_CONTROLLER_MEMORY?: string
   /** CIDR of Service cluster IPs, or one for each family with a comma between them. */
   readonly KEDGE_SERVICE_RANGE?: string
   /** `api/all=true,group/version=false,…` as kube-apiserver's --runtime-config. */

@@ -71,6 +71,8 @@ export interface Settings {
   readonly watches: number
   /** How many subrequests the controllers make in one invocation. */
   readonly subrequests: number
+  /** Bytes that controllers may hold in large lists, about. */
+  readonly controllerMemory: number
   /** HOST or HOST:PORT. */
   readonly advertise: string | undefined
   readonly rootTenant: string
@@ -200,6 +202,7 @@ function parseSettings(env: Environment): Settings | BadSettings {
     seats: (values.KEDGE_MAX_REQUESTS_INFLIGHT ?? 400) + (values.KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT ?? 200),
     watches: values.KEDGE_MAX_WATCHES ?? 3_000,
     subrequests: values.KEDGE_SUBREQUESTS ?? 1_000,
+    controllerMemory: values.KEDGE_CONTROLLER_MEMORY ?? 40 * 1024 * 1024,
     streamEncoding: values.KEDGE_STREAM_ENCODING ?? '',
     advertise: values.KEDGE_ADVERTISE,
     rootTenant: values.KEDGE_ROOT_TENANT ?? 'root',

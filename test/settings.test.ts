@@ -187,6 +187,7 @@ describe('what is empty, short, unreadable or contradicts itself is refused', ()
       { KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT: '1e3' },
       'KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT must be a number of requests, at least 1',
     ],
+    [{ KEDGE_CONTROLLER_MEMORY: '40m' }, 'KEDGE_CONTROLLER_MEMORY must be a number of MiB, at least 1'],
     [{ KEDGE_MAX_WATCHES: '0' }, 'KEDGE_MAX_WATCHES must be a number of watches, at least 1'],
     [{ KEDGE_STREAM_ENCODING: 'gzip' }, 'KEDGE_STREAM_ENCODING must be identity or nothing'],
     [{ KEDGE_ADVERTISE: '' }, RULES.advertise],

@@ -8,6 +8,7 @@ import type { Tenant } from '../storage/tenant.ts'
 import type { AbsentOwner } from '../registry/work/collector-work.ts'
 import type { UserInfo } from '../request/user-info.ts'
 import type { Topic } from '../registry/work/topic.ts'
+import type { WorkRoom } from './work/list-room.ts'
 
 export interface ControllerContext {
   readonly env: Env
@@ -26,6 +27,8 @@ export interface ControllerContext {
   waitUntil(work: Promise<unknown>): void
   /** Divides the work into turns, between which the isolate serves requests. */
   readonly budget: WorkBudget
+  /** Memory for the lists of this work. */
+  readonly room: WorkRoom
   /** The present time, which advances during the work. */
   now(): Date
   /** The resource types that hold dependents of owners of this kind (`Deployment.apps`). */

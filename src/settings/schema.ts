@@ -31,6 +31,10 @@ const subrequestCount = setting('must be a number of subrequests, at least 100, 
   text === 'unlimited' ? Infinity : /^[1-9]\d{2,7}$/.test(text) ? Number(text) : undefined,
 )
 
+const mebibytes = setting('must be a number of MiB, at least 1', (text) =>
+  /^[1-9]\d{0,4}$/.test(text) ? Number(text) * 1024 * 1024 : undefined,
+)
+
 const encryptedResources = setting(
   'must be resources, as secrets or things.example.com, with commas between',
   (text) => {
@@ -92,6 +96,7 @@ export const schema = z.object({
   KEDGE_MAX_MUTATING_REQUESTS_INFLIGHT: z.optional(requestCount),
   KEDGE_MAX_WATCHES: z.optional(watchCount),
   KEDGE_SUBREQUESTS: z.optional(subrequestCount),
+  KEDGE_CONTROLLER_MEMORY: z.optional(mebibytes),
   KEDGE_STREAM_ENCODING: z.optional(matching(/^(?:identity)?$/, 'must be identity or nothing')),
   KEDGE_ADVERTISE: z.optional(advertised),
   KEDGE_AUDIT_POLICY: z.optional(setting(UNREADABLE, parsePolicy, { explained: true })),

@@ -6,10 +6,12 @@ import { Clientset } from '../../src/controllers/client/clientset.ts'
 import type { ResourceClient } from '../../src/controllers/client/resource-client.ts'
 import type { ControllerContext, Sighting } from '../../src/controllers/controller.ts'
 import { controllerOf, userOf } from '../../src/controllers/controllers.ts'
+import { ListRoom } from '../../src/controllers/work/list-room.ts'
 import type { Env } from '../../src/env.ts'
 import { withoutAdmission } from '../../src/registry/write/admission.ts'
 import { freshServedResources } from '../../src/registry/served/served.ts'
 import type { DeleteOptions } from '../../src/request/options.ts'
+import { settingsOf } from '../../src/settings.ts'
 import { memoryServer } from '../request-in-memory.ts'
 import { named } from '../../src/controllers/client/resource-client.ts'
 
@@ -138,6 +140,7 @@ export class ControlPlaneInMemory {
       },
       alone: (_, work) => work(),
       budget: { room: async () => {}, turn: turnOfOthers },
+      room: new ListRoom(settingsOf(this.server.env).controllerMemory).begin(),
       user: userOf(controller),
       waitUntil: () => {},
       later: (controller, key, delay) => this.add(controller, key, delay),
@@ -168,8 +171,13 @@ export class ControlPlaneInMemory {
     return (await this.client(resource, namespace)).get(name)
   }
 
+  /** Also those of all namespaces. */
+  async all(resource: GroupResource, namespace = ''): Promise<KubeObject[]> {
+    return Array.fromAsync((await this.client(resource, namespace)).each())
+  }
+
   async names(resource: GroupResource, namespace = ''): Promise<string[]> {
-    const objects = await (await this.client(resource, namespace)).list()
+    const objects = await this.all(resource, namespace)
     return objects.map(({ metadata }) => metadata.name!).filter((name) => name !== 'kube-root-ca.crt')
   }
 }

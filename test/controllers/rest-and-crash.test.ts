@@ -27,8 +27,7 @@ test('a cluster that is at rest waits for nothing, and does nothing in a day', a
   for (let index = 0; index < 10; index++) await addNode(plane, `n-${index}`)
   for (let index = 0; index < 50; index++) await addPod(plane, `p-${index}`)
   await plane.settle()
-  const versions = async () =>
-    (await (await plane.client(PODS, '')).list()).map(({ metadata }) => metadata.resourceVersion)
+  const versions = async () => (await plane.all(PODS)).map(({ metadata }) => metadata.resourceVersion)
   const before = await versions()
   expect([before.length, plane.waiting]).toEqual([50, []])
   const tried = plane.tried.length
@@ -62,7 +61,7 @@ async function deployed(): Promise<ControlPlaneInMemory> {
 }
 
 async function endState(plane: ControlPlaneInMemory): Promise<object> {
-  const pods = (await (await plane.client(PODS, '')).list()) as (KubeObject & Pod)[]
+  const pods = (await plane.all(PODS)) as (KubeObject & Pod)[]
   const [web] = (await (await plane.client(DEPLOYMENTS, 'default')).list()) as (KubeObject & Deployment)[]
   const { replicas, readyReplicas, availableReplicas, updatedReplicas } = web?.status ?? {}
   return {

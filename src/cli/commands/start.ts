@@ -338,6 +338,9 @@ async function checkRelease({ path }: DataDirectory, socket: string, { administr
 /** The content of wrangler.toml. */
 export const workerConfig = () => readWranglerConfig(join(PROJECT, 'wrangler.toml'))
 
+/** MiB. The engine of a local server may have more than an isolate of Cloudflare. */
+const CONTROLLER_MEMORY = '256'
+
 const optionSettings = ({
   runtimeConfig,
   featureGates,
@@ -359,6 +362,7 @@ const optionSettings = ({
   schedulerConfig,
   missingImages,
 }: StartOptions): Record<string, string> => ({
+  KEDGE_CONTROLLER_MEMORY: CONTROLLER_MEMORY,
   ...identity?.settings,
   ...serviceAccounts,
   ...(encryptionKeys === undefined ? {} : { KEDGE_ENCRYPTION_KEYS: encryptionKeys }),

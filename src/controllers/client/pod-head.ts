@@ -27,6 +27,19 @@ export function podHead({ metadata, spec, status, ...type }: Pod & KubeObject): 
 /** Whether a pod is the head of one. */
 export const isHead = ({ metadata }: Pick<KubeObject, 'metadata'>): boolean => metadata.resourceVersion === undefined
 
+/** What says which pod it is, whether it goes and whether it is over. It is small. */
+export const podName = ({ metadata, status, ...type }: Pod & KubeObject): Pod & KubeObject => {
+  const { name, namespace, uid, deletionTimestamp, resourceVersion } = metadata
+  const { apiVersion, kind } = type
+  const about = { name, namespace, uid, deletionTimestamp, resourceVersion }
+  return {
+    apiVersion,
+    kind,
+    metadata: about,
+    ...(status?.phase === undefined ? {} : { status: { phase: status.phase } }),
+  }
+}
+
 type Spec = NonNullable<Pod['spec']>
 
 function headOfSpec(spec: Spec): Spec {

@@ -1,7 +1,6 @@
 /** A client of one resource in one namespace, for one actor (client-go's ResourceInterface). */
 import { apiVersionOf } from '../../api/group-version.ts'
 import type { GroupVersionKind } from '../../api/group-version.ts'
-import { charactersOf } from '../../base/bounded-map.ts'
 import { cloneInParts } from '../../json/clone-json.ts'
 import { hasMoreValues } from '../../json/many-values.ts'
 import { inParts } from '../../base/parts.ts'
@@ -38,7 +37,7 @@ import { typeOfKind } from '../../schema/built-in.ts'
 import { applyDefaults } from '../../schema/defaulting.ts'
 import { changePages } from '../../storage/shards/change-pages.ts'
 import type { Steps } from '../../base/slices.ts'
-import { LARGE, MANY_VALUES, slicesByLength, turnOfHeavy } from '../../base/slices.ts'
+import { MANY_VALUES, slicesByLength, turnOfHeavy } from '../../base/slices.ts'
 import { parseFieldSelector } from '../../storage/selectors/field-selector.ts'
 import { parseLabelSelector } from '../../storage/selectors/label-selector.ts'
 import { linesOf } from '../../storage/streams/lines.ts'
@@ -47,6 +46,7 @@ import type { Revision, StoredValue } from '../../storage/storage.ts'
 import { controllerCall } from './controller-call.ts'
 import type { ControllerContext } from '../controller.ts'
 import { isHead, LARGE_POD, podHead } from './pod-head.ts'
+import { unitsOfPart, unitsOfText } from '../work/list-room.ts'
 import { parsedOnce } from '../work/parsed-once.ts'
 
 export interface ListOptions {
@@ -115,21 +115,6 @@ function placeOf(target: Target): Place {
   return { name, uid }
 }
 
-/**
- * UTF-16 units beyond LARGE that the objects of one namespace may have together in a list: the isolate's memory is that
- * of all namespaces.
- */
-const MOST_EXCESS = 64 * 1024 * 1024
-
-/** The list would take memory that others need. Its work fails, and is tried again. */
-export class TooMuchListed extends Error {
-  override readonly name = 'TooMuchListed'
-
-  constructor(resource: string, namespace: string) {
-    super(`the ${resource} in namespace ${namespace} are too large to be handled together`)
-  }
-}
-
 /** Throws the StatusErrors that a client would get. */
 export class ResourceClient<O extends KubeObject = KubeObject> {
   constructor(
@@ -188,14 +173,23 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
 
   /** Of a large pod it has the head alone. @throws TooMuchListed */
   async list(options: ListOptions = {}): Promise<O[]> {
+    // those of one namespace would fail the work for others
+    if (this.entry.namespaced && this.namespace === '')
+      throw new Error(`assertion failed: all ${this.entry.resource} are listed at once`)
+    const { resource } = this.entry
     const items: O[] = []
-    let excess = 0
-    for await (const [object, length] of this.read(options)) {
-      const [kept, weight] = this.kept(object, length)
-      excess += Math.max(0, weight - LARGE)
-      if (this.namespace !== '' && excess > MOST_EXCESS) throw new TooMuchListed(this.entry.resource, this.namespace)
+    for await (const [object, text] of this.read(options)) {
+      const [kept, units] = this.kept(object, text)
+      this.context.room.take(units, resource, this.namespace)
       items.push(kept)
     }
+    return items
+  }
+
+  /** What `keep` makes of each object. It is small, whatever users write into their objects. */
+  async eachKept<Kept>(options: ListOptions, keep: (object: O) => Kept): Promise<Kept[]> {
+    const items: Kept[] = []
+    for await (const [object] of this.read(options)) items.push(keep(object))
     return items
   }
 
@@ -204,11 +198,12 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     return group === '' && resource === 'pods'
   }
 
-  /** What a list keeps of an object, and the UTF-16 units of it. */
-  private kept(object: O, length: number): [kept: O, weight: number] {
-    if (length <= LARGE_POD || !this.isOfPods) return [object, length]
+  /** What a list keeps of an object, and the units of it. */
+  private kept(object: O, text: string): [kept: O, units: number] {
+    const whole = unitsOfText(text)
+    if (text.length <= LARGE_POD || !this.isOfPods) return [object, whole]
     const head = this.typed(podHead(object))
-    return [head, charactersOf(head)]
+    return [head, unitsOfPart(head, whole)]
   }
 
   /** Like `list`, one object after the other, and each of them whole. */
@@ -216,8 +211,8 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
     for await (const [object] of this.read(options)) yield object
   }
 
-  /** The objects, and the UTF-16 units that are stored of each. */
-  private async *read(options: ListOptions): AsyncGenerator<readonly [object: O, length: number]> {
+  /** The objects and their texts. */
+  private async *read(options: ListOptions): AsyncGenerator<readonly [object: O, text: string]> {
     const scope = this.call('')
     const { values, revision } = await scope.storage.list(scope.collection, {
       ...(scope.resource.namespaced && scope.place.namespace !== '' ? { namespace: scope.place.namespace } : {}),
@@ -230,7 +225,7 @@ export class ResourceClient<O extends KubeObject = KubeObject> {
       // the lines come some time after the answer
       if (isFirst) await budget.room()
       isFirst = false
-      yield [this.stored(scope, { revision, text }, options.shared), text.length]
+      yield [this.stored(scope, { revision, text }, options.shared), text]
     }
     if (isFirst) await budget.room()
   }

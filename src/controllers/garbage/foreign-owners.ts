@@ -16,23 +16,34 @@ const COMPONENT = 'garbage-collector-controller'
 
 /** The most owners of an object that are looked for elsewhere: for each of them all objects of its kind are. */
 const MOST_LOOKED_FOR = 16
+/** The most objects of their names that are read for one object. There may be one in every namespace. */
+const MOST_READ = 1_000
 
 export async function reportForeignOwners(context: ControllerContext, dependent: Found): Promise<void> {
+  const reads = { left: MOST_READ }
   for (const owner of (dependent.object.metadata.ownerReferences ?? []).slice(0, MOST_LOOKED_FOR))
-    if (await isElsewhere(context, owner, dependent.namespace)) await report(context, dependent, owner)
+    if (await isElsewhere(context, owner, dependent.namespace, reads)) await report(context, dependent, owner)
 }
 
-async function isElsewhere(context: ControllerContext, owner: OwnerReference, namespace: string): Promise<boolean> {
+async function isElsewhere(
+  context: ControllerContext,
+  owner: OwnerReference,
+  namespace: string,
+  reads: { left: number },
+): Promise<boolean> {
   const entry = await ownerEntry(context, owner)
   if (entry === undefined || !entry.namespaced || !entry.persisted) return false
   const { group, resource } = entry.storage
   const { name = '', uid = '' } = owner
   if (namespace !== '' && (await findObject(context, { group, resource, namespace, name, uid })) !== undefined)
     return false
-  const named = await managerClients(context)
-    .resource({ group, resource })
-    .list({ fields: { 'metadata.name': name } })
-  return named.some(({ metadata }) => metadata.uid === uid)
+  if (reads.left <= 0) return false
+  const named = managerClients(context).resource({ group, resource })
+  for await (const { metadata } of named.each({ fields: { 'metadata.name': name } })) {
+    if (metadata.uid === uid) return true
+    if (--reads.left <= 0) return false
+  }
+  return false
 }
 
 async function report(context: ControllerContext, dependent: Found, owner: OwnerReference): Promise<void> {

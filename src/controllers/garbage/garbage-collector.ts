@@ -25,7 +25,7 @@ import { countAgain } from '../resource-quota.ts'
 import { lookAtNamespace } from '../namespaces/namespace.ts'
 import { FOREGROUND, ORPHAN, ownerKindOf, ownerKindsOf } from '../../registry/work/owner-kinds.ts'
 import type { Found, OwnerState } from './owners.ts'
-import { findObject, OwnersOfOne, stateOf, waitsForDependents } from './owners.ts'
+import { findObject, headOf, OwnersOfOne, stateOf, waitsForDependents } from './owners.ts'
 
 /** How often the collector judges an object that keeps changing, before the work waits. */
 const TRIES = 5
@@ -80,8 +80,10 @@ export const ownedController: Controller = {
     if ('owners' in owned && (await areThere(context, owned.owners, owned.namespace))) return undefined
     const found = 'owners' in owned ? await naming(context, owned) : await findObject(context, owned)
     await forEachAnyway([found ?? []].flat(), context.now, async (one) => {
-      await reportForeignOwners(context, one)
-      await collectIfUnowned(context, one)
+      const judged = 'isLong' in one ? await whole(context, one) : one
+      if (judged === undefined) return
+      await reportForeignOwners(context, judged)
+      await collectIfUnowned(context, judged)
     })
     return undefined
   },
@@ -104,12 +106,15 @@ export const dependentController: Controller = {
 }
 
 /** The objects that name one of the owners, without duplicates. */
-async function naming(context: ControllerContext, { namespace, owners, ...resource }: OwnedObjects): Promise<Found[]> {
+async function naming(
+  context: ControllerContext,
+  { namespace, owners, ...resource }: OwnedObjects,
+): Promise<Dependent[]> {
   const client = await managerClients(context).ifServed(resource, namespace)
-  const found = new Map<string, Found>()
+  const found = new Map<string, Dependent>()
   for (const uid of new Set(owners.flatMap((owner) => owner.uid ?? [])))
     for await (const object of client?.each({ owner: uid }) ?? [])
-      found.set(object.metadata.uid ?? '', keyed(resource, object))
+      found.set(object.metadata.uid ?? '', keyed(resource, object, uid))
   return [...found.values()]
 }
 
@@ -180,13 +185,7 @@ export const waitingController: Controller = {
 async function foreground(context: ControllerContext, owner: Found): Promise<void> {
   const dependents = await dependentsOf(context, kindOf(owner.object), owner.uid)
   // an object that owns itself does not wait for itself
-  const blocking = dependents.filter(
-    ({ uid, object }) =>
-      uid !== owner.uid &&
-      object.metadata.ownerReferences?.some(
-        (reference) => reference.uid === owner.uid && reference.blockOwnerDeletion === true,
-      ),
-  )
+  const blocking = dependents.filter(({ uid, blocks }) => uid !== owner.uid && blocks)
   try {
     // Before the finalizer goes: another finalizer may keep the owner, which then looks like one that stays.
     await collectUnowned(context, dependents)
@@ -201,8 +200,15 @@ async function orphan(context: ControllerContext, owner: Found): Promise<void> {
   await dropFinalizer(context, owner, ORPHAN)
 }
 
-const collectUnowned = (context: ControllerContext, dependents: readonly Found[]): Promise<void> =>
-  forEachAnyway(dependents, context.now, (dependent) => collectIfUnowned(context, dependent))
+const collectUnowned = (context: ControllerContext, dependents: readonly Dependent[]): Promise<void> =>
+  forEachAnyway(dependents, context.now, async (dependent) => {
+    const found = await whole(context, dependent)
+    if (found !== undefined) await collectIfUnowned(context, found)
+  })
+
+/** The dependent with all its owners; undefined where it is gone. */
+const whole = async (context: ControllerContext, dependent: Dependent): Promise<Found | undefined> =>
+  dependent.isLong ? findObject(context, dependent) : dependent
 
 /** Deletes an object if no owner of it stays. Otherwise removes the references to owners that do not stay. */
 async function collectIfUnowned(context: ControllerContext, dependent: Found): Promise<void> {
@@ -305,12 +311,12 @@ async function dropFinalizer(context: ControllerContext, key: ObjectKey, finaliz
 }
 
 /** The dependents in all served types. A type whose definition is gone has no objects. */
-async function dependentsOf(context: ControllerContext, ownerKind: string, uid: string): Promise<Found[]> {
+async function dependentsOf(context: ControllerContext, ownerKind: string, uid: string): Promise<Dependent[]> {
   const found = await Promise.all(
     context.dependentsOf(ownerKind).map(async (resource) => {
       const client = await managerClients(context).ifServed(resource)
-      const ofType: Found[] = []
-      for await (const object of client?.each({ owner: uid }) ?? []) ofType.push(keyed(resource, object))
+      const ofType: Dependent[] = []
+      for await (const object of client?.each({ owner: uid }) ?? []) ofType.push(keyed(resource, object, uid))
       return ofType
     }),
   )
@@ -320,20 +326,31 @@ async function dependentsOf(context: ControllerContext, ownerKind: string, uid: 
 const isBuiltIn = ({ served }: ControllerContext, ownerKind: string): boolean =>
   served.isBuiltInGroup(ownerKind.includes('.') ? ownerKind.slice(ownerKind.indexOf('.') + 1) : '')
 
-const keyed = ({ group, resource }: GroupResource, object: KubeObject): Found => ({
-  group,
-  resource,
-  namespace: object.metadata.namespace ?? '',
-  name: object.metadata.name ?? '',
-  uid: object.metadata.uid ?? '',
-  object: headOf(object),
-})
+/** A dependent that was listed with others. */
+interface Dependent extends Found {
+  /** It waits for none of the owners beside: its reference blocks their deletion. */
+  readonly blocks: boolean
+  /** It names more owners than are kept, so it is read again before it is judged. */
+  readonly isLong: boolean
+}
 
-/** The fields that the collector reads. It keeps no others, because an owner may have twenty thousand dependents. */
-function headOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
-  const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } = metadata
-  const kept = { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences }
-  return { apiVersion, kind, metadata: kept }
+/** The most owners that are kept of a dependent: there may be twenty thousand of these. */
+const MOST_KEPT = 16
+
+function keyed({ group, resource }: GroupResource, object: KubeObject, owner: string): Dependent {
+  const { namespace = '', name = '', uid = '', ownerReferences = [] } = object.metadata
+  const isLong = ownerReferences.length > MOST_KEPT
+  const head = headOf(object)
+  return {
+    group,
+    resource,
+    namespace,
+    name,
+    uid,
+    object: isLong ? head : { ...head, metadata: { ...head.metadata, ownerReferences } },
+    blocks: ownerReferences.some((reference) => reference.uid === owner && reference.blockOwnerDeletion === true),
+    isLong,
+  }
 }
 
 const clientOf = (context: ControllerContext, key: Pick<ObjectKey, 'group' | 'resource' | 'namespace'>) =>

@@ -8,7 +8,7 @@ import type { ResourceEntry } from '../../registry/served/resources.ts'
 import type { ObjectKey } from '../../registry/work/collector-work.ts'
 import { managerClients } from '../client/clientset.ts'
 import type { ControllerContext } from '../controller.ts'
-import { FOREGROUND, ownerKindOf } from '../../registry/work/owner-kinds.ts'
+import { FOREGROUND, ORPHAN, ownerKindOf } from '../../registry/work/owner-kinds.ts'
 
 /** An object that was read, and its key. */
 export interface Found extends ObjectKey {
@@ -29,7 +29,7 @@ export async function stateOf(
   context: ControllerContext,
   owner: OwnerReference,
   namespace: string,
-  find = findObject,
+  find = findOwner,
 ): Promise<OwnerState> {
   const { uid = '', name = '' } = owner
   const ownerKind = ownerKindOf(owner)
@@ -42,6 +42,21 @@ export async function stateOf(
   if (entry.namespaced && namespace === '') return NO_NAMESPACE
   const found = await find(context, { ...placeOf(entry, namespace), name, uid })
   return found === undefined ? GONE : { state: 'present', owner: found }
+}
+
+const findOwner = async (context: ControllerContext, key: ObjectKey): Promise<Found | undefined> => {
+  const found = await findObject(context, key)
+  return found === undefined ? undefined : { ...found, object: headOf(found.object) }
+}
+
+/**
+ * What the collector reads of an object, beside the owners that it names. It keeps no more: an object may have thousands of
+ * owners and of dependents, each of a megabyte.
+ */
+export function headOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp } = metadata
+  const finalizers = metadata.finalizers?.filter((one) => one === FOREGROUND || one === ORPHAN)
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers } }
 }
 
 const placeOf = ({ storage: { group, resource }, namespaced }: ResourceEntry, namespace: string) => ({
@@ -89,7 +104,10 @@ export class OwnersOfOne {
 
   private async find(context: ControllerContext, key: ObjectKey): Promise<Found | undefined> {
     const text = placeText(key, key.name)
-    if (!this.read.has(text)) this.read.set(text, await objectAt(context, key))
+    if (!this.read.has(text)) {
+      const found = await objectAt(context, key)
+      this.read.set(text, found && headOf(found))
+    }
     const object = this.read.get(text)
     return object === undefined || object.metadata.uid !== key.uid ? undefined : { ...key, object }
   }

@@ -12,6 +12,7 @@ import { eachPart, kept } from '../../base/parts.ts'
 import { SIMULATED } from '../../api/simulated-node.ts'
 import { timeText } from '../../schema/time.ts'
 import type { Clientset } from '../client/clientset.ts'
+import { podName } from '../client/pod-head.ts'
 import { clientsetFor, typedResource } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns, PLANNED, planned } from '../work/in-turns.ts'
@@ -236,11 +237,13 @@ const lookAtOthers = (nodes: readonly Node[], { metadata: { name } }: Node, cont
 
 async function podsNotReady(clients: Clientset, node: KubeObject & Node, context: ControllerContext): Promise<void> {
   const events = new EventRecorder(clients, 'node-controller', context.now)
-  const onNode = await clients.resource(PODS).list({ fieldSelector: `spec.nodeName=${node.metadata.name}` })
   const isReady = ({ status }: Pod): boolean =>
     status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
+  const onNode = await clients
+    .resource(PODS)
+    .eachKept({ fieldSelector: `spec.nodeName=${node.metadata.name}` }, (pod) => (isReady(pod) ? podName(pod) : []))
   await inTurns(
-    onNode.filter(isReady),
+    onNode.flat(),
     async (pod) => {
       const { namespace, name = '', uid } = pod.metadata
       const pods = clients.resource(PODS, namespace)

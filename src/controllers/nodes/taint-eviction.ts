@@ -9,6 +9,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { perTenant } from '../../tenancy/tenant-state.ts'
 import { setPodCondition } from '../../registry/core/pods/pod-conditions.ts'
 import type { Clientset } from '../client/clientset.ts'
+import { podName } from '../client/pod-head.ts'
 import { clientsetFor, typedResource } from '../client/clientset.ts'
 import type { Controller, ControllerContext } from '../controller.ts'
 import { inTurns } from '../work/in-turns.ts'
@@ -51,18 +52,19 @@ export const taintEviction: Controller = {
     const node = await clients.resource(NODES).get(name)
     const taints = (node?.spec?.taints ?? []).filter(isNoExecute)
     if (taints.length === 0 && known === undefined) return undefined
-    const pods = node === undefined ? [] : await clients.resource(PODS).list({ fieldSelector: `spec.nodeName=${name}` })
     const events = new EventRecorder(clients, COMPONENT, context.now)
     const before = historyOf(known)
     const now = context.now().getTime()
     const history = taints.length === 0 ? [] : withTaints(before, taints, now)
+    const seen = (pod: KubeObject & Pod) => [podName(pod), leavesAt(before, pod), leavesAt(history, pod)] as const
+    const onNode = clients.resource(PODS)
+    const pods = node === undefined ? [] : await onNode.eachKept({ fieldSelector: `spec.nodeName=${name}` }, seen)
     // first, because an Event tells of each change once
     if (history !== before) context.sightings.set(key, sightingOf(history))
     const waits: number[] = []
     await inTurns(
       pods,
-      async (pod) => {
-        const [planned, leaves] = [leavesAt(before, pod), leavesAt(history, pod)]
+      async ([pod, planned, leaves]) => {
         const isTakenBack = history !== before && typeof planned === 'number' && typeof leaves !== 'number'
         if (isTakenBack && pod.metadata.deletionTimestamp === undefined)
           await events.normal(

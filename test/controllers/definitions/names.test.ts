@@ -41,6 +41,7 @@ async function contextOf(server: MemoryServer): Promise<ControllerContext> {
     addDependents: () => {},
     forgetDependents: () => {},
     alone: (name, work) => turns.run(name, work),
+    room: { take: () => {}, leave: () => {} },
     budget: { room: async () => {}, turn: turnOfOthers },
     once: (_, read) => read(),
     together: [],

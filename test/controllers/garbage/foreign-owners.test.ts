@@ -45,6 +45,27 @@ test.each<[string, (owner: KubeObject, near: KubeObject) => OwnerReference[]]>([
   expect((await eventsFor(references)).texts).toEqual([])
 })
 
+test('an owner is looked for among a thousand objects of its name, and no more', async () => {
+  const plane = await newPlane()
+  const named = (namespace: string) =>
+    plane.create(CONFIG_MAPS, of('v1', 'ConfigMap', { metadata: { name: 'everywhere', namespace } }))
+  for (let n = 0; n < 1_000; n++) await named(`n${n}`)
+  const last = await named('z')
+  const dependent = (name: string, owner: KubeObject) => {
+    const object: KubeObject = {
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name, namespace: 'default', uid: name, ownerReferences: [ownedBy(owner)] },
+    }
+    return { ...CONFIG_MAPS, namespace: 'default', name, uid: name, object }
+  }
+  const context = await plane.context('owned')
+  await reportForeignOwners(context, dependent('one', last))
+  expect(await plane.names(EVENTS, 'default')).toEqual([])
+  await reportForeignOwners(context, dependent('two', (await plane.get(CONFIG_MAPS, 'n999', 'everywhere'))!))
+  expect(await plane.names(EVENTS, 'default')).toHaveLength(1)
+})
+
 test.each([403, 503])('an Event that a webhook refuses with %i is left out', async (code) => {
   const { create } = ResourceClient.prototype
   vi.spyOn(ResourceClient.prototype, 'create').mockImplementation(function (this: ResourceClient, object, shared) {

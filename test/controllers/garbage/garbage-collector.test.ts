@@ -99,7 +99,7 @@ describe('an owner that cannot be judged is not gone', () => {
 
 describe('an owner of another namespace', () => {
   const reported = async () => {
-    const events = (await (await plane.client(EVENTS, '')).list()) as Event[]
+    const events = (await plane.all(EVENTS)) as Event[]
     return events.map(({ metadata, involvedObject, type, reason, message, source }) => ({
       namespace: metadata?.namespace,
       involvedObject,
@@ -287,4 +287,21 @@ describe('an object with many owners', () => {
     const kept = await plane.get(CONFIG_MAPS, 'default', 'c')
     expect(kept?.metadata.ownerReferences).toEqual([ownedBy(there)])
   })
+
+  test.each(['Background', 'Foreground'])(
+    'goes with the last of them, and not before, %s',
+    async (propagationPolicy) => {
+      const many = await Promise.all(Array.from({ length: 20 }, (_, at) => plane.configMap(`owner-${at}`)))
+      const references = many.map((one) => ownedBy(one, { blockOwnerDeletion: true }))
+      await plane.configMap('c', references)
+      await plane.settle()
+      for (const [at, owner] of many.entries()) {
+        expect((await plane.get(CONFIG_MAPS, 'default', 'c'))?.metadata.ownerReferences).toEqual(references.slice(at))
+        await plane.delete(CONFIG_MAPS, 'default', owner.metadata.name!, { propagationPolicy })
+        await plane.settle()
+        expect(await plane.names(CONFIG_MAPS)).not.toContain(owner.metadata.name)
+      }
+      expect(await plane.names(CONFIG_MAPS)).not.toContain('c')
+    },
+  )
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import type { KubeObject, OwnerReference } from '../../../src/api/object.ts'
+import type { JsonObject, KubeObject, OwnerReference } from '../../../src/api/object.ts'
 import { ResourceClient } from '../../../src/controllers/client/resource-client.ts'
 import { findObject, OwnersOfOne, stateOf, waitsForDependents } from '../../../src/controllers/garbage/owners.ts'
 import type { ControlPlaneInMemory } from '../control-plane.ts'
@@ -31,6 +31,27 @@ describe('an owner is', () => {
   ])('%s', async (_what, more, namespace, expected) => {
     const { state } = await stateOf(await plane.context('owned'), ownedBy(owner, more), namespace)
     expect(state).toBe(expected)
+  })
+
+  test('kept without what the collector does not read', async () => {
+    const data = { large: 'x'.repeat(1000) }
+    const finalizers = ['example.com/one', 'orphan']
+    const large = {
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: 'large', namespace: 'default', finalizers },
+      data,
+    }
+    const written = await plane.create(CONFIG_MAPS, large as unknown as JsonObject)
+    const context = await plane.context('owned')
+    const found = await Promise.all([
+      stateOf(context, ownedBy(written), 'default'),
+      new OwnersOfOne(context, 'default').stateOf(ownedBy(written)),
+    ])
+    for (const one of found) {
+      expect(one).toMatchObject({ state: 'present', owner: { object: { metadata: { finalizers: ['orphan'] } } } })
+      expect(JSON.stringify(one)).not.toContain('xxx')
+    }
   })
 
   test('gone once it was seen to go, though its kind is not served any more', async () => {

@@ -63,7 +63,7 @@ async function deploy(name: string): Promise<void> {
 }
 
 const apps = async (): Promise<(string | undefined)[]> =>
-  (await (await plane.client(PODS, '')).list()).map(({ metadata }) => metadata.labels?.['app']).sort()
+  (await plane.all(PODS)).map(({ metadata }) => metadata.labels?.['app']).sort()
 
 test('a control plane that is switched on looks at what was there, and has its nodes', async () => {
   await deploy('before')
@@ -73,7 +73,7 @@ test('a control plane that is switched on looks at what was there, and has its n
   expect(await apps()).toEqual(['before'])
   await deploy('later')
   expect(await apps()).toEqual(['before', 'later'])
-  const pods = await (await plane.client(PODS, '')).list()
+  const pods = await plane.all(PODS)
   expect(pods.map((pod) => (pod as { status?: { phase?: string } }).status?.phase)).toEqual(['Running', 'Running'])
 })
 

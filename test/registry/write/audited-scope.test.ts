@@ -66,6 +66,7 @@ async function begin(policy: object): Promise<void> {
     served,
     user: controllerUsers.departed,
     waitUntil: () => {},
+    room: { take: () => {}, leave: () => {} },
     budget: { room: async () => {}, turn: async () => {} },
     freshServed: () => Promise.resolve(served),
     now: () => now,

@@ -187,16 +187,12 @@ interface OfNode {
 async function stateOf(clients: Clientset, name: string): Promise<OfNode> {
   const node = await clients.resource(NODES).get(name)
   if (node === undefined) return { node, controllers: new Set() }
-  return {
-    node,
-    controllers: podsByController(await clients.resource(PODS).list({ fields: { 'spec.nodeName': name } })),
-  }
+  const controllers = new Set<string>()
+  for await (const { metadata } of clients.resource(PODS).each({ fields: { 'spec.nodeName': name } }))
+    for (const { uid = '', controller } of metadata.ownerReferences ?? []) if (controller === true) controllers.add(uid)
+  return { node, controllers }
 }
 
 /** True also where an existing pod stays on a node that would get no new one: the status counts such a pod apart. */
 const isNewsTo = (set: DaemonSet, node: Node, isThere: boolean): boolean =>
   eligible(set, node).runs !== isThere || (isThere && (set.status?.numberMisscheduled ?? 0) > 0)
-
-/** The uids of the pods' controllers. */
-const podsByController = (pods: readonly Pod[]): ReadonlySet<string> =>
-  new Set(pods.flatMap(({ metadata }) => metadata.ownerReferences?.map(({ uid = '' }) => uid) ?? []))

@@ -8,6 +8,7 @@ import { afterAWhile } from '../../work/after-a-while.ts'
 import type { Clientset } from '../../client/clientset.ts'
 import { clientsetFor, typedResource } from '../../client/clientset.ts'
 import type { Controller } from '../../controller.ts'
+import { podName } from '../../client/pod-head.ts'
 import { inTurns } from '../../work/in-turns.ts'
 import { unlessGone } from '../../work/unless-gone.ts'
 import { keyParts } from '../key.ts'
@@ -38,7 +39,7 @@ export const podGarbageCollector: Controller = {
 async function ofNode(clients: Clientset, name: string, now: Date): Promise<number | undefined> {
   const node = await clients.resource(NODES).get(name)
   if (node !== undefined && !isOutOfService(node)) return undefined
-  const pods = await clients.resource(PODS).list({ fields: { 'spec.nodeName': name } })
+  const pods = await clients.resource(PODS).eachKept({ fields: { 'spec.nodeName': name } }, podName)
   // a pod that the API refuses to end holds no other back
   await inTurns(
     pods,
